@@ -1,0 +1,33 @@
+"""Is the installed distribution complete? `make wheel-check` runs this outside the checkout."""
+
+import importlib
+import pkgutil
+import sys
+from importlib.metadata import entry_points
+from importlib.resources import files
+
+OPTIONAL = {"hypothesis", "matplotlib", "pandas", "psutil", "pyscipopt", "pytest", "sklearn"}
+
+
+def check_import(name: str) -> None:
+    """Import a module; only the library of an extra may be missing."""
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in OPTIONAL:
+            raise
+        return
+    if not str(module.__file__).startswith(sys.prefix):
+        sys.exit(f"{name} was imported from {module.__file__}, not from the installed distribution")
+
+
+for package in ("colgen", "problems", "solvers"):
+    check_import(package)
+    if not (files(package) / "py.typed").is_file():
+        sys.exit(f"{package} is without py.typed")
+    for found in pkgutil.walk_packages(importlib.import_module(package).__path__, package + "."):
+        if not found.name.endswith("__main__"):
+            check_import(found.name)
+
+for template in entry_points(group="colgen.templates"):
+    template.load()

@@ -1,0 +1,75 @@
+# `make help` lists the commands. Everything needed is installed in .venv, at the versions in constraints.txt;
+# the environment is made anew when pyproject.toml or constraints.txt change.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PACKAGES := colgen problems solvers
+
+# Arguments for the command: make demo ARGS=..., make test ARGS="-k master", make bench ARGS=...
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all check format bench wheel-check clean
+
+help:  ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/installed  ## solve a first problem by column generation
+	$(BIN)/colgen demo $(ARGS)
+
+test: $(VENV)/installed-dev  ## the fast tests
+	$(BIN)/python -m pytest $(ARGS)
+
+test-all: $(VENV)/installed-dev  ## all tests, also those marked slow
+	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
+
+check: $(VENV)/installed-dev  ## style, types, and the order of the three floors
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy --strict $(PACKAGES)
+	$(BIN)/lint-imports
+
+format: $(VENV)/installed-dev  ## put the code in the project's format
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
+
+bench: $(VENV)/installed-bench  ## measure speed: make bench ARGS=engine
+	$(BIN)/colgen bench $(ARGS)
+
+# The source distribution is built from the checkout and the wheel from the source distribution; the wheel is then
+# used from a directory where the checkout cannot be imported by accident.
+wheel-check: $(VENV)/installed-dev  ## build the distribution, install it in an empty environment, use it there
+	set -eu; \
+	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	$(BIN)/python -m build --outdir "$$dir/dist" .; \
+	$(BIN)/python -m venv "$$dir/venv"; \
+	"$$dir/venv/bin/python" -m pip --disable-pip-version-check install --quiet \
+		--constraint constraints.txt "$$dir"/dist/*.whl; \
+	cp .ci/check_installed.py "$$dir"; \
+	cd "$$dir"; \
+	venv/bin/python check_installed.py; \
+	venv/bin/colgen --version; \
+	venv/bin/colgen demo
+
+clean:  ## remove the environment and everything that was built or cached
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "colgen needs Python 3.11 or newer; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)." \
+			"Name another with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[benchmark]'
+	@touch $@

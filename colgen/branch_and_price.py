@@ -1,0 +1,240 @@
+"""Branch and price: column and row generation as the relaxation of a branch-and-bound tree."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Sequence
+
+from colgen.branching import BranchingRule, admits, fractionality
+from colgen.columns import Column
+from colgen.engine import Outcome, Relaxed, Settings, column_generation
+from colgen.errors import BranchingError, InvalidBoundError
+from colgen.heuristics import Heuristic, HeuristicContext
+from colgen.master import LinearMaster, MasterSolution, RestrictedMaster
+from colgen.pricing import Pricing, PricingContext
+from colgen.result import Certificate, Termination
+from colgen.run import Run
+from colgen.separation import Separation
+from colgen.solution import Solution
+from colgen.stabilization import NoStabilization, Stabilization
+from colgen.tree import Evaluation, Node, Relaxation
+
+_LEAF = {
+    Outcome.PRUNED: "pruned",
+    Outcome.INFEASIBLE: "infeasible",
+}
+
+
+class BranchAndPrice(Relaxation):
+    """Evaluates nodes by column generation over one restricted master that is switched from node to node.
+
+    Columns stay in the master from node to node: those that a node's decisions forbid are switched off there.
+    """
+
+    def __init__(
+        self,
+        master: RestrictedMaster,
+        pricing: Sequence[Pricing],
+        separation: Sequence[Separation],
+        branching: Sequence[BranchingRule],
+        heuristics: Sequence[Heuristic],
+        stabilization: Stabilization,
+        run: Run,
+        settings: Settings,
+        tolerance: float,
+        relaxation_only: bool = False,
+    ) -> None:
+        self.master = master
+        self.pricing = pricing
+        self.separation = separation
+        self.branching = branching
+        self.heuristics = heuristics
+        self.stabilization = stabilization
+        self.run = run
+        self.settings = settings
+        self.relaxation_only = relaxation_only
+        self._context = PricingContext(master.sense, deadline=run.deadline, tolerance=tolerance)
+        self.root: Solution | None = None
+        self.certificate: Certificate | None = None
+
+    def take(self, solution: Solution, source: str) -> bool:
+        """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""
+        solution = _made_whole(solution)
+        if any(separator.separate(solution) for separator in self.separation):
+            return False
+        fault = self.master.violation(solution) if isinstance(self.master, LinearMaster) else None
+        return self.run.offer(solution, fault, source)
+
+    def evaluate(self, node: Node) -> Evaluation:
+        self.master.apply(node.decisions)
+        if node.start is not None:
+            self.master.restore(node.start)
+        relaxed = column_generation(
+            self.master,
+            self.pricing,
+            self.separation,
+            self.stabilization,
+            self.run,
+            self._in_node(node),
+            self.settings,
+            (node.number, node.depth),
+        )
+        self._check_against_incumbent(node, relaxed)
+        if node.number == 0:
+            self._keep_root(relaxed)
+        if relaxed.outcome in _LEAF:
+            return Evaluation(relaxed.bound, _LEAF[relaxed.outcome])
+        if relaxed.outcome is Outcome.UNBOUNDED:
+            return Evaluation(relaxed.bound, "unbounded", stop=Termination.UNBOUNDED)
+        solved = relaxed.solved
+        if solved is None or solved.phase == 1:
+            stop = relaxed.termination
+            missing = None if stop else Termination.NO_BOUND
+            return Evaluation(relaxed.bound, "stopped", unresolved=missing, stop=stop)
+        return self._branch(node, relaxed, solved)
+
+    def _branch(self, node: Node, relaxed: Relaxed, solved: MasterSolution) -> Evaluation:
+        """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it."""
+        solution = self.master.solution(solved)
+        solved_exactly = relaxed.outcome is Outcome.SOLVED and not self._stopped_early(relaxed, solved)
+        exact = solved.objective if solved_exactly else None
+        unresolved = Termination.NO_BOUND if relaxed.outcome is Outcome.UNPROVED else None
+        if self.relaxation_only:  # "optimal" is then said of the relaxation
+            unresolved = unresolved or Termination.OPTIMAL
+            return Evaluation(relaxed.bound, "solved", unresolved=unresolved, stop=relaxed.termination)
+        if self._is_whole(solved):
+            self.take(solution, "the relaxation")
+            if relaxed.outcome is not Outcome.STOPPED:
+                # If column generation stopped early, an answer better than this one may be hidden in the rounding:
+                # there is none whose rounded objective is better, and that is what the bound says.
+                return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(relaxed.bound))
+        if relaxed.outcome is Outcome.STOPPED:
+            self._search(node, solution)
+            return Evaluation(relaxed.bound, "stopped", stop=relaxed.termination)
+        start = self.master.basis()
+        self._search(node, solution)
+        if self.run.prunes(relaxed.bound):
+            return Evaluation(relaxed.bound, "pruned", exact=exact)
+        for rule in self.branching:
+            children = rule.branch(solution)
+            if children:
+                self._check_children(rule, node, children, solution)
+                return Evaluation(relaxed.bound, "branched", children, start, exact, None)
+        for rule in self.branching:
+            recovered = rule.recover(solution)
+            if recovered is not None:
+                if abs(recovered.objective - solution.objective) > 1e-6 * max(1.0, abs(solution.objective)):
+                    raise BranchingError(
+                        f"{type(rule).__name__}.recover returned a solution of objective {recovered.objective:g} for "
+                        "a relaxation of "
+                        f"{solution.objective:g}"
+                    )
+                self.take(recovered, f"{type(rule).__name__}.recover")
+                return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(relaxed.bound))
+        return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)
+
+    def _open(self, bound: float) -> Termination | None:
+        """Why a node that ended in a whole solution is unresolved: its bound proves less than the solution is worth."""
+        return None if self.run.prunes(bound) or self._close(bound) else Termination.NO_BOUND
+
+    def _close(self, bound: float) -> bool:
+        objective = self.run.objective
+        return abs(bound - objective) <= 1e-6 * max(1.0, abs(objective))
+
+    def _stopped_early(self, relaxed: Relaxed, solved: MasterSolution) -> bool:
+        gain = self.master.sense.improvement(relaxed.bound, solved.objective)
+        return gain > 1e-6 * max(1.0, abs(solved.objective))
+
+    def _is_whole(self, solved: MasterSolution) -> bool:
+        if isinstance(self.master, LinearMaster):
+            integer = self.master.table.integer
+            values = solved.values[integer]
+            return bool((abs(values - values.round()) <= 1e-6).all())
+        return all(not fractionality(value) for column, value in self.master.solution(solved).columns if column.integer)
+
+    def _in_node(self, node: Node, fixed: tuple[tuple[Column, float], ...] = ()) -> PricingContext:
+        context = self._context
+        return PricingContext(
+            context.sense,
+            decisions=node.decisions,
+            fixed=fixed,
+            deadline=context.deadline,
+            tolerance=context.tolerance,
+            pricing_out=self.master.reduced_costs,
+        )
+
+    # --- answers -----------------------------------------------------------------------------------------------------
+
+    def _search(self, node: Node, solution: Solution) -> None:
+        """Run the heuristics that apply at this depth."""
+
+        def regenerate(fixed: dict[Hashable, float]) -> Relaxed:
+            self.master.fix(fixed)
+            by_identity = {c.identity: c for c in getattr(self.master, "columns", ())}
+            pairs = tuple((by_identity[i], value) for i, value in fixed.items())
+            return column_generation(
+                self.master,
+                self.pricing,
+                self.separation,
+                NoStabilization(),
+                self.run,
+                self._in_node(node, pairs),
+                Settings(stop_early=True),
+                (node.number, node.depth + 1),
+            )
+
+        context = HeuristicContext(self.master, solution, self.run, node.depth, regenerate)
+        for heuristic in self.heuristics:
+            if self.run.expired or not heuristic.applies(node.depth):
+                continue
+            with self.run.stage("heuristics"):
+                found = heuristic.search(context)
+            if found is not None:
+                self.take(found, heuristic.name)
+
+    def _keep_root(self, relaxed: Relaxed) -> None:
+        if relaxed.solved is None or relaxed.solved.phase == 1:
+            return
+        self.root = self.master.solution(relaxed.solved)
+        if isinstance(self.master, LinearMaster):
+            duals = relaxed.solved.duals
+            named = dict(zip(self.master.names.keys, duals.values.tolist(), strict=False))
+            self.certificate = Certificate(relaxed.bound, named)
+
+    # --- checks ------------------------------------------------------------------------------------------------------
+
+    def _check_against_incumbent(self, node: Node, relaxed: Relaxed) -> None:
+        """A node's bound must not exclude an answer that we hold in our hands."""
+        incumbent, sense = self.run.incumbent, self.master.sense
+        if incumbent is None:
+            return
+        slack = 1e-6 * max(1.0, abs(incumbent.objective))
+        if sense.is_better(incumbent.objective, relaxed.bound, slack) and admits(node.decisions, incumbent):
+            raise InvalidBoundError(
+                f"node {node.number} has the dual bound {relaxed.bound:g}, but the incumbent of objective "
+                f"{incumbent.objective:g} lies in it: "
+                f"a bound stated by {', '.join(oracle.name for oracle in self.pricing)} is not valid"
+            )
+
+    def _check_children(
+        self, rule: BranchingRule, node: Node, children: Sequence[Sequence[object]], solution: Solution
+    ) -> None:
+        name = type(rule).__name__
+        for decisions in itertools.chain(children):
+            if not decisions:
+                raise BranchingError(f"{name} returned a child without decisions: it would repeat node {node.number}")
+            if any(decision in node.decisions for decision in decisions):
+                raise BranchingError(
+                    f"{name} repeats a decision that holds at node {node.number} already: its quantity is whole in "
+                    "the master, or "
+                    "its decisions do not reach the columns"
+                )
+
+
+def _made_whole(solution: Solution) -> Solution:
+    """Values within the tolerance of whole numbers, made exactly whole."""
+    columns = tuple(
+        (column, float(round(value)) if column.integer and not fractionality(value) else value)
+        for column, value in solution.columns
+    )
+    return Solution(solution.objective, tuple(p for p in columns if p[1]), solution.variables)

@@ -1,0 +1,727 @@
+"""The restricted master problem: abstract, and as a linear program born from a Pyomo template that lives in HiGHS."""
+
+from __future__ import annotations
+
+import enum
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+from numpy.typing import NDArray
+
+from colgen.branching import Decision, fractionality
+from colgen.columns import Column, Key, Row
+from colgen.duals import Duals, RowNames
+from colgen.errors import FormulationError, UnknownRowError
+from colgen.formulation import Formulation
+from colgen.pricing import Pricing
+from colgen.sense import Sense
+from colgen.solution import Solution
+from colgen.table import TEMPLATE, ColumnTable
+from solvers.lp import LinearProgram, LPStatus
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_FEASIBLE = 1e-7
+"""A phase 1 optimum below this, relative to the largest right-hand side, counts as feasible."""
+
+_CLEAN_DUAL = 1e-7
+"""A reduced cost this near to zero counts as zero where an infinite bound would multiply it."""
+
+
+class MasterStatus(enum.Enum):
+    """How a solve of the restricted master ended."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible, whatever columns may come"
+    UNBOUNDED = "unbounded"
+    LIMIT = "stopped at a limit"
+
+
+@dataclass(frozen=True, slots=True)
+class MasterSolution:
+    """What one solve of the restricted master found.
+
+    Attributes
+    ----------
+    objective
+        The restricted master's optimum; in phase 1 the sum of the artificial variables, signed so that improving it is
+        reducing it.
+    values
+        One entry a column of the master; their meaning is the master's.
+    duals
+        What the oracles price at.
+    phase
+        1 while artificial variables are being driven out, else 2.
+    """
+
+    status: MasterStatus
+    objective: float = math.nan
+    values: Any = None
+    duals: Any = None
+    phase: int = 2
+
+
+class RestrictedMaster(ABC):
+    """What the engine needs of a restricted master problem.
+
+    A master need not be a linear program: it may be a dynamic program whose dual values are messages.  The engine hands
+    its duals to the oracles and its columns back, and asks it what a round proves.
+    """
+
+    sense: Sense
+
+    @abstractmethod
+    def solve(self, time_limit: float = math.inf) -> MasterSolution:
+        """Optimise over the columns and rows that are there."""
+
+    @abstractmethod
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+        """Add rows, then columns, that are not there yet; returns how many columns were new.
+
+        ``origin``: which pricing problem's.
+        """
+
+    @abstractmethod
+    def reduced_costs(self, columns: Sequence[Column], duals: Any) -> Sequence[float]:
+        """Reduced costs of columns, in the master or not."""
+
+    @abstractmethod
+    def dual_bound(self, duals: Any, pricing: Sequence[Pricing], bounds: Sequence[float | None]) -> float:
+        """The bound on the full master's optimum that the oracles' bounds at ``duals`` prove."""
+
+    @abstractmethod
+    def solution(self, solved: MasterSolution) -> Solution:
+        """The columns in use."""
+
+    @property
+    @abstractmethod
+    def num_columns(self) -> int:
+        """Columns in the master."""
+
+    @property
+    @abstractmethod
+    def num_rows(self) -> int:
+        """Rows in the master."""
+
+    def holds(self, column: Column) -> bool:
+        """Whether the master holds this column already."""
+        return False
+
+    def is_open(self, column: Column) -> bool:
+        """Whether the value of a column in the master can still grow at the present node."""
+        return True
+
+    def best_known(self, duals: Any, origin: int | None) -> float:
+        """The best reduced cost of columns in the master that came from pricing problem ``origin`` (None: any)."""
+        return self.sense.hopeless
+
+    def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
+        """Direction in which the dual bound improves, given each pricing problem's best column; None if unknown."""
+        return None
+
+    def apply(self, decisions: Sequence[Decision]) -> None:
+        """Switch to the node of these branching decisions."""
+        if decisions:
+            raise FormulationError(f"{type(self).__name__} does not know branching decisions")
+
+    def fix(self, fixed: Mapping[Hashable, float]) -> None:
+        """Raise the lower bounds of columns, by identity, for diving; an empty mapping releases all."""
+        if fixed:
+            raise FormulationError(f"{type(self).__name__} cannot fix columns")
+
+    def remove_stale(self, age: int) -> int:
+        """Delete generated columns that have not improved for ``age`` solves; returns how many."""
+        return 0
+
+    def basis(self) -> Any:
+        """Whatever makes a later solve start warm; handed to :meth:`restore`."""
+        return None
+
+    def restore(self, basis: Any) -> None:
+        """Start the next solve from a basis saved earlier."""
+
+
+class LinearMaster(RestrictedMaster):
+    """A restricted master that is a linear program, warm-started in HiGHS.
+
+    Phase 1 is true: while the artificial variables (marked in the template, or added with rows that zero columns would
+    violate) cannot be driven to zero, their sum is minimised and columns cost nothing; once it is zero they are fixed
+    there and the real costs return.
+
+    Parameters
+    ----------
+    formulation
+        The compiled Pyomo template.
+    """
+
+    def __init__(self, formulation: Formulation) -> None:
+        self.formulation = f = formulation
+        self.sense = f.sense
+        for key, low, high in zip(f.row_keys, f.row_lower, f.row_upper, strict=True):
+            if low > high:
+                raise FormulationError(f"row {key!r} asks for at least {low} and at most {high}")
+        self.names = RowNames()
+        for key in f.row_keys:
+            self.names.append(key)
+        self.row_lower, self.row_upper = f.row_lower.copy(), f.row_upper.copy()
+        self.table = ColumnTable(f)
+        self._by_function: list[tuple[int, Row]] = []
+        self._unseen: dict[Key, list[tuple[int, float]]] = {}
+        self._decision_rows: set[Key] = set()
+        self._decisions: tuple[Decision, ...] = ()
+        self._allowed: dict[Decision, Mask] = {}
+        self._fixed: Mapping[Hashable, float] = {}
+        self.phase = 1 if f.artificial.any() else 2
+        self.lp = LinearProgram(
+            f.sense is Sense.MAXIMIZE,
+            f.matrix,
+            self._costs(),
+            f.lower,
+            self._upper(f.upper),
+            f.row_lower,
+            f.row_upper,
+            f.offset if self.phase == 2 else 0.0,
+        )
+
+    # --- size --------------------------------------------------------------------------------------------------------
+
+    @property
+    def num_columns(self) -> int:
+        return len(self.table)
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.names.keys)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The generated columns in the master, in the order in which they came."""
+        return tuple(column for column in self.table.columns if column is not None)
+
+    def holds(self, column: Column) -> bool:
+        return column.identity in self.table.position
+
+    def is_open(self, column: Column) -> bool:
+        return math.isinf(self.table.upper_now[self.table.position[column.identity]])
+
+    # --- solving -----------------------------------------------------------------------------------------------------
+
+    def solve(self, time_limit: float = math.inf) -> MasterSolution:
+        solved = self.lp.solve(time_limit)
+        if self.phase == 2 and solved.status is LPStatus.INFEASIBLE and self.table.artificial.any():
+            self._enter_phase(1)
+            solved = self.lp.solve(time_limit)
+        feasible = solved.status is LPStatus.OPTIMAL and abs(solved.objective) <= self.feasibility_tolerance
+        if self.phase == 1 and feasible:
+            # Fixed where they are, not exactly at zero: without what rounding left of them phase 2 can be infeasible.
+            self._enter_phase(2, residual=solved.values)
+            solved = self.lp.solve(time_limit)
+        if solved.status is not LPStatus.OPTIMAL:
+            return MasterSolution(MasterStatus[solved.status.name], phase=self.phase)
+        duals = self._signed(solved.duals)
+        self.table.grow_older(self.sense, solved.reduced_costs)
+        return MasterSolution(
+            MasterStatus.OPTIMAL, solved.objective, solved.values, Duals(duals, self.names), self.phase
+        )
+
+    @property
+    def feasibility_tolerance(self) -> float:
+        """A phase 1 optimum above this proves infeasibility."""
+        sides = np.concatenate([self.row_lower, self.row_upper])
+        return _FEASIBLE * max(1.0, float(np.abs(sides[np.isfinite(sides)]).max(initial=0.0)))
+
+    def solution(self, solved: MasterSolution) -> Solution:
+        return self.table.solution(solved.objective, solved.values)
+
+    def solve_integer(
+        self, time_limit: float = math.inf, start: Solution | None = None
+    ) -> tuple[Solution | None, float]:
+        """The restricted master as a mixed-integer program: the best whole solution of the columns at hand.
+
+        It proves nothing about columns that are not there.
+        """
+        upper = self.table.upper_now.copy()
+        upper[self.table.artificial] = 0.0
+        point = None if start is None else self.table.point(start)
+        if self.phase == 1:
+            return None, self.sense.ideal
+        result = self.lp.solve_mip(self.table.integer, time_limit, point, upper)
+        if result.values is None:
+            return None, result.bound
+        values = np.where(self.table.integer, np.round(result.values), result.values)
+        return self.table.solution(result.objective, values), result.bound
+
+    def _enter_phase(self, phase: int, residual: Floats | None = None) -> None:
+        self.phase = phase
+        table = self.table
+        where = np.arange(len(table))
+        self.lp.change_costs(where, self._costs())
+        self.lp.change_offset(self.formulation.offset if phase == 2 else 0.0)
+        artificial = np.flatnonzero(table.artificial)
+        upper = np.full(len(artificial), math.inf)
+        if residual is not None:
+            upper = np.maximum(residual[artificial], 0.0)
+        table.upper_now[artificial] = upper
+        self.lp.change_bounds(artificial, np.zeros(len(artificial)), upper)
+
+    def _costs(self) -> Floats:
+        """The objective of the current phase."""
+        if self.phase == 2:
+            return self.table.costs
+        return np.where(self.table.artificial, float(self.sense.sign), 0.0)
+
+    def _upper(self, upper: Floats) -> Floats:
+        return np.where(self.table.artificial, math.inf if self.phase == 1 else 0.0, upper)
+
+    def _signed(self, duals: Floats) -> Floats:
+        """Duals without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
+        s = self.sense.sign
+        duals = np.where(np.isneginf(self.row_lower), s * np.minimum(s * duals, 0.0), duals)
+        return np.where(np.isposinf(self.row_upper), s * np.maximum(s * duals, 0.0), duals)
+
+    # --- growing -----------------------------------------------------------------------------------------------------
+
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+        new: dict[Hashable, Column] = {}
+        for column in columns:
+            identity = column.identity
+            if identity not in self.table.position:
+                new.setdefault(identity, column)
+        brought = [row for column in new.values() for row in column.rows]
+        self.add_rows([*rows, *brought])
+        if new:
+            self._add_columns(list(new.values()), origin)
+        return len(new)
+
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Append rows with their coefficients in all present columns; those that the master knows are passed over."""
+        fresh = {row.key: row for row in rows if row.key not in self.names.position}
+        if not fresh:
+            return
+        starts = [0]
+        entry_columns: list[int] = []
+        entry_values: list[float] = []
+        first = self.num_rows
+        for row in fresh.values():
+            if not (row.lower <= row.upper and row.lower < math.inf and row.upper > -math.inf):
+                raise FormulationError(
+                    f"row {row.key!r} has the sides {row.lower} and {row.upper}; expected lower ≤ upper"
+                )
+            position = self.names.append(row.key)
+            entries: dict[int, float] = {}
+            for key, value in row.coefficients.items():
+                column_position = self.table.position.get(key)
+                if column_position is None:
+                    self._unseen.setdefault(key, []).append((position, float(value)))
+                else:
+                    entries[column_position] = float(value)
+            if row.coefficient is not None:
+                self._by_function.append((position, row))
+                for column_position, column in self.table.generated():
+                    value = row.coefficient(column)
+                    if value and column_position not in entries:
+                        entries[column_position] = float(value)
+            entry_columns += entries.keys()
+            entry_values += entries.values()
+            starts.append(len(entry_columns))
+        lower = np.array([row.lower for row in fresh.values()])
+        upper = np.array([row.upper for row in fresh.values()])
+        self.row_lower = np.append(self.row_lower, lower)
+        self.row_upper = np.append(self.row_upper, upper)
+        columns, values = np.array(entry_columns, dtype=np.int64), np.array(entry_values, dtype=np.float64)
+        self.lp.add_rows(lower, upper, np.array(starts), columns, values)
+        self.table.add_entries(columns, np.repeat(np.arange(first, self.num_rows), np.diff(starts)), values)
+        added = np.arange(first, self.num_rows)
+        self._add_artificials(added[lower > 0], 1.0)
+        self._add_artificials(added[upper < 0], -1.0)
+
+    def _add_artificials(self, rows: NDArray[np.int64], sign: float) -> None:
+        """Artificial variables for rows that columns at zero would violate, so that phase 1 can always begin."""
+        count = len(rows)
+        if not count:
+            return
+        values = np.full(count, sign)
+        self.table.append_artificial(count, self.phase)
+        self.table.add_entries(np.arange(len(self.table) - count, len(self.table)), rows, values)
+        self.lp.add_columns(
+            self._costs()[-count:],
+            np.zeros(count),
+            self.table.upper_now[-count:],
+            np.arange(count + 1),
+            rows,
+            values,
+        )
+
+    def _add_columns(self, columns: list[Column], origin: int) -> None:
+        starts = [0]
+        rows: list[int] = []
+        values: list[float] = []
+        for column in columns:
+            entry_rows, entry_values = self.entries(column)
+            rows += entry_rows
+            values += entry_values
+            starts.append(len(rows))
+        first = len(self.table)
+        self.table.append(columns, origin)
+        where = np.arange(first, len(self.table))
+        row_array, value_array = np.array(rows, dtype=np.int64), np.array(values, dtype=float)
+        self.table.add_entries(np.repeat(where, np.diff(starts)), row_array, value_array)
+        for decision in self._decisions:
+            self.table.upper_now[where] = np.where(
+                [decision.allows(c) for c in columns], self.table.upper_now[where], 0.0
+            )
+        self.lp.add_columns(
+            self.table.costs[where] if self.phase == 2 else np.zeros(len(where)),
+            self.table.lower_now[where],
+            self.table.upper_now[where],
+            np.array(starts),
+            row_array,
+            value_array,
+        )
+
+    def entries(self, column: Column) -> tuple[list[int], list[float]]:
+        """Positions of the rows that a column has coefficients in, and the coefficients.
+
+        Its own coefficients come first in rank, then rows that speak of it by key, then rows that know its coefficient
+        by function.
+        """
+        position = self.names.position
+        try:
+            rows = [position[key] for key in column.coefficients]
+        except KeyError as missing:
+            raise UnknownRowError(
+                f"the column of {column.structure!r} has a coefficient in row {missing.args[0]!r}, which the master "
+                "does not have: "
+                "add the row to the template, or let the column bring it in Column.rows"
+            ) from None
+        values = [float(value) for value in column.coefficients.values()]
+        if not all(map(math.isfinite, values)) or not math.isfinite(column.cost):
+            raise FormulationError(
+                f"the column of {column.structure!r} has a cost or a coefficient that is not a finite number"
+            )
+        if column.key is not None and column.key in self._unseen:
+            for row, value in self._unseen[column.key]:
+                if row not in rows:
+                    rows.append(row)
+                    values.append(value)
+        for row, by_function in self._by_function:
+            value = by_function.coefficient(column) if by_function.coefficient else 0.0
+            if value and row not in rows:
+                rows.append(row)
+                values.append(float(value))
+        return rows, values
+
+    # --- what a round proves -----------------------------------------------------------------------------------------
+
+    def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> list[float]:
+        weight = 1.0 if self.phase == 2 else 0.0
+        pi = duals.values
+        known = len(pi)
+        costs = []
+        for column in columns:
+            brings_rows = bool(column.rows)
+            if brings_rows:  # rows that are not there yet have no dual value: they are slack at the present solution
+                own = {k: a for k, a in column.coefficients.items() if k in self.names.position}
+                column = Column(column.cost, own, column.structure, column.key)
+            rows, values = self.entries(column)
+            costs.append(weight * column.cost - sum(v * pi[r] for r, v in zip(rows, values, strict=True) if r < known))
+        return costs
+
+    def best_known(self, duals: Duals, origin: int | None) -> float:
+        table = self.table
+        mask = np.isposinf(table.upper_now) & (table.origins != TEMPLATE)
+        if origin is not None:
+            mask &= table.origins == origin
+        reduced = self._all_reduced_costs(duals)[mask]
+        if not len(reduced):
+            return self.sense.hopeless
+        return float(reduced.min() if self.sense is Sense.MINIMIZE else reduced.max())
+
+    def dual_bound(self, duals: Duals, pricing: Sequence[Pricing], bounds: Sequence[float | None]) -> float:
+        """Lagrangian bound, and Farley's where a pricing problem has no multiplicity.
+
+        For duals π and any factor 0 ≤ θ ≤ 1 the scaled duals θπ prove, when minimising,
+
+            θ πᵀr + Σ_j min_{l ≤ x_j ≤ u} (c_j - θ πᵀa_j) x_j + Σ_k U_k min(0, θ β_k + (1 - θ) γ_k),
+
+        where j runs over the columns in the master with finite bounds, U_k is the multiplicity, β_k the oracle's bound
+        on the reduced cost and γ_k the bound on the cost.  θ = 1 is the Lagrangian bound; if U_k is infinite then its
+        term must vanish, and the largest θ for which it does, γ_k / (γ_k - β_k), is Farley's.  Maximising mirrors all
+        of it.
+        """
+        s = self.sense.sign
+        theta = 1.0
+        terms: list[tuple[float, float, float]] = []
+        for oracle, stated in zip(pricing, bounds, strict=True):
+            if stated is None:
+                return self.sense.ideal
+            beta = s * stated
+            gamma = 0.0  # in phase 1 no column costs anything
+            if self.phase == 2:
+                gamma = -math.inf if oracle.cost_bound is None else s * oracle.cost_bound
+            if beta >= 0:
+                continue
+            if math.isfinite(oracle.multiplicity):
+                terms.append((oracle.multiplicity, beta, gamma))
+            elif gamma > 0:
+                theta = min(theta, gamma / (gamma - beta))
+            elif beta < -_CLEAN_DUAL:
+                if gamma < 0:
+                    return self.sense.ideal
+                theta = 0.0
+        pi = s * duals.values
+        known = len(pi)
+        low, high = self.row_lower[:known], self.row_upper[:known]
+        total = theta * float(
+            np.where(pi > 0, pi, 0.0) @ np.where(np.isfinite(low), low, 0.0)
+            + np.where(pi < 0, pi, 0.0) @ np.where(np.isfinite(high), high, 0.0)
+        )
+        total += self._box_terms(theta, duals)
+        for multiplicity, beta, gamma in terms:
+            mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
+            total += multiplicity * min(0.0, mixed)
+        if math.isnan(total) or total == -math.inf:
+            return self.sense.ideal
+        return s * total + (self.formulation.offset if self.phase == 2 else 0.0)
+
+    def _all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
+        return self._costs() - theta * self.table.row_products(duals.values)
+
+    def _box_terms(self, theta: float, duals: Duals) -> float:
+        """Σ_j min over the bounds of x_j of its reduced cost times x_j, over columns that no oracle answers for."""
+        table = self.table
+        reduced = self.sense.sign * self._all_reduced_costs(duals, theta)
+        lower, upper = table.lower_now, table.upper_now
+        # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
+        covered = (table.origins != TEMPLATE) & np.isposinf(upper)
+        up = (reduced < 0) & ~covered
+        box = np.where(up, upper, lower)
+        unlimited = np.isinf(box)
+        if (unlimited & (np.abs(reduced) > _CLEAN_DUAL)).any():
+            return -math.inf
+        return float(reduced[~unlimited] @ box[~unlimited])
+
+    def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
+        """Row activities missing at the pricing problems' best columns, used as often as the master uses their like."""
+        table = self.table
+        values = solved.values
+        static = table.origins < 0
+        activity = table.activities(np.where(static, values, 0.0), self.num_rows)
+        for k, best in enumerate(bests):
+            if best is None:
+                return None
+            amount = float(values[table.origins == k].sum())
+            rows, entries = self.entries(best)
+            activity[rows] += amount * np.array(entries)
+        pi = solved.duals.values
+        side = np.where(self.sense.sign * pi >= 0, self.row_lower, self.row_upper)
+        other = np.where(np.isfinite(self.row_lower), self.row_lower, self.row_upper)
+        side = np.where(np.isfinite(side), side, np.where(np.isfinite(other), other, 0.0))
+        return self.sense.sign * (side - activity)
+
+    # --- nodes -------------------------------------------------------------------------------------------------------
+
+    def apply(self, decisions: Sequence[Decision]) -> None:
+        self._decisions = tuple(decisions)
+        self._impose_rows()
+        self._impose_bounds()
+
+    def fix(self, fixed: Mapping[Hashable, float]) -> None:
+        self._fixed = dict(fixed)
+        self._impose_bounds()
+
+    def _impose_rows(self) -> None:
+        sides: dict[Key, tuple[float, float]] = {}
+        rows: dict[Key, Row] = {}
+        for decision in self._decisions:
+            row = decision.row()
+            if row is not None:
+                low, high = sides.get(row.key, (-math.inf, math.inf))
+                sides[row.key] = (max(low, row.lower), min(high, row.upper))
+                rows[row.key] = row
+        # Its sides change from node to node: it is added with none, and with an artificial variable for either.
+        free = [Row(key, coefficients=r.coefficients, coefficient=r.coefficient) for key, r in rows.items()]
+        first = self.num_rows
+        self.add_rows(free)
+        added = np.arange(first, self.num_rows)
+        self._add_artificials(added, 1.0)
+        self._add_artificials(added, -1.0)
+        stale = self._decision_rows - rows.keys()
+        self._decision_rows = set(rows)
+        keys = [*stale, *rows]
+        if keys:
+            positions = np.array([self.names.position[key] for key in keys])
+            lower = np.array([-math.inf] * len(stale) + [sides[key][0] for key in rows])
+            upper = np.array([math.inf] * len(stale) + [sides[key][1] for key in rows])
+            self.row_lower[positions], self.row_upper[positions] = lower, upper
+            self.lp.change_row_bounds(positions, lower, upper)
+
+    def _impose_bounds(self) -> None:
+        table = self.table
+        lower, upper = table.lower.copy(), table.upper.copy()
+        upper[table.artificial] = table.upper_now[table.artificial]
+        for decision in self._decisions:
+            for key, (low, high) in decision.bounds().items():
+                where = table.position.get(key)
+                if where is None:
+                    raise UnknownRowError(f"a branching decision bounds {key!r}, which the master does not have")
+                lower[where], upper[where] = max(lower[where], low), min(upper[where], high)
+            upper[~self._allowed_by(decision)] = 0.0
+        for identity, value in self._fixed.items():
+            where = table.position[identity]
+            lower[where] = max(lower[where], value)
+        changed = np.flatnonzero((lower != table.lower_now) | (upper != table.upper_now))
+        if (lower[changed] > upper[changed]).any():
+            upper = np.maximum(
+                lower, upper
+            )  # a fixed column that the node forbids: diving finds that out by its objective
+        table.lower_now, table.upper_now = lower, upper
+        if len(changed):
+            self.lp.change_bounds(changed, lower[changed], upper[changed])
+
+    def _allowed_by(self, decision: Decision) -> Mask:
+        """Which columns a decision allows, remembered and brought up to date with the columns that have come since."""
+        known = self._allowed.get(decision, np.empty(0, dtype=bool))
+        if len(known) < len(self.table):
+            rest = self.table.columns[len(known) :]
+            more = np.array([c is None or decision.allows(c) for c in rest], dtype=bool)
+            known = self._allowed[decision] = np.append(known, more)
+        return known
+
+    def remove_stale(self, age: int) -> int:
+        table = self.table
+        keep = (table.ages < age) | (table.origins == TEMPLATE)
+        keep |= table.lower_now > 0.0
+        gone = np.flatnonzero(~keep)
+        if not len(gone):
+            return 0
+        self.lp.delete_columns(gone)
+        table.keep(keep)
+        self._allowed.clear()
+        return len(gone)
+
+    def basis(self) -> Any:
+        return (self.lp.basis(), self.table.deletions)
+
+    def restore(self, basis: Any) -> None:
+        saved, deletions = basis
+        if (
+            deletions == self.table.deletions
+        ):  # after a deletion the positions have moved: keep the present basis instead
+            self.lp.set_basis(saved)
+
+    # --- checking and showing ----------------------------------------------------------------------------------------
+
+    def violation(self, solution: Solution) -> str | None:
+        """What is wrong with a claimed answer, in words; None if every row and bound holds and what must be whole is.
+
+        Computed from the rows' coefficients alone; rows of branching decisions do not count, they hold in one part of
+        the tree only.
+        """
+        activity = np.zeros(self.num_rows)
+        objective = self.formulation.offset
+        for column, value in solution.columns:
+            if column.integer and fractionality(value):
+                return f"the column of {column.structure!r} is used {value} times, which is not whole"
+            if not column.lower - 1e-6 <= value <= column.upper + 1e-6:
+                return f"the column of {column.structure!r} is used {value} times, outside its bounds"
+            rows, values = self.entries(column)
+            activity[rows] += value * np.array(values)
+            objective += value * column.cost
+        f = self.formulation
+        x = np.zeros(len(f.costs))
+        for key, value in solution.variables.items():
+            x[self.table.position[key]] = value
+        if (x[f.artificial] > 1e-6).any():
+            return "an artificial variable is not zero"
+        if ((x < f.lower - 1e-6) | (x > f.upper + 1e-6)).any():
+            return "a template variable is outside its bounds"
+        if any(fractionality(value) for value in x[f.integer]):
+            return "an integer template variable is not whole"
+        activity[: f.matrix.shape[0]] += f.matrix @ x
+        objective += float(f.costs @ x)
+        for key, _ in solution.variables.items():
+            column_position = self.table.position[key]
+            for row, entry in self.table.later_entries(column_position, f.matrix.shape[0]):
+                activity[row] += entry * solution.variables[key]
+        lower, upper = self.row_lower.copy(), self.row_upper.copy()
+        for key in self._decision_rows:
+            lower[self.names.position[key]], upper[self.names.position[key]] = -math.inf, math.inf
+        slack = 1e-6 * np.maximum(1.0, np.abs(activity))
+        bad = np.flatnonzero((activity < lower - slack) | (activity > upper + slack))
+        if len(bad):
+            r = int(bad[0])
+            return f"row {self.names.keys[r]!r} has activity {activity[r]:g}, expected {lower[r]:g} to {upper[r]:g}"
+        if abs(objective - solution.objective) > 1e-6 * max(1.0, abs(objective)):
+            return f"its objective is {objective:g}, not {solution.objective:g} as stated"
+        return None
+
+    def to_pyomo(self, solved: MasterSolution | None = None) -> pyo.ConcreteModel:
+        """The current restricted master as a Pyomo model, with its generated columns, for a notebook or another solver.
+
+        Template variables and rows keep their names; generated columns are ``column[key or number]``.  If ``solved`` is
+        given then its values are loaded into the variables and its duals into the suffix ``dual``.
+        """
+        return _to_pyomo(self, solved)
+
+
+def _to_pyomo(master: LinearMaster, solved: MasterSolution | None) -> pyo.ConcreteModel:
+    model = pyo.ConcreteModel(name="restricted master")
+    table = master.table
+    variables: list[Any] = [None] * len(table)
+    by_block: dict[str, list[tuple[Hashable, int]]] = {}
+    for position, (block, index) in enumerate(table.keys()):
+        by_block.setdefault(block, []).append((index, position))
+    for block, members in by_block.items():
+        scalar = len(members) == 1 and members[0][0] is None
+        component = pyo.Var() if scalar else pyo.Var([index for index, _ in members], dense=True)
+        model.add_component(block, component)
+        for index, position in members:
+            variable = variables[position] = component if scalar else component[index]
+            low, high = table.lower_now[position], table.upper_now[position]
+            variable.domain = pyo.Integers if table.integer[position] else pyo.Reals
+            variable.setlb(None if math.isinf(low) else float(low))
+            variable.setub(None if math.isinf(high) else float(high))
+            if solved is not None:
+                variable.set_value(float(solved.values[position]), skip_validation=True)
+    terms: list[list[Any]] = [[] for _ in range(master.num_rows)]
+    for column, row, value in zip(*table.entry_lists(), strict=True):
+        terms[row].append(value * variables[column])
+    rows_by_block: dict[str, list[tuple[Hashable, int]]] = {}
+    for position, (block, index) in enumerate(master.names.keys):
+        rows_by_block.setdefault(block, []).append((index, position))
+    model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    for block, members in rows_by_block.items():
+        name = block if model.component(block) is None else f"{block}_row"
+        constraint = pyo.Constraint(pyo.Any)
+        model.add_component(name, constraint)
+        for index, position in members:
+            low, high = master.row_lower[position], master.row_upper[position]
+            if not terms[position] or (math.isinf(low) and math.isinf(high)):
+                continue  # Pyomo rejects rows without variables or sides; they restrict nothing
+            body = pyo.quicksum(terms[position])
+            if low == high:
+                constraint[index] = body == float(low)
+            else:
+                constraint[index] = (
+                    None if math.isinf(low) else float(low),
+                    body,
+                    None if math.isinf(high) else float(high),
+                )
+            if solved is not None:
+                model.dual[constraint[index]] = float(solved.duals.values[position])
+    costs = master._costs()
+    objective = pyo.quicksum(float(c) * v for c, v in zip(costs, variables, strict=True) if c)
+    offset = master.formulation.offset if master.phase == 2 else 0.0
+    sense = pyo.minimize if master.sense is Sense.MINIMIZE else pyo.maximize
+    model.add_component(
+        "objective" if model.component("objective") is None else "master_objective",
+        pyo.Objective(expr=objective + offset, sense=sense),
+    )
+    return model

@@ -1,0 +1,211 @@
+"""`Problem`, what a researcher subclasses, and `solve`, which puts the parts together."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pyomo.environ as pyo
+
+from colgen.branch_and_price import BranchAndPrice
+from colgen.branching import BranchingRule
+from colgen.columns import Column
+from colgen.engine import Settings
+from colgen.errors import InputError
+from colgen.formulation import Formulation, compile_model
+from colgen.heuristics import Heuristic, RestrictedMIP
+from colgen.master import LinearMaster, RestrictedMaster
+from colgen.pricing import Pricing
+from colgen.progress import listening
+from colgen.result import Iteration, Result, Termination
+from colgen.run import Run
+from colgen.sense import Sense
+from colgen.separation import Separation
+from colgen.solution import Solution
+from colgen.stabilization import Stabilization, Wentges
+from colgen.stop import AnyOf, StopRule
+from colgen.tree import NodeQueue, TreeResult, branch_and_bound
+
+
+class Problem(ABC):
+    """A problem for column generation: a master stated in Pyomo, oracles, and whatever else it has.
+
+    Subclasses write :meth:`master` and :meth:`pricing`; the other methods have defaults that add nothing.
+
+    Attributes
+    ----------
+    objective_step
+        Every answer's objective is a multiple of this (1 where the objective counts things): dual bounds are rounded to
+        it.  None if nothing of the kind is known.
+    """
+
+    objective_step: float | None = None
+
+    def master(self) -> pyo.ConcreteModel:
+        """The master's rows as a Pyomo model, with artificial variables that can satisfy them; columns come later."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must define master(), or formulation() or restricted_master()"
+        )
+
+    def formulation(self) -> Formulation:
+        """The compiled master; to compile once per shape, override (see :class:`~colgen.FormulationCache`)."""
+        return compile_model(self.master())
+
+    def restricted_master(self) -> RestrictedMaster:
+        """The restricted master problem; override for one that is not a linear program."""
+        return LinearMaster(self.formulation())
+
+    def pricing(self) -> Pricing | Sequence[Pricing]:
+        """The pricing problem, or all of them."""
+        return ()
+
+    def separation(self) -> Sequence[Separation]:
+        """Where violated rows come from."""
+        return ()
+
+    def branching(self) -> Sequence[BranchingRule]:
+        """Branching rules, asked in order until one applies."""
+        return ()
+
+    def heuristics(self) -> Sequence[Heuristic]:
+        """Primal heuristics, run in order."""
+        return (RestrictedMIP(),)
+
+    def initial_columns(self) -> Iterable[Column]:
+        """Columns to start from, each one that an oracle could return."""
+        return ()
+
+    def initial_answers(self) -> Iterable[Solution]:
+        """Whole solutions to start from: the best becomes the first incumbent.
+
+        Their columns join the initial columns.
+        """
+        return ()
+
+    def answer(self, solution: Solution) -> Any:
+        """A whole solution in the problem's own terms; by default ``[(structure, value), ...]``."""
+        return [(column.structure, value) for column, value in solution.columns]
+
+
+def solve(
+    problem: Problem,
+    *,
+    stop: StopRule | Sequence[StopRule] = (),
+    relaxation: bool = False,
+    stabilization: Stabilization | None = None,
+    heuristics: Sequence[Heuristic] | None = None,
+    queue: Callable[[Sense], NodeQueue] | None = None,
+    node_limit: int | None = None,
+    depth_limit: int | None = None,
+    clean_up_after: int | None = None,
+    tolerance: float = 1e-7,
+    keep_duals: bool = False,
+    progress: bool | Callable[[Iteration], None] = False,
+) -> Result:
+    """Solve a problem by column generation, and by branch and bound where its relaxation is not whole.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    stop
+        A stop rule or several (:mod:`colgen.stop`); whichever speaks first ends the run with the best answer and bound
+        so far.
+    relaxation
+        Solve the root's relaxation only, to its exact optimum; the result's solution is then fractional in general.
+    stabilization
+        Which duals to price at; by default Wentges smoothing with the automatic parameter.
+    heuristics
+        Instead of the problem's own.
+    queue
+        Which node comes next: a class of :mod:`colgen.tree`, by default ``Plunging``.
+    node_limit, depth_limit
+        Of the branch-and-bound tree.
+    clean_up_after
+        Delete columns that have not improved for so many solves; None keeps all.
+    tolerance
+        A column improves if its reduced cost gains more than this.
+    keep_duals
+        Keep each round's dual values in ``result.iterations``.
+    progress
+        True shows rounds as they come (a live line on a terminal, log lines elsewhere); a callable is given each of
+        them.
+
+    Returns
+    -------
+    Result
+        A limit, an interrupt (Ctrl-C) or an infeasible problem is a termination, not an exception.
+
+    Raises
+    ------
+    ColgenError
+        Where continuing could end in a wrong answer (see :mod:`colgen.errors`).  Whatever is raised carries the best
+        result so far as its attribute ``result``.
+    """
+    if not tolerance > 0:
+        raise InputError(f"tolerance must be a positive number, not {tolerance}")
+    master = problem.restricted_master()
+    oracles = problem.pricing()
+    with listening(progress, master.sense) as listener:
+        run = Run(
+            master.sense,
+            AnyOf(*((stop,) if callable(stop) else stop)),
+            None if relaxation else problem.objective_step,
+            listener,
+        )
+        search = BranchAndPrice(
+            master,
+            (oracles,) if isinstance(oracles, Pricing) else tuple(oracles),
+            tuple(problem.separation()),
+            tuple(problem.branching()),
+            tuple(problem.heuristics() if heuristics is None else heuristics),
+            Wentges() if stabilization is None else stabilization,
+            run,
+            Settings(not relaxation, clean_up_after, keep_duals),
+            tolerance,
+            relaxation,
+        )
+        try:
+            for solution in problem.initial_answers():
+                master.add([column for column, _ in solution.columns])
+                search.take(solution, f"{type(problem).__name__}.initial_answers")
+            master.add(list(problem.initial_columns()))
+            outcome = branch_and_bound(
+                search,
+                run,
+                queue=None if queue is None else queue(master.sense),
+                node_limit=node_limit,
+                depth_limit=depth_limit,
+            )
+        except KeyboardInterrupt:
+            outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, run.global_bound, ())
+        except Exception as error:
+            fault = TreeResult(Termination.FAULT, run.global_bound, run.global_bound, ())
+            error.result = _result(problem, search, fault, relaxation)  # type: ignore[attr-defined]
+            raise
+    return _result(problem, search, outcome, relaxation)
+
+
+def _result(problem: Problem, search: BranchAndPrice, outcome: TreeResult, relaxation: bool) -> Result:
+    run = search.run
+    solution = search.root if relaxation else run.incumbent
+    seconds = dict(run.stage_seconds)
+    seconds["total"] = run.seconds
+    seconds["other"] = max(run.seconds - sum(run.stage_seconds.values()), 0.0)
+    return Result(
+        sense=run.sense,
+        termination=outcome.termination,
+        objective=run.sense.hopeless if solution is None else solution.objective,
+        dual_bound=outcome.bound,
+        solution=solution,
+        answer=None if solution is None or relaxation else problem.answer(solution),
+        relaxation=search.root,
+        root_bound=outcome.root_bound,
+        iterations=tuple(run.iterations),
+        nodes=tuple(outcome.nodes),
+        columns_generated=run.columns_generated,
+        rows_generated=run.rows_generated,
+        seconds=seconds,
+        certificate=search.certificate,
+    )

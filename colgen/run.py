@@ -1,0 +1,130 @@
+"""The state of one run that its parts share: clock, incumbent, rounds, and reasons to stop."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from colgen.errors import InfeasibleAnswerError
+from colgen.result import Iteration, Termination
+from colgen.sense import Sense
+from colgen.solution import Solution
+from colgen.stop import AnyOf
+
+_ROUNDING_TOLERANCE = 1e-6
+
+
+class Run:
+    """Clock, incumbent, record of rounds and stop rules of one run.
+
+    Parameters
+    ----------
+    sense
+        Direction of the objective.
+    stop
+        When to stop.
+    step
+        Every answer's objective is a multiple of this; None if nothing of the kind is known.
+    listener
+        Called with every round.
+    """
+
+    def __init__(
+        self,
+        sense: Sense,
+        stop: AnyOf,
+        step: float | None = None,
+        listener: Callable[[Iteration], None] | None = None,
+    ) -> None:
+        self.sense = sense
+        self.step = step
+        self._stop = stop
+        self._listener = listener
+        self._started = time.monotonic()
+        self.deadline = self._started + stop.seconds
+        self.incumbent: Solution | None = None
+        self.global_bound = sense.ideal
+        self.node_bound = sense.ideal
+        """Bound of the node being processed, as far as its rounds have proved it."""
+        self.iterations: list[Iteration] = []
+        self.stage_seconds: defaultdict[str, float] = defaultdict(float)
+        self.columns_generated = 0
+        self.rows_generated = 0
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began."""
+        return time.monotonic() - self._started
+
+    @property
+    def seconds_left(self) -> float:
+        return max(self.deadline - time.monotonic(), 0.0)
+
+    @property
+    def expired(self) -> bool:
+        return time.monotonic() >= self.deadline
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the time spent inside towards a stage."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.stage_seconds[name] += time.perf_counter() - started
+
+    # --- bounds and answers ------------------------------------------------------------------------------------------
+
+    @property
+    def objective(self) -> float:
+        """Of the incumbent."""
+        return self.sense.hopeless if self.incumbent is None else self.incumbent.objective
+
+    def round_bound(self, bound: float) -> float:
+        """A dual bound tightened by what is known of every answer's objective."""
+        return self.sense.round_bound(bound, self.step, _ROUNDING_TOLERANCE)
+
+    def prunes(self, bound: float) -> bool:
+        """Whether a dual bound leaves no room for an answer better than the incumbent."""
+        tolerance = 1e-9 * max(1.0, abs(self.objective)) if math.isfinite(self.objective) else 0.0
+        return not self.sense.is_better(self.round_bound(bound), self.objective, tolerance)
+
+    def offer(self, solution: Solution, fault: str | None, source: str) -> bool:
+        """Take an answer as the incumbent if it is better.
+
+        Parameters
+        ----------
+        fault
+            What a check found wrong with it, None if nothing.
+        source
+            Who found it.
+        """
+        if fault is not None:
+            raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {fault}")
+        if not self.sense.is_better(solution.objective, self.objective, 1e-9):
+            return False
+        self.incumbent = solution
+        return True
+
+    # --- rounds ------------------------------------------------------------------------------------------------------
+
+    def record(self, iteration: Iteration) -> Termination | None:
+        """Keep and announce a round; the answer is a reason to stop, if any rule names one."""
+        self.iterations.append(iteration)
+        if iteration.phase == 2:
+            self.node_bound = self.sense.worst(self.node_bound, iteration.dual_bound)
+            if iteration.node == 0 and iteration.depth == 0:
+                self.global_bound = self.sense.worst(self.global_bound, self.round_bound(iteration.dual_bound))
+        self.columns_generated += iteration.new_columns
+        self.rows_generated += iteration.new_rows
+        self.stage_seconds["master"] += iteration.master_seconds
+        self.stage_seconds["pricing"] += iteration.pricing_seconds
+        self.stage_seconds["separation"] += iteration.separation_seconds
+        if self._listener is not None:
+            self._listener(iteration)
+        return self._stop(iteration, self.sense)

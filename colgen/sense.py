@@ -1,0 +1,69 @@
+"""The direction of optimisation: the one place that knows which way is better."""
+
+from __future__ import annotations
+
+import enum
+import math
+
+
+class Sense(enum.Enum):
+    """Whether a problem minimises or maximises.
+
+    Problems keep the sense of their Pyomo objective.  Everything that depends on it asks this type: which of two
+    objectives is better, how much a reduced cost gains, in which direction a dual bound may be rounded.  The enum's
+    value is the factor that turns an objective into one to be minimised.
+    """
+
+    MINIMIZE = 1
+    MAXIMIZE = -1
+
+    @property
+    def sign(self) -> int:
+        """+1 for minimise, -1 for maximise: ``sign * objective`` is to be minimised."""
+        return self.value
+
+    @property
+    def ideal(self) -> float:
+        """The objective that nothing can beat, and so the dual bound that proves nothing: -inf for minimise."""
+        return -self.sign * math.inf
+
+    @property
+    def hopeless(self) -> float:
+        """The objective of having no answer at all: +inf for minimise."""
+        return self.sign * math.inf
+
+    def improvement(self, new: float, old: float) -> float:
+        """How much better ``new`` is than ``old``: positive if it is better."""
+        if new == old:  # also equal infinities, whose difference is not a number
+            return 0.0
+        return self.sign * (old - new)
+
+    def is_better(self, new: float, old: float, tolerance: float = 0.0) -> bool:
+        """Whether ``new`` is better than ``old`` by more than ``tolerance``."""
+        return self.improvement(new, old) > tolerance
+
+    def best(self, *values: float) -> float:
+        """The best of some objectives; of dual bounds, the weakest."""
+        return min(values) if self is Sense.MINIMIZE else max(values)
+
+    def worst(self, *values: float) -> float:
+        """The worst of some objectives; of dual bounds, the tightest."""
+        return max(values) if self is Sense.MINIMIZE else min(values)
+
+    def gap(self, objective: float, bound: float) -> float:
+        """Relative gap of a bound: ``|objective - bound| / max(|objective|, 1)``, infinite if either is."""
+        if math.isinf(objective) or math.isinf(bound):
+            return math.inf
+        return max(self.improvement(bound, objective), 0.0) / max(abs(objective), 1.0)
+
+    def round_bound(self, bound: float, step: float | None, tolerance: float) -> float:
+        """Tighten a dual bound to the next multiple of ``step``, of which every answer's objective is a multiple.
+
+        A bound is first relaxed by ``tolerance`` (relative to its size, absolute below one): a true value of exactly 66
+        that floating point delivers as 66.0000000001 must stay 66, and one of 65.9999 becomes 66, as it should.
+        """
+        if step is None or math.isinf(bound):
+            return bound
+        slack = tolerance * max(abs(bound), 1.0)
+        units = math.ceil((self.sign * bound - slack) / step)
+        return self.sign * units * step

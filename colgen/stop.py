@@ -1,0 +1,113 @@
+"""Stop rules: callables that look at an iteration and may name a reason to stop.
+
+A rule is anything that takes an :class:`~colgen.result.Iteration` and a :class:`~colgen.sense.Sense` and returns a
+:class:`~colgen.result.Termination` or None.  A rule that also has ``seconds`` limits the clock: the engine passes the
+deadline on to the linear programs and the oracles, so that it holds inside a long call as well.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from colgen.result import Iteration, Termination
+from colgen.sense import Sense
+
+StopRule: TypeAlias = Callable[[Iteration, Sense], Termination | None]
+
+
+@dataclass(frozen=True)
+class TimeLimit:
+    """Stop after this many seconds of wall time."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not self.seconds >= 0:
+            raise ValueError(f"a time limit is a number of seconds, zero or more, not {self.seconds}")
+
+    def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
+        return Termination.TIME_LIMIT if iteration.seconds >= self.seconds else None
+
+
+@dataclass(frozen=True)
+class GapLimit:
+    """Stop once the relative gap between incumbent and global bound is at most ``gap``."""
+
+    gap: float
+
+    def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
+        return Termination.GAP_LIMIT if iteration.gap(sense) <= self.gap else None
+
+
+@dataclass(frozen=True)
+class IterationLimit:
+    """Stop after this many rounds."""
+
+    rounds: int
+
+    def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
+        return Termination.ITERATION_LIMIT if iteration.number + 1 >= self.rounds else None
+
+
+class Stalled:
+    """Stop once neither objective nor bound of a node has moved for ``rounds`` rounds."""
+
+    def __init__(self, rounds: int, tolerance: float = 1e-9) -> None:
+        self.rounds = rounds
+        self.tolerance = tolerance
+        self._last: Iteration | None = None
+        self._since = 0
+
+    def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
+        last = self._last
+        if last is not None and last.number < iteration.number and last.node == iteration.node:
+            moved = self._moved(last.objective, iteration.objective) or self._moved(
+                last.dual_bound, iteration.dual_bound
+            )
+            if not moved and last.phase == iteration.phase:
+                self._since += 1
+                return Termination.STALLED if self._since >= self.rounds else None
+        self._last = iteration
+        self._since = 0
+        return None
+
+    def _moved(self, before: float, now: float) -> bool:
+        return before != now and not abs(now - before) <= self.tolerance * max(1.0, abs(before))
+
+
+@dataclass(frozen=True)
+class MemoryLimit:
+    """Stop once the process holds more than this many bytes."""
+
+    bytes: int
+
+    def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
+        return Termination.MEMORY_LIMIT if resident_bytes() > self.bytes else None
+
+
+class AnyOf:
+    """Stop when the first of several rules says so."""
+
+    def __init__(self, *rules: StopRule) -> None:
+        self.rules = rules
+        self.seconds: float = min((float(getattr(rule, "seconds", math.inf)) for rule in rules), default=math.inf)
+
+    def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
+        return next((reason for rule in self.rules if (reason := rule(iteration, sense))), None)
+
+
+def resident_bytes() -> int:
+    """Memory that the process holds now (where the system does not say, its peak so far)."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024

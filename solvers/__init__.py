@@ -1,0 +1,1 @@
+"""Mathematical problems on arrays, one a file."""

@@ -1,0 +1,109 @@
+"""One version everywhere, exact versions in constraints.txt, and nothing of one machine in the tree."""
+
+import importlib.metadata
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("colgen", "problems", "solvers")
+
+NOT_OURS = {"__pycache__", "build", "data", "dist", "results"}  # directories that .gitignore names as well
+KEPT = {".ci", ".github"}
+
+# The patterns hold no full name or path themselves, so that this file passes its own tests.
+REGISTRY = re.compile(r"(?:pypi|pythonhosted|anaconda|npmjs)\.(?:org|io|com|python)\b")
+MACHINE_PATH = re.compile(r"(?<![\w.~)}>-])/(?:work|root|tmp|home|Users|opt|mnt)\b")
+
+
+def pyproject() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def files(directory: Path = ROOT) -> Iterator[Path]:
+    """The project's own files: what git keeps, also in a copy without git."""
+    for path in sorted(directory.iterdir()):
+        if path.is_dir():
+            hidden = path.name.startswith(".") and path.name not in KEPT
+            generated = path.name == "__pycache__" or (directory == ROOT and path.name in NOT_OURS)
+            if not (hidden or generated or path.name.endswith(".egg-info")):
+                yield from files(path)
+        elif path.suffix not in {".pyc", ".nbi", ".nbc"}:
+            yield path
+
+
+def lines_that_match(pattern: re.Pattern[str]) -> list[str]:
+    found = []
+    for path in files():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        text = text.replace("\\n", " \n")  # a notebook keeps the line ends of its cells escaped
+        matching = [line.strip() for line in text.splitlines() if pattern.search(line)]
+        found += [f"{path.relative_to(ROOT)}: {line}" for line in matching]
+    return found
+
+
+def test_version_is_the_same_everywhere():
+    version = pyproject()["project"]["version"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+    assert importlib.metadata.version("colgen") == version
+    assert re.findall(r"^version: (\S+)$", citation, re.MULTILINE) == [version]
+    released = re.findall(r"^## \[(\d[^]]*)\] - (\d{4}-\d{2}-\d{2})$", changelog, re.MULTILINE)
+    assert released[0][0] == version
+    assert re.findall(r"^date-released: (\S+)$", citation, re.MULTILINE) == [released[0][1]]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_package_is_marked_as_typed(package):
+    assert (ROOT / package / "py.typed").is_file()
+
+
+def test_constraints_are_names_and_versions_alone():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!]+", line)] == []
+
+
+def test_constraints_pin_every_declared_requirement():
+    def normal(name: str) -> str:
+        return re.sub(r"[-_.]+", "-", name).lower()
+
+    project = pyproject()["project"]
+    declared = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    pinned = {normal(line.partition("==")[0]) for line in (ROOT / "constraints.txt").read_text().splitlines()}
+    assert {normal(re.match(r"[\w.-]+", requirement)[0]) for requirement in declared} - pinned == set()
+    assert "colgen" not in pinned
+
+
+def test_no_file_names_a_package_registry():
+    assert lines_that_match(REGISTRY) == []
+
+
+def test_no_file_names_a_path_of_one_machine():
+    assert lines_that_match(MACHINE_PATH) == []
+
+
+def test_the_patterns_find_what_they_should():
+    assert REGISTRY.search("https://" + "pypi" + ".org/simple")
+    assert REGISTRY.search("files." + "pythonhosted" + ".org")
+    for path in ("tmp", "root/.cache", "home/ann/colgen", "work/main"):
+        assert MACHINE_PATH.search("see " + "/" + path)
+        assert MACHINE_PATH.search('"' + "/" + path + '"')
+    for text in ("#!/usr/bin/env bash", "head/root/modifier", "a / b", "problems/work/x"):
+        assert not MACHINE_PATH.search(text)
+
+
+def test_notebooks_hold_no_outputs():
+    for path in files():
+        if path.suffix == ".ipynb":
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            kept = [i for i, cell in enumerate(cells) if cell.get("outputs") or cell.get("execution_count")]
+            assert kept == [], f"{path.name}: clear with python -m nbconvert --clear-output --inplace"
