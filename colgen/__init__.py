@@ -24,6 +24,7 @@ from colgen.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
 from colgen.master import LinearMaster, MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing import Best, OraclePricing, Pricing, PricingContext, PricingResult, Stages
 from colgen.problem import Problem, solve
+from colgen.reduction import Reduction, ReductionContext
 from colgen.result import Certificate, Iteration, Result, Termination
 from colgen.sense import Sense
 from colgen.separation import Separation
@@ -69,6 +70,8 @@ __all__ = [
     "PricingContext",
     "PricingResult",
     "Problem",
+    "Reduction",
+    "ReductionContext",
     "RestrictedMIP",
     "RestrictedMaster",
     "Result",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Hashable, Sequence
 
@@ -12,6 +13,7 @@ from colgen.errors import BranchingError, InvalidBoundError
 from colgen.heuristics import Heuristic, HeuristicContext
 from colgen.master import LinearMaster, MasterSolution, RestrictedMaster
 from colgen.pricing import Pricing, PricingContext
+from colgen.reduction import Reduction, ReductionContext
 from colgen.result import Certificate, Termination
 from colgen.run import Run
 from colgen.separation import Separation
@@ -37,6 +39,7 @@ class BranchAndPrice(Relaxation):
         pricing: Sequence[Pricing],
         separation: Sequence[Separation],
         branching: Sequence[BranchingRule],
+        reductions: Sequence[Reduction],
         heuristics: Sequence[Heuristic],
         stabilization: Stabilization,
         run: Run,
@@ -48,6 +51,7 @@ class BranchAndPrice(Relaxation):
         self.pricing = pricing
         self.separation = separation
         self.branching = branching
+        self.reductions = reductions
         self.heuristics = heuristics
         self.stabilization = stabilization
         self.run = run
@@ -55,11 +59,15 @@ class BranchAndPrice(Relaxation):
         self.relaxation_only = relaxation_only
         self._context = PricingContext(master.sense, deadline=run.deadline, tolerance=tolerance)
         self.root: Solution | None = None
+        self.root_bound = master.sense.ideal
         self.certificate: Certificate | None = None
 
     def take(self, solution: Solution, source: str) -> bool:
         """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""
         solution = _made_whole(solution)
+        exact = self.master.objective_of(solution)
+        if abs(exact - solution.objective) <= 1e-6 * max(1.0, abs(exact)):
+            solution = dataclasses.replace(solution, objective=exact)
         if any(separator.separate(solution) for separator in self.separation):
             return False
         fault = self.master.violation(solution) if isinstance(self.master, LinearMaster) else None
@@ -69,19 +77,21 @@ class BranchAndPrice(Relaxation):
         self.master.apply(node.decisions)
         if node.start is not None:
             self.master.restore(node.start)
-        relaxed = column_generation(
-            self.master,
-            self.pricing,
-            self.separation,
-            self.stabilization,
-            self.run,
-            self._in_node(node),
-            self.settings,
-            (node.number, node.depth),
-        )
+        relaxed = self._relax(node)
         self._check_against_incumbent(node, relaxed)
         if node.number == 0:
             self._keep_root(relaxed)
+        if relaxed.outcome is Outcome.SOLVED and relaxed.solved is not None and not self.relaxation_only:
+            self._search(node, self.master.solution(relaxed.solved), relaxed.bound, quick=True)
+            if self.run.prunes(relaxed.bound):
+                return Evaluation(relaxed.bound, "pruned")
+            reduced, relaxed = self._reduce(node, relaxed)
+            fixed = reduced.decisions[len(node.decisions) :]
+            return dataclasses.replace(self._judge(reduced, relaxed), fixed=fixed)
+        return self._judge(node, relaxed)
+
+    def _judge(self, node: Node, relaxed: Relaxed) -> Evaluation:
+        """What becomes of a node whose relaxation has been treated."""
         if relaxed.outcome in _LEAF:
             return Evaluation(relaxed.bound, _LEAF[relaxed.outcome])
         if relaxed.outcome is Outcome.UNBOUNDED:
@@ -93,6 +103,34 @@ class BranchAndPrice(Relaxation):
             return Evaluation(relaxed.bound, "stopped", unresolved=missing, stop=stop)
         return self._branch(node, relaxed, solved)
 
+    def _relax(self, node: Node) -> Relaxed:
+        return column_generation(
+            self.master,
+            self.pricing,
+            self.separation,
+            self.stabilization,
+            self.run,
+            self._in_node(node),
+            self.settings,
+            (node.number, node.depth),
+        )
+
+    def _reduce(self, node: Node, relaxed: Relaxed) -> tuple[Node, Relaxed]:
+        """Fix by reduced cost and solve again, until nothing worth it is left to fix."""
+        while self.reductions and relaxed.outcome is Outcome.SOLVED and self.run.incumbent is not None:
+            context = ReductionContext(self.master.sense, relaxed.duals, relaxed.bound, self.run.target, node.decisions)
+            found = [decision for reduction in self.reductions for decision in reduction.reduce(context)]
+            if not found:
+                break
+            node = dataclasses.replace(node, decisions=(*node.decisions, *found))
+            self.master.apply(node.decisions)
+            again = self._relax(node)
+            if self.master.sense.is_better(relaxed.bound, again.bound):
+                relaxed = again
+            else:  # the former bound still holds for all answers of interest, and it was proved at the former duals
+                relaxed = dataclasses.replace(again, bound=relaxed.bound, duals=relaxed.duals)
+        return node, relaxed
+
     def _branch(self, node: Node, relaxed: Relaxed, solved: MasterSolution) -> Evaluation:
         """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it."""
         solution = self.master.solution(solved)
@@ -100,7 +138,8 @@ class BranchAndPrice(Relaxation):
         exact = solved.objective if solved_exactly else None
         unresolved = Termination.NO_BOUND if relaxed.outcome is Outcome.UNPROVED else None
         if self.relaxation_only:  # "optimal" is then said of the relaxation
-            unresolved = unresolved or Termination.OPTIMAL
+            met = not self._stopped_early(relaxed, solved)  # not so where an oracle's bound is a relaxation's
+            unresolved = unresolved or (Termination.OPTIMAL if met else Termination.NO_BOUND)
             return Evaluation(relaxed.bound, "solved", unresolved=unresolved, stop=relaxed.termination)
         if self._is_whole(solved):
             self.take(solution, "the relaxation")
@@ -109,10 +148,9 @@ class BranchAndPrice(Relaxation):
                 # there is none whose rounded objective is better, and that is what the bound says.
                 return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(relaxed.bound))
         if relaxed.outcome is Outcome.STOPPED:
-            self._search(node, solution)
             return Evaluation(relaxed.bound, "stopped", stop=relaxed.termination)
         start = self.master.basis()
-        self._search(node, solution)
+        self._search(node, solution, relaxed.bound, quick=False)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
         for rule in self.branching:
@@ -147,7 +185,7 @@ class BranchAndPrice(Relaxation):
 
     def _is_whole(self, solved: MasterSolution) -> bool:
         if isinstance(self.master, LinearMaster):
-            integer = self.master.table.integer
+            integer = self.master.table.integer[: len(solved.values)]  # columns may have come since it was solved
             values = solved.values[integer]
             return bool((abs(values - values.round()) <= 1e-6).all())
         return all(not fractionality(value) for column, value in self.master.solution(solved).columns if column.integer)
@@ -165,40 +203,46 @@ class BranchAndPrice(Relaxation):
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
-    def _search(self, node: Node, solution: Solution) -> None:
-        """Run the heuristics that apply at this depth."""
+    def _search(self, node: Node, solution: Solution, bound: float, quick: bool) -> None:
+        """Run the quick heuristics, or the others, that apply at this depth."""
 
         def regenerate(fixed: dict[Hashable, float]) -> Relaxed:
             self.master.fix(fixed)
             by_identity = {c.identity: c for c in getattr(self.master, "columns", ())}
             pairs = tuple((by_identity[i], value) for i, value in fixed.items())
-            return column_generation(
-                self.master,
-                self.pricing,
-                self.separation,
-                NoStabilization(),
-                self.run,
-                self._in_node(node, pairs),
-                Settings(stop_early=True),
-                (node.number, node.depth + 1),
-            )
+            proved = self.run.node_bound
+            try:
+                return column_generation(
+                    self.master,
+                    self.pricing,
+                    self.separation,
+                    NoStabilization(),
+                    self.run,
+                    self._in_node(node, pairs),
+                    Settings(stop_early=True),
+                    (node.number, node.depth + 1),
+                )
+            finally:  # also if interrupted: what a dive proves holds under its fixings only
+                self.run.node_bound = proved
 
         context = HeuristicContext(self.master, solution, self.run, node.depth, regenerate)
         for heuristic in self.heuristics:
-            if self.run.expired or not heuristic.applies(node.depth):
+            if heuristic.quick is not quick or not heuristic.applies(node.depth) or self.run.expired:
                 continue
             with self.run.stage("heuristics"):
                 found = heuristic.search(context)
             if found is not None:
                 self.take(found, heuristic.name)
+            if self.run.prunes(bound):
+                return
 
     def _keep_root(self, relaxed: Relaxed) -> None:
+        self.root_bound = relaxed.bound
         if relaxed.solved is None or relaxed.solved.phase == 1:
             return
         self.root = self.master.solution(relaxed.solved)
-        if isinstance(self.master, LinearMaster):
-            duals = relaxed.solved.duals
-            named = dict(zip(self.master.names.keys, duals.values.tolist(), strict=False))
+        if isinstance(self.master, LinearMaster) and relaxed.duals is not None:
+            named = dict(zip(self.master.names.keys, relaxed.duals.values.tolist(), strict=False))
             self.certificate = Certificate(relaxed.bound, named)
 
     # --- checks ------------------------------------------------------------------------------------------------------
@@ -206,7 +250,7 @@ class BranchAndPrice(Relaxation):
     def _check_against_incumbent(self, node: Node, relaxed: Relaxed) -> None:
         """A node's bound must not exclude an answer that we hold in our hands."""
         incumbent, sense = self.run.incumbent, self.master.sense
-        if incumbent is None:
+        if incumbent is None or not all(decision.exhaustive for decision in node.decisions):
             return
         slack = 1e-6 * max(1.0, abs(incumbent.objective))
         if sense.is_better(incumbent.objective, relaxed.bound, slack) and admits(node.decisions, incumbent):
@@ -237,4 +281,4 @@ def _made_whole(solution: Solution) -> Solution:
         (column, float(round(value)) if column.integer and not fractionality(value) else value)
         for column, value in solution.columns
     )
-    return Solution(solution.objective, tuple(p for p in columns if p[1]), solution.variables)
+    return dataclasses.replace(solution, columns=tuple(p for p in columns if p[1]))

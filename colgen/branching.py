@@ -25,7 +25,15 @@ class Decision(ABC):
     """One branching decision.  Frozen data: it reaches oracles in their context, and the master switches it on and off.
 
     A decision acts in up to three ways: it forbids columns, it bounds a row, it bounds template variables.
+
+    Attributes
+    ----------
+    exhaustive
+        Whether the siblings of this decision keep every answer.  False for decisions of a reduction, which drop answers
+        that are no better than the incumbent.
     """
+
+    exhaustive: bool = True
 
     def allows(self, column: Column) -> bool:
         """Whether the column may be used below this decision.
@@ -126,7 +134,9 @@ class RyanFoster(BranchingRule):
 
 @dataclass(frozen=True)
 class Bound(Decision):
-    """``lower ≤ y ≤ upper`` for a variable y of the original formulation, y = Σ_j x_j y_j over the columns.
+    """``lower ≤ y ≤ upper`` for a nonnegative variable y of the original formulation, y = Σ_j x_j y_j with y_j ≥ 0.
+
+    An upper bound of zero needs no row: it forbids the columns with y_j > 0.
 
     Attributes
     ----------
@@ -142,7 +152,12 @@ class Bound(Decision):
     upper: float
     value: Callable[[Column], float] = field(compare=False, repr=False)
 
-    def row(self) -> Row:
+    def allows(self, column: Column) -> bool:
+        return self.upper > 0 or not self.value(column)
+
+    def row(self) -> Row | None:
+        if self.upper <= 0:
+            return None
         return Row(self.key, self.lower, self.upper, coefficient=self.value)
 
 
@@ -224,7 +239,7 @@ class OnTemplateVariable(BranchingRule):
     """Branch on an integer variable of the Pyomo template, the most fractional first."""
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
-        fractional = {k: x for k, x in solution.variables.items() if fractionality(x)}
+        fractional = {k: x for k, x in solution.variables.items() if k in solution.integer and fractionality(x)}
         if not fractional:
             return ()
         key = max(fractional, key=lambda k: (fractionality(fractional[k]), repr(k)))

@@ -57,6 +57,11 @@ class Duals:
         self._names = names
         values.setflags(write=False)
 
+    @property
+    def keys(self) -> list[Key]:
+        """The rows' keys, in the order of ``values``."""
+        return self._names.keys[: len(self.values)]
+
     def __getitem__(self, key: str | Key) -> Floats | float:
         if isinstance(key, str):
             positions = self._names.block(key)

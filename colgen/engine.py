@@ -18,6 +18,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from colgen.columns import Column, Row
 from colgen.duals import Duals
@@ -64,6 +65,8 @@ class Relaxed:
         On the node's answers, before any rounding.
     solved
         The last restricted master.
+    duals
+        Dual values at which ``bound`` was proved.
     termination
         Why the whole run must stop, where the outcome is ``STOPPED``.
     """
@@ -72,6 +75,7 @@ class Relaxed:
     bound: float
     solved: MasterSolution | None = None
     termination: Termination | None = None
+    duals: Any = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ def column_generation(
     node: tuple[int, int] = (0, 0),
 ) -> Relaxed:
     """Solve a node's relaxation by column and row generation; ``node`` is its number and depth."""
-    sense, phase, bound = master.sense, 0, master.sense.ideal
+    sense, phase, bound, duals = master.sense, 0, master.sense.ideal, None
     while True:
         clock = time.perf_counter()
         solved = master.solve(run.seconds_left)
@@ -113,13 +117,14 @@ def column_generation(
         if solved.status is not MasterStatus.OPTIMAL:
             return _unsolved(solved, bound if phase == 2 else sense.ideal, pricing)
         if solved.phase != phase:  # another objective, so another dual function
-            phase, bound = solved.phase, sense.ideal
+            phase, bound, duals = solved.phase, sense.ideal, None
             stabilization.reset()
             context = _in_phase(context, master, phase)
 
         clock = time.perf_counter()
         priced = _price(master, pricing, solved, stabilization, context, bound)
-        bound = sense.worst(bound, priced.bound)
+        if duals is None or sense.is_better(bound, priced.bound):
+            bound, duals = priced.bound, priced.duals
         pricing_seconds = time.perf_counter() - clock
         _check_weak_duality(sense, bound, solved, pricing)
 
@@ -129,8 +134,9 @@ def column_generation(
             rows = _separate(master, separation, solved)
         separation_seconds = time.perf_counter() - clock
 
+        outcome = _decide(master, priced, rows, run, bound, solved, bool(separation), settings)
         size = (master.num_columns, master.num_rows)
-        added = _add(master, priced, rows)
+        added = _add(master, priced, rows) if outcome is None else 0
         live_bound = run.round_bound(bound) if phase == 2 and node == (0, 0) else sense.ideal
         reason = run.record(
             Iteration(
@@ -154,22 +160,39 @@ def column_generation(
                 duals=solved.duals if settings.keep_duals else None,
             )
         )
-        if phase == 1:
-            if _exceeds(sense, bound, master):
-                _probe_infeasibility(pricing, solved, context)
-                return Relaxed(Outcome.INFEASIBLE, sense.hopeless, solved)
-        elif settings.stop_early and run.prunes(bound):
-            return Relaxed(Outcome.PRUNED, bound, solved)
-        elif settings.stop_early and not separation and _rounding_decides(run, bound, solved):
-            return Relaxed(Outcome.SOLVED, bound, solved)
-        if not added and not rows and priced.exact and phase == 2:
-            return Relaxed(Outcome.SOLVED, bound, solved)
-        if reason is not None:
-            return Relaxed(Outcome.STOPPED, bound if phase == 2 else sense.ideal, solved, reason)
-        if not added and not rows:
-            return Relaxed(Outcome.UNPROVED, bound if phase == 2 else sense.ideal, solved)
+        if outcome is Outcome.INFEASIBLE:
+            _probe_infeasibility(pricing, solved, context)
+            return Relaxed(outcome, sense.hopeless, solved)
+        node_bound = bound if phase == 2 else sense.ideal
+        if reason is not None and (outcome is None or outcome is Outcome.UNPROVED):
+            return Relaxed(Outcome.STOPPED, node_bound, solved, reason)
+        if outcome is not None:
+            return Relaxed(outcome, node_bound, solved, duals=duals)
         if settings.clean_up_after is not None:
             master.remove_stale(settings.clean_up_after)
+
+
+def _decide(
+    master: RestrictedMaster,
+    priced: _Priced,
+    rows: list[Row],
+    run: Run,
+    bound: float,
+    solved: MasterSolution,
+    separates: bool,
+    settings: Settings,
+) -> Outcome | None:
+    """How a round ends column generation; None if it goes on."""
+    if solved.phase == 1 and _exceeds(master.sense, bound, master):
+        return Outcome.INFEASIBLE
+    if solved.phase == 2 and settings.stop_early:
+        if run.prunes(bound):
+            return Outcome.PRUNED
+        if not separates and _rounding_decides(run, bound, solved):
+            return Outcome.SOLVED
+    if priced.num_columns or rows:
+        return None
+    return Outcome.SOLVED if priced.exact and solved.phase == 2 else Outcome.UNPROVED
 
 
 def _in_phase(context: PricingContext, master: RestrictedMaster, phase: int) -> PricingContext:
@@ -209,6 +232,7 @@ def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
 class _Priced:
     columns: list[list[Column]]
     bound: float
+    duals: Any
     exact: bool
     misprices: int
 
@@ -226,7 +250,7 @@ def _price(
     best_bound: float,
 ) -> _Priced:
     """One round of pricing: at smoothed duals first, nearer to the master's own after each misprice."""
-    sense, misprices, bound = master.sense, 0, master.sense.ideal
+    sense, misprices, bound, bound_duals = master.sense, 0, master.sense.ideal, None
     while True:
         duals = stabilization.propose(solved.duals)
         results = [oracle.price(duals, context) for oracle in pricing]
@@ -234,7 +258,8 @@ def _price(
         here = master.dual_bound(duals, pricing, [result.bound for result in results])
         if math.isnan(here):
             raise InvalidBoundError(f"the oracles {_names(pricing)} state a bound that is not a number")
-        bound = sense.worst(bound, here)
+        if bound_duals is None or sense.is_better(bound, here):
+            bound, bound_duals = here, duals
         columns = [
             _improving(master, oracle, result, solved.duals, context)
             for oracle, result in zip(pricing, results, strict=True)
@@ -248,7 +273,7 @@ def _price(
     stabilization.update(improved, lambda: master.subgradient(solved, bests))
     # At smoothed duals, nothing found proves nothing about the master's own duals.
     exact = exact and duals is solved.duals
-    return _Priced(columns, bound, exact, misprices)
+    return _Priced(columns, bound, bound_duals, exact, misprices)
 
 
 def _improving(

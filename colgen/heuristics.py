@@ -44,9 +44,13 @@ class Heuristic(ABC):
     ----------
     every
         Run at the root and then at each ``every``-th level; 0: at the root alone.
+    quick
+        Cheap enough to run before reduced-cost fixing, which is the stronger the better the incumbent; others run after
+        it.
     """
 
     every: int = 0
+    quick: bool = False
 
     @property
     def name(self) -> str:
@@ -153,4 +157,6 @@ class Diving(Heuristic):
 
 
 def _fractional(solution: Solution) -> bool:
-    return any(column.integer and fractionality(x) for column, x in solution.columns)
+    return any(column.integer and fractionality(x) for column, x in solution.columns) or any(
+        fractionality(solution.variables[key]) for key in solution.integer
+    )

@@ -28,7 +28,10 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _FEASIBLE = 1e-7
-"""A phase 1 optimum below this, relative to the largest right-hand side, counts as feasible."""
+"""A phase 1 optimum below this counts as feasible."""
+
+_FEASIBLE_RELATIVE = 1e-10
+"""And one below this, relative to the largest right-hand side: what rounding leaves of numbers of that size."""
 
 _CLEAN_DUAL = 1e-7
 """A reduced cost this near to zero counts as zero where an infinite bound would multiply it."""
@@ -98,6 +101,10 @@ class RestrictedMaster(ABC):
     @abstractmethod
     def solution(self, solved: MasterSolution) -> Solution:
         """The columns in use."""
+
+    def objective_of(self, solution: Solution) -> float:
+        """The objective of a whole solution, without the noise that a solver leaves in its own."""
+        return solution.objective
 
     @property
     @abstractmethod
@@ -172,11 +179,12 @@ class LinearMaster(RestrictedMaster):
         self.row_lower, self.row_upper = f.row_lower.copy(), f.row_upper.copy()
         self.table = ColumnTable(f)
         self._by_function: list[tuple[int, Row]] = []
-        self._unseen: dict[Key, list[tuple[int, float]]] = {}
+        self._by_key: dict[Key, list[tuple[int, float]]] = {}
         self._decision_rows: set[Key] = set()
         self._decisions: tuple[Decision, ...] = ()
         self._allowed: dict[Decision, Mask] = {}
         self._fixed: Mapping[Hashable, float] = {}
+        self._softened = 0
         self.phase = 1 if f.artificial.any() else 2
         self.lp = LinearProgram(
             f.sense is Sense.MAXIMIZE,
@@ -217,6 +225,9 @@ class LinearMaster(RestrictedMaster):
         if self.phase == 2 and solved.status is LPStatus.INFEASIBLE and self.table.artificial.any():
             self._enter_phase(1)
             solved = self.lp.solve(time_limit)
+        if solved.status is LPStatus.INFEASIBLE and self._soften_rows():
+            self._enter_phase(1)
+            solved = self.lp.solve(time_limit)
         feasible = solved.status is LPStatus.OPTIMAL and abs(solved.objective) <= self.feasibility_tolerance
         if self.phase == 1 and feasible:
             # Fixed where they are, not exactly at zero: without what rounding left of them phase 2 can be infeasible.
@@ -234,7 +245,8 @@ class LinearMaster(RestrictedMaster):
     def feasibility_tolerance(self) -> float:
         """A phase 1 optimum above this proves infeasibility."""
         sides = np.concatenate([self.row_lower, self.row_upper])
-        return _FEASIBLE * max(1.0, float(np.abs(sides[np.isfinite(sides)]).max(initial=0.0)))
+        largest = float(np.abs(sides[np.isfinite(sides)]).max(initial=0.0))
+        return max(_FEASIBLE, _FEASIBLE_RELATIVE * largest)
 
     def solution(self, solved: MasterSolution) -> Solution:
         return self.table.solution(solved.objective, solved.values)
@@ -316,10 +328,10 @@ class LinearMaster(RestrictedMaster):
             position = self.names.append(row.key)
             entries: dict[int, float] = {}
             for key, value in row.coefficients.items():
+                # Remembered for columns that are here as well: one that is deleted may be generated again.
+                self._by_key.setdefault(key, []).append((position, float(value)))
                 column_position = self.table.position.get(key)
-                if column_position is None:
-                    self._unseen.setdefault(key, []).append((position, float(value)))
-                else:
+                if column_position is not None:
                     entries[column_position] = float(value)
             if row.coefficient is not None:
                 self._by_function.append((position, row))
@@ -357,6 +369,17 @@ class LinearMaster(RestrictedMaster):
             rows,
             values,
         )
+
+    def _soften_rows(self) -> bool:
+        """Artificial variables for all rows that have not got any here; False if there is no such row.
+
+        An infeasible restricted master proves nothing while a row that columns could satisfy has no artificial variable.
+        """
+        rows = np.arange(self._softened, self.num_rows)
+        self._softened = self.num_rows
+        self._add_artificials(rows, 1.0)
+        self._add_artificials(rows, -1.0)
+        return len(rows) > 0
 
     def _add_columns(self, columns: list[Column], origin: int) -> None:
         starts = [0]
@@ -405,8 +428,8 @@ class LinearMaster(RestrictedMaster):
             raise FormulationError(
                 f"the column of {column.structure!r} has a cost or a coefficient that is not a finite number"
             )
-        if column.key is not None and column.key in self._unseen:
-            for row, value in self._unseen[column.key]:
+        if column.key is not None and column.key in self._by_key:
+            for row, value in self._by_key[column.key]:
                 if row not in rows:
                     rows.append(row)
                     values.append(value)
@@ -452,8 +475,9 @@ class LinearMaster(RestrictedMaster):
 
         where j runs over the columns in the master with finite bounds, U_k is the multiplicity, β_k the oracle's bound
         on the reduced cost and γ_k the bound on the cost.  θ = 1 is the Lagrangian bound; if U_k is infinite then its
-        term must vanish, and the largest θ for which it does, γ_k / (γ_k - β_k), is Farley's.  Maximising mirrors all
-        of it.
+        term must vanish, and the largest θ for which it does, γ_k / (γ_k - β_k), is Farley's.  θ is the same for all
+        pricing problems, so that one with β_k ≥ 0 can have a negative term where γ_k < 0.  Maximising mirrors all of
+        it.
         """
         s = self.sense.sign
         theta = 1.0
@@ -462,19 +486,19 @@ class LinearMaster(RestrictedMaster):
             if stated is None:
                 return self.sense.ideal
             beta = s * stated
+            if beta == math.inf:  # it has no columns at all
+                continue
             gamma = 0.0  # in phase 1 no column costs anything
             if self.phase == 2:
                 gamma = -math.inf if oracle.cost_bound is None else s * oracle.cost_bound
-            if beta >= 0:
-                continue
-            if math.isfinite(oracle.multiplicity):
-                terms.append((oracle.multiplicity, beta, gamma))
-            elif gamma > 0:
-                theta = min(theta, gamma / (gamma - beta))
-            elif beta < -_CLEAN_DUAL:
-                if gamma < 0:
-                    return self.sense.ideal
-                theta = 0.0
+            if math.isinf(oracle.multiplicity):
+                if -_CLEAN_DUAL <= beta < 0:
+                    beta = 0.0
+                if beta < 0:
+                    if gamma < 0:
+                        return self.sense.ideal
+                    theta = min(theta, gamma / (gamma - beta))
+            terms.append((oracle.multiplicity, beta, gamma))
         pi = s * duals.values
         known = len(pi)
         low, high = self.row_lower[:known], self.row_upper[:known]
@@ -485,7 +509,8 @@ class LinearMaster(RestrictedMaster):
         total += self._box_terms(theta, duals)
         for multiplicity, beta, gamma in terms:
             mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
-            total += multiplicity * min(0.0, mixed)
+            if mixed < -_CLEAN_DUAL or (mixed < 0 and math.isfinite(multiplicity)):
+                total += multiplicity * mixed
         if math.isnan(total) or total == -math.inf:
             return self.sense.ideal
         return s * total + (self.formulation.offset if self.phase == 2 else 0.0)
@@ -615,6 +640,11 @@ class LinearMaster(RestrictedMaster):
             deletions == self.table.deletions
         ):  # after a deletion the positions have moved: keep the present basis instead
             self.lp.set_basis(saved)
+
+    def objective_of(self, solution: Solution) -> float:
+        f = self.formulation
+        variables = sum(f.costs[self.table.position[key]] * value for key, value in solution.variables.items())
+        return float(f.offset + variables + sum(column.cost * value for column, value in solution.columns))
 
     # --- checking and showing ----------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from colgen.heuristics import Heuristic, RestrictedMIP
 from colgen.master import LinearMaster, RestrictedMaster
 from colgen.pricing import Pricing
 from colgen.progress import listening
+from colgen.reduction import Reduction
 from colgen.result import Iteration, Result, Termination
 from colgen.run import Run
 from colgen.sense import Sense
@@ -66,6 +67,10 @@ class Problem(ABC):
 
     def branching(self) -> Sequence[BranchingRule]:
         """Branching rules, asked in order until one applies."""
+        return ()
+
+    def reductions(self) -> Sequence[Reduction]:
+        """Reduced-cost fixing at the nodes."""
         return ()
 
     def heuristics(self) -> Sequence[Heuristic]:
@@ -145,6 +150,8 @@ def solve(
     """
     if not tolerance > 0:
         raise InputError(f"tolerance must be a positive number, not {tolerance}")
+    if clean_up_after is not None and clean_up_after < 1:
+        raise InputError(f"clean_up_after must be at least 1 solve, not {clean_up_after}")
     master = problem.restricted_master()
     oracles = problem.pricing()
     with listening(progress, master.sense) as listener:
@@ -159,6 +166,7 @@ def solve(
             (oracles,) if isinstance(oracles, Pricing) else tuple(oracles),
             tuple(problem.separation()),
             tuple(problem.branching()),
+            tuple(problem.reductions()),
             tuple(problem.heuristics() if heuristics is None else heuristics),
             Wentges() if stabilization is None else stabilization,
             run,
@@ -179,9 +187,9 @@ def solve(
                 depth_limit=depth_limit,
             )
         except KeyboardInterrupt:
-            outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, run.global_bound, ())
+            outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, ())
         except Exception as error:
-            fault = TreeResult(Termination.FAULT, run.global_bound, run.global_bound, ())
+            fault = TreeResult(Termination.FAULT, run.global_bound, ())
             error.result = _result(problem, search, fault, relaxation)  # type: ignore[attr-defined]
             raise
     return _result(problem, search, outcome, relaxation)
@@ -201,7 +209,7 @@ def _result(problem: Problem, search: BranchAndPrice, outcome: TreeResult, relax
         solution=solution,
         answer=None if solution is None or relaxation else problem.answer(solution),
         relaxation=search.root,
-        root_bound=outcome.root_bound,
+        root_bound=search.root_bound,
         iterations=tuple(run.iterations),
         nodes=tuple(outcome.nodes),
         columns_generated=run.columns_generated,

@@ -21,7 +21,7 @@ class Termination(enum.Enum):
 
     OPTIMAL = "Proved optimal."
     INFEASIBLE = "Proved infeasible: no answer satisfies all rows."
-    UNBOUNDED = "Proved unbounded: the objective can be improved without end."
+    UNBOUNDED = "Unbounded: the relaxation's objective can be improved without end."
     GAP_LIMIT = "Stopped at the gap limit: the answer is within the wanted distance of the dual bound."
     TIME_LIMIT = "Stopped at the time limit."
     MEMORY_LIMIT = "Stopped at the memory limit."

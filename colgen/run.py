@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from colgen.errors import InfeasibleAnswerError
+from colgen.branching import fractionality
+from colgen.errors import InfeasibleAnswerError, InputError
 from colgen.result import Iteration, Termination
 from colgen.sense import Sense
 from colgen.solution import Solution
@@ -94,6 +95,11 @@ class Run:
         tolerance = 1e-9 * max(1.0, abs(self.objective)) if math.isfinite(self.objective) else 0.0
         return not self.sense.is_better(self.round_bound(bound), self.objective, tolerance)
 
+    @property
+    def target(self) -> float:
+        """The worst objective still of interest: a step better than the incumbent's, or as good if there is no step."""
+        return self.objective - self.sense.sign * (self.step or 0.0)
+
     def offer(self, solution: Solution, fault: str | None, source: str) -> bool:
         """Take an answer as the incumbent if it is better.
 
@@ -106,6 +112,11 @@ class Run:
         """
         if fault is not None:
             raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {fault}")
+        if self.step is not None and fractionality(solution.objective / self.step):
+            raise InputError(
+                f"{source} found an answer of objective {solution.objective:g}, no multiple of the problem's "
+                f"objective_step {self.step:g}: bounds would be rounded past the optimum"
+            )
         if not self.sense.is_better(solution.objective, self.objective, 1e-9):
             return False
         self.incumbent = solution

@@ -65,5 +65,7 @@ class Sense(enum.Enum):
         if step is None or math.isinf(bound):
             return bound
         slack = tolerance * max(abs(bound), 1.0)
+        if slack >= step:  # numbers so large that the steps between them drown: rounding could only weaken
+            return bound
         units = math.ceil((self.sign * bound - slack) / step)
         return self.sign * units * step

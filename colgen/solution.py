@@ -21,9 +21,12 @@ class Solution:
     columns
         ``(column, value)`` for each column whose value is not zero.
     variables
-        Values of the template's integer variables and of its other variables that are not zero.
+        Values of the template's variables that are not zero.
+    integer
+        Which of these variables must be whole in an answer.
     """
 
     objective: float
     columns: tuple[tuple[Column, float], ...] = ()
     variables: Mapping[Key, float] = field(default_factory=lambda: _NO_VARIABLES)
+    integer: frozenset[Key] = frozenset()

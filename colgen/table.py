@@ -187,7 +187,8 @@ class ColumnTable:
                 columns.append((column, float(values[k])))
             elif key is not None:
                 variables[key] = float(values[k])
-        return Solution(objective, tuple(columns), variables)
+        integer = frozenset(key for key in variables if self.integer[self.position[key]])
+        return Solution(objective, tuple(columns), variables, integer)
 
     def point(self, solution: Solution) -> Floats | None:
         """A solution as one value a column; None if it uses a column that is not here."""

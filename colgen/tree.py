@@ -51,6 +51,8 @@ class Evaluation:
         The decisions of each child, to be explored in this order; empty for a leaf.
     start
         Handed to the children.
+    fixed
+        Decisions found at the node by reductions, which hold for all children.
     exact
         The relaxation's optimum, if it was solved to the end: it can be no better than the parent's bound.
     unresolved
@@ -66,6 +68,7 @@ class Evaluation:
     exact: float | None = None
     unresolved: Termination | None = None
     stop: Termination | None = None
+    fixed: tuple[Decision, ...] = ()
 
 
 class Relaxation(ABC):
@@ -178,7 +181,6 @@ class TreeResult:
 
     termination: Termination
     bound: float
-    root_bound: float
     nodes: Sequence[NodeRecord]
 
 
@@ -204,7 +206,6 @@ def branch_and_bound(
     left = sense.hopeless  # best bound of the leaves that could not be resolved
     why_left: Termination | None = None
     stop: Termination | None = None
-    root_bound = sense.ideal
     queue.push([Node(bound=sense.ideal)])
     while queue and stop is None:
         if node_limit is not None and len(records) >= node_limit:
@@ -222,8 +223,6 @@ def branch_and_bound(
             evaluation = Evaluation(run.node_bound, "interrupted", stop=Termination.INTERRUPTED)
         _check_child(sense, node, evaluation)
         bound = sense.worst(node.bound, evaluation.bound)
-        if node.number == 0:
-            root_bound = bound
         records.append(_record(node, bound, evaluation.outcome))
         if evaluation.stop is not None:
             stop = evaluation.stop
@@ -239,7 +238,7 @@ def branch_and_bound(
                         next(numbers),
                         node.number,
                         node.depth + 1,
-                        node.decisions + tuple(decisions),
+                        (*node.decisions, *evaluation.fixed, *decisions),
                         bound,
                         evaluation.start,
                     )
@@ -252,8 +251,8 @@ def branch_and_bound(
     if run.prunes(open_bound):  # nothing open can be better
         proved = Termination.OPTIMAL if run.incumbent is not None else Termination.INFEASIBLE
         # An empty tree without an incumbent proves infeasibility; a stopped one without open nodes does not exist.
-        return TreeResult(proved, bound, root_bound, records)
-    return TreeResult(stop or why_left or Termination.NO_BRANCHING, bound, root_bound, records)
+        return TreeResult(proved, bound, records)
+    return TreeResult(stop or why_left or Termination.NO_BRANCHING, bound, records)
 
 
 def _record(node: Node, bound: float, outcome: str) -> NodeRecord:

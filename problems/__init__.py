@@ -1,1 +1,1 @@
-"""Problem templates: each knows a domain and states it for the engine."""
+"""Problem templates on the engine, a folder each."""

@@ -106,7 +106,7 @@ class LinearProgram:
         offset: float = 0.0,
     ) -> None:
         self._highs = _new_highs()
-        self._highs.passModel(_highs_lp(maximize, matrix, costs, lower, upper, row_lower, row_upper, offset))
+        _check(self._highs.passModel(_highs_lp(maximize, matrix, costs, lower, upper, row_lower, row_upper, offset)))
 
     @property
     def num_columns(self) -> int:
@@ -251,7 +251,7 @@ def _solve_mip(lp: highspy.HighsLp, integer: NDArray[np.bool_], time_limit: floa
     highs.setOptionValue("mip_abs_gap", 1e-9)
     if time_limit < INFINITY:
         highs.setOptionValue("time_limit", max(time_limit, 0.0))
-    highs.passModel(lp)
+    _check(highs.passModel(lp))
     if start is not None:
         point = highspy.HighsSolution()
         point.col_value = start.tolist()

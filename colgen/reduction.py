@@ -1,0 +1,51 @@
+"""Reduced-cost fixing: what can be forbidden below a node because no better answer uses it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from colgen.branching import Decision
+from colgen.sense import Sense
+
+
+@dataclass(frozen=True)
+class ReductionContext:
+    """What is proved at a node.
+
+    Attributes
+    ----------
+    duals
+        The dual values at which ``bound`` was proved.
+    bound
+        The node's dual bound, before any rounding.
+    target
+        An answer is of interest only if its objective is at least as good as this: the incumbent's, one step better
+        where objectives have a step.
+    decisions
+        In force at the node.
+    """
+
+    sense: Sense
+    duals: Any
+    bound: float
+    target: float
+    decisions: tuple[Decision, ...]
+
+    @property
+    def slack(self) -> float:
+        """What an answer of interest can afford: it uses no column that worsens the bound by more than this."""
+        return self.sense.improvement(self.bound, self.target)
+
+
+class Reduction(ABC):
+    """Finds decisions that keep every answer of interest in a node.  Subclasses write :meth:`reduce`.
+
+    The decisions are added to the node and passed to its children, and the relaxation is solved again.
+    """
+
+    @abstractmethod
+    def reduce(self, context: ReductionContext) -> Sequence[Decision]:
+        """Decisions that no answer of interest violates; empty if nothing worth a new relaxation is found."""

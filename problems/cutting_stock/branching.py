@@ -1,0 +1,98 @@
+"""Branching and fixing on arc flows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from colgen import Bound, Decision, OnOriginalVariable, PricingContext, Reduction, ReductionContext, Solution
+from colgen.branching import fractionality
+from problems.cutting_stock.instance import Pattern
+from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
+from problems.cutting_stock.pricing import ARC, PatternOracle
+from solvers.knapsack import arc_values, best_from
+
+
+class OnArcFlow(OnOriginalVariable):
+    """Branch on the number of rolls that have a piece of an item at a position, wide items first.
+
+    Where the upper child would put all demanded pieces of an item at one position it forbids the item's other arcs
+    instead, which needs no row.  That keeps an optimal answer: among those that cut every item exactly as often as
+    demanded.
+    """
+
+    def __init__(self, layout: Layout, oracle: PatternOracle) -> None:
+        super().__init__(layout.arcs, block=ARC)
+        self.layout = layout
+        self.oracle = oracle
+
+    def score(self, variable: Hashable, value: float) -> float:
+        rank, _ = as_arc(variable)
+        # Wide items shape the rest of a pattern: their arcs come first among equally fractional ones.
+        return fractionality(value) + 0.3 * (1.0 - rank / len(self.layout.widths))
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        return [[self._without_row(decision) for decision in child] for child in super().branch(solution)]
+
+    def _without_row(self, decision: Decision) -> Decision:
+        if not isinstance(decision, Bound) or math.isinf(decision.lower):
+            return decision
+        rank, position = as_arc(decision.key[1])
+        if decision.lower < self.layout.demands[rank]:
+            return decision
+        allowed = np.ones((len(self.layout.widths), self.layout.roll + 1), dtype=np.bool_)
+        allowed[rank] = False
+        allowed[rank, position] = True
+        return ArcsForbidden(self.layout, allowed)
+
+    def recover(self, solution: Solution) -> Solution | None:
+        """Whole patterns from whole arc flows: follow arcs from position 0 until all are used."""
+        leaving: dict[int, list[int]] = {}
+        for variable, value in self.values(solution).items():
+            rank, position = as_arc(variable)
+            leaving.setdefault(position, []).extend([rank] * round(value))
+        patterns: dict[Pattern, int] = {}
+        while leaving.get(0):
+            copies = np.zeros(len(self.layout.widths), dtype=np.int64)
+            position = 0
+            while leaving.get(position):
+                rank = leaving[position].pop()
+                copies[rank] += 1
+                position += int(self.layout.widths[rank])
+            pattern = self.layout.pattern(copies)
+            patterns[pattern] = patterns.get(pattern, 0) + 1
+        columns = tuple((self.oracle.encode(p), float(n)) for p, n in patterns.items())
+        return Solution(float(sum(patterns.values())), columns)
+
+
+class ArcFixing(Reduction):
+    """Forbids arcs that no better answer can use.
+
+    With π scaled so that no pattern earns more than its roll, an answer of K rolls pays for the slack of every pattern
+    in it out of K - bound: an arc whose best pattern has more slack than that is in no such answer.
+
+    Parameters
+    ----------
+    share
+        A new relaxation is worth it if at least this share of the arcs can go.
+    """
+
+    def __init__(self, layout: Layout, oracle: PatternOracle, share: float = 0.02) -> None:
+        self.layout = layout
+        self.oracle = oracle
+        self.share = share
+
+    def reduce(self, context: ReductionContext) -> Sequence[Decision]:
+        net = self.oracle.network(PricingContext(context.sense, decisions=context.decisions))
+        profits = self.oracle.profits(net, context.duals)
+        values = best_from(net, profits)
+        scale = max(1.0, float(values[0, 0]))
+        slack = 1.0 - arc_values(net, values, profits) / scale
+        keep = slack <= context.slack + 1e-6
+        if (~keep).sum() <= self.share * max(net.num_arcs, 1):
+            return ()
+        allowed = np.zeros((len(self.layout.widths), self.layout.roll + 1), dtype=np.bool_)
+        allowed[net.items()[keep], net.positions[keep]] = True
+        return (ArcsForbidden(self.layout, allowed, exhaustive=False),)

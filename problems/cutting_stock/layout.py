@@ -1,0 +1,81 @@
+"""How a pattern is laid out on the roll: the arcs (item, position) that branching speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import Column, Decision
+from problems.cutting_stock.instance import Instance, Pattern
+
+Arc: TypeAlias = tuple[int, int]
+"""``(rank, position)``: a piece of the item of this rank at this position."""
+
+
+def as_arc(variable: Hashable) -> Arc:
+    """An original variable, or the index of a branching row, as the arc that it is (the engine knows it as hashable)."""
+    return cast(Arc, variable)
+
+
+class Layout:
+    """Lays patterns out from position 0, widest item first.
+
+    Items are numbered by *rank* here: rank 0 is the widest.  The arc ``(rank, position)`` is a piece of that item at
+    that position.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        widths = np.array(instance.widths, dtype=np.int64)
+        self.roll = instance.roll
+        self.item_of_rank = np.argsort(-widths, kind="stable")
+        self.rank_of_item = np.empty_like(self.item_of_rank)
+        self.rank_of_item[self.item_of_rank] = np.arange(len(widths))
+        self.widths = widths[self.item_of_rank]
+        self.demands = np.array(instance.demands, dtype=np.int64)[self.item_of_rank]
+        self._arcs: dict[Pattern, Mapping[Hashable, float]] = {}
+
+    def pattern(self, copies: NDArray[np.int64]) -> Pattern:
+        """The pattern with these copies by rank."""
+        ranks = np.flatnonzero(copies)
+        return tuple(zip(self.item_of_rank[ranks].tolist(), copies[ranks].tolist(), strict=True))
+
+    def arcs(self, column: Column) -> Mapping[Hashable, float]:
+        """The arcs of a column's pattern, each with value 1: the original variables that the pattern sets."""
+        pattern: Pattern = column.structure
+        arcs = self._arcs.get(pattern)
+        if arcs is None:
+            arcs = self._arcs[pattern] = dict.fromkeys(self._lay_out(pattern), 1.0)
+        return arcs
+
+    def _lay_out(self, pattern: Pattern) -> list[tuple[int, int]]:
+        laid_out, position = [], 0
+        for rank, copies in sorted((int(self.rank_of_item[item]), copies) for item, copies in pattern):
+            for _ in range(copies):
+                laid_out.append((rank, position))
+                position += int(self.widths[rank])
+        return laid_out
+
+
+@dataclass(frozen=True, eq=False)
+class ArcsForbidden(Decision):
+    """No pattern may use an arc outside ``allowed``, a mask of shape (items, C + 1) by rank and position.
+
+    Attributes
+    ----------
+    exhaustive
+        False where reduced costs forbade the arcs: answers no better than the incumbent may then be lost.
+    """
+
+    layout: Layout
+    allowed: NDArray[np.bool_]
+    exhaustive: bool = True
+
+    def allows(self, column: Column) -> bool:
+        return all(self.allowed[arc] for arc in self.layout.arcs(column))  # type: ignore[call-overload]
+
+    def __str__(self) -> str:
+        return f"{int((~self.allowed).sum())} arcs forbidden"

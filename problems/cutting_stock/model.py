@@ -1,0 +1,113 @@
+"""Cutting stock as Pyomo models: the master of column generation, and complete formulations to compare with."""
+
+from __future__ import annotations
+
+import pyomo.environ as pyo
+
+from colgen import artificial
+from problems.cutting_stock.instance import Instance
+
+
+def master(instance: Instance) -> pyo.ConcreteModel:
+    """The rows of the pattern formulation, without any pattern: ``unmet`` stands in for the columns to come."""
+    m = pyo.ConcreteModel()
+    m.item = pyo.RangeSet(0, instance.num_items - 1)
+    m.unmet = artificial(m.item)
+    m.demand = pyo.Constraint(m.item, rule=lambda m, i: m.unmet[i] >= instance.demands[i])
+    m.rolls = pyo.Objective(expr=0, sense=pyo.minimize)
+    return m
+
+
+def full(instance: Instance, formulation: str = "arc_flow", rolls: int | None = None) -> pyo.ConcreteModel:
+    """A complete model of the problem, for any solver that Pyomo knows.
+
+    Parameters
+    ----------
+    formulation
+        ``"arc_flow"`` (Valério de Carvalho, 1999), as strong as the patterns; or ``"assignment"`` (Kantorovich, 1939),
+        one set of variables a roll, weak and full of symmetry.
+    rolls
+        For ``"assignment"``: how many rolls there are; by default as many as first-fit decreasing needs.
+    """
+    if formulation == "arc_flow":
+        return arc_flow(instance)
+    if formulation == "assignment":
+        return assignment(instance, rolls)
+    raise ValueError(f"formulation must be 'arc_flow' or 'assignment', not {formulation!r}")
+
+
+def arc_flow(instance: Instance) -> pyo.ConcreteModel:
+    """Rolls as paths from 0 to C whose arcs are pieces.
+
+    Positions are those that pieces laid out widest first can reach, and a piece only follows one at least as wide (the
+    reductions of Valério de Carvalho).  ``y[q, r]`` counts the rolls with a piece from q to r, ``waste[q]`` those whose
+    last piece ends at q.
+    """
+    arcs = sorted(_arcs(instance))
+    by_width: dict[int, list[tuple[int, int]]] = {}
+    leaving: dict[int, list[tuple[int, int]]] = {}
+    entering: dict[int, list[tuple[int, int]]] = {}
+    for q, r in arcs:
+        by_width.setdefault(r - q, []).append((q, r))
+        leaving.setdefault(q, []).append((q, r))
+        entering.setdefault(r, []).append((q, r))
+    demand: dict[int, int] = {}
+    for w, d in zip(instance.widths, instance.demands, strict=True):
+        demand[w] = demand.get(w, 0) + d
+
+    m = pyo.ConcreteModel()
+    m.arc = pyo.Set(initialize=arcs, dimen=2)
+    m.end = pyo.Set(initialize=sorted(entering))
+    m.y = pyo.Var(m.arc, domain=pyo.NonNegativeIntegers)
+    m.waste = pyo.Var(m.end, domain=pyo.NonNegativeIntegers)
+    m.width = pyo.Set(initialize=sorted(demand))
+    m.demand = pyo.Constraint(m.width, rule=lambda m, w: pyo.quicksum(m.y[a] for a in by_width[w]) >= demand[w])
+    m.flow = pyo.Constraint(
+        m.end,
+        rule=lambda m, q: (
+            pyo.quicksum(m.y[a] for a in entering[q]) == pyo.quicksum(m.y[a] for a in leaving.get(q, ())) + m.waste[q]
+        ),
+    )
+    m.rolls = pyo.Objective(expr=pyo.quicksum(m.y[a] for a in leaving[0]), sense=pyo.minimize)
+    return m
+
+
+def _arcs(instance: Instance) -> set[tuple[int, int]]:
+    """Pieces ``(from, to)`` of patterns that are laid out widest first, no more copies than demanded."""
+    reached = {0}
+    arcs: set[tuple[int, int]] = set()
+    merged: dict[int, int] = {}
+    for w, d in zip(instance.widths, instance.demands, strict=True):
+        merged[w] = merged.get(w, 0) + d
+    for width in sorted(merged, reverse=True):
+        frontier = set(reached)
+        for _ in range(min(merged[width], instance.roll // width)):
+            fresh = {(q, q + width) for q in frontier if q + width <= instance.roll}
+            arcs |= fresh
+            frontier = {r for _, r in fresh} - reached
+            reached |= frontier
+            if not frontier:
+                break
+    return arcs
+
+
+def assignment(instance: Instance, rolls: int | None = None) -> pyo.ConcreteModel:
+    """``cut[i, r]`` pieces of item i from roll r, and whether a roll is used."""
+    if rolls is None:
+        from problems.cutting_stock.baseline import first_fit_decreasing
+
+        rolls = instance.objective(first_fit_decreasing(instance))
+    m = pyo.ConcreteModel()
+    m.item = pyo.RangeSet(0, instance.num_items - 1)
+    m.roll = pyo.RangeSet(0, rolls - 1)
+    m.cut = pyo.Var(m.item, m.roll, domain=pyo.NonNegativeIntegers)
+    m.used = pyo.Var(m.roll, domain=pyo.Binary)
+    m.demand = pyo.Constraint(
+        m.item, rule=lambda m, i: pyo.quicksum(m.cut[i, r] for r in m.roll) >= instance.demands[i]
+    )
+    m.capacity = pyo.Constraint(
+        m.roll,
+        rule=lambda m, r: pyo.quicksum(instance.widths[i] * m.cut[i, r] for i in m.item) <= instance.roll * m.used[r],
+    )
+    m.rolls = pyo.Objective(expr=pyo.quicksum(m.used[r] for r in m.roll), sense=pyo.minimize)
+    return m

@@ -1,0 +1,101 @@
+"""The pricing problem of cutting stock: patterns of best reduced cost."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import Bound, Column, Duals, Pricing, PricingContext, PricingResult
+from problems.cutting_stock.instance import Pattern
+from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
+from solvers.knapsack import Network, best_from, network, packings_by_item
+
+ARC = "arc"
+"""Block of the branching rows; their index is an arc ``(rank, position)``."""
+
+
+class PatternOracle(Pricing):
+    """Bounded knapsack over patterns laid out on the roll: exact, and many patterns at once.
+
+    One forward and one backward pass of the dynamic program give, for every item, the best pattern that holds it.  The
+    distinct improving ones among them, best first, are the columns of the round: together they touch many rows, which
+    saves rounds.
+
+    Parameters
+    ----------
+    columns
+        At most so many patterns a round.
+    """
+
+    cost_bound = 1.0  # every pattern costs a roll: Farley's bound holds
+
+    def __init__(self, layout: Layout, columns: int = 30) -> None:
+        self.layout = layout
+        self.columns = columns
+        self._network: Network | None = None
+        self._situation: tuple[object, ...] | None = None
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        net = self.network(context)
+        profits = self.profits(net, duals)
+        values = best_from(net, profits)
+        optimum = float(values[0, 0])
+        if optimum <= 0.0:  # the empty pattern is best: no column at all
+            return PricingResult(bound=None if context.fixed else context.cost_weight)
+        by_item, packings = packings_by_item(net, values, profits)
+        candidates = np.argsort(-by_item, kind="stable")
+        columns: list[Column] = []
+        reduced_costs: list[float] = []
+        seen: set[bytes] = set()
+        for rank in candidates[by_item[candidates] > context.cost_weight].tolist() or candidates[:1].tolist():
+            packing = packings[rank]
+            signature = packing.tobytes()
+            if signature not in seen:
+                seen.add(signature)
+                columns.append(self.encode(self.layout.pattern(packing)))
+                reduced_costs.append(context.cost_weight - float(by_item[rank]))
+                if len(columns) == self.columns:
+                    break
+        # While a dive has fixed columns, patterns are limited to what is still demanded, which proves nothing.
+        return PricingResult(columns, None if context.fixed else context.cost_weight - optimum, reduced_costs)
+
+    def encode(self, pattern: Pattern) -> Column:
+        """The column of a pattern."""
+        return Column(1.0, {("demand", item): float(copies) for item, copies in pattern}, pattern)
+
+    def network(self, context: PricingContext) -> Network:
+        """The arcs that the branching decisions leave, for the copies still demanded; kept for the next call."""
+        situation = (context.decisions, context.fixed)
+        if self._network is None or situation != self._situation:
+            layout = self.layout
+            demands = layout.demands.copy()
+            for column, value in context.fixed:
+                for item, copies in column.structure:
+                    demands[layout.rank_of_item[item]] -= int(value) * copies
+            allowed = allowed_arcs(layout, context)
+            self._network = network(layout.widths, np.maximum(demands, 0), layout.roll, allowed)
+            self._situation = situation
+        return self._network
+
+    def profits(self, net: Network, duals: Duals) -> NDArray[np.float64]:
+        """What each arc earns: the dual of its item's row, and of its own branching row if it has one."""
+        demand = np.asarray(duals["demand"])[self.layout.item_of_rank]
+        profits: NDArray[np.float64] = demand[net.items()]
+        for arc, dual in duals.items(ARC):
+            k = net.arc(*as_arc(arc))
+            if k >= 0:
+                profits[k] += dual
+        return profits
+
+
+def allowed_arcs(layout: Layout, context: PricingContext) -> NDArray[np.bool_] | None:
+    """Mask of the arcs that the decisions allow, None if they allow all."""
+    allowed: NDArray[np.bool_] | None = None
+    for decision in context.decisions:
+        if isinstance(decision, ArcsForbidden):
+            allowed = decision.allowed.copy() if allowed is None else allowed & decision.allowed
+        elif isinstance(decision, Bound) and decision.upper <= 0:
+            if allowed is None:
+                allowed = np.ones((len(layout.widths), layout.roll + 1), dtype=np.bool_)
+            allowed[as_arc(decision.key[1])] = False
+    return allowed

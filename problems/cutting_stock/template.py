@@ -1,0 +1,58 @@
+"""Cutting stock on the engine: what a researcher copies or subclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pyomo.environ as pyo
+
+from colgen import BranchingRule, Diving, Formulation, FormulationCache, Heuristic, Problem, Reduction, Solution
+from problems.cutting_stock.baseline import first_fit_decreasing
+from problems.cutting_stock.branching import ArcFixing, OnArcFlow
+from problems.cutting_stock.heuristics import Rounding, as_solution
+from problems.cutting_stock.instance import Instance, Pattern
+from problems.cutting_stock.layout import Layout
+from problems.cutting_stock.model import master
+from problems.cutting_stock.pricing import PatternOracle
+
+_SHAPES = FormulationCache()
+
+
+class CuttingStock(Problem):
+    """Cutting stock by column generation and, where rounding leaves a gap, branching on arc flows.
+
+    The answer is a list of ``(pattern, rolls)``, a pattern being a tuple of ``(item, copies)``.
+    """
+
+    objective_step = 1.0  # rolls are whole: a bound of 452.25 proves 453
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.layout = Layout(instance)
+        self.oracle = PatternOracle(self.layout)
+
+    def master(self) -> pyo.ConcreteModel:
+        return master(self.instance)
+
+    def formulation(self) -> Formulation:
+        # The rows depend on the number of items alone: compiled once, given the demands after.
+        shape = _SHAPES.get(self.instance.num_items, self.master)
+        return shape.with_data(row_lower={"demand": self.instance.demands})
+
+    def pricing(self) -> PatternOracle:
+        return self.oracle
+
+    def branching(self) -> Sequence[BranchingRule]:
+        return (OnArcFlow(self.layout, self.oracle),)
+
+    def reductions(self) -> Sequence[Reduction]:
+        return (ArcFixing(self.layout, self.oracle),)
+
+    def heuristics(self) -> Sequence[Heuristic]:
+        return (Rounding(self.instance, self.oracle), Diving())
+
+    def initial_answers(self) -> Iterable[Solution]:
+        yield as_solution(first_fit_decreasing(self.instance), self.oracle)
+
+    def answer(self, solution: Solution) -> list[tuple[Pattern, int]]:
+        return [(column.structure, round(rolls)) for column, rolls in solution.columns]
