@@ -18,6 +18,7 @@ from colgen.branching import (
 )
 from colgen.columns import Column, Key, Row
 from colgen.duals import Duals
+from colgen.enumeration import Enumerated, Enumeration
 from colgen.errors import ColgenError, InputError
 from colgen.formulation import Formulation, FormulationCache, artificial, compile_model
 from colgen.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
@@ -49,6 +50,8 @@ __all__ = [
     "Decision",
     "Diving",
     "Duals",
+    "Enumerated",
+    "Enumeration",
     "Formulation",
     "FormulationCache",
     "GapLimit",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from colgen.branching import BranchingRule, admits, fractionality
 from colgen.columns import Column
 from colgen.engine import Outcome, Relaxed, Settings, column_generation
+from colgen.enumeration import Enumeration
 from colgen.errors import BranchingError, InvalidBoundError
 from colgen.heuristics import Heuristic, HeuristicContext
 from colgen.master import LinearMaster, MasterSolution, RestrictedMaster
@@ -20,6 +21,7 @@ from colgen.separation import Separation
 from colgen.solution import Solution
 from colgen.stabilization import NoStabilization, Stabilization
 from colgen.tree import Evaluation, Node, Relaxation
+from solvers.lp import LPStatus
 
 _LEAF = {
     Outcome.PRUNED: "pruned",
@@ -40,6 +42,7 @@ class BranchAndPrice(Relaxation):
         separation: Sequence[Separation],
         branching: Sequence[BranchingRule],
         reductions: Sequence[Reduction],
+        enumeration: Enumeration | None,
         heuristics: Sequence[Heuristic],
         stabilization: Stabilization,
         run: Run,
@@ -52,6 +55,7 @@ class BranchAndPrice(Relaxation):
         self.separation = separation
         self.branching = branching
         self.reductions = reductions
+        self.enumeration = enumeration
         self.heuristics = heuristics
         self.stabilization = stabilization
         self.run = run
@@ -85,6 +89,10 @@ class BranchAndPrice(Relaxation):
             self._search(node, self.master.solution(relaxed.solved), relaxed.bound, quick=True)
             if self.run.prunes(relaxed.bound):
                 return Evaluation(relaxed.bound, "pruned")
+            if self.reductions or self.enumeration is not None:
+                # They feed on the last bit of the bound, which a rounded value did not need.
+                relaxed = self._relax(node, round_early=False)
+                self._check_against_incumbent(node, relaxed)
             reduced, relaxed = self._reduce(node, relaxed)
             fixed = reduced.decisions[len(node.decisions) :]
             return dataclasses.replace(self._judge(reduced, relaxed), fixed=fixed)
@@ -103,7 +111,7 @@ class BranchAndPrice(Relaxation):
             return Evaluation(relaxed.bound, "stopped", unresolved=missing, stop=stop)
         return self._branch(node, relaxed, solved)
 
-    def _relax(self, node: Node) -> Relaxed:
+    def _relax(self, node: Node, round_early: bool = True) -> Relaxed:
         return column_generation(
             self.master,
             self.pricing,
@@ -111,7 +119,7 @@ class BranchAndPrice(Relaxation):
             self.stabilization,
             self.run,
             self._in_node(node),
-            self.settings,
+            dataclasses.replace(self.settings, round_early=round_early and self.settings.round_early),
             (node.number, node.depth),
         )
 
@@ -124,12 +132,43 @@ class BranchAndPrice(Relaxation):
                 break
             node = dataclasses.replace(node, decisions=(*node.decisions, *found))
             self.master.apply(node.decisions)
-            again = self._relax(node)
+            again = self._relax(node, round_early=False)
             if self.master.sense.is_better(relaxed.bound, again.bound):
                 relaxed = again
             else:  # the former bound still holds for all answers of interest, and it was proved at the former duals
                 relaxed = dataclasses.replace(again, bound=relaxed.bound, duals=relaxed.duals)
         return node, relaxed
+
+    def _enumerate(self, node: Node, relaxed: Relaxed) -> Evaluation | None:
+        """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed."""
+        master, run = self.master, self.run
+        incumbent = run.incumbent
+        if self.enumeration is None or incumbent is None or not isinstance(master, LinearMaster):
+            return None
+        if relaxed.outcome is not Outcome.SOLVED:
+            return None
+        with run.stage("enumeration"):
+            found = self.enumeration.enumerate(
+                ReductionContext(master.sense, relaxed.duals, relaxed.bound, run.target, node.decisions)
+            )
+            if found is None:
+                return None
+            target = run.target
+            status, solution = master.solve_over(
+                found.columns,
+                found.sides,
+                target,
+                min(self.enumeration.seconds, run.seconds_left),
+                any_will_do=not master.sense.is_better(run.round_bound(relaxed.bound), target),
+            )
+            if status is LPStatus.INFEASIBLE:  # the node holds nothing better than the incumbent
+                return Evaluation(master.sense.hopeless, "enumerated")
+            completed = None if solution is None else self.enumeration.complete(solution)
+            if completed is not None and not master.sense.is_better(target, completed.objective, 1e-6):
+                self.take(completed, self.enumeration.name)
+                if status is LPStatus.OPTIMAL and completed is solution:
+                    return Evaluation(solution.objective, "enumerated")
+            return Evaluation(relaxed.bound, "pruned") if run.prunes(relaxed.bound) else None
 
     def _branch(self, node: Node, relaxed: Relaxed, solved: MasterSolution) -> Evaluation:
         """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it."""
@@ -149,6 +188,9 @@ class BranchAndPrice(Relaxation):
                 return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(relaxed.bound))
         if relaxed.outcome is Outcome.STOPPED:
             return Evaluation(relaxed.bound, "stopped", stop=relaxed.termination)
+        closed = self._enumerate(node, relaxed)
+        if closed is not None:
+            return closed
         start = self.master.basis()
         self._search(node, solution, relaxed.bound, quick=False)
         if self.run.prunes(relaxed.bound):
@@ -206,8 +248,8 @@ class BranchAndPrice(Relaxation):
     def _search(self, node: Node, solution: Solution, bound: float, quick: bool) -> None:
         """Run the quick heuristics, or the others, that apply at this depth."""
 
-        def regenerate(fixed: dict[Hashable, float]) -> Relaxed:
-            self.master.fix(fixed)
+        def regenerate(fixed: Mapping[Hashable, float], proper: str | None) -> Relaxed:
+            self.master.fix(fixed, proper)
             by_identity = {c.identity: c for c in getattr(self.master, "columns", ())}
             pairs = tuple((by_identity[i], value) for i, value in fixed.items())
             proved = self.run.node_bound

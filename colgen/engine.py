@@ -94,6 +94,7 @@ class Settings:
     """
 
     stop_early: bool = True
+    round_early: bool = True
     clean_up_after: int | None = None
     keep_duals: bool = False
 
@@ -134,7 +135,7 @@ def column_generation(
             rows = _separate(master, separation, solved)
         separation_seconds = time.perf_counter() - clock
 
-        outcome = _decide(master, priced, rows, run, bound, solved, bool(separation), settings)
+        outcome = _decide(master, priced, rows, run, bound, solved, bool(separation), settings, node == (0, 0))
         size = (master.num_columns, master.num_rows)
         added = _add(master, priced, rows) if outcome is None else 0
         live_bound = run.round_bound(bound) if phase == 2 and node == (0, 0) else sense.ideal
@@ -147,7 +148,8 @@ def column_generation(
                 objective=solved.objective,
                 dual_bound=bound,
                 incumbent=run.objective,
-                global_bound=sense.worst(run.global_bound, live_bound),
+                # After a reduction the bound is one on the answers of interest only, all better than the incumbent.
+                global_bound=sense.best(sense.worst(run.global_bound, live_bound), run.objective),
                 columns=size[0],
                 rows=size[1],
                 new_columns=added,
@@ -165,7 +167,7 @@ def column_generation(
             return Relaxed(outcome, sense.hopeless, solved)
         node_bound = bound if phase == 2 else sense.ideal
         if reason is not None and (outcome is None or outcome is Outcome.UNPROVED):
-            return Relaxed(Outcome.STOPPED, node_bound, solved, reason)
+            return Relaxed(Outcome.STOPPED, node_bound, solved, reason, duals)
         if outcome is not None:
             return Relaxed(outcome, node_bound, solved, duals=duals)
         if settings.clean_up_after is not None:
@@ -181,15 +183,16 @@ def _decide(
     solved: MasterSolution,
     separates: bool,
     settings: Settings,
+    root: bool,
 ) -> Outcome | None:
     """How a round ends column generation; None if it goes on."""
-    if solved.phase == 1 and _exceeds(master.sense, bound, master):
+    # At the root only once no column improves: by then weak duality has refuted a multiplicity that is too small.
+    if solved.phase == 1 and _exceeds(master.sense, bound, master) and not (root and priced.num_columns):
         return Outcome.INFEASIBLE
-    if solved.phase == 2 and settings.stop_early:
-        if run.prunes(bound):
-            return Outcome.PRUNED
-        if not separates and _rounding_decides(run, bound, solved):
-            return Outcome.SOLVED
+    if solved.phase == 2 and settings.stop_early and run.prunes(bound):
+        return Outcome.PRUNED
+    if solved.phase == 2 and settings.round_early and not separates and _rounding_decides(run, bound, solved):
+        return Outcome.SOLVED
     if priced.num_columns or rows:
         return None
     return Outcome.SOLVED if priced.exact and solved.phase == 2 else Outcome.UNPROVED

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from colgen.branching import fractionality
 from colgen.engine import Outcome, Relaxed
@@ -27,14 +30,15 @@ class HeuristicContext:
     run
         Clock, incumbent and pruning.
     regenerate
-        Run column generation again under the fixings in force: ``regenerate({column identity: lower bound})``.
+        Run column generation again with some lower bounds raised: ``regenerate({column identity: lower bound},
+        proper)``, where ``proper`` is as in :class:`Diving`.
     """
 
     master: RestrictedMaster
     relaxation: Solution
     run: Run
     depth: int
-    regenerate: Callable[[dict[Hashable, float]], Relaxed]
+    regenerate: Callable[[Mapping[Hashable, float], str | None], Relaxed]
 
 
 class Heuristic(ABC):
@@ -87,10 +91,23 @@ class RestrictedMIP(Heuristic):
 
 
 class Diving(Heuristic):
-    """Fix the column nearest to its next whole number, generate columns again, repeat; step back where a dive ends.
+    """Fix what the relaxation has decided, round one more column up, generate columns again, until all is whole.
 
-    Fixing means raising lower bounds, which leaves the pricing problem as it is.  When a dive fails, its latest choices
-    are undone and forbidden, at most ``backtracks`` of them on one dive (limited discrepancy search).
+    Fixing means raising lower bounds, which leaves the pricing problem as it is.  The first dive rounds up the column
+    nearest to its next whole number; the following ones are perturbed at random.
+
+    Parameters
+    ----------
+    tries
+        Number of dives, until one succeeds.
+    proper
+        Name of a block of rows of which no column may cover more than the fixed columns leave over, such as the demands
+        of a covering problem: in a dive, columns that do would be good for nothing but their surplus.  None if columns
+        that do not fit are excluded by the rows themselves, or welcome.
+    polish
+        A quick heuristic that is run on the relaxation of each step.
+    seed
+        Of the perturbation.
 
     References
     ----------
@@ -98,62 +115,74 @@ class Diving(Heuristic):
     diving methods*, INFORMS Journal on Computing 31 (2019).
     """
 
-    def __init__(self, backtracks: int = 2, every: int = 0) -> None:
-        self.backtracks = backtracks
+    def __init__(
+        self,
+        tries: int = 3,
+        *,
+        proper: str | None = None,
+        polish: Heuristic | None = None,
+        seed: int = 0,
+        every: int = 0,
+    ) -> None:
+        self.tries = tries
+        self.proper = proper
+        self.polish = polish
+        self.seed = seed
         self.every = every
 
     def search(self, context: HeuristicContext) -> Solution | None:
-        tabu: set[Hashable] = set()
+        rng = np.random.default_rng(self.seed)
+        for attempt in range(self.tries):
+            try:
+                found = self._dive(context, rng, noise=0.3 if attempt else 0.0)
+            finally:
+                context.master.fix({})
+            if found is not None or context.run.expired:
+                return found
+        return None
+
+    def _dive(self, context: HeuristicContext, rng: np.random.Generator, noise: float) -> Solution | None:
         fixed: dict[Hashable, float] = {}
-        path: list[tuple[Hashable, dict[Hashable, float], Solution]] = []
         solution = context.relaxation
-        tries = self.backtracks
-        try:
-            while not context.run.expired:
-                choice = None if solution is None else self.choose(solution, fixed, tabu)
-                if choice is not None:
-                    path.append((choice[0], dict(fixed), solution))
-                    fixed[choice[0]] = choice[1]
-                    found = self._regenerate(context, fixed)
-                    if found is not None and not _fractional(found):
-                        return found
-                    if found is not None:
-                        solution = found
-                        continue
-                if not path or tries == 0:
-                    return None
-                tries -= 1
-                column, fixed, solution = path.pop()
-                tabu.add(column)
-            return None
-        finally:
-            context.master.fix({})
+        while not context.run.expired:
+            more = self._fix(solution, fixed, rng, noise)
+            if more == fixed:
+                return None
+            fixed = more
+            relaxed = context.regenerate(fixed, self.proper)
+            # An oracle that limits itself to what is left to do proves nothing, so the outcome may be "not proved".
+            if relaxed.outcome not in (Outcome.SOLVED, Outcome.UNPROVED) or relaxed.solved is None:
+                return None
+            if relaxed.solved.phase == 1 or context.run.prunes(relaxed.solved.objective):
+                return None
+            solution = context.master.solution(relaxed.solved)
+            if not _fractional(solution):
+                return solution
+            if self.polish is not None:
+                polished = self.polish.search(dataclasses.replace(context, relaxation=solution))
+                if polished is not None and not context.run.prunes(polished.objective):
+                    return polished
+        return None
 
-    def choose(
-        self, solution: Solution, fixed: dict[Hashable, float], tabu: set[Hashable]
-    ) -> tuple[Hashable, float] | None:
-        """The column to fix next, and its new lower bound: the one that rounding moves least, upwards if at all."""
-        best: tuple[float, float, Hashable] | None = None
+    def _fix(
+        self, solution: Solution, fixed: Mapping[Hashable, float], rng: np.random.Generator, noise: float
+    ) -> dict[Hashable, float]:
+        """Lower bounds for the next step: all whole parts, and one column rounded up."""
+        more = dict(fixed)
+        best, up = -math.inf, None
         for column, value in solution.columns:
-            identity = column.identity
-            if not column.integer or identity in tabu:
+            if not column.integer:
                 continue
-            down = math.floor(value + 1e-6)
-            if down > fixed.get(identity, 0.0):
-                candidate = (0.0, float(down), identity)  # its whole part costs nothing to fix
-            elif fractionality(value):
-                candidate = (math.ceil(value) - value, float(math.ceil(value)), identity)
-            else:
-                continue
-            if best is None or candidate[0] < best[0]:
-                best = candidate
-        return None if best is None else (best[2], best[1])
-
-    def _regenerate(self, context: HeuristicContext, fixed: dict[Hashable, float]) -> Solution | None:
-        relaxed = context.regenerate(fixed)
-        if relaxed.outcome is not Outcome.SOLVED or relaxed.solved is None:
-            return None
-        return context.master.solution(relaxed.solved)
+            whole = math.floor(value + 1e-6)
+            if whole > more.get(column.identity, 0.0):
+                more[column.identity] = float(whole)
+            if fractionality(value):
+                score = value - whole + noise * rng.random()
+                if score > best:
+                    best, up = score, (column.identity, whole + 1.0)
+        if up is not None:
+            more[up[0]] = up[1]
+        return more
 
 
 def _fractional(solution: Solution) -> bool:

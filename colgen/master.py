@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
+from scipy import sparse
 
 from colgen.branching import Decision, fractionality
 from colgen.columns import Column, Key, Row
@@ -22,7 +23,7 @@ from colgen.pricing import Pricing
 from colgen.sense import Sense
 from colgen.solution import Solution
 from colgen.table import TEMPLATE, ColumnTable
-from solvers.lp import LinearProgram, LPStatus
+from solvers.lp import LinearProgram, LPStatus, solve_mip
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -137,8 +138,12 @@ class RestrictedMaster(ABC):
         if decisions:
             raise FormulationError(f"{type(self).__name__} does not know branching decisions")
 
-    def fix(self, fixed: Mapping[Hashable, float]) -> None:
-        """Raise the lower bounds of columns, by identity, for diving; an empty mapping releases all."""
+    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> None:
+        """Raise the lower bounds of columns, by identity, for diving; an empty mapping releases all.
+
+        With ``proper``, the name of a block of rows, columns that cover more of a row than the fixed ones leave over
+        are switched off.
+        """
         if fixed:
             raise FormulationError(f"{type(self).__name__} cannot fix columns")
 
@@ -184,6 +189,7 @@ class LinearMaster(RestrictedMaster):
         self._decisions: tuple[Decision, ...] = ()
         self._allowed: dict[Decision, Mask] = {}
         self._fixed: Mapping[Hashable, float] = {}
+        self._proper: str | None = None
         self._softened = 0
         self.phase = 1 if f.artificial.any() else 2
         self.lp = LinearProgram(
@@ -268,6 +274,63 @@ class LinearMaster(RestrictedMaster):
             return None, result.bound
         values = np.where(self.table.integer, np.round(result.values), result.values)
         return self.table.solution(result.objective, values), result.bound
+
+    def solve_over(
+        self,
+        columns: Sequence[Column],
+        sides: Mapping[Key, tuple[float, float]],
+        target: float,
+        time_limit: float,
+        any_will_do: bool,
+    ) -> tuple[LPStatus, Solution | None]:
+        """A mixed-integer program over given columns alone, in or not in the master, at the present node.
+
+        Parameters
+        ----------
+        sides
+            Sides of rows that replace the present ones.
+        target
+            Only solutions at least as good are wanted; one that is exactly as good will do if ``any_will_do``.
+        """
+        f = self.formulation
+        static = np.flatnonzero(~f.artificial)
+        lower, upper = self.row_lower.copy(), self.row_upper.copy()
+        for key, (low, high) in sides.items():
+            lower[self.names.position[key]], upper[self.names.position[key]] = low, high
+        starts = [0]
+        rows: list[int] = []
+        values: list[float] = []
+        for column in columns:
+            entry_rows, entry_values = self.entries(column)
+            rows += entry_rows
+            values += entry_values
+            starts.append(len(rows))
+        new = sparse.csc_array((values, rows, starts), shape=(self.num_rows, len(columns)))
+        old = self.table.matrix(static, self.num_rows)
+        costs = np.concatenate([f.costs[static], [c.cost for c in columns]])
+        s = self.sense.sign
+        worst = (target - f.offset) + s * 1e-6 * max(1.0, abs(target))
+        mip = solve_mip(
+            self.sense is Sense.MAXIMIZE,
+            sparse.csc_array(sparse.vstack([sparse.hstack([old, new]), sparse.csr_array(costs[None, :])])),
+            np.zeros(len(costs)) if any_will_do else costs,
+            np.concatenate([self.table.lower_now[static], [c.lower for c in columns]]),
+            np.concatenate([self.table.upper_now[static], [c.upper for c in columns]]),
+            np.append(lower, -math.inf if s > 0 else worst),
+            np.append(upper, worst if s > 0 else math.inf),
+            np.concatenate([f.integer[static], [c.integer for c in columns]]).astype(bool),
+            time_limit=time_limit,
+        )
+        if mip.values is None:
+            return mip.status, None
+        used = np.flatnonzero(np.abs(mip.values) > 1e-9)
+        count = len(static)
+        solution = Solution(
+            float(costs @ mip.values) + f.offset,
+            tuple((columns[k - count], float(mip.values[k])) for k in used.tolist() if k >= count),
+            {f.column_keys[static[k]]: float(mip.values[k]) for k in used.tolist() if k < count},
+        )
+        return mip.status, solution
 
     def _enter_phase(self, phase: int, residual: Floats | None = None) -> None:
         self.phase = phase
@@ -373,7 +436,8 @@ class LinearMaster(RestrictedMaster):
     def _soften_rows(self) -> bool:
         """Artificial variables for all rows that have not got any here; False if there is no such row.
 
-        An infeasible restricted master proves nothing while a row that columns could satisfy has no artificial variable.
+        An infeasible restricted master proves nothing while a row that columns could satisfy has no artificial
+        variable.
         """
         rows = np.arange(self._softened, self.num_rows)
         self._softened = self.num_rows
@@ -557,8 +621,8 @@ class LinearMaster(RestrictedMaster):
         self._impose_rows()
         self._impose_bounds()
 
-    def fix(self, fixed: Mapping[Hashable, float]) -> None:
-        self._fixed = dict(fixed)
+    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> None:
+        self._fixed, self._proper = dict(fixed), proper
         self._impose_bounds()
 
     def _impose_rows(self) -> None:
@@ -601,6 +665,8 @@ class LinearMaster(RestrictedMaster):
         for identity, value in self._fixed.items():
             where = table.position[identity]
             lower[where] = max(lower[where], value)
+        if self._fixed and self._proper is not None:
+            upper = np.where(self._fits(lower, self._proper), upper, lower)
         changed = np.flatnonzero((lower != table.lower_now) | (upper != table.upper_now))
         if (lower[changed] > upper[changed]).any():
             upper = np.maximum(
@@ -609,6 +675,13 @@ class LinearMaster(RestrictedMaster):
         table.lower_now, table.upper_now = lower, upper
         if len(changed):
             self.lp.change_bounds(changed, lower[changed], upper[changed])
+
+    def _fits(self, fixed: Floats, block: str) -> Mask:
+        """Which columns cover no more of any row of a block than the fixed ones leave over of its lower side."""
+        left = np.full(self.num_rows, math.inf)
+        rows = self.names.block(block)
+        left[rows] = self.row_lower[rows] - self.table.activities(fixed, self.num_rows)[rows]
+        return self.table.within(left)
 
     def _allowed_by(self, decision: Decision) -> Mask:
         """Which columns a decision allows, remembered and brought up to date with the columns that have come since."""

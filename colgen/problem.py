@@ -12,6 +12,7 @@ from colgen.branch_and_price import BranchAndPrice
 from colgen.branching import BranchingRule
 from colgen.columns import Column
 from colgen.engine import Settings
+from colgen.enumeration import Enumeration
 from colgen.errors import InputError
 from colgen.formulation import Formulation, compile_model
 from colgen.heuristics import Heuristic, RestrictedMIP
@@ -72,6 +73,10 @@ class Problem(ABC):
     def reductions(self) -> Sequence[Reduction]:
         """Reduced-cost fixing at the nodes."""
         return ()
+
+    def enumeration(self) -> Enumeration | None:
+        """Column enumeration at the nodes."""
+        return None
 
     def heuristics(self) -> Sequence[Heuristic]:
         """Primal heuristics, run in order."""
@@ -167,10 +172,11 @@ def solve(
             tuple(problem.separation()),
             tuple(problem.branching()),
             tuple(problem.reductions()),
+            problem.enumeration(),
             tuple(problem.heuristics() if heuristics is None else heuristics),
             Wentges() if stabilization is None else stabilization,
             run,
-            Settings(not relaxation, clean_up_after, keep_duals),
+            Settings(not relaxation, not relaxation, clean_up_after, keep_duals),
             tolerance,
             relaxation,
         )

@@ -90,6 +90,11 @@ class Run:
         """A dual bound tightened by what is known of every answer's objective."""
         return self.sense.round_bound(bound, self.step, _ROUNDING_TOLERANCE)
 
+    def prove(self, bound: float) -> None:
+        """Take in a bound on all answers that are better than the incumbent: with it, one on all answers."""
+        bound = self.sense.best(self.round_bound(bound), self.objective)
+        self.global_bound = self.sense.worst(self.global_bound, bound)
+
     def prunes(self, bound: float) -> bool:
         """Whether a dual bound leaves no room for an answer better than the incumbent."""
         tolerance = 1e-9 * max(1.0, abs(self.objective)) if math.isfinite(self.objective) else 0.0
@@ -130,7 +135,7 @@ class Run:
         if iteration.phase == 2:
             self.node_bound = self.sense.worst(self.node_bound, iteration.dual_bound)
             if iteration.node == 0 and iteration.depth == 0:
-                self.global_bound = self.sense.worst(self.global_bound, self.round_bound(iteration.dual_bound))
+                self.prove(iteration.dual_bound)
         self.columns_generated += iteration.new_columns
         self.rows_generated += iteration.new_rows
         self.stage_seconds["master"] += iteration.master_seconds

@@ -133,6 +133,12 @@ class ColumnTable:
             self._entries = [(columns, rows, values)]
         return self._entries[0]
 
+    def matrix(self, columns: Ints, num_rows: int) -> sparse.csc_array:
+        """The matrix of some columns."""
+        entry_columns, rows, values = self._triples()
+        whole = sparse.csc_array((values, (rows, entry_columns)), shape=(num_rows, len(self)))
+        return whole[:, columns]
+
     def entry_lists(self) -> tuple[list[int], list[int], list[float]]:
         """Column, row and value of every entry."""
         columns, rows, values = self._triples()
@@ -157,6 +163,13 @@ class ColumnTable:
         columns, rows, entries = self._triples()
         sums: Floats = np.bincount(rows, entries * values[columns], minlength=num_rows).astype(float)
         return sums
+
+    def within(self, limits: Floats) -> NDArray[np.bool_]:
+        """Which generated columns have no entry above its row's limit; variables of the template always pass."""
+        columns, rows, values = self._triples()
+        over = np.bincount(columns, values > limits[rows] + 1e-9, minlength=len(self)) > 0
+        fits: NDArray[np.bool_] = ~over | (self.origins == TEMPLATE)
+        return fits
 
     def grow_older(self, sense: Sense, reduced_costs: Floats) -> None:
         """Count one more solve for the columns whose reduced cost keeps them out of the basis."""

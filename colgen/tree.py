@@ -200,7 +200,7 @@ def branch_and_bound(
         If a child's relaxation is better than its parent's bound.
     """
     sense = run.sense
-    queue = queue or Plunging(sense)
+    queue = Plunging(sense) if queue is None else queue  # an empty queue is false
     numbers = itertools.count(1)
     records: list[NodeRecord] = []
     left = sense.hopeless  # best bound of the leaves that could not be resolved
@@ -212,7 +212,7 @@ def branch_and_bound(
             stop = Termination.NODE_LIMIT
             break
         node = queue.pop()
-        run.global_bound = sense.best(node.bound, left, *(other.bound for other in queue))
+        run.prove(sense.best(node.bound, left, *(other.bound for other in queue)))
         if run.prunes(node.bound) and node.number:
             records.append(_record(node, node.bound, "pruned"))
             continue

@@ -60,9 +60,20 @@ class Network(NamedTuple):
     def num_arcs(self) -> int:
         return len(self.positions)
 
-    def items(self) -> Ints:
-        """The item of every arc."""
-        return np.repeat(np.arange(self.num_items), np.diff(self.first_arc))
+    def spread(self, per_item: Floats) -> Floats:
+        """One number an item, as one number an arc."""
+        return np.repeat(per_item, np.diff(self.first_arc))
+
+    def first_items(self, count: int) -> Network:
+        """The network of the first ``count`` items; its arcs are the first ones of this network."""
+        last = int(self.first_arc[count])
+        return Network(
+            self.capacity,
+            self.widths[:count],
+            self.copies[:count],
+            self.first_arc[: count + 1],
+            self.positions[:last],
+        )
 
     def arc(self, item: int, position: int) -> int:
         """Number of the arc of an item at a position, -1 if there is none."""
@@ -125,6 +136,18 @@ def arc_values(net: Network, values: Floats, profits: Floats) -> Floats:
     return best
 
 
+def packings_above(net: Network, values: Floats, profits: Floats, threshold: float, limit: int) -> Ints | None:
+    """All packings of profit at least ``threshold``, as rows of copies by item; None if there are more than ``limit``.
+
+    Depth-first search that goes on only where the table of :func:`best_from` says that the threshold can be reached, so
+    that nearly every step ends in a packing of the list.  ``threshold`` must be positive.
+    """
+    if threshold <= 0.0:
+        return None
+    count, packings = _packings_above(*net, values, profits, threshold, limit)
+    return None if count > limit else packings[:count]
+
+
 def bounded_knapsack(profits: Floats, widths: Ints, copies: Ints, capacity: int) -> tuple[float, Ints]:
     """The ordinary bounded knapsack problem: optimum, and copies of each item.
 
@@ -134,7 +157,7 @@ def bounded_knapsack(profits: Floats, widths: Ints, copies: Ints, capacity: int)
         One entry an item; items without profit are left out.
     """
     net = network(widths, copies, capacity)
-    by_arc = np.asarray(profits, dtype=np.float64)[net.items()]
+    by_arc = net.spread(np.asarray(profits, dtype=np.float64))
     values = best_from(net, by_arc)
     return float(values[0, 0]), best_packing(net, values, by_arc)
 
@@ -227,6 +250,28 @@ def _counted(first, last, w, count, positions, profits, after):  # type: ignore[
 
 
 @njit(cache=True)
+def _arc_at(first, last, positions, p):  # type: ignore[no-untyped-def]
+    """The arc among first to last at position p, -1 if there is none."""
+    k = first + np.searchsorted(positions[first:last], p)
+    return k if k < last and positions[k] == p else -1
+
+
+@njit(cache=True)
+def _copies_from(first, last, w, most, positions, profits, after, p):  # type: ignore[no-untyped-def]
+    """How many pieces, at most ``most``, of the item of width w and arcs first to last are best from position p on."""
+    best, best_value = 0, after[p]
+    for c in range(1, most + 1):
+        if _arc_at(first, last, positions, p + (c - 1) * w) < 0:
+            break
+        v = after[p + c * w]
+        for t in range(c - 1, -1, -1):
+            v = profits[_arc_at(first, last, positions, p + t * w)] + v
+        if v > best_value:
+            best, best_value = c, v
+    return best
+
+
+@njit(cache=True)
 def _trace(  # type: ignore[no-untyped-def]
     capacity, widths, copies, first_arc, positions, values, profits, packing, item, p
 ):
@@ -238,12 +283,9 @@ def _trace(  # type: ignore[no-untyped-def]
                 packing[i] += 1
                 p += w
         elif values[i, p] > values[i + 1, p]:
-            rows = _counted(first_arc[i], first_arc[i + 1], w, copies[i], positions, profits, values[i + 1])
-            c = copies[i]
-            while c > 0 and rows[c, p] > values[i + 1, p]:
-                packing[i] += 1
-                p += w
-                c -= 1
+            c = _copies_from(first_arc[i], first_arc[i + 1], w, copies[i], positions, profits, values[i + 1], p)
+            packing[i] += c
+            p += c * w
     return packing
 
 
@@ -298,38 +340,28 @@ def _counted_before(first, last, w, count, positions, profits, before):  # type:
 def _through_item(  # type: ignore[no-untyped-def]
     capacity, widths, copies, first_arc, positions, values, profits, reach, i, best
 ):
-    """Write the value of each arc of item i into ``best``; returns the best arc and the pieces of i before it."""
+    """Write the value of each arc of item i into ``best``."""
     w, first, last = widths[i], first_arc[i], first_arc[i + 1]
-    top, top_arc, top_count = NEVER, -1, 0
     if first == last:
-        return top_arc, top_count
-    if copies[i] * w + w > capacity:
-        before, after = reach[i + 1], values[i]
+        return
+    if copies[i] * w + w > capacity or copies[i] == 1:
+        # Any number of pieces of i on either side, or none.
+        free = copies[i] * w + w > capacity
+        before = reach[i + 1] if free else reach[i]
+        after = values[i] if free else values[i + 1]
         for k in range(first, last):
             p = positions[k]
             best[k] = before[p] + profits[k] + after[p + w]
-            if best[k] > top:
-                top, top_arc, top_count = best[k], k, -1
-    elif copies[i] == 1:
-        before, after = reach[i], values[i + 1]
+        return
+    count = copies[i]
+    befores = _counted_before(first, last, w, count - 1, positions, profits, reach[i])
+    afters = _counted(first, last, w, count - 1, positions, profits, values[i + 1])
+    for c in range(count):
         for k in range(first, last):
             p = positions[k]
-            best[k] = before[p] + profits[k] + after[p + w]
-            if best[k] > top:
-                top, top_arc, top_count = best[k], k, 0
-    else:
-        count = copies[i]
-        befores = _counted_before(first, last, w, count - 1, positions, profits, reach[i])
-        afters = _counted(first, last, w, count - 1, positions, profits, values[i + 1])
-        for c in range(count):
-            for k in range(first, last):
-                p = positions[k]
-                v = befores[c, p] + profits[k] + afters[count - 1 - c, p + w]
-                if c == 0 or v > best[k]:
-                    best[k] = v
-                if v > top:
-                    top, top_arc, top_count = v, k, c
-    return top_arc, top_count
+            v = befores[c, p] + profits[k] + afters[count - 1 - c, p + w]
+            if c == 0 or v > best[k]:
+                best[k] = v
 
 
 @njit(cache=True)
@@ -338,17 +370,21 @@ def _trace_back(  # type: ignore[no-untyped-def]
 ):
     """Add to ``packing`` the best pieces of the items up to and including ``item`` that end exactly at p."""
     for i in range(item, -1, -1):
-        w = widths[i]
+        w, first, last = widths[i], first_arc[i], first_arc[i + 1]
         if copies[i] * w + w > capacity:
             while reach[i + 1, p] > reach[i, p]:
                 packing[i] += 1
                 p -= w
         elif reach[i + 1, p] > reach[i, p]:
-            rows = _counted_before(first_arc[i], first_arc[i + 1], w, copies[i], positions, profits, reach[i])
-            best = 0
+            best, best_value = 0, reach[i, p]
             for c in range(1, copies[i] + 1):
-                if rows[c, p] > rows[best, p]:
-                    best = c
+                if p - c * w < 0 or _arc_at(first, last, positions, p - c * w) < 0:
+                    break
+                v = reach[i, p - c * w]
+                for t in range(c, 0, -1):
+                    v = v + profits[_arc_at(first, last, positions, p - t * w)]
+                if v > best_value:
+                    best, best_value = c, v
             packing[i] += best
             p -= best * w
     return packing
@@ -356,34 +392,45 @@ def _trace_back(  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _through_items(capacity, widths, copies, first_arc, positions, values, profits):  # type: ignore[no-untyped-def]
+    """The best packing with each item: its first piece of the item starts at some arc, the others follow."""
     m = len(widths)
     reach = _forward(capacity, widths, copies, first_arc, positions, profits)
-    best_arcs = np.empty(len(positions))
     best = np.full(m, NEVER)
     packings = np.zeros((m, m), np.int64)
+    further = np.empty(capacity + 1)
     for i in range(m):
-        k, c = _through_item(capacity, widths, copies, first_arc, positions, values, profits, reach, i, best_arcs)
-        if k < 0 or best_arcs[k] < 0.5 * NEVER:
-            continue
-        best[i] = best_arcs[k]
-        w, p = widths[i], positions[k]
-        row = packings[i]
-        if c < 0:  # any number of pieces of i before and after
-            _trace_back(capacity, widths, copies, first_arc, positions, profits, reach, row, i, p)
-            row[i] += 1
-            _trace(capacity, widths, copies, first_arc, positions, values, profits, row, i, p + w)
+        w, first, last = widths[i], first_arc[i], first_arc[i + 1]
+        before = reach[i]
+        limited = copies[i] * w + w <= capacity
+        if limited:  # best profit with at most b_i - 1 more pieces of the item
+            further[:] = values[i + 1]
+            for _ in range(copies[i] - 1):
+                for k in range(first, last):
+                    p = positions[k]
+                    v = profits[k] + further[p + w]
+                    if v > further[p]:
+                        further[p] = v
         else:
-            left = copies[i] - 1 - c
-            _trace_back(capacity, widths, copies, first_arc, positions, profits, reach, row, i - 1, p - c * w)
-            row[i] = c + 1
-            p += w
-            if left > 0:
-                afters = _counted(first_arc[i], first_arc[i + 1], w, left, positions, profits, values[i + 1])
-                while left > 0 and afters[left, p] > values[i + 1, p]:
-                    row[i] += 1
-                    p += w
-                    left -= 1
-            _trace(capacity, widths, copies, first_arc, positions, values, profits, row, i + 1, p)
+            further[:] = values[i]
+        at = -1
+        for k in range(first, last):
+            p = positions[k]
+            v = before[p] + profits[k] + further[p + w]
+            if v > best[i]:
+                best[i], at = v, k
+        if at < 0 or best[i] < 0.5 * NEVER:
+            best[i] = NEVER
+            continue
+        p, row = positions[at], packings[i]
+        _trace_back(capacity, widths, copies, first_arc, positions, profits, reach, row, i - 1, p)
+        row[i] += 1
+        p += w
+        if limited:
+            c = _copies_from(first, last, w, copies[i] - 1, positions, profits, values[i + 1], p)
+            row[i] += c
+            _trace(capacity, widths, copies, first_arc, positions, values, profits, row, i + 1, p + c * w)
+        else:
+            _trace(capacity, widths, copies, first_arc, positions, values, profits, row, i, p)
     return best, packings
 
 
@@ -394,3 +441,51 @@ def _through_arcs(capacity, widths, copies, first_arc, positions, values, profit
     for i in range(len(widths)):
         _through_item(capacity, widths, copies, first_arc, positions, values, profits, reach, i, best)
     return np.where(best < 0.5 * NEVER, NEVER, best)
+
+
+@njit(cache=True)
+def _packings_above(  # type: ignore[no-untyped-def]
+    capacity, widths, copies, first_arc, positions, values, profits, threshold, limit
+):
+    m = len(widths)
+    arc_profits = np.full((m, capacity + 1), NEVER)
+    depth_limit = 1
+    for i in range(m):
+        for k in range(first_arc[i], first_arc[i + 1]):
+            arc_profits[i, positions[k]] = profits[k]
+        if first_arc[i + 1] > first_arc[i]:
+            depth_limit = max(depth_limit, capacity // widths[i] + 1)
+    packings = np.zeros((limit, m), np.int64)
+    count = 0
+    packing = np.zeros(m, np.int64)
+    # One entry a piece laid: the item to try next behind it, where it ends, the profit so far, and its own item.
+    candidate = np.zeros(depth_limit + 1, np.int64)
+    position = np.zeros(depth_limit + 1, np.int64)
+    profit = np.zeros(depth_limit + 1)
+    piece = np.full(depth_limit + 1, -1, np.int64)
+    depth = 0
+    while depth >= 0:
+        i, p, v = candidate[depth], position[depth], profit[depth]
+        laid = False
+        while i < m and v + values[i, p] >= threshold:
+            if p + widths[i] <= capacity and packing[i] < copies[i] and arc_profits[i, p] > 0.5 * NEVER:
+                further = v + arc_profits[i, p]
+                if further + values[i, p + widths[i]] >= threshold:
+                    laid = True
+                    break
+            i += 1
+        if not laid:
+            if depth > 0:
+                packing[piece[depth]] -= 1
+            depth -= 1
+            continue
+        candidate[depth] = i + 1
+        depth += 1
+        candidate[depth], position[depth], profit[depth], piece[depth] = i, p + widths[i], further, i
+        packing[i] += 1
+        if further >= threshold:
+            if count == limit:
+                return limit + 1, packings
+            packings[count] = packing
+            count += 1
+    return count, packings

@@ -92,6 +92,8 @@ class LinearProgram:
         One entry a row.
     offset
         The constant term of the objective.
+    tolerance
+        Of primal and dual feasibility.
     """
 
     def __init__(
@@ -104,8 +106,9 @@ class LinearProgram:
         row_lower: Floats,
         row_upper: Floats,
         offset: float = 0.0,
+        tolerance: float = _FEASIBILITY_TOLERANCE,
     ) -> None:
-        self._highs = _new_highs()
+        self._highs = _new_highs(tolerance)
         _check(self._highs.passModel(_highs_lp(maximize, matrix, costs, lower, upper, row_lower, row_upper, offset)))
 
     @property
@@ -125,10 +128,12 @@ class LinearProgram:
         self, costs: Floats, lower: Floats, upper: Floats, starts: Ints, rows: Ints, values: Floats
     ) -> None:
         """Append columns in one call; column j has entries ``starts[j]:starts[j + 1]`` of ``rows`` and ``values``."""
+        _check_finite(costs, values)
         _check(self._highs.addCols(len(costs), costs, lower, upper, len(values), _int32(starts), _int32(rows), values))
 
     def add_rows(self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats) -> None:
         """Append rows in one call; row i has entries ``starts[i]:starts[i + 1]`` of ``columns`` and ``values``."""
+        _check_finite(values)
         _check(self._highs.addRows(len(lower), lower, upper, len(values), _int32(starts), _int32(columns), values))
 
     def delete_columns(self, columns: Ints) -> None:
@@ -136,6 +141,7 @@ class LinearProgram:
         _check(self._highs.deleteCols(len(columns), _int32(columns)))
 
     def change_costs(self, columns: Ints, costs: Floats) -> None:
+        _check_finite(costs)
         _check(self._highs.changeColsCost(len(columns), _int32(columns), costs))
 
     def change_offset(self, offset: float) -> None:
@@ -195,13 +201,21 @@ class LinearProgram:
             empty = np.empty(0)
             return LPSolution(status, float("nan"), empty, empty, empty)
         solution = highs.getSolution()
+        empty = highs.getModelStatus() == highspy.HighsModelStatus.kModelEmpty  # HiGHS forgets the offset then
         return LPSolution(
             status,
-            highs.getInfo().objective_function_value,
+            highs.getLp().offset_ if empty else highs.getInfo().objective_function_value,
             np.array(solution.col_value),
             np.array(solution.row_dual),
             np.array(solution.col_dual),
         )
+
+    def solve_for_duals(self) -> tuple[float, Floats]:
+        """Optimum and dual values, and nothing else: for a loop that is to cost no more than HiGHS itself."""
+        highs = self._highs
+        if _run(highs) is not LPStatus.OPTIMAL:
+            raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
+        return highs.getInfo().objective_function_value, np.array(highs.getSolution().row_dual)
 
     def solve_mip(
         self,
@@ -272,12 +286,12 @@ def _solve_mip(lp: highspy.HighsLp, integer: NDArray[np.bool_], time_limit: floa
     )
 
 
-def _new_highs() -> highspy.Highs:
+def _new_highs(tolerance: float = _FEASIBILITY_TOLERANCE) -> highspy.Highs:
     highs = highspy.Highs()
     highs.silent()
     highs.setOptionValue("threads", 1)
-    highs.setOptionValue("primal_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
-    highs.setOptionValue("dual_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
+    highs.setOptionValue("primal_feasibility_tolerance", tolerance)
+    highs.setOptionValue("dual_feasibility_tolerance", tolerance)
     return highs
 
 
@@ -291,6 +305,9 @@ def _highs_lp(
     row_upper: Floats,
     offset: float,
 ) -> highspy.HighsLp:
+    _check_finite(costs, matrix.data)
+    if any(np.isnan(sides).any() for sides in (lower, upper, row_lower, row_upper)):
+        raise SolverError("a bound of the linear program is not a number")
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = matrix.shape
     lp.sense_ = highspy.ObjSense.kMaximize if maximize else highspy.ObjSense.kMinimize
@@ -317,7 +334,11 @@ def _run(highs: highspy.Highs) -> LPStatus | None:
         highs.run()
         highs.setOptionValue("presolve", "choose")
         status = highs.getModelStatus()
-    if status in (codes.kOptimal, codes.kModelEmpty):
+    if status == codes.kModelEmpty:  # HiGHS does not look at the rows of a program without columns
+        lp = highs.getLp()
+        holds = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
+        return LPStatus.OPTIMAL if holds else LPStatus.INFEASIBLE
+    if status == codes.kOptimal:
         return LPStatus.OPTIMAL
     if status == codes.kInfeasible:
         return LPStatus.INFEASIBLE
@@ -331,6 +352,12 @@ def _run(highs: highspy.Highs) -> LPStatus | None:
 def _check(status: highspy.HighsStatus) -> None:
     if status == highspy.HighsStatus.kError:
         raise SolverError("HiGHS refused a change of the linear program: an index or a value is out of range")
+
+
+def _check_finite(*arrays: Floats) -> None:
+    """HiGHS takes NaN for a number and solves on."""
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise SolverError("a cost or a coefficient of the linear program is not a finite number")
 
 
 def _int32(array: NDArray[np.integer] | Ints) -> NDArray[np.int32]:

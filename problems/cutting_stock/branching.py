@@ -94,5 +94,6 @@ class ArcFixing(Reduction):
         if (~keep).sum() <= self.share * max(net.num_arcs, 1):
             return ()
         allowed = np.zeros((len(self.layout.widths), self.layout.roll + 1), dtype=np.bool_)
-        allowed[net.items()[keep], net.positions[keep]] = True
+        ranks = np.repeat(np.arange(net.num_items), np.diff(net.first_arc))
+        allowed[ranks[keep], net.positions[keep]] = True
         return (ArcsForbidden(self.layout, allowed, exhaustive=False),)

@@ -17,7 +17,7 @@ Arc: TypeAlias = tuple[int, int]
 
 
 def as_arc(variable: Hashable) -> Arc:
-    """An original variable, or the index of a branching row, as the arc that it is (the engine knows it as hashable)."""
+    """An original variable, or the index of a branching row, as the arc that it is (to the engine it is a hashable)."""
     return cast(Arc, variable)
 
 

@@ -80,7 +80,7 @@ class PatternOracle(Pricing):
     def profits(self, net: Network, duals: Duals) -> NDArray[np.float64]:
         """What each arc earns: the dual of its item's row, and of its own branching row if it has one."""
         demand = np.asarray(duals["demand"])[self.layout.item_of_rank]
-        profits: NDArray[np.float64] = demand[net.items()]
+        profits = net.spread(demand)
         for arc, dual in duals.items(ARC):
             k = net.arc(*as_arc(arc))
             if k >= 0:

@@ -6,9 +6,20 @@ from collections.abc import Iterable, Sequence
 
 import pyomo.environ as pyo
 
-from colgen import BranchingRule, Diving, Formulation, FormulationCache, Heuristic, Problem, Reduction, Solution
+from colgen import (
+    BranchingRule,
+    Diving,
+    Enumeration,
+    Formulation,
+    FormulationCache,
+    Heuristic,
+    Problem,
+    Reduction,
+    Solution,
+)
 from problems.cutting_stock.baseline import first_fit_decreasing
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
+from problems.cutting_stock.enumeration import PatternEnumeration
 from problems.cutting_stock.heuristics import Rounding, as_solution
 from problems.cutting_stock.instance import Instance, Pattern
 from problems.cutting_stock.layout import Layout
@@ -48,8 +59,12 @@ class CuttingStock(Problem):
     def reductions(self) -> Sequence[Reduction]:
         return (ArcFixing(self.layout, self.oracle),)
 
+    def enumeration(self) -> Enumeration:
+        return PatternEnumeration(self.instance, self.oracle)
+
     def heuristics(self) -> Sequence[Heuristic]:
-        return (Rounding(self.instance, self.oracle), Diving())
+        rounding = Rounding(self.instance, self.oracle)
+        return (rounding, Diving(proper="demand", polish=rounding))
 
     def initial_answers(self) -> Iterable[Solution]:
         yield as_solution(first_fit_decreasing(self.instance), self.oracle)
