@@ -1,0 +1,88 @@
+"""All patterns that a better cutting plan can use."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+
+import numpy as np
+
+from colgen import Enumerated, Enumeration, PricingContext, ReductionContext, Solution
+from colgen.columns import Key
+from problems.cutting_stock.instance import Instance, Pattern
+from problems.cutting_stock.pricing import PatternOracle
+from solvers.knapsack import best_from, packings_above
+
+
+class PatternEnumeration(Enumeration):
+    """Patterns by their slack, with the narrowest items left out where they earn nothing.
+
+    Every item is cut exactly as often as demanded: some best plan does, so the rows become equations.  Items whose dual
+    value is zero fit nearly anywhere and multiply the patterns; the narrowest of them are left out (a relaxation: if
+    even the rest does not fit then nothing does) and put into the waste of a plan afterwards.
+
+    Parameters
+    ----------
+    limit
+        At most so many patterns.
+    """
+
+    def __init__(self, instance: Instance, oracle: PatternOracle, limit: int = 10_000) -> None:
+        self.instance = instance
+        self.oracle = oracle
+        self.limit = limit
+
+    def enumerate(self, context: ReductionContext) -> Enumerated | None:
+        layout = self.oracle.layout
+        pricing = PricingContext(context.sense, decisions=context.decisions)
+        net = self.oracle.network(pricing)
+        profits = self.oracle.profits(net, context.duals)
+        values = best_from(net, profits)
+        scale = max(1.0, float(values[0, 0]))
+        earning = np.flatnonzero(np.asarray(context.duals["demand"])[layout.item_of_rank] > 1e-9)
+        core = int(earning.max(initial=-1)) + 1  # ranks from here on are left out
+        core_net = net.first_items(core)
+        packings = packings_above(
+            core_net,
+            best_from(core_net, profits[: core_net.num_arcs]),
+            profits[: core_net.num_arcs],
+            scale * (1.0 - context.slack - 1e-6),
+            self.limit,
+        )
+        if packings is None:
+            return None
+        sides: dict[Key, tuple[float, float]] = {}
+        for rank, item in enumerate(layout.item_of_rank.tolist()):
+            demand = float(self.instance.demands[item])
+            sides["demand", item] = (demand, demand) if rank < core else (-math.inf, math.inf)
+        return Enumerated([self.oracle.encode(layout.pattern(packing)) for packing in packings], sides)
+
+    def complete(self, solution: Solution) -> Solution | None:
+        """Put the items that were left out where they fit best, in new rolls if nowhere else."""
+        widths, roll = self.instance.widths, self.instance.roll
+        left = list(self.instance.demands)
+        rolls: list[dict[int, int]] = []
+        for column, value in solution.columns:
+            for _ in range(round(value)):
+                rolls.append(dict(column.structure))
+                for item, copies in column.structure:
+                    left[item] -= copies
+        if not any(left):
+            return solution
+        room = sorted((roll - sum(widths[i] * n for i, n in cut.items()), r) for r, cut in enumerate(rolls))
+        for item in sorted(range(len(left)), key=lambda i: -widths[i]):
+            for _ in range(left[item]):
+                at = bisect_left(room, (widths[item], -1))
+                if at == len(room):
+                    rolls.append({})
+                    room.append((roll, len(rolls) - 1))
+                rest, r = room.pop(at)
+                rolls[r][item] = rolls[r].get(item, 0) + 1
+                entry = (rest - widths[item], r)
+                room.insert(bisect_left(room, entry), entry)
+        rank = self.oracle.layout.rank_of_item
+        plan: dict[Pattern, int] = {}
+        for cut in rolls:
+            pattern = tuple(sorted(cut.items(), key=lambda piece: int(rank[piece[0]])))
+            plan[pattern] = plan.get(pattern, 0) + 1
+        return Solution(float(len(rolls)), tuple((self.oracle.encode(p), float(n)) for p, n in plan.items()))
