@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Hashable, Mapping, Sequence
 
-from colgen.branching import BranchingRule, admits, fractionality
+from colgen.branching import BranchingRule, Decision, admits, fractionality
 from colgen.columns import Column
 from colgen.engine import Outcome, Relaxed, Settings, column_generation
 from colgen.enumeration import Enumeration
@@ -89,10 +88,13 @@ class BranchAndPrice(Relaxation):
             self._search(node, self.master.solution(relaxed.solved), relaxed.bound, quick=True)
             if self.run.prunes(relaxed.bound):
                 return Evaluation(relaxed.bound, "pruned")
-            if self.reductions or self.enumeration is not None:
+            early = self._stopped_early(relaxed, relaxed.solved)
+            if early and (self.reductions or self.enumeration is not None):
                 # They feed on the last bit of the bound, which a rounded value did not need.
                 relaxed = self._relax(node, round_early=False)
                 self._check_against_incumbent(node, relaxed)
+                if node.number == 0:
+                    self._keep_root(relaxed)
             reduced, relaxed = self._reduce(node, relaxed)
             fixed = reduced.decisions[len(node.decisions) :]
             return dataclasses.replace(self._judge(reduced, relaxed), fixed=fixed)
@@ -303,17 +305,14 @@ class BranchAndPrice(Relaxation):
             )
 
     def _check_children(
-        self, rule: BranchingRule, node: Node, children: Sequence[Sequence[object]], solution: Solution
+        self, rule: BranchingRule, node: Node, children: Sequence[Sequence[Decision]], solution: Solution
     ) -> None:
-        name = type(rule).__name__
-        for decisions in itertools.chain(children):
-            if not decisions:
-                raise BranchingError(f"{name} returned a child without decisions: it would repeat node {node.number}")
-            if any(decision in node.decisions for decision in decisions):
+        for decisions in children:
+            if admits(decisions, solution):
                 raise BranchingError(
-                    f"{name} repeats a decision that holds at node {node.number} already: its quantity is whole in "
-                    "the master, or "
-                    "its decisions do not reach the columns"
+                    f"{type(rule).__name__} returned a child of node {node.number} that does not cut off its "
+                    "relaxation, so that it "
+                    f"would be repeated for ever: {', '.join(map(str, decisions)) or 'no decision at all'}"
                 )
 
 

@@ -33,19 +33,19 @@ CLOSED_PIPE = 141
 
 _HELP = """\
 examples:
-  colgen templates                                   what can be solved
-  colgen solve cutting_stock rolls.txt               solve a file, print the answer and what is proved
-  colgen solve cutting_stock rolls.txt --time-limit 60 --json answer.json --plot run.png
-  colgen demo                                        column generation against brute force, a line an instance
-  colgen bench --list                                what can be measured
-  colgen bench engine --quick --json figures.json    measure it
+  colgen templates                         what can be solved
+  colgen solve cutting_stock rolls.txt     the answer, and what is proved of it
+  colgen solve cutting_stock rolls.txt --time-limit 60 --json out.json --plot run.png
+  colgen demo                              column generation against brute force
+  colgen bench --list                      what can be measured
+  colgen bench engine --quick --json -     measure it, figures as JSON
 
 exit codes:
-  0  proved optimal (the relaxation, if that was asked for); demo, bench, templates: done
+  0  proved optimal (the relaxation, with --relaxation); demo, bench: done
   1  proved infeasible, or proved unbounded: the output says which
   2  bad input or usage
   3  a limit was reached, or the answer is not proved optimal
-  4  a diagnostic: the run was ended because going on could give a wrong answer; demo: two methods disagree
+  4  a diagnostic: going on could have given a wrong answer
   130  interrupted by Ctrl-C; the best answer so far is printed
 """
 
@@ -83,22 +83,22 @@ def _run(argv: Sequence[str] | None) -> int:
         return _explain(error, getattr(arguments, "traceback", False))
 
 
-def _explain(error: Exception, with_traceback: bool) -> int:
+def _explain(error: Exception, with_traceback: bool, who: str = "colgen: ") -> int:
     """Say an error in one sentence; returns the exit code."""
     if with_traceback:
         _say("".join(traceback.format_exception(error)).rstrip())
     if isinstance(error, InputError):
-        _say(f"colgen: {error}")
+        _say(f"{who}{error}")
         return BAD_INPUT
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        _say(f"colgen: {where}{error.strerror or error}")
+        _say(f"{who}{where}{error.strerror or error}")
         return BAD_INPUT
     if isinstance(error, ColgenError):
-        _say(f"colgen: {error}")
+        _say(f"{who}{error}")
     else:
         more = "" if with_traceback else " (--traceback shows where)"
-        _say(f"colgen: unexpected {type(error).__name__}: {error}{more}")
+        _say(f"{who}unexpected {type(error).__name__}: {error}{more}")
     return DIAGNOSTIC
 
 
@@ -128,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"colgen {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"colgen {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     command = commands.add_parser("solve", help="solve a file", description="Solve a file with a problem template.")
@@ -297,6 +297,7 @@ def _demo(arguments: argparse.Namespace) -> int:
     functions = [(template, function) for template in templates for function in template.demo]
     lines: list[tuple[str, DemoLine]] = []
     interrupted = False
+    failed = bool(broken)
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -304,7 +305,11 @@ def _demo(arguments: argparse.Namespace) -> int:
         try:
             for template, function in functions:
                 progress.update(task, description=template.name)
-                lines += [(template.name, line) for line in function()]
+                try:
+                    lines += [(template.name, line) for line in function()]
+                except Exception as error:  # the other instances are still worth seeing
+                    failed = True
+                    _explain(error, arguments.traceback, f"colgen, {template.name}: ")
                 progress.advance(task)
         except KeyboardInterrupt:
             interrupted = True
@@ -338,14 +343,14 @@ def _demo(arguments: argparse.Namespace) -> int:
         )
     if lines:
         _output().print(table)
-    elif not interrupted:
+    elif not functions and not interrupted:
         print("No installed template has a demo.")
     for where in disagreeing:
         _say(f"colgen: WRONG ANSWER: column generation and brute force disagree on {where}.")
     if interrupted:
         _say("Interrupted by the user.")
         return INTERRUPTED
-    return DIAGNOSTIC if disagreeing or broken else PROVED
+    return DIAGNOSTIC if disagreeing or failed else PROVED
 
 
 def _agree(objective: float, brute_force: float | None) -> bool:

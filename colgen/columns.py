@@ -50,8 +50,9 @@ class Column:
     structure
         What the column means (a pattern, a cluster, a path): handed back in the answer, never looked at by the engine.
     key
-        A name, where rows have to speak of this very column; columns without one are told apart by cost and
-        coefficients.
+        A name, where rows have to speak of this very column.  Columns without a key are told apart by cost and
+        coefficients alone: structures that agree in both but differ otherwise (two routes over the same stops) need
+        keys.
     lower, upper
         Bounds of its variable.
     integer

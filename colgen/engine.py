@@ -132,7 +132,7 @@ def column_generation(
         clock = time.perf_counter()
         rows: list[Row] = []
         if phase == 2 and not priced.num_columns:
-            rows = _separate(master, separation, solved)
+            rows = _separate(master, separation, solved, run.incumbent)
         separation_seconds = time.perf_counter() - clock
 
         outcome = _decide(master, priced, rows, run, bound, solved, bool(separation), settings, node == (0, 0))
@@ -210,8 +210,7 @@ def _unsolved(solved: MasterSolution, bound: float, pricing: Sequence[Pricing]) 
     if pricing and solved.phase == 2:
         raise FormulationError(
             "the restricted master is infeasible before any column can be priced: mark artificial variables in the "
-            "template "
-            "with colgen.artificial(...) so that its rows can be satisfied without columns"
+            "template with colgen.artificial(...) so that its rows can be satisfied without columns"
         )
     return Relaxed(Outcome.INFEASIBLE, bound, None)
 
@@ -400,7 +399,9 @@ def _probe_infeasibility(pricing: Sequence[Pricing], solved: MasterSolution, con
 # --- separation and adding -------------------------------------------------------------------------------------------
 
 
-def _separate(master: RestrictedMaster, separation: Sequence[Separation], solved: MasterSolution) -> list[Row]:
+def _separate(
+    master: RestrictedMaster, separation: Sequence[Separation], solved: MasterSolution, incumbent: Solution | None
+) -> list[Row]:
     if not separation:
         return []
     solution = master.solution(solved)
@@ -411,8 +412,12 @@ def _separate(master: RestrictedMaster, separation: Sequence[Separation], solved
             if row.lower - 1e-9 <= activity <= row.upper + 1e-9:
                 raise SeparationError(
                     f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity "
-                    f"{activity:g} in "
-                    f"[{row.lower:g}, {row.upper:g}]): return violated rows only"
+                    f"{activity:g} in [{row.lower:g}, {row.upper:g}]): return violated rows only"
+                )
+            if incumbent is not None and not row.lower - _CHECK <= row_activity(row, incumbent) <= row.upper + _CHECK:
+                raise SeparationError(
+                    f"{separator.name} returned the row {row.key!r}, which cuts off a known answer of objective "
+                    f"{incumbent.objective:g}: rows must be valid for every answer"
                 )
             rows.append(row)
     return rows

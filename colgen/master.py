@@ -190,6 +190,7 @@ class LinearMaster(RestrictedMaster):
         self._allowed: dict[Decision, Mask] = {}
         self._fixed: Mapping[Hashable, float] = {}
         self._proper: str | None = None
+        self._contradictory = False
         self._softened = 0
         self.phase = 1 if f.artificial.any() else 2
         self.lp = LinearProgram(
@@ -227,6 +228,8 @@ class LinearMaster(RestrictedMaster):
     # --- solving -----------------------------------------------------------------------------------------------------
 
     def solve(self, time_limit: float = math.inf) -> MasterSolution:
+        if self._contradictory:  # the node's decisions leave no value for some variable or row
+            return MasterSolution(MasterStatus.INFEASIBLE, phase=1)
         solved = self.lp.solve(time_limit)
         if self.phase == 2 and solved.status is LPStatus.INFEASIBLE and self.table.artificial.any():
             self._enter_phase(1)
@@ -618,6 +621,7 @@ class LinearMaster(RestrictedMaster):
 
     def apply(self, decisions: Sequence[Decision]) -> None:
         self._decisions = tuple(decisions)
+        self._contradictory = False
         self._impose_rows()
         self._impose_bounds()
 
@@ -648,6 +652,8 @@ class LinearMaster(RestrictedMaster):
             positions = np.array([self.names.position[key] for key in keys])
             lower = np.array([-math.inf] * len(stale) + [sides[key][0] for key in rows])
             upper = np.array([math.inf] * len(stale) + [sides[key][1] for key in rows])
+            self._contradictory |= bool((lower > upper).any())
+            upper = np.maximum(lower, upper)
             self.row_lower[positions], self.row_upper[positions] = lower, upper
             self.lp.change_row_bounds(positions, lower, upper)
 
@@ -662,16 +668,15 @@ class LinearMaster(RestrictedMaster):
                     raise UnknownRowError(f"a branching decision bounds {key!r}, which the master does not have")
                 lower[where], upper[where] = max(lower[where], low), min(upper[where], high)
             upper[~self._allowed_by(decision)] = 0.0
+        self._contradictory |= bool((lower > upper).any())
         for identity, value in self._fixed.items():
             where = table.position[identity]
             lower[where] = max(lower[where], value)
         if self._fixed and self._proper is not None:
             upper = np.where(self._fits(lower, self._proper), upper, lower)
+        # A dive may fix a column that the node forbids; it finds that out by its objective.
+        upper = np.maximum(lower, upper)
         changed = np.flatnonzero((lower != table.lower_now) | (upper != table.upper_now))
-        if (lower[changed] > upper[changed]).any():
-            upper = np.maximum(
-                lower, upper
-            )  # a fixed column that the node forbids: diving finds that out by its objective
         table.lower_now, table.upper_now = lower, upper
         if len(changed):
             self.lp.change_bounds(changed, lower[changed], upper[changed])

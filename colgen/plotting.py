@@ -22,6 +22,7 @@ from colgen.result import Iteration, NodeRecord, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
@@ -162,7 +163,7 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
     lower.set_ylabel("distance to the last\ndual values (Euclidean)")
     lower.grid(True, color=_LIGHT, linewidth=0.4)
     lower.spines[["top", "right"]].set_visible(False)
-    _whole_numbers(lower)
+    _whole_numbers(lower.xaxis)
     return figure
 
 
@@ -234,7 +235,7 @@ def tree(result: Result, ax: Axes | None = None) -> Axes:
     ax.set_ylim(deepest + 0.6, -0.4)  # the root on top
     ax.margins(x=0.08)
     ax.set_xticks([])
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    _whole_numbers(ax.yaxis)
     ax.set_ylabel("depth (branching decisions)")
     labels = "numbers are dual bounds" if len(nodes) <= _LABELLED_NODES else f"{len(nodes):,} nodes"
     ax.set_title(f"Branch-and-bound tree; {labels}", loc="left")
@@ -324,7 +325,7 @@ def _finish(ax: Axes, beside: bool = False) -> None:
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     if ax.get_xlabel() != "time (seconds)":
-        _whole_numbers(ax)
+        _whole_numbers(ax.xaxis)
     if not ax.get_legend_handles_labels()[0]:
         return
     if beside:
@@ -333,10 +334,10 @@ def _finish(ax: Axes, beside: bool = False) -> None:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize="small", frameon=False)
 
 
-def _whole_numbers(ax: Axes) -> None:
+def _whole_numbers(axis: Axis) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def _seconds(value: float) -> str:

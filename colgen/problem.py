@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -157,6 +158,7 @@ def solve(
         raise InputError(f"tolerance must be a positive number, not {tolerance}")
     if clean_up_after is not None and clean_up_after < 1:
         raise InputError(f"clean_up_after must be at least 1 solve, not {clean_up_after}")
+    started = time.monotonic()
     master = problem.restricted_master()
     oracles = problem.pricing()
     with listening(progress, master.sense) as listener:
@@ -165,6 +167,7 @@ def solve(
             AnyOf(*((stop,) if callable(stop) else stop)),
             None if relaxation else problem.objective_step,
             listener,
+            started,
         )
         search = BranchAndPrice(
             master,
@@ -181,10 +184,11 @@ def solve(
             relaxation,
         )
         try:
-            for solution in problem.initial_answers():
-                master.add([column for column, _ in solution.columns])
-                search.take(solution, f"{type(problem).__name__}.initial_answers")
-            master.add(list(problem.initial_columns()))
+            with run.stage("setup"):
+                for solution in problem.initial_answers():
+                    master.add([column for column, _ in solution.columns])
+                    search.take(solution, f"{type(problem).__name__}.initial_answers")
+                master.add(list(problem.initial_columns()))
             outcome = branch_and_bound(
                 search,
                 run,

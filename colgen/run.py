@@ -31,6 +31,9 @@ class Run:
         Every answer's objective is a multiple of this; None if nothing of the kind is known.
     listener
         Called with every round.
+    started
+        Value of ``time.monotonic()`` at which the run began, where that was before now; what has passed since counts as
+        set-up.
     """
 
     def __init__(
@@ -39,19 +42,22 @@ class Run:
         stop: AnyOf,
         step: float | None = None,
         listener: Callable[[Iteration], None] | None = None,
+        started: float | None = None,
     ) -> None:
         self.sense = sense
         self.step = step
         self._stop = stop
         self._listener = listener
-        self._started = time.monotonic()
+        self._started = time.monotonic() if started is None else started
         self.deadline = self._started + stop.seconds
         self.incumbent: Solution | None = None
         self.global_bound = sense.ideal
         self.node_bound = sense.ideal
         """Bound of the node being processed, as far as its rounds have proved it."""
+        self.reason: Termination | None = None
+        """The first reason to stop that a rule has named."""
         self.iterations: list[Iteration] = []
-        self.stage_seconds: defaultdict[str, float] = defaultdict(float)
+        self.stage_seconds: defaultdict[str, float] = defaultdict(float, setup=time.monotonic() - self._started)
         self.columns_generated = 0
         self.rows_generated = 0
 
@@ -73,11 +79,12 @@ class Run:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Count the time spent inside towards a stage."""
-        started = time.perf_counter()
+        started, counted = time.perf_counter(), sum(self.stage_seconds.values())
         try:
             yield
-        finally:
-            self.stage_seconds[name] += time.perf_counter() - started
+        finally:  # what other stages have counted in the meantime is theirs
+            inside = sum(self.stage_seconds.values()) - counted
+            self.stage_seconds[name] += time.perf_counter() - started - inside
 
     # --- bounds and answers ------------------------------------------------------------------------------------------
 
@@ -143,4 +150,6 @@ class Run:
         self.stage_seconds["separation"] += iteration.separation_seconds
         if self._listener is not None:
             self._listener(iteration)
-        return self._stop(iteration, self.sense)
+        reason = self._stop(iteration, self.sense)
+        self.reason = self.reason or reason
+        return reason

@@ -208,6 +208,9 @@ def branch_and_bound(
     stop: Termination | None = None
     queue.push([Node(bound=sense.ideal)])
     while queue and stop is None:
+        if run.reason is not None:  # spoken in a round that decided its node
+            stop = run.reason
+            break
         if node_limit is not None and len(records) >= node_limit:
             stop = Termination.NODE_LIMIT
             break
@@ -246,9 +249,9 @@ def branch_and_bound(
                 ]
             )
     open_bound = sense.best(left, *(node.bound for node in queue))
-    bound = sense.best(run.round_bound(open_bound), run.objective)
-    run.global_bound = bound
-    if run.prunes(open_bound):  # nothing open can be better
+    run.prove(open_bound)
+    bound = run.global_bound  # a round that was cut short may have proved more than what its node was left with
+    if run.prunes(bound):  # nothing open can be better
         proved = Termination.OPTIMAL if run.incumbent is not None else Termination.INFEASIBLE
         # An empty tree without an incumbent proves infeasibility; a stopped one without open nodes does not exist.
         return TreeResult(proved, bound, records)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import enum
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import highspy
@@ -201,10 +202,10 @@ class LinearProgram:
             empty = np.empty(0)
             return LPSolution(status, float("nan"), empty, empty, empty)
         solution = highs.getSolution()
-        empty = highs.getModelStatus() == highspy.HighsModelStatus.kModelEmpty  # HiGHS forgets the offset then
+        no_columns = highs.getModelStatus() == highspy.HighsModelStatus.kModelEmpty  # HiGHS forgets the offset then
         return LPSolution(
             status,
-            highs.getLp().offset_ if empty else highs.getInfo().objective_function_value,
+            highs.getLp().offset_ if no_columns else highs.getInfo().objective_function_value,
             np.array(solution.col_value),
             np.array(solution.row_dual),
             np.array(solution.col_dual),
@@ -270,7 +271,7 @@ def _solve_mip(lp: highspy.HighsLp, integer: NDArray[np.bool_], time_limit: floa
         point = highspy.HighsSolution()
         point.col_value = start.tolist()
         highs.setSolution(point)
-    status = _run(highs)
+    status = _run(highs, _run_interruptibly)
     if status is None:
         raise SolverError(f"HiGHS could not solve the mixed-integer program: {highs.getModelStatus()}")
     info = highs.getInfo()
@@ -321,17 +322,17 @@ def _highs_lp(
     return lp
 
 
-def _run(highs: highspy.Highs) -> LPStatus | None:
+def _run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.Highs.run) -> LPStatus | None:
     """Run HiGHS; None means that it failed and a fresh start may help."""
     started = time.monotonic()
-    highs.run()
+    run(highs)
     status = highs.getModelStatus()
     codes = highspy.HighsModelStatus
     if status == codes.kUnboundedOrInfeasible:  # presolve could not tell which
         limit = float(highs.getOptionValue("time_limit")[1])
         highs.setOptionValue("presolve", "off")
         highs.setOptionValue("time_limit", limit - (time.monotonic() - started))
-        highs.run()
+        run(highs)
         highs.setOptionValue("presolve", "choose")
         status = highs.getModelStatus()
     if status == codes.kModelEmpty:  # HiGHS does not look at the rows of a program without columns
@@ -347,6 +348,21 @@ def _run(highs: highspy.Highs) -> LPStatus | None:
     if status in (codes.kTimeLimit, codes.kIterationLimit, codes.kInterrupt, codes.kMemoryLimit):
         return LPStatus.LIMIT
     return None
+
+
+def _run_interruptibly(highs: highspy.Highs) -> None:
+    """Run HiGHS in a thread of its own: Python sees Ctrl-C between its own steps, and a long solve is one step."""
+    highs.HandleUserInterrupt = True
+    highs.startSolve()
+    # Not thread.join(): an interrupt makes it believe that the thread has ended.
+    try:
+        while not highs.wait(0.05)[0]:
+            pass
+    except KeyboardInterrupt:
+        highs.cancelSolve()
+        while not highs.wait(0.05)[0]:
+            pass
+        raise
 
 
 def _check(status: highspy.HighsStatus) -> None:

@@ -23,7 +23,17 @@ cutting stock problems*, Operations Research 38 (1990); J. M. Valério de Carval
 problems using column generation and branch-and-bound*, Annals of Operations Research 86 (1999).
 """
 
-from problems.cutting_stock.instance import Instance, bin_packing, read, triplets, uniform
+from problems.cutting_stock.instance import (
+    Instance,
+    bin_packing,
+    critical,
+    natural,
+    near_integer,
+    read,
+    triplets,
+    uniform,
+    write,
+)
 from problems.cutting_stock.pricing import PatternOracle
 from problems.cutting_stock.template import CuttingStock
 
@@ -32,7 +42,11 @@ __all__ = [
     "Instance",
     "PatternOracle",
     "bin_packing",
+    "critical",
+    "natural",
+    "near_integer",
     "read",
     "triplets",
     "uniform",
+    "write",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -18,9 +17,9 @@ from solvers.knapsack import arc_values, best_from
 class OnArcFlow(OnOriginalVariable):
     """Branch on the number of rolls that have a piece of an item at a position, wide items first.
 
-    Where the upper child would put all demanded pieces of an item at one position it forbids the item's other arcs
-    instead, which needs no row.  That keeps an optimal answer: among those that cut every item exactly as often as
-    demanded.
+    Plans that cut every item exactly as often as demanded are kept, and one of them is optimal.  So where the upper
+    child would put all demanded pieces of an item at one position it forbids the item's other arcs instead, which needs
+    no row; and there is no upper child with more pieces than that.
     """
 
     def __init__(self, layout: Layout, oracle: PatternOracle) -> None:
@@ -34,14 +33,22 @@ class OnArcFlow(OnOriginalVariable):
         return fractionality(value) + 0.3 * (1.0 - rank / len(self.layout.widths))
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
-        return [[self._without_row(decision) for decision in child] for child in super().branch(solution)]
+        children = []
+        for (decision,) in super().branch(solution):
+            if not isinstance(decision, Bound) or decision.lower <= self.demand(decision):
+                children.append((self._without_row(decision),))
+            # Otherwise more pieces than demanded: no plan that cuts exactly what is demanded needs that child.
+        return children
+
+    def demand(self, decision: Bound) -> float:
+        """Demand of the item whose arc a decision bounds."""
+        rank, _ = as_arc(decision.key[1])
+        return float(self.layout.demands[rank])
 
     def _without_row(self, decision: Decision) -> Decision:
-        if not isinstance(decision, Bound) or math.isinf(decision.lower):
+        if not isinstance(decision, Bound) or decision.lower < self.demand(decision):
             return decision
         rank, position = as_arc(decision.key[1])
-        if decision.lower < self.layout.demands[rank]:
-            return decision
         allowed = np.ones((len(self.layout.widths), self.layout.roll + 1), dtype=np.bool_)
         allowed[rank] = False
         allowed[rank, position] = True

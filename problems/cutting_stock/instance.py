@@ -243,8 +243,8 @@ def critical(seed: int, last_width: int) -> Instance:
 def near_integer(seed: int) -> Instance:
     """Bin packing whose material fills a whole number of rolls but for a few units of 10 000.
 
-    The relaxation lies within 5e-4 of a whole number, or on it, so that rounding it up gives nearly no room for waste;
-    pieces may be so narrow that a roll holds a hundred of them.
+    Rounding the relaxation up then gives nearly no room for waste, and pieces may be so narrow that a roll holds a
+    hundred of them.  (In some draws a piece shrinks away as the total is adjusted, and the waste is larger.)
 
     References
     ----------

@@ -1,0 +1,553 @@
+"""Conformance checks for a new problem: run them before believing what it computes.
+
+:func:`check_problem` solves the problem in several ways, prices at many dual points, keeps every column that it sees,
+and then prices all of them at all points: an oracle that is exact at a point cannot be beaten there by a column that it
+returned elsewhere.  That one law catches most mistakes in an oracle or in the encoding of its structures; which
+mistake it was is told by looking for the one wrong formula under which the oracle's choices would have been right.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.branching import BranchingRule, Decision, admits
+from colgen.columns import Column, Row
+from colgen.crosspricing import NOT_EXACT, TOLERANCE, PricedColumns, beaten, entries, misstated, products, slack
+from colgen.duals import Duals
+from colgen.engine import row_activity
+from colgen.errors import ColgenError
+from colgen.master import LinearMaster, RestrictedMaster
+from colgen.observing import Finding, Findings, Observer, Session, WatchedPricing, WatchedSeparation
+from colgen.pricing import Pricing, PricingContext, PricingResult
+from colgen.problem import Problem, solve
+from colgen.result import Result, Termination
+from colgen.solution import Solution
+from colgen.stabilization import NoStabilization, Stabilization, Wentges
+from colgen.stop import TimeLimit
+
+Floats = NDArray[np.float64]
+
+
+class ConformanceError(ColgenError):
+    """A problem broke the contract that the engine relies on."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What :func:`check_problem` saw.
+
+    Attributes
+    ----------
+    findings
+        What is wrong; empty for a problem that keeps the contract.
+    notes
+        What could not be checked, and why.
+    points, columns
+        How many times an oracle was asked, and how many different columns it returned.
+    """
+
+    problem: str
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    points: int
+    columns: int
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    def raise_if_any(self) -> None:
+        """Raise a :class:`ConformanceError` that holds the whole report, if anything was found."""
+        if self.findings:
+            raise ConformanceError(str(self))
+
+    def __str__(self) -> str:
+        verdict = f"{len(self.findings)} findings" if len(self.findings) != 1 else "1 finding"
+        lines = [
+            f"{self.problem}: {verdict if self.findings else 'nothing found'} "
+            f"({self.points} priced points, {self.columns} columns, {self.seconds:.1f} s)"
+        ]
+        lines += [f"  {finding}" for finding in self.findings]
+        lines += [f"  note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> Report:
+    """Check that a problem keeps the contract that the engine relies on.
+
+    Small instances are checked best: more points fit into the time, and an oracle's rarer branches are reached.
+
+    Parameters
+    ----------
+    seconds
+        Roughly; a call of an oracle is not cut short.
+    seed
+        Of the random dual points and of the trial solutions for branching rules.
+
+    Returns
+    -------
+    Report
+        Nothing is raised for what is wrong with the problem: ``report.raise_if_any()`` does that.
+
+    Notes
+    -----
+    Silence is no proof.  A mistake that ``best`` and ``encode`` of an oracle share (both forget a cost) leaves it
+    consistent with itself; compare answers with an enumeration on tiny instances as well.
+    """
+    started = time.monotonic()
+    check = _Check(problem, started, seconds, np.random.default_rng(seed))
+    check.run()
+    findings = check.findings.list()
+    columns = sum(len(pool) for pool in check.seen.pools)
+    return Report(
+        type(problem).__name__, findings, tuple(check.notes), check.seen.asked, columns, time.monotonic() - started
+    )
+
+
+# --- the check -------------------------------------------------------------------------------------------------------
+
+
+class _Check:
+    def __init__(self, problem: Problem, started: float, seconds: float, rng: np.random.Generator) -> None:
+        self.problem = problem
+        self.started, self.seconds = started, seconds
+        self.rng = rng
+        self.findings = Findings()
+        self.oracles: tuple[Pricing, ...] = ()
+        self.seen = Observer(self.findings, rng, 0)
+        self.notes: list[str] = []
+        self.sessions: list[Session] = []
+        self.answers: list[Solution] = []
+        self.rows: list[tuple[str, Row]] = []
+        self._master: RestrictedMaster | None = None
+        self._label = "a round"
+
+    def left(self, share: float = 1.0) -> float:
+        """Seconds until this share of the time is used up."""
+        return max(self.started + share * self.seconds - time.monotonic(), 0.0)
+
+    def run(self) -> None:
+        before = _public_data(self.problem)
+        if not self._parts():
+            return
+        relaxation: Result | None = None
+        self._label = "the master's duals in round {}"
+        relaxation = self._solve("solve(relaxation=True)", NoStabilization(), relaxation=True, share=0.2)
+        self._label = "smoothed duals in round {}"
+        whole = self._solve("solve()", Wentges(), relaxation=False, share=0.45)
+        self._collect_answers(whole)
+        if self.sessions and self.oracles:
+            session = self.sessions[0]
+            with self.findings.guard("dual points", type(self.problem).__name__):
+                self._price_at_points(session)
+            with self.findings.guard("branching", type(self.problem).__name__):
+                self._branch(session, relaxation)
+            self._cross_price()
+        self._check_costs()
+        self._check_rows()
+        self.seen.check_unchanged()
+        for name in _changed(before, _public_data(self.problem)):
+            self.findings.add(
+                "mutation",
+                type(self.problem).__name__,
+                f"the attribute {name!r} of the problem changed while it was solved and priced: an oracle writes into "
+                "its input instead of into a copy",
+            )
+
+    def _parts(self) -> bool:
+        """Ask the problem for its parts; False if it does not give them."""
+        name = type(self.problem).__name__
+        for method in ("restricted_master", "separation", "branching", "heuristics", "initial_columns"):
+            with self.findings.guard("parts", f"{name}.{method}()"):
+                getattr(self.problem, method)()
+        with self.findings.guard("parts", f"{name}.pricing()"):
+            oracles = self.problem.pricing()
+            self.oracles = (oracles,) if isinstance(oracles, Pricing) else tuple(oracles)
+            self.seen = Observer(self.findings, self.rng, len(self.oracles))
+        return not self.findings
+
+    # --- running the engine ------------------------------------------------------------------------------------------
+
+    def _solve(self, what: str, stabilization: Stabilization, relaxation: bool, share: float) -> Result | None:
+        """Run the engine over the problem with its parts watched."""
+
+        def master() -> RestrictedMaster:
+            self._master = self.problem.restricted_master()
+            if isinstance(self._master, LinearMaster):
+                self.sessions.append(Session(self._master, [[] for _ in self.oracles]))
+            return self._master
+
+        def answer(solution: Solution) -> Any:
+            self.answers.append(solution)
+            with self.findings.guard("answer", f"{type(self.problem).__name__}.answer()"):
+                return self.problem.answer(solution)
+            return None
+
+        parts = {
+            "restricted_master": master,
+            "pricing": lambda: [WatchedPricing(oracle, k, self._told) for k, oracle in enumerate(self.oracles)],
+            "separation": lambda: [WatchedSeparation(s, self.rows) for s in self.problem.separation()],
+            "answer": answer,
+        }
+        # A stand-in, so that the problem's own methods still get the problem's own oracles from each other.
+        problem: Problem = type(type(self.problem).__name__, (Problem,), {})()
+        for name in dir(Problem):
+            if not name.startswith("_"):
+                setattr(problem, name, parts.get(name) or getattr(self.problem, name))
+        self._round = 0
+        try:
+            result = solve(
+                problem,
+                relaxation=relaxation,
+                stabilization=stabilization,
+                stop=TimeLimit(self.left(share)),
+            )
+        except Exception as error:
+            self.findings.add(
+                "diagnostic" if isinstance(error, ColgenError) else "exception",
+                f"{type(self.problem).__name__}, {what}",
+                f"raised {type(error).__name__}: {error}",
+            )
+            return getattr(error, "result", None)
+        if result.termination is Termination.NO_BOUND:
+            self.notes.append(f"{what} proved nothing: no oracle stated a bound")
+        return result
+
+    def _told(self, number: int, oracle: Pricing, duals: Any, context: PricingContext) -> PricingResult:
+        """A price call of the engine."""
+        result = oracle.price(duals, context)
+        self._round += 1
+        label = self._label.format(self._round)
+        if isinstance(self._master, LinearMaster):
+            self.seen.keep(self.sessions[-1], number, oracle, duals, context, result, label, legal=True)
+        else:
+            self.seen.asked += 1
+        if self.rng.random() < 0.2:
+            self.seen.again(oracle, duals, context, result, label)
+        return result
+
+    # --- dual points -------------------------------------------------------------------------------------------------
+
+    def _price_at_points(self, session: Session) -> None:
+        """Price at many dual points besides the engine's own."""
+        master = session.master
+        points = list(self._points(session))
+        order = self.rng.permutation(len(points))
+        # All-zero duals come first: a wrong cost shows best where nothing else counts.
+        order = np.array(sorted(order, key=lambda k: points[k][0] != "all-zero duals"), dtype=int)
+        weights = (1.0, 0.0) if self._has_phase_1(master) else (1.0,)
+        for k in order:
+            label, values, legal = points[k]
+            if self.left(0.7) == 0.0:
+                break
+            for weight in weights:
+                self._ask_all(session, Duals(values.copy(), master.names), weight, (), label, legal)
+
+    def _ask_all(
+        self,
+        session: Session,
+        duals: Duals,
+        weight: float,
+        decisions: tuple[Decision, ...],
+        label: str,
+        legal: bool,
+    ) -> None:
+        """Price at one point, with every oracle."""
+        master = session.master
+
+        def reduced_costs(columns: Sequence[Column], at: Duals) -> list[float]:
+            return [weight * c.cost - products(entries(master, c), at.values) for c in columns]
+
+        if weight == 0.0:
+            label += ", costs counting zero as in phase 1"
+        context = PricingContext(master.sense, cost_weight=weight, decisions=decisions, pricing_out=reduced_costs)
+        for number, oracle in enumerate(self.oracles):
+            try:
+                result = oracle.price(duals, context)
+            except Exception as error:
+                if legal:  # dual values of impossible signs may be refused
+                    self.findings.add("exception", oracle.name, f"raised {type(error).__name__}: {error}, at {label}")
+                continue
+            self.seen.keep(session, number, oracle, duals, context, result, label, legal)
+            if legal and self.rng.random() < 0.3:
+                self.seen.again(oracle, duals, context, result, label)
+
+    def _points(self, session: Session) -> Iterator[tuple[str, Floats, bool]]:
+        """Dual points: ``(in words, values, whether their signs are those that the rows allow)``."""
+        master, rng = session.master, self.rng
+        width = master.num_rows
+        sign = master.sense.sign
+        may_rise, may_fall = np.isfinite(master.row_lower), np.isfinite(master.row_upper)
+
+        def legal(values: Floats) -> Floats:
+            values = np.where(may_rise, values, sign * np.minimum(sign * values, 0.0))
+            return np.asarray(np.where(may_fall, values, sign * np.maximum(sign * values, 0.0)))
+
+        def grown(duals: Duals) -> Floats:
+            return np.append(duals.values, np.zeros(width - len(duals.values)))
+
+        costs = [abs(column.cost) for pool in self.seen.pools for column in pool.values()]
+        scale = max([1.0, *costs])
+        yield "all-zero duals", np.zeros(width), True
+        seen = [c for claims in session.claims for c in claims]
+        chosen = [seen[k] for k in rng.permutation(len(seen))[:25]]
+        for claim in chosen:
+            values = grown(claim.duals)
+            size = float(np.abs(values).mean()) or 1.0
+            noise = rng.normal(scale=0.5 * size, size=width)
+            yield f"perturbed duals ({claim.label})", legal(values + noise), True
+            yield f"doubled duals ({claim.label})", legal(2.0 * values), True
+            yield f"tenfold duals ({claim.label})", legal(10.0 * values), True
+            yield f"halved duals ({claim.label})", legal(0.5 * values), True
+            for block in {key[0] for key in master.names.keys}:
+                only = np.zeros(width)
+                where = master.names.block(block)
+                only[where] = values[where]
+                yield f"the duals of block {block!r} alone ({claim.label})", legal(only), True
+            # An oracle with the wrong sign returns here what it should have returned at the duals themselves.
+            yield f"negated duals ({claim.label})", -values, False
+        for _ in range(25):
+            yield "random duals", legal(rng.normal(scale=scale, size=width)), True
+            yield "random duals of any sign", rng.normal(scale=scale, size=width), False
+        for position in rng.permutation(width)[:60].tolist():
+            for value in (scale, -scale):
+                unit = np.zeros(width)
+                unit[position] = value
+                allowed = bool((legal(unit) == unit).all())
+                yield f"one dual value, {master.names.keys[position]!r} = {value:g}", unit, allowed
+
+    def _has_phase_1(self, master: LinearMaster) -> bool:
+        """Whether the engine can come to price with costs counting zero: rows added later bring artificials as well."""
+        return bool(master.formulation.artificial.any() or self.problem.separation() or self.problem.branching())
+
+    # --- branching ---------------------------------------------------------------------------------------------------
+
+    def _branch(self, session: Session, relaxation: Result | None) -> None:
+        """Price under the decisions of the problem's branching rules."""
+        rules = tuple(self.problem.branching())
+        if not rules:
+            return
+        master = session.master
+        reached = False
+        start = None if relaxation is None else relaxation.relaxation
+        for trial in range(8):
+            if self.left(0.9) == 0.0:
+                break
+            decisions: tuple[Decision, ...] = ()
+            for depth in range(3):
+                solution, real = self._to_branch_on(master, start if trial == 0 and depth == 0 else None, decisions)
+                children = self._children(rules, solution, decisions, real)
+                if not children:
+                    break
+                reached = True
+                for child in children:
+                    self._price_under(session, (*decisions, *child), trial)
+                decisions = (*decisions, *children[int(self.rng.integers(len(children)))])
+        master.apply(())
+        if not reached:
+            self.notes.append("no branching rule split any of the trial solutions: decisions were not checked")
+
+    def _to_branch_on(
+        self, master: LinearMaster, relaxed: Solution | None, decisions: tuple[Decision, ...]
+    ) -> tuple[Solution, bool]:
+        """A fractional solution: the relaxation's, or one put together at random from columns that are allowed."""
+        if relaxed is not None:
+            return relaxed, True
+        columns = [c for pool in self.seen.pools for c in pool.values() if all(d.allows(c) for d in decisions)]
+        picked = [columns[k] for k in self.rng.permutation(len(columns))[:8]]
+        values = self.rng.choice([0.25, 0.5, 0.75], size=len(picked)).tolist()
+        formulation = master.formulation
+        integer = [key for key, whole in zip(formulation.column_keys, formulation.integer, strict=True) if whole]
+        variables = dict.fromkeys(integer, 0.5)
+        return Solution(0.0, tuple(zip(picked, values, strict=True)), variables), False
+
+    def _children(
+        self, rules: Sequence[BranchingRule], solution: Solution, decisions: tuple[Decision, ...], real: bool
+    ) -> Sequence[Sequence[Decision]]:
+        for rule in rules:
+            name = type(rule).__name__
+            try:
+                children = rule.branch(solution)
+            except Exception as error:
+                if real:  # a rule may expect more of a solution than columns put together at random
+                    self.findings.add("branching", name, f"branch() raised {type(error).__name__}: {error}")
+                continue
+            if not children:
+                continue
+            if real:
+                for child in children:
+                    if admits(child, solution):
+                        self.findings.add(
+                            "branching",
+                            name,
+                            f"the child {[str(d) for d in child]} keeps the fractional solution that it should cut off",
+                        )
+            for answer in self.answers:
+                inside = admits(decisions, answer)
+                if inside and not any(admits(child, answer) for child in children):
+                    self.findings.add(
+                        "branching",
+                        name,
+                        f"an answer of objective {answer.objective:g} lies in none of the children "
+                        f"{[[str(d) for d in child] for child in children]}: together they must keep every answer",
+                    )
+            return children
+        return ()
+
+    def _price_under(self, session: Session, decisions: tuple[Decision, ...], trial: int) -> None:
+        master = session.master
+        rows = [row for decision in decisions if (row := decision.row()) is not None]
+        for key in {row.key for row in rows}:
+            same = [row for row in rows if row.key == key]
+            if max(row.lower for row in same) > min(row.upper for row in same):
+                return  # a rule asked about solutions put together at random can come to contradict itself
+        with self.findings.guard("branching", "the master under " + ", ".join(map(str, decisions))):
+            master.apply(decisions)
+        sign = master.sense.sign
+        seen = [c for claims in session.claims for c in claims if c.legal and c.weight and not c.decisions]
+        for k in range(4):
+            values = np.zeros(master.num_rows)
+            if seen:
+                drawn = seen[int(self.rng.integers(len(seen)))].duals.values
+                values[: len(drawn)] = drawn
+            size = max(1.0, float(np.abs(values).max(initial=0.0)))
+            for row in rows:
+                where = master.names.position[row.key]
+                values[where] = self.rng.uniform(0.2, 1.5) * size * (1.0 if k % 2 else -1.0)
+            values = np.where(np.isfinite(master.row_lower), values, sign * np.minimum(sign * values, 0.0))
+            values = np.where(np.isfinite(master.row_upper), values, sign * np.maximum(sign * values, 0.0))
+            label = f"duals of an earlier point under {', '.join(map(str, decisions))}"
+            self._ask_all(session, Duals(values, master.names), 1.0, decisions, label, legal=True)
+
+    # --- every column at every point ---------------------------------------------------------------------------------
+
+    def _cross_price(self) -> None:
+        """Hold what each oracle said, at all masters' duals, against all columns that it returned."""
+        for number, oracle in enumerate(self.oracles):
+            faults = []
+            for session in self.sessions:
+                claims, pool = session.claims[number], self.seen.pools[number].values()
+                if claims and pool:
+                    table = PricedColumns(session.master, pool, self.seen.doubtful[number])
+                    faults += [fault for fault in (misstated(session.master, claims), beaten(table, claims)) if fault]
+            explained = any(fault.kind not in (NOT_EXACT, "reduced cost") for fault in faults)
+            for fault in faults:
+                if not (explained and fault.kind == NOT_EXACT):  # the same mistake, seen at too few points to be named
+                    self.findings.add(fault.kind, oracle.name, fault.message, fault.count)
+
+    # --- answers, costs, rows ----------------------------------------------------------------------------------------
+
+    def _collect_answers(self, whole: Result | None) -> None:
+        if whole is not None and whole.solution is not None and whole.solution not in self.answers:
+            self.answers.append(whole.solution)
+        if not self.answers:
+            name = type(self.problem).__name__
+            self.notes.append(f"no answer was found in time: {name}.answer() and the separated rows were not checked")
+        if self._master is not None and not isinstance(self._master, LinearMaster):
+            self.notes.append(f"{type(self._master).__name__} is not a LinearMaster: only whole runs were checked")
+
+    def _check_costs(self) -> None:
+        """Answers that use a column of suspicious cost must still have the objective that objective_step promises."""
+        step = self.problem.objective_step
+        if step is None or not self.sessions:
+            return
+        where = f"{type(self.problem).__name__}.objective_step"
+        if not step > 0:
+            self.findings.add("objective step", where, f"is {step}, expected a positive number or None")
+            return
+        master = self.sessions[0].master
+        columns = [c for pool in self.seen.pools for c in pool.values()]
+        odd = [c for c in columns if c.integer and _off_grid(c.cost, step)]
+        used: list[tuple[Solution, str]] = [(answer, "an answer") for answer in self.answers]
+        for column in odd[:5]:
+            answer = self._answer_with(master, column)
+            if answer is not None:
+                used.append((answer, f"an answer with the column of {column.structure!r}, of cost {column.cost:g},"))
+        for answer, words in used:
+            if _off_grid(answer.objective, step):
+                self.findings.add(
+                    "objective step",
+                    where,
+                    f"is {step:g}, but {words} has the objective {answer.objective:g}, which is not a multiple of it: "
+                    "bounds would be rounded too far and better answers cut off",
+                )
+                return
+        if odd:
+            self.notes.append(
+                f"{where} is {step:g}, but the column of {odd[0].structure!r} costs {odd[0].cost:g}: that is right "
+                "only if such costs always add up to a multiple"
+            )
+
+    def _answer_with(self, master: LinearMaster, column: Column) -> Solution | None:
+        """A whole solution of the columns at hand that uses a given one."""
+        answer: Solution | None = None
+        with self.findings.guard("answer", "the restricted master with integer columns"):
+            master.apply(())
+            for pool_number, pool in enumerate(self.seen.pools):
+                master.add(list(pool.values()), (), pool_number)
+            master.fix({column.identity: 1.0})
+            solved = master.solve(2.0)
+            if solved.duals is not None and solved.phase == 2:
+                answer = master.solve_integer(2.0)[0]
+            master.fix({})
+        return answer
+
+    def _check_rows(self) -> None:
+        """Separated rows hold for every answer."""
+        for name, row in self.rows:
+            for answer in self.answers:
+                activity = row_activity(row, answer)
+                room = slack(activity)
+                if not row.lower - room <= activity <= row.upper + room:
+                    self.findings.add(
+                        "separation",
+                        name,
+                        f"the row {row.key!r} cuts off an answer of objective {answer.objective:g}: its activity there "
+                        f"is {activity:g}, outside [{row.lower:g}, {row.upper:g}]",
+                    )
+
+
+# --- small things ----------------------------------------------------------------------------------------------------
+
+
+def _off_grid(value: float, step: float) -> bool:
+    return abs(value / step - round(value / step)) > TOLERANCE * max(1.0, abs(value / step))
+
+
+def _public_data(problem: Problem) -> dict[str, Any]:
+    """The problem's public attributes of plain data and arrays; what begins with an underscore may be a cache."""
+    found = {}
+    for name, value in getattr(problem, "__dict__", {}).items():
+        if not name.startswith("_") and isinstance(value, np.ndarray | list | dict | tuple | set | int | float | str):
+            try:
+                found[name] = copy.deepcopy(value)
+            except Exception:  # not plain data after all
+                continue
+    return found
+
+
+def _changed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    return [name for name, value in before.items() if name in after and not _equal(value, after[name])]
+
+
+def _equal(first: Any, second: Any) -> bool:
+    try:
+        if isinstance(first, np.ndarray):
+            same = first.shape == second.shape and first.dtype == second.dtype
+            return same and bool(((first == second) | ((first != first) & (second != second))).all())
+        if isinstance(first, dict):
+            return first.keys() == second.keys() and all(_equal(v, second[k]) for k, v in first.items())
+        if isinstance(first, list | tuple):
+            return len(first) == len(second) and all(map(_equal, first, second))
+        return bool(first == second) or not isinstance(first, int | float | str | set)
+    except Exception:  # objects that refuse to be compared say nothing
+        return True

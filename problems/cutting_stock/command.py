@@ -1,0 +1,72 @@
+"""Cutting stock on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from colgen.result import Result
+from colgen.template import Template
+from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
+from problems.cutting_stock.experiment import bench_cutting_stock, bench_engine
+from problems.cutting_stock.instance import Instance, Pattern, read
+from problems.cutting_stock.template import CuttingStock
+
+_SHOWN = 30
+"""Patterns shown to people; the JSON holds them all."""
+
+
+def _lines(instance: Instance, result: Result) -> list[str]:
+    plan = _plan(result)
+    width = len(f"{plan[0][1]:,}")
+    lines = [f"{rolls:>{width},} x  {_pieces(instance, pattern)}" for pattern, rolls in plan[:_SHOWN]]
+    rest = plan[_SHOWN:]
+    if rest:
+        rolls = sum(rolls for _, rolls in rest)
+        lines.append(f"and {len(rest):,} more patterns for {rolls:,} rolls (--json writes all of them)")
+    return lines
+
+
+def _pieces(instance: Instance, pattern: Pattern) -> str:
+    pieces = [f"{copies} x {instance.widths[item]}" for item, copies in _widest_first(instance, pattern)]
+    waste = _waste(instance, pattern)
+    return " + ".join(pieces) + (f", waste {waste}" if waste else "")
+
+
+def _data(instance: Instance, result: Result) -> list[dict[str, Any]]:
+    return [
+        {
+            "rolls": rolls,
+            "pieces": [
+                {"item": item, "width": instance.widths[item], "copies": copies}
+                for item, copies in _widest_first(instance, pattern)
+            ],
+            "waste": _waste(instance, pattern),
+        }
+        for pattern, rolls in _plan(result)
+    ]
+
+
+def _plan(result: Result) -> list[tuple[Pattern, int]]:
+    """The answer, the most used patterns first."""
+    return sorted(result.answer, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _widest_first(instance: Instance, pattern: Pattern) -> list[tuple[int, int]]:
+    return sorted(pattern, key=lambda pair: -instance.widths[pair[0]])
+
+
+def _waste(instance: Instance, pattern: Pattern) -> int:
+    return instance.roll - sum(instance.widths[item] * copies for item, copies in pattern)
+
+
+TEMPLATE = Template(
+    name="cutting_stock",
+    title="Cutting stock and bin packing: cut demanded widths from as few rolls as possible",
+    source="Gilmore and Gomory (1961), Valério de Carvalho (1999)",
+    read=read,
+    problem=CuttingStock,
+    lines=_lines,
+    data=_data,
+    demo=(textbook, bin_packing, twenty_widths),
+    benchmarks={"engine": bench_engine, "cutting_stock": bench_cutting_stock},
+)

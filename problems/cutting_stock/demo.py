@@ -1,0 +1,68 @@
+"""Small instances for ``colgen demo``: column generation beside brute force."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from colgen import Solution, solve
+from colgen.template import DemoLine
+from problems.cutting_stock.baseline import solve_full
+from problems.cutting_stock.instance import Instance, from_items, uniform
+from problems.cutting_stock.template import CuttingStock
+
+
+def textbook() -> list[DemoLine]:
+    """The example of the textbooks: four widths, hundreds of pieces."""
+    return [_compare(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211), "textbook, 4 widths"))]
+
+
+def bin_packing() -> list[DemoLine]:
+    """Single pieces."""
+    pieces = [52, 48, 47, 45, 44, 41, 39, 38, 36, 35, 33, 31, 29, 27, 26, 24, 23, 21, 19, 17, 16, 14, 13, 12]
+    return [_compare(from_items(100, pieces, "bin packing, 24 pieces"))]
+
+
+def twenty_widths() -> list[DemoLine]:
+    """A random instance."""
+    instance = uniform(20, 4, roll=100, widths=(10, 70))
+    return [_compare(Instance(instance.roll, instance.widths, instance.demands, "random, 20 widths"))]
+
+
+class _FromScratch(CuttingStock):
+    """Starts without any pattern, so that every column shown is a generated one."""
+
+    def initial_answers(self) -> Iterable[Solution]:
+        return ()
+
+
+def _compare(instance: Instance) -> DemoLine:
+    solve(_FromScratch(from_items(10, [5, 3])))  # compiles the kernels, which is nobody's speed
+    started = time.perf_counter()
+    complete = solve_full(instance, "arc_flow", time_limit=20.0)
+    brute_force_seconds = time.perf_counter() - started
+    started = time.perf_counter()
+    result = solve(_FromScratch(instance))
+    seconds = time.perf_counter() - started
+    instance.check(result.answer)
+    return DemoLine(
+        instance=instance.name,
+        objective=result.objective,
+        # HiGHS's objective carries the noise of floating point; rolls are whole.
+        brute_force_objective=None if complete.values is None else float(round(complete.objective)),
+        proof=result.termination.value,
+        columns_used=result.columns_generated,
+        columns_possible=number_of_patterns(instance),
+        brute_force="arc flow in HiGHS",
+        brute_force_seconds=brute_force_seconds,
+        seconds=seconds,
+    )
+
+
+def number_of_patterns(instance: Instance) -> int:
+    """How many patterns there are, exactly: one count a width in use, item by item."""
+    ways = [1] + [0] * instance.roll
+    for width, demand in zip(instance.widths, instance.demands, strict=True):
+        for used in range(instance.roll, width - 1, -1):  # downwards: what lies below is still without this item
+            ways[used] += sum(ways[used - c * width] for c in range(1, min(demand, used // width) + 1))
+    return sum(ways) - 1  # not the empty one

@@ -1,0 +1,14 @@
+"""Profiles of hypothesis: fast by default, a thousand examples where a test asks for them."""
+
+from hypothesis import HealthCheck, settings
+
+# derandomize: the same examples in every run, so that a red test stays red until it is mended.
+settings.register_profile(
+    "fast",
+    max_examples=30,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+settings.load_profile("fast")

@@ -1,0 +1,59 @@
+"""Brute force for tiny instances: all patterns, all cutting plans."""
+
+import itertools
+from functools import cache
+
+from problems.cutting_stock import Instance
+
+# (instance, optimum): the optimum is one roll more than the rounded-up relaxation.
+NON_IRUP = [
+    (Instance(132, (44, 33, 12), (5, 7, 17)), 6),
+    (Instance(520, (104, 65, 40), (6, 15, 25)), 6),
+    (Instance(420, (140, 105, 84, 60), (4, 7, 6, 12)), 7),
+]
+
+
+def patterns(instance):
+    """Every pattern but the empty one, as (item, copies) pairs in the order of the items."""
+    most = [range(min(d, instance.roll // w) + 1) for w, d in zip(instance.widths, instance.demands, strict=True)]
+    for copies in itertools.product(*most):
+        if any(copies) and sum(w * c for w, c in zip(instance.widths, copies, strict=True)) <= instance.roll:
+            yield tuple((item, c) for item, c in enumerate(copies) if c)
+
+
+def optimum(instance):
+    """Fewest rolls."""
+    every = list(patterns(instance))
+
+    @cache
+    def rolls(left):
+        if not any(left):
+            return 0
+        first = next(item for item, count in enumerate(left) if count)
+        best = sum(left)
+        for pattern in every:
+            cut = dict(pattern)
+            if first in cut:  # some roll cuts the first item that is left
+                best = min(best, 1 + rolls(tuple(max(n - cut.get(item, 0), 0) for item, n in enumerate(left))))
+        return best
+
+    return rolls(instance.demands)
+
+
+def plans(instance, rolls):
+    """Every multiset of so many patterns that cuts at least what is demanded."""
+    for plan in itertools.combinations_with_replacement(list(patterns(instance)), rolls):
+        cut = [0] * instance.num_items
+        for pattern in plan:
+            for item, copies in pattern:
+                cut[item] += copies
+        if all(c >= d for c, d in zip(cut, instance.demands, strict=True)):
+            yield plan
+
+
+def tiny(rng, items=4, roll=12, demand=3):
+    """A random instance that brute force can solve."""
+    count = int(rng.integers(1, items + 1))
+    capacity = int(rng.integers(4, roll + 1))
+    widths = rng.integers(1, capacity + 1, count)
+    return Instance(capacity, tuple(widths.tolist()), tuple(rng.integers(1, demand + 1, count).tolist()))

@@ -1,0 +1,59 @@
+import importlib.util
+
+import numpy as np
+import pytest
+
+from colgen import solve
+from problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform
+from problems.cutting_stock.baseline import best_fit_decreasing, first_fit_decreasing, solve_full
+from problems.cutting_stock.loops import highs_loop, scip_loop
+from solvers.lp import LPStatus
+from tests.problems.cutting_stock.naive import optimum, tiny
+
+
+@pytest.mark.parametrize("heuristic", [first_fit_decreasing, best_fit_decreasing])
+@pytest.mark.parametrize("seed", range(20))
+def test_heuristics_return_answers(seed, heuristic):
+    for instance in (tiny(np.random.default_rng(seed)), bin_packing(40, seed), uniform(15, seed)):
+        instance.check(heuristic(instance))
+    small = tiny(np.random.default_rng(seed))
+    assert small.check(heuristic(small)) >= optimum(small)
+
+
+def one_by_one(instance):
+    """First-fit decreasing as its definition says: piece by piece, roll by roll."""
+    room = []
+    for item in sorted(range(instance.num_items), key=lambda i: -instance.widths[i]):
+        for _ in range(instance.demands[item]):
+            fitting = [r for r, left in enumerate(room) if left >= instance.widths[item]]
+            if not fitting:
+                room.append(instance.roll)
+            room[fitting[0] if fitting else -1] -= instance.widths[item]
+    return len(room)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_first_fit_decreasing_is_what_its_definition_says(seed):
+    for instance in (bin_packing(50, seed), uniform(10, seed)):
+        assert instance.objective(first_fit_decreasing(instance)) == one_by_one(instance)
+
+
+def test_best_fit_of_what_is_left():
+    instance = Instance(10, (6, 4), (5, 5))
+    plan = best_fit_decreasing(instance, [1, 2])
+    assert sorted(plan) == [(((0, 1), (1, 1)), 1), (((1, 1),), 1)]
+    assert best_fit_decreasing(instance, [0, 0]) == []
+
+
+def test_time_limit():
+    solution = solve_full(bin_packing(150, 0), time_limit=0.01)
+    assert solution.status is LPStatus.LIMIT
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_loops_agree_with_the_engine(seed):
+    instance = uniform(25, seed)
+    expected = solve(CuttingStock(instance), relaxation=True).objective
+    assert highs_loop(instance).objective == pytest.approx(expected, rel=1e-9)
+    if importlib.util.find_spec("pyscipopt") is not None:
+        assert scip_loop(instance).objective == pytest.approx(expected, rel=1e-7)

@@ -1,0 +1,163 @@
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from colgen import LinearMaster, ReductionContext, Sense, Solution, solve
+from colgen.branching import admits
+from problems.cutting_stock import CuttingStock, Instance, bin_packing
+from problems.cutting_stock.branching import ArcFixing, OnArcFlow
+from tests.problems.cutting_stock.naive import NON_IRUP, optimum, plans, tiny
+
+
+class Bare(CuttingStock):
+    """Nothing but the tree: no first answer, no heuristic, no fixing, no enumeration."""
+
+    def initial_answers(self):
+        return ()
+
+    def heuristics(self):
+        return ()
+
+    def reductions(self):
+        return ()
+
+    def enumeration(self):
+        return None
+
+
+class Fixing(Bare):
+    """The tree and the fixing of arcs, which needs an incumbent."""
+
+    def initial_answers(self):
+        return CuttingStock.initial_answers(self)
+
+    def reductions(self):
+        return (ArcFixing(self.layout, self.oracle, share=0.0),)
+
+
+KINDS = [CuttingStock, Bare, Fixing]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(25))
+def test_optimum_is_that_of_enumeration(seed, kind):
+    instance = tiny(np.random.default_rng(seed))
+    result = solve(kind(instance))
+    assert result.is_optimal
+    assert instance.check(result.answer) == result.objective == optimum(instance)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("instance", "expected"), NON_IRUP)
+def test_tree_is_complete_where_rounding_up_is_not_enough(instance, expected, kind):
+    result = solve(kind(instance))
+    assert result.is_optimal
+    assert instance.check(result.answer) == expected
+    assert math.ceil(result.root_bound - 1e-6) == expected - 1
+    if kind is Bare:
+        assert len(result.nodes) > 1
+
+
+@pytest.mark.parametrize("kind", [Bare, Fixing])
+@pytest.mark.parametrize("seed", range(4))
+def test_bin_packing_with_the_tree_alone(seed, kind):
+    instance = bin_packing(25, seed, roll=100, widths=(10, 60))
+    expected = solve(CuttingStock(instance))
+    result = solve(kind(instance))
+    assert result.is_optimal
+    assert instance.check(result.answer) == expected.objective
+
+
+# --- whole flows -----------------------------------------------------------------------------------------------------
+
+
+def test_whole_flows_become_whole_patterns():
+    problem = CuttingStock(Instance(10, (5, 5, 3, 3), (1, 1, 1, 1)))
+    halves = [((first, 1), (second, 1)) for first, second in itertools.product((0, 1), (2, 3))]
+    solution = Solution(2.0, tuple((problem.oracle.encode(pattern), 0.5) for pattern in halves))
+    rule = OnArcFlow(problem.layout, problem.oracle)
+
+    assert rule.branch(solution) == []  # every flow is whole, though no column is
+    recovered = rule.recover(solution)
+    assert recovered.objective == 2.0
+    assert all(value == 1.0 for _, value in recovered.columns)
+    assert problem.instance.check(problem.answer(recovered)) == 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_recovered_patterns_cut_the_same_pieces(seed):
+    rng = np.random.default_rng(seed)
+    instance = tiny(rng)
+    problem = CuttingStock(instance)
+    answer = Counter(dict(solve(problem).answer))
+    solution = Solution(float(answer.total()), tuple((problem.oracle.encode(p), float(n)) for p, n in answer.items()))
+    rule = problem.branching()[0]
+    recovered = rule.recover(solution)
+    # Not always the same arcs: the paths of a flow can be taken apart in several ways.
+    assert pieces(problem.answer(recovered)) == pieces(answer.items())
+    assert instance.check(problem.answer(recovered)) == answer.total()
+
+
+def pieces(answer):
+    cut = Counter()
+    for pattern, rolls in answer:
+        for item, copies in pattern:
+            cut[item] += copies * rolls
+    return cut
+
+
+# --- children --------------------------------------------------------------------------------------------------------
+
+
+def exactly(instance, plan):
+    """Whether a plan cuts every item just as often as demanded."""
+    cut = Counter()
+    for pattern in plan:
+        cut.update(dict(pattern))
+    return all(cut[item] == demand for item, demand in enumerate(instance.demands))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_children_cut_the_relaxation_off_and_keep_an_optimal_plan(seed):
+    instance = tiny(np.random.default_rng(seed), items=3, roll=12, demand=2)
+    problem = Bare(instance)
+    relaxation = solve(problem, relaxation=True).solution
+    rule = problem.branching()[0]
+    children = rule.branch(relaxation)
+    if not children:
+        return
+    assert not any(admits(child, relaxation) for child in children)
+    best = [plan for plan in plans(instance, optimum(instance)) if exactly(instance, plan)]
+    for plan in best:
+        columns = tuple((problem.oracle.encode(pattern), float(n)) for pattern, n in Counter(plan).items())
+        assert any(admits(child, Solution(float(len(plan)), columns)) for child in children)
+
+
+# --- fixing ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_fixing_keeps_every_better_answer(seed):
+    rng = np.random.default_rng(seed)
+    instance = tiny(rng, items=3, roll=12, demand=2)
+    problem = CuttingStock(instance)
+    root = solve(problem, relaxation=True)
+    best = optimum(instance)
+    if best > 5:
+        return
+    # An incumbent one roll worse than the optimum: every optimal plan is of interest, whatever it cuts in excess.
+    duals = LinearMaster(problem.formulation()).solve().duals
+    duals = duals.replace(np.array([root.certificate.duals[key] for key in duals.keys]))
+    context = ReductionContext(Sense.MINIMIZE, duals, root.certificate.bound, float(best), ())
+    fixing = ArcFixing(problem.layout, problem.oracle, share=0.0)
+    decisions = fixing.reduce(context)
+    for plan in plans(instance, best):
+        for pattern in plan:
+            column = problem.oracle.encode(pattern)
+            assert all(decision.allows(column) for decision in decisions)
+    for decision in decisions:
+        assert not decision.exhaustive
+        assert "arcs forbidden" in str(decision)

@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from colgen import compile_model
+from problems.cutting_stock import Instance
+from problems.cutting_stock.baseline import solve_full
+from problems.cutting_stock.model import full, master
+from solvers.lp import LPStatus
+from tests.problems.cutting_stock.naive import NON_IRUP, optimum, tiny
+
+
+@pytest.mark.parametrize("formulation", ["arc_flow", "assignment"])
+@pytest.mark.parametrize("seed", range(12))
+def test_complete_models_have_the_optimum_of_enumeration(seed, formulation):
+    instance = tiny(np.random.default_rng(seed))
+    solution = solve_full(instance, formulation)
+    assert solution.status is LPStatus.OPTIMAL
+    assert solution.objective == pytest.approx(optimum(instance))
+
+
+@pytest.mark.parametrize("formulation", ["arc_flow", "assignment"])
+def test_items_of_one_width(formulation):
+    assert solve_full(Instance(10, (5, 5, 3), (1, 2, 2)), formulation).objective == pytest.approx(3)
+
+
+@pytest.mark.parametrize(("instance", "expected"), NON_IRUP)
+def test_optima_above_the_rounded_relaxation(instance, expected):
+    assert solve_full(instance).objective == pytest.approx(expected)
+
+
+def test_too_few_rolls_are_infeasible():
+    f = compile_model(full(Instance(10, (6,), (3,)), "assignment", rolls=2))
+    assert f.matrix.shape == (3, 4)
+    from solvers.lp import solve_mip
+
+    bounds = (f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.integer)
+    assert solve_mip(False, f.matrix, *bounds).status is LPStatus.INFEASIBLE
+
+
+def test_unknown_formulations_are_refused():
+    with pytest.raises(ValueError, match="formulation must be 'arc_flow' or 'assignment'"):
+        full(Instance(10, (6,), (3,)), "patterns")
+
+
+def test_master_has_a_row_an_item():
+    f = compile_model(master(Instance(10, (6, 4), (3, 2))))
+    assert f.row_keys == (("demand", 0), ("demand", 1))
+    assert f.row_lower.tolist() == [3, 2]
+    assert f.artificial.all()

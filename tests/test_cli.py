@@ -1,0 +1,470 @@
+"""The command line, over a small stub template; and once as a program."""
+
+import dataclasses
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import colgen
+from colgen import ColgenError, InputError, Termination, cli
+from colgen.template import BenchOptions, DemoLine, Figure, Template
+from tests.assignment import Assignment, assignment
+
+
+def read(path: Path) -> Assignment:
+    """A file of ``machines tasks seed``."""
+    words = path.read_text(encoding="utf-8").split()
+    if len(words) != 3 or not all(word.isdigit() for word in words):
+        raise InputError(f"{path}, line 1: expected three whole numbers: machines, tasks, seed")
+    problem = assignment(*map(int, words))
+    if words[2] == "9":
+        problem.capacities[:] = 3  # no task fits
+    return problem
+
+
+def lines(instance: Assignment, result: colgen.Result) -> list[str]:
+    return [f"machine {machine}: tasks {list(tasks)}" for (machine, tasks), _ in result.answer]
+
+
+def data(instance: Assignment, result: colgen.Result) -> list:
+    return [{"machine": machine, "tasks": list(tasks)} for (machine, tasks), _ in result.answer]
+
+
+def demo(brute_force: float | None = 12.0):
+    return lambda: [DemoLine("three [small] tasks", 12.0, brute_force, "gap 0", 7, 1234, "all of them", 0.5, 0.01234)]
+
+
+def engine(options: BenchOptions) -> list[Figure]:
+    options.say("measuring")
+    quick = 1.0 if options.quick else 2.0
+    return [
+        Figure("rounds", 1234567.0, "1/s", 3, "more is better"),
+        Figure("time", 0.0123456, "s", 5),
+        Figure("quick", quick, "", 1),
+        Figure("none", float("inf"), "s", 0),
+    ]
+
+
+STUB = Template(
+    "stub",
+    "generalized assignment",
+    "the tests",
+    read,
+    lambda instance: instance,
+    lines,
+    data,
+    demo=(demo(), demo(None)),
+    benchmarks={"engine": engine},
+)
+
+
+@pytest.fixture
+def install(monkeypatch):
+    """Install templates instead of those of this environment."""
+
+    def install(*templates: Template) -> None:
+        def load(name: str) -> Template:
+            for template in templates:
+                if template.name == name:
+                    return template
+            raise InputError(f"there is no template {name!r}")
+
+        monkeypatch.setattr(cli, "template_names", lambda: [t.name for t in templates])
+        monkeypatch.setattr(cli, "load_template", load)
+
+    install(STUB)
+    return install
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "instance.txt"
+    path.write_text("3 6 1", encoding="utf-8")
+    return path
+
+
+def run(capsys, *argv) -> tuple[int, str, str]:
+    code = cli.main([str(word) for word in argv])
+    out, err = capsys.readouterr()
+    assert "Traceback" not in out + err or "--traceback" in argv
+    return code, out, err
+
+
+# --- help ------------------------------------------------------------------------------------------------------------
+
+
+def test_version(capsys):
+    assert run(capsys, "--version") == (0, f"colgen {colgen.__version__}\n", "")
+
+
+def test_help_is_one_screen_with_an_example_for_each_command(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    assert len(out.splitlines()) <= 40
+    for command in ("solve", "demo", "bench", "templates"):
+        assert f"  colgen {command}" in out
+    for exit_code in ("0", "1", "2", "3", "4", "130"):
+        assert f"\n  {exit_code}  " in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        ([], "COMMAND"),
+        (["sovle"], "invalid choice: 'sovle'"),
+        (["solve", "stub"], "FILE"),
+        (["solve", "stub", "x", "--gap", "much"], "expected a number, zero or more, not 'much'"),
+        (["solve", "stub", "x", "--time-limit", "nan"], "expected a number, zero or more, not 'nan'"),
+        (["solve", "stub", "x", "--node-limit", "0"], "expected a whole number, one or more, not '0'"),
+    ],
+)
+def test_usage_errors_are_one_sentence(capsys, install, argv, expected):
+    code, out, err = run(capsys, *argv)
+    assert (code, out) == (2, "")
+    assert expected in err
+    assert len(err.splitlines()) == 1
+
+
+# --- solve -----------------------------------------------------------------------------------------------------------
+
+
+def test_solve_prints_answer_bounds_and_times(capsys, install, file):
+    code, out, err = run(capsys, "solve", "stub", file)
+    assert code == 0
+    assert err == ""  # no progress where there is no terminal
+    assert out.startswith("machine ")
+    for expected in ("Proved optimal.", "objective   ", "dual bound  ", "gap         0%", " rounds, ", "seconds: "):
+        assert expected in out
+
+
+def test_solve_writes_json_log_and_plot(capsys, install, file, tmp_path):
+    pytest.importorskip("matplotlib")
+    paths = {name: tmp_path / f"out.{name}" for name in ("json", "csv", "png")}
+    code, _, _ = run(
+        capsys, "solve", "stub", file, "--json", paths["json"], "--log", paths["csv"], "--plot", paths["png"]
+    )
+    assert code == 0
+    content = json.loads(paths["json"].read_text(encoding="utf-8"))
+    assert content["template"] == "stub"
+    assert content["file"] == str(file)
+    assert content["termination"] == "OPTIMAL"
+    assert content["objective"] == content["dual_bound"]
+    assert sorted(task for part in content["answer"] for task in part["tasks"]) == list(range(6))
+    assert len(paths["csv"].read_text(encoding="utf-8").splitlines()) == content["rounds"] + 1
+    assert paths["png"].read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_on_standard_output_stands_alone(capsys, install, file):
+    code, out, _ = run(capsys, "solve", "stub", file, "--json", "-")
+    assert code == 0
+    assert json.loads(out)["message"] == "Proved optimal."
+
+
+def test_relaxation_has_no_answer(capsys, install, file):
+    code, out, _ = run(capsys, "solve", "stub", file, "--relaxation", "--json", "-")
+    assert code == 0
+    assert json.loads(out)["answer"] is None
+    _, out, _ = run(capsys, "solve", "stub", file, "--relaxation")
+    assert "This is the relaxation" in out
+    assert "machine" not in out
+
+
+def test_infeasible(capsys, install, file):
+    file.write_text("2 4 9", encoding="utf-8")
+    code, out, _ = run(capsys, "solve", "stub", file, "--json", "-")
+    assert code == 1
+    assert json.loads(out)["termination"] == "INFEASIBLE"
+    _, out, _ = run(capsys, "solve", "stub", file)
+    assert out.startswith("Proved infeasible")
+    assert "objective   none" in out
+
+
+def test_a_limit_is_reached(capsys, install, file):
+    code, out, _ = run(capsys, "solve", "stub", file, "--time-limit", "0")
+    assert code == 3
+    assert "Stopped at the time limit." in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["solve", "other", "FILE"], "there is no template 'other'"),
+        (["solve", "stub", "DIR/missing.txt"], "missing.txt: No such file"),
+        (["solve", "stub", "DIR"], "Is a directory"),
+        (["solve", "stub", "FILE", "--json", "DIR/no/x.json"], "--json"),
+        (["solve", "stub", "FILE", "--log", "DIR"], "expected the name of a file in an existing folder"),
+        (["solve", "stub", "FILE", "--plot", "DIR/x.txt"], "expected a name that ends in .png"),
+    ],
+)
+def test_bad_input_is_one_sentence(capsys, install, file, argv, expected):
+    argv = [word.replace("FILE", str(file)).replace("DIR", str(file.parent)) for word in argv]
+    code, out, err = run(capsys, *argv)
+    assert (code, out) == (2, "")
+    assert expected in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("content", [b"3 x 1", b"", b"\xff\xfe\x00"])
+def test_malformed_files(capsys, install, file, content):
+    file.write_bytes(content)
+    code, out, err = run(capsys, "solve", "stub", file)
+    assert (code, out) == (2, "")
+    assert str(file) in err
+    assert len(err.splitlines()) == 1
+
+
+def test_traceback_on_request(capsys, install, file):
+    file.write_text("?", encoding="utf-8")
+    code, _, err = run(capsys, "solve", "stub", file, "--traceback")
+    assert code == 2
+    assert err.startswith("Traceback")
+    assert err.splitlines()[-1].startswith("colgen: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ColgenError("the oracle is not exact"), "colgen: the oracle is not exact"),
+        (ZeroDivisionError("division by zero"), "colgen: unexpected ZeroDivisionError: division by zero"),
+    ],
+)
+def test_diagnostics(capsys, install, file, error, expected):
+    def broken(instance):
+        raise error
+
+    install(dataclasses.replace(STUB, problem=broken))
+    code, out, err = run(capsys, "solve", "stub", file)
+    assert (code, out) == (4, "")
+    assert err.startswith(expected)
+    assert len(err.splitlines()) == 1
+
+
+def test_a_diagnostic_shows_the_best_answer_before_it(capsys, install, file, monkeypatch):
+    result = colgen.solve(read(file))
+
+    def broken(*args, **kwargs):
+        error = ColgenError("the oracle is not exact")
+        error.result = dataclasses.replace(result, termination=Termination.FAULT)
+        raise error
+
+    monkeypatch.setattr(cli, "solve", broken)
+    code, out, err = run(capsys, "solve", "stub", file)
+    assert code == 4
+    assert out.startswith("machine ")
+    assert "Stopped by an error." in out
+    assert "the oracle is not exact" in err
+
+
+def test_an_interrupt_shows_the_best_answer(capsys, install, file, monkeypatch):
+    result = dataclasses.replace(colgen.solve(read(file)), termination=Termination.INTERRUPTED)
+    monkeypatch.setattr(cli, "solve", lambda *args, **kwargs: result)
+    code, out, _ = run(capsys, "solve", "stub", file)
+    assert code == 130
+    assert out.startswith("machine ")
+    assert "Interrupted by the user." in out
+
+
+def test_data_that_is_not_plain(capsys, install, file):
+    install(dataclasses.replace(STUB, data=lambda instance, result: {1j}))
+    code, _, err = run(capsys, "solve", "stub", file, "--json", "-")
+    assert code == 4
+    assert "cannot be written as JSON" in err
+
+
+# --- demo ------------------------------------------------------------------------------------------------------------
+
+
+def test_demo(capsys, install):
+    code, out, err = run(capsys, "demo")
+    assert (code, err) == (0, "")
+    assert "three [small] tasks" in out
+    assert "7 of 1,234" in out
+    assert "0.01234" in out
+    assert out.count("stub") == 2
+
+
+def test_demo_marks_disagreement_loudly(capsys, install):
+    install(dataclasses.replace(STUB, demo=(demo(), demo(13.0))))
+    code, out, err = run(capsys, "demo")
+    assert code == 4
+    assert "13 DISAGREES" in out
+    assert "WRONG ANSWER" in err
+
+
+def test_demo_interrupted(capsys, install):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    install(dataclasses.replace(STUB, demo=(demo(), interrupted)))
+    code, out, err = run(capsys, "demo")
+    assert code == 130
+    assert "three" in out
+    assert "Interrupted" in err
+
+
+def test_a_demo_that_fails_does_not_hide_the_others(capsys, install):
+    def failing():
+        raise ZeroDivisionError("division by zero")
+
+    install(dataclasses.replace(STUB, demo=(failing, demo())))
+    code, out, err = run(capsys, "demo")
+    assert code == 4
+    assert "three" in out
+    assert err.startswith("colgen, stub: unexpected ZeroDivisionError: division by zero")
+
+
+def test_a_broken_template_does_not_hide_the_others(capsys, install, monkeypatch):
+    load = cli.load_template
+
+    def broken(name):
+        if name == "broken":
+            raise ColgenError("the template 'broken' could not be loaded")
+        return load(name)
+
+    monkeypatch.setattr(cli, "template_names", lambda: ["broken", "stub"])
+    monkeypatch.setattr(cli, "load_template", broken)
+    for command in ("demo", "templates"):
+        code, out, err = run(capsys, command)
+        assert code == 4
+        assert "stub" in out
+        assert "could not be loaded" in err
+
+
+# --- bench and templates ---------------------------------------------------------------------------------------------
+
+
+def test_bench(capsys, install, tmp_path):
+    path = tmp_path / "figures.json"
+    code, out, err = run(capsys, "bench", "engine", "--quick", "--json", path)
+    assert code == 0
+    assert err == "measuring\n"
+    for expected in ("1,234,567", "0.01235", "more is better"):
+        assert expected in out
+    figures = json.loads(path.read_text(encoding="utf-8"))
+    assert figures[1] == {"name": "time", "value": 0.0123456, "unit": "s", "n": 5}
+    assert figures[2]["value"] == 1.0
+    assert figures[3]["value"] is None
+
+
+def test_bench_json_on_standard_output_stands_alone(capsys, install):
+    code, out, _ = run(capsys, "bench", "engine", "--json", "-")
+    assert code == 0
+    assert [figure["name"] for figure in json.loads(out)] == ["rounds", "time", "quick", "none"]
+
+
+def test_bench_list(capsys, install):
+    code, out, _ = run(capsys, "bench", "--list")
+    assert code == 0
+    assert "engine" in out
+    assert "stub" in out
+
+
+@pytest.mark.parametrize("argv", [["bench"], ["bench", "motor"]])
+def test_bench_that_is_not_there(capsys, install, argv):
+    code, out, err = run(capsys, *argv)
+    assert (code, out) == (2, "")
+    assert "there are: engine" in err
+
+
+def test_bench_of_two_templates(capsys, install):
+    install(STUB, dataclasses.replace(STUB, name="twin"))
+    code, _, err = run(capsys, "bench", "engine")
+    assert code == 2
+    assert "say stub/engine or twin/engine" in err
+    assert run(capsys, "bench", "twin/engine")[0] == 0
+
+
+def test_bench_data_must_be_a_folder(capsys, install, file):
+    code, _, err = run(capsys, "bench", "engine", "--data", file)
+    assert code == 2
+    assert "expected an existing folder" in err
+
+
+def test_templates(capsys, install):
+    code, out, _ = run(capsys, "templates")
+    assert code == 0
+    for expected in ("stub", "generalized assignment", "the tests"):
+        assert expected in out
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.0, "0"), (3.0, "3"), (1234.56, "1,235"), (12.34567, "12.35"), (0.00012345, "0.000123"), (float("nan"), "nan")],
+)
+def test_significant(value, expected):
+    assert cli.significant(value) == expected
+
+
+# --- as a program ----------------------------------------------------------------------------------------------------
+
+
+PROGRAM = """
+import sys
+from tests import test_cli
+from colgen import cli
+cli.template_names = lambda: ["stub"]
+cli.load_template = lambda name: test_cli.STUB
+sys.exit(cli.main())
+"""
+
+CTRL_C = """
+import signal
+from tests.assignment import Knapsack
+best = Knapsack.best
+calls = []
+def interrupted(*arguments):
+    calls.append(arguments)
+    if len(calls) == 20:
+        signal.raise_signal(signal.SIGINT)
+    return best(*arguments)
+Knapsack.best = interrupted
+"""
+
+
+def program(*argv, before="", **options) -> subprocess.Popen:
+    root = Path(__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    command = [sys.executable, "-c", before + PROGRAM, *map(str, argv)]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, **options)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pipe closed by its reader")
+def test_a_closed_pipe_is_no_error(file):
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = program("solve", "stub", file, stdout=writing)
+    os.close(writing)
+    _, err = process.communicate(timeout=60)
+    assert err == ""
+    assert process.returncode == cli.CLOSED_PIPE
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_ends_with_130(file):
+    file.write_text("4 9 1", encoding="utf-8")
+    process = program("solve", "stub", file, before=CTRL_C, stdout=subprocess.PIPE)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == ""
+    assert "Interrupted by the user." in out
+
+
+def test_the_installed_program_solves_a_file(tmp_path):
+    installed = shutil.which("colgen", path=str(Path(sys.executable).parent))
+    if installed is None:
+        pytest.skip("colgen is not installed as a program")
+    path = tmp_path / "rolls.txt"
+    path.write_text("4\n100\n45 97\n36 610\n31 395\n14 211\n", encoding="utf-8")  # Chvátal, Linear Programming
+    command = [installed, "solve", "cutting_stock", str(path), "--json", str(tmp_path / "answer.json")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Proved optimal." in done.stdout
+    content = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
+    assert content["objective"] == 453
+    assert sum(pattern["rolls"] for pattern in content["answer"]) == 453

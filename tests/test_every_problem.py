@@ -1,0 +1,158 @@
+"""Laws that every template obeys under every option, on tiny instances, against brute force."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from colgen import (
+    Diving,
+    IterationLimit,
+    NoStabilization,
+    PricingContext,
+    RestrictedMIP,
+    Termination,
+    Wentges,
+    solve,
+)
+from colgen.tree import BestBound, DepthFirst, LevelWise, Plunging
+from tests.twins import TWINS
+
+every_template = pytest.mark.parametrize("twin", TWINS, ids=repr)
+
+options = st.fixed_dictionaries(
+    {
+        "stabilization": st.sampled_from([None, NoStabilization(), Wentges(0.5), Wentges(0.95)]),
+        "queue": st.sampled_from([Plunging, BestBound, DepthFirst, LevelWise]),
+        "clean_up_after": st.sampled_from([None, 1, 4]),
+        # With their own heuristics tiny instances seldom branch; without any they do.
+        "heuristics": st.sampled_from([None, (), (), (Diving(),), (RestrictedMIP(),)]),
+    }
+)
+
+
+def bare(problem):
+    """The problem without its first answers and fixings, so that more of the engine has to work."""
+    problem.initial_answers = lambda: ()
+    problem.reductions = lambda: ()
+    return problem
+
+
+def holds_for(twin, instance, problem, how):
+    result, optimum = solve(problem, **how), twin.optimum(instance)
+    if optimum is None:
+        assert result.termination is Termination.INFEASIBLE
+        return
+    assert result.termination is Termination.OPTIMAL
+    assert result.objective == pytest.approx(optimum)
+    assert result.dual_bound == pytest.approx(optimum)
+    assert twin.check(instance, result.answer) == pytest.approx(optimum)
+    bounds_hold(result, optimum)
+
+
+def bounds_hold(result, optimum):
+    sense = result.sense
+    slack = 1e-6 * max(1.0, abs(optimum))
+    assert not sense.is_better(optimum, result.root_bound, slack)
+    assert not sense.is_better(result.dual_bound, result.root_bound, slack)
+    global_bound = sense.ideal
+    for record in result.iterations:
+        # Valid for all answers, never weaker than before, never beyond the best answer at hand.
+        assert not sense.is_better(optimum, record.global_bound, slack)
+        assert not sense.is_better(record.global_bound, global_bound, slack)
+        global_bound = record.global_bound
+        # Weak duality in each round.
+        assert not sense.is_better(record.objective, record.dual_bound, 1e-6 * max(1.0, abs(record.objective)))
+    for before, after in zip(result.iterations, result.iterations[1:], strict=False):
+        # A round without new columns may end a node, a phase or a dive; up to there the bound moves one way.
+        if (before.node, before.depth, before.phase) == (after.node, after.depth, after.phase) and before.new_columns:
+            assert not sense.is_better(after.dual_bound, before.dual_bound, slack)
+
+
+@every_template
+@given(data=st.data(), how=options)
+def test_optimum_is_that_of_enumeration(twin, data, how):
+    instance = data.draw(twin.instances)
+    holds_for(twin, instance, twin.problem(instance), how)
+
+
+@every_template
+@given(data=st.data(), how=options)
+def test_optimum_without_help_at_the_start(twin, data, how):
+    instance = data.draw(twin.instances)
+    holds_for(twin, instance, bare(twin.problem(instance)), how)
+
+
+@every_template
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@settings(max_examples=1000)
+@given(data=st.data(), how=options, helped=st.booleans())
+def test_optimum_many_times(twin, data, how, helped):
+    instance = data.draw(twin.instances)
+    problem = twin.problem(instance)
+    holds_for(twin, instance, problem if helped else bare(problem), how)
+
+
+@every_template
+@given(data=st.data(), how=options)
+def test_relaxation_is_the_same_however_it_is_solved(twin, data, how):
+    instance = data.draw(twin.instances)
+    plain = solve(twin.problem(instance), relaxation=True, stabilization=NoStabilization())
+    result = solve(twin.problem(instance), relaxation=True, **how)
+    assert result.termination is plain.termination
+    if plain.is_optimal:
+        assert result.objective == pytest.approx(plain.objective, abs=1e-6)
+        assert result.dual_bound == pytest.approx(plain.objective, abs=1e-6)
+        optimum = twin.optimum(instance)
+        if optimum is not None:
+            bounds_hold(result, optimum)
+
+
+@every_template
+@given(data=st.data())
+def test_columns_price_out(twin, data):
+    """At the final dual values no oracle finds an improving column, and no column in use is a bad one."""
+    instance = data.draw(twin.instances)
+    result = solve(twin.problem(instance), relaxation=True, keep_duals=True)
+    if not result.is_optimal:
+        return
+    duals = result.iterations[-1].duals
+    problem = twin.problem(instance)
+    oracles = problem.pricing()
+    for oracle in [oracles] if not isinstance(oracles, (list, tuple)) else oracles:
+        context = PricingContext(result.sense)
+        priced = oracle.price(duals, context)
+        assert priced.bound is not None
+        assert not context.improves(priced.bound)
+    for column, _ in result.solution.columns:
+        reduced_cost = column.cost - sum(a * duals.get(key) for key, a in column.coefficients.items())
+        assert reduced_cost == pytest.approx(0.0, abs=1e-6)
+
+
+@every_template
+@given(data=st.data())
+def test_rows_hold_for_every_answer(twin, data):
+    """The answer satisfies the master of a problem that has never been solved."""
+    instance = data.draw(twin.instances)
+    result = solve(twin.problem(instance))
+    if not result.is_optimal:
+        return
+    master = twin.problem(instance).restricted_master()
+    if hasattr(master, "violation"):
+        assert master.violation(result.solution) is None
+    assert not math.isinf(result.objective)
+
+
+@every_template
+@given(data=st.data(), rounds=st.integers(1, 12))
+def test_a_stopped_run_tells_the_truth(twin, data, rounds):
+    instance = data.draw(twin.instances)
+    result, optimum = solve(bare(twin.problem(instance)), stop=IterationLimit(rounds)), twin.optimum(instance)
+    assert result.termination in (Termination.ITERATION_LIMIT, Termination.OPTIMAL, Termination.INFEASIBLE)
+    if optimum is not None:
+        assert not result.sense.is_better(result.objective, optimum, 1e-6)
+        assert not result.sense.is_better(optimum, result.dual_bound, 1e-6)
+        if result.answer is not None:
+            assert twin.check(instance, result.answer) == pytest.approx(result.objective)

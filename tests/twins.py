@@ -1,0 +1,83 @@
+"""Twins of the templates: tiny instances at random, and their optimum by brute force.
+
+A new template adds one :class:`Twin` to ``TWINS``; `test_every_problem.py` then holds it to the laws.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from hypothesis import strategies as st
+
+from colgen import Problem
+from problems.cutting_stock import CuttingStock, Instance
+
+
+@dataclass(frozen=True)
+class Twin:
+    """What the laws need to know of a template.
+
+    Attributes
+    ----------
+    instances
+        Strategy for instances so small that brute force is quick.
+    problem
+        An instance to its problem.
+    optimum
+        The best objective by brute force, None if there is no answer.
+    check
+        Objective of an answer from the instance alone; raises if it is not an answer.
+    """
+
+    name: str
+    instances: st.SearchStrategy[Any]
+    problem: Callable[[Any], Problem]
+    optimum: Callable[[Any], float | None]
+    check: Callable[[Any, Any], float]
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+# --- cutting stock ---------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def cutting_stock_instances(draw: st.DrawFn) -> Instance:
+    roll = draw(st.integers(5, 30))
+    # Widths near to fractions of the roll make relaxations that do not round up to the optimum.
+    widths = draw(st.lists(st.integers(1 + roll // 6, roll), min_size=1, max_size=4, unique=True))
+    demands = [draw(st.integers(1, 4)) for _ in widths]
+    return Instance(roll, tuple(widths), tuple(demands))
+
+
+def fewest_rolls(instance: Instance) -> int:
+    """Memoised search: the next roll takes the first piece left, and any others that fit beside it."""
+    widths = instance.widths
+
+    @cache
+    def rolls(left: tuple[int, ...]) -> int:
+        first = next((i for i, n in enumerate(left) if n), None)
+        if first is None:
+            return 0
+        best = [sum(left)]  # a roll for each piece
+
+        def fill(item: int, room: int, rest: tuple[int, ...]) -> None:
+            if item == len(widths):
+                best[0] = min(best[0], 1 + rolls(rest))
+                return
+            for copies in range(min(rest[item], room // widths[item]) + 1):
+                after = (*rest[:item], rest[item] - copies, *rest[item + 1 :])
+                fill(item + 1, room - copies * widths[item], after)
+
+        start = (*left[:first], left[first] - 1, *left[first + 1 :])
+        fill(0, instance.roll - widths[first], start)
+        return best[0]
+
+    return rolls(instance.demands)
+
+
+TWINS = [
+    Twin("cutting_stock", cutting_stock_instances(), CuttingStock, fewest_rolls, lambda i, answer: i.check(answer)),
+]
