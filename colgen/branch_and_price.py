@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 from colgen.branching import BranchingRule, Decision, admits, fractionality
 from colgen.columns import Column
@@ -48,6 +49,7 @@ class BranchAndPrice(Relaxation):
         settings: Settings,
         tolerance: float,
         relaxation_only: bool = False,
+        centre: Any = None,
     ) -> None:
         self.master = master
         self.pricing = pricing
@@ -60,6 +62,7 @@ class BranchAndPrice(Relaxation):
         self.run = run
         self.settings = settings
         self.relaxation_only = relaxation_only
+        self._centre = centre
         self._context = PricingContext(master.sense, deadline=run.deadline, tolerance=tolerance)
         self.root: Solution | None = None
         self.root_bound = master.sense.ideal
@@ -114,7 +117,7 @@ class BranchAndPrice(Relaxation):
         return self._branch(node, relaxed, solved)
 
     def _relax(self, node: Node, round_early: bool = True) -> Relaxed:
-        return column_generation(
+        relaxed = column_generation(
             self.master,
             self.pricing,
             self.separation,
@@ -123,7 +126,11 @@ class BranchAndPrice(Relaxation):
             self._in_node(node),
             dataclasses.replace(self.settings, round_early=round_early and self.settings.round_early),
             (node.number, node.depth),
+            self._centre,
         )
+        if relaxed.duals is not None:
+            self._centre = relaxed.duals  # the next relaxation is not far from this one
+        return relaxed
 
     def _reduce(self, node: Node, relaxed: Relaxed) -> tuple[Node, Relaxed]:
         """Fix by reduced cost and solve again, until nothing worth it is left to fix."""

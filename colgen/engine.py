@@ -108,8 +108,17 @@ def column_generation(
     context: PricingContext,
     settings: Settings,
     node: tuple[int, int] = (0, 0),
+    centre: Any = None,
 ) -> Relaxed:
-    """Solve a node's relaxation by column and row generation; ``node`` is its number and depth."""
+    """Solve a node's relaxation by column and row generation.
+
+    Parameters
+    ----------
+    node
+        Its number and depth.
+    centre
+        Dual values, of another node or guessed, at which stabilization may start; see :meth:`RestrictedMaster.centre`.
+    """
     sense, phase, bound, duals = master.sense, 0, master.sense.ideal, None
     while True:
         clock = time.perf_counter()
@@ -119,7 +128,7 @@ def column_generation(
             return _unsolved(solved, bound if phase == 2 else sense.ideal, pricing)
         if solved.phase != phase:  # another objective, so another dual function
             phase, bound, duals = solved.phase, sense.ideal, None
-            stabilization.reset()
+            stabilization.reset(None if centre is None or phase == 1 else master.centre(centre))
             context = _in_phase(context, master, phase)
 
         clock = time.perf_counter()
@@ -256,15 +265,18 @@ def _price(
     while True:
         duals = stabilization.propose(solved.duals)
         results = [oracle.price(duals, context) for oracle in pricing]
-        bests = _check_results(master, pricing, results, duals, context)
+        reduced_costs = [master.reduced_costs(result.columns, duals) for result in results]
+        bests = _check_results(master, pricing, results, reduced_costs, duals, context)
         here = master.dual_bound(duals, pricing, [result.bound for result in results])
         if math.isnan(here):
             raise InvalidBoundError(f"the oracles {_names(pricing)} state a bound that is not a number")
         if bound_duals is None or sense.is_better(bound, here):
             bound, bound_duals = here, duals
+        if duals is not solved.duals:
+            reduced_costs = [master.reduced_costs(result.columns, solved.duals) for result in results]
         columns = [
-            _improving(master, oracle, result, solved.duals, context)
-            for oracle, result in zip(pricing, results, strict=True)
+            _improving(master, oracle, result, mine, context)
+            for oracle, result, mine in zip(pricing, results, reduced_costs, strict=True)
         ]
         exact = all(result.bound is not None for result in results)
         done = any(columns) or context.seconds_left() == 0.0 or not stabilization.misprice()
@@ -282,12 +294,11 @@ def _improving(
     master: RestrictedMaster,
     oracle: Pricing,
     result: PricingResult,
-    duals: Duals,
+    reduced_costs: Sequence[float],
     context: PricingContext,
 ) -> list[Column]:
-    """The columns that improve the master at its own duals."""
+    """The columns that improve the master at its own duals, given their reduced costs there."""
     chosen = []
-    reduced_costs = master.reduced_costs(result.columns, duals)
     for column, reduced_cost in zip(result.columns, reduced_costs, strict=True):
         if not context.improves(reduced_cost):
             continue
@@ -307,14 +318,14 @@ def _check_results(
     master: RestrictedMaster,
     pricing: Sequence[Pricing],
     results: Sequence[PricingResult],
+    found: Sequence[Sequence[float]],
     duals: Duals,
     context: PricingContext,
 ) -> list[Column | None]:
-    """Hold each result against what is known; returns each pricing problem's best column at ``duals``."""
+    """Hold each result, with its columns' reduced costs, against what is known; returns each problem's best column."""
     sense = master.sense
     bests: list[Column | None] = []
-    for oracle, result in zip(pricing, results, strict=True):
-        reduced_costs = master.reduced_costs(result.columns, duals)
+    for oracle, result, reduced_costs in zip(pricing, results, found, strict=True):
         best: int | None = None
         for k, (column, reduced_cost) in enumerate(zip(result.columns, reduced_costs, strict=True)):
             stated = result.reduced_costs[k] if result.reduced_costs and k < len(result.reduced_costs) else None

@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyomo.environ as pyo
@@ -129,6 +129,10 @@ class RestrictedMaster(ABC):
         """The best reduced cost of columns in the master that came from pricing problem ``origin`` (None: any)."""
         return self.sense.hopeless
 
+    def centre(self, duals: Any) -> Any:
+        """Dual values of another node, or guessed as ``{block: values}``, made fit to smooth from; None if unfit."""
+        return None
+
     def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
         """Direction in which the dual bound improves, given each pricing problem's best column; None if unknown."""
         return None
@@ -159,6 +163,15 @@ class RestrictedMaster(ABC):
         """Start the next solve from a basis saved earlier."""
 
 
+class _Entries(NamedTuple):
+    """A column with what the master has looked up about it."""
+
+    column: Column
+    identity: Hashable
+    rows: list[int]
+    values: list[float]
+
+
 class LinearMaster(RestrictedMaster):
     """A restricted master that is a linear program, warm-started in HiGHS.
 
@@ -185,6 +198,7 @@ class LinearMaster(RestrictedMaster):
         self.table = ColumnTable(f)
         self._by_function: list[tuple[int, Row]] = []
         self._by_key: dict[Key, list[tuple[int, float]]] = {}
+        self._looked_up: dict[int, _Entries] = {}
         self._decision_rows: set[Key] = set()
         self._decisions: tuple[Decision, ...] = ()
         self._allowed: dict[Decision, Mask] = {}
@@ -220,10 +234,10 @@ class LinearMaster(RestrictedMaster):
         return tuple(column for column in self.table.columns if column is not None)
 
     def holds(self, column: Column) -> bool:
-        return column.identity in self.table.position
+        return self._identity(column) in self.table.position
 
     def is_open(self, column: Column) -> bool:
-        return math.isinf(self.table.upper_now[self.table.position[column.identity]])
+        return math.isinf(self.table.upper_now[self.table.position[self._identity(column)]])
 
     # --- solving -----------------------------------------------------------------------------------------------------
 
@@ -368,20 +382,26 @@ class LinearMaster(RestrictedMaster):
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
         new: dict[Hashable, Column] = {}
         for column in columns:
-            identity = column.identity
+            identity = self._identity(column)
             if identity not in self.table.position:
                 new.setdefault(identity, column)
         brought = [row for column in new.values() for row in column.rows]
         self.add_rows([*rows, *brought])
         if new:
-            self._add_columns(list(new.values()), origin)
+            self._add_columns(new, origin)
+        self._looked_up.clear()
         return len(new)
+
+    def _identity(self, column: Column) -> Hashable:
+        # A column that brings rows cannot be looked up before they are there.
+        return column.identity if column.rows else self._look_up(column).identity
 
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Append rows with their coefficients in all present columns; those that the master knows are passed over."""
         fresh = {row.key: row for row in rows if row.key not in self.names.position}
         if not fresh:
             return
+        self._looked_up.clear()
         starts = [0]
         entry_columns: list[int] = []
         entry_values: list[float] = []
@@ -448,7 +468,8 @@ class LinearMaster(RestrictedMaster):
         self._add_artificials(rows, -1.0)
         return len(rows) > 0
 
-    def _add_columns(self, columns: list[Column], origin: int) -> None:
+    def _add_columns(self, new: Mapping[Hashable, Column], origin: int) -> None:
+        columns = list(new.values())
         starts = [0]
         rows: list[int] = []
         values: list[float] = []
@@ -458,7 +479,7 @@ class LinearMaster(RestrictedMaster):
             values += entry_values
             starts.append(len(rows))
         first = len(self.table)
-        self.table.append(columns, origin)
+        self.table.append(new, origin)
         where = np.arange(first, len(self.table))
         row_array, value_array = np.array(rows, dtype=np.int64), np.array(values, dtype=float)
         self.table.add_entries(np.repeat(where, np.diff(starts)), row_array, value_array)
@@ -481,14 +502,25 @@ class LinearMaster(RestrictedMaster):
         Its own coefficients come first in rank, then rows that speak of it by key, then rows that know its coefficient
         by function.
         """
+        known = self._look_up(column)
+        return known.rows, known.values
+
+    def _look_up(self, column: Column) -> _Entries:
+        """Identity and entries of a column, remembered until columns or rows are added: a round asks several times."""
+        known = self._looked_up.get(id(column))
+        if known is None:
+            rows, values = self._find_entries(column)
+            known = self._looked_up[id(column)] = _Entries(column, column.identity, rows, values)
+        return known
+
+    def _find_entries(self, column: Column) -> tuple[list[int], list[float]]:
         position = self.names.position
         try:
             rows = [position[key] for key in column.coefficients]
         except KeyError as missing:
             raise UnknownRowError(
                 f"the column of {column.structure!r} has a coefficient in row {missing.args[0]!r}, which the master "
-                "does not have: "
-                "add the row to the template, or let the column bring it in Column.rows"
+                "does not have: add the row to the template, or let the column bring it in Column.rows"
             ) from None
         values = [float(value) for value in column.coefficients.values()]
         if not all(map(math.isfinite, values)) or not math.isfinite(column.cost):
@@ -511,17 +543,26 @@ class LinearMaster(RestrictedMaster):
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> list[float]:
         weight = 1.0 if self.phase == 2 else 0.0
-        pi = duals.values
-        known = len(pi)
+        pi = duals.values.tolist()
+        pi += [0.0] * (self.num_rows - len(pi))
         costs = []
         for column in columns:
-            brings_rows = bool(column.rows)
-            if brings_rows:  # rows that are not there yet have no dual value: they are slack at the present solution
+            if column.rows:  # rows that are not there yet have no dual value: they are slack at the present solution
                 own = {k: a for k, a in column.coefficients.items() if k in self.names.position}
-                column = Column(column.cost, own, column.structure, column.key)
-            rows, values = self.entries(column)
-            costs.append(weight * column.cost - sum(v * pi[r] for r, v in zip(rows, values, strict=True) if r < known))
+                rows, values = self._find_entries(Column(column.cost, own, column.structure, column.key))
+            else:
+                rows, values = self.entries(column)
+            costs.append(weight * column.cost - sum(v * pi[r] for r, v in zip(rows, values, strict=True)))
         return costs
+
+    def centre(self, duals: Any) -> Floats | None:
+        if isinstance(duals, Duals):
+            values = np.append(duals.values, np.zeros(self.num_rows - len(duals.values)))
+        else:
+            values = np.zeros(self.num_rows)
+            for block, given in duals.items():
+                values[self.names.block(block)] = given
+        return self._signed(values)
 
     def best_known(self, duals: Duals, origin: int | None) -> float:
         table = self.table
@@ -568,6 +609,8 @@ class LinearMaster(RestrictedMaster):
             terms.append((oracle.multiplicity, beta, gamma))
         pi = s * duals.values
         known = len(pi)
+        if ((pi > 0) & np.isneginf(self.row_lower[:known]) | (pi < 0) & np.isposinf(self.row_upper[:known])).any():
+            return self.sense.ideal  # the dual of a side that the row does not have
         low, high = self.row_lower[:known], self.row_upper[:known]
         total = theta * float(
             np.where(pi > 0, pi, 0.0) @ np.where(np.isfinite(low), low, 0.0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from abc import ABC
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyomo.environ as pyo
+from numpy.typing import ArrayLike
 
 from colgen.branch_and_price import BranchAndPrice
 from colgen.branching import BranchingRule
@@ -86,6 +87,10 @@ class Problem(ABC):
     def initial_columns(self) -> Iterable[Column]:
         """Columns to start from, each one that an oracle could return."""
         return ()
+
+    def initial_duals(self) -> Mapping[str, ArrayLike] | None:
+        """A guess at optimal dual values, ``{block: values}``, from which smoothing starts; any guess is valid."""
+        return None
 
     def initial_answers(self) -> Iterable[Solution]:
         """Whole solutions to start from: the best becomes the first incumbent.
@@ -182,6 +187,7 @@ def solve(
             Settings(not relaxation, not relaxation, clean_up_after, keep_duals),
             tolerance,
             relaxation,
+            problem.initial_duals(),
         )
         try:
             with run.stage("setup"):

@@ -41,8 +41,8 @@ class Stabilization(ABC):
             improves the bound); its answer is None where it is not known.
         """
 
-    def reset(self) -> None:
-        """Forget everything: another node or phase begins, with another dual function."""
+    def reset(self, centre: Floats | None = None) -> None:
+        """Forget everything: another dual function begins; ``centre`` is a guess at its optimum."""
 
 
 class NoStabilization(Stabilization):
@@ -75,9 +75,9 @@ class Wentges(Stabilization):
         self._start = 0.5 if alpha is None else alpha
         self.reset()
 
-    def reset(self) -> None:
+    def reset(self, centre: Floats | None = None) -> None:
         self.alpha = self._start
-        self._centre: Floats | None = None
+        self._centre = centre
         self._misprices = 0
 
     def propose(self, duals: Duals) -> Duals:

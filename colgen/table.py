@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,10 +80,11 @@ class ColumnTable:
             names.append(key if key is not None else (kind, k))
         return names
 
-    def append(self, columns: Sequence[Column], origin: int) -> None:
-        """Append generated columns."""
-        for column in columns:
-            self.position[column.identity] = len(self.columns)
+    def append(self, identified: Mapping[Hashable, Column], origin: int) -> None:
+        """Append generated columns, by their identities."""
+        columns = list(identified.values())
+        for identity, column in identified.items():
+            self.position[identity] = len(self.columns)
             self.columns.append(column)
             self._keys.append(column.key)
         self._extend(

@@ -116,17 +116,19 @@ def best_packing(net: Network, values: Floats, profits: Floats) -> Ints:
     return packing
 
 
-def packings_by_item(net: Network, values: Floats, profits: Floats) -> tuple[Floats, Ints]:
-    """For each item the best packing that holds it.
+def packings_by_first_item(net: Network, values: Floats, profits: Floats, threshold: float) -> tuple[Floats, Ints]:
+    """For each item the best packing that begins with it, if its profit is above ``threshold``.
+
+    It is read off the table of :func:`best_from`, without a further dynamic program.
 
     Returns
     -------
     profit
-        Shape (items,); ``NEVER`` for an item that no packing can hold.
+        Shape (items,); ``NEVER`` for an item that no packing begins with.
     packings
-        Shape (items, items): row i holds the copies of each item in the best packing with item i.
+        Shape (items, items): row i holds the copies of each item; zeros where the profit is not above the threshold.
     """
-    profit, packings = _through_items(*net, values, profits)
+    profit, packings = _by_first_item(*net, values, profits, threshold)
     return profit, packings
 
 
@@ -365,72 +367,31 @@ def _through_item(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _trace_back(  # type: ignore[no-untyped-def]
-    capacity, widths, copies, first_arc, positions, profits, reach, packing, item, p
+def _by_first_item(  # type: ignore[no-untyped-def]
+    capacity, widths, copies, first_arc, positions, values, profits, threshold
 ):
-    """Add to ``packing`` the best pieces of the items up to and including ``item`` that end exactly at p."""
-    for i in range(item, -1, -1):
-        w, first, last = widths[i], first_arc[i], first_arc[i + 1]
-        if copies[i] * w + w > capacity:
-            while reach[i + 1, p] > reach[i, p]:
-                packing[i] += 1
-                p -= w
-        elif reach[i + 1, p] > reach[i, p]:
-            best, best_value = 0, reach[i, p]
-            for c in range(1, copies[i] + 1):
-                if p - c * w < 0 or _arc_at(first, last, positions, p - c * w) < 0:
-                    break
-                v = reach[i, p - c * w]
-                for t in range(c, 0, -1):
-                    v = v + profits[_arc_at(first, last, positions, p - t * w)]
-                if v > best_value:
-                    best, best_value = c, v
-            packing[i] += best
-            p -= best * w
-    return packing
-
-
-@njit(cache=True)
-def _through_items(capacity, widths, copies, first_arc, positions, values, profits):  # type: ignore[no-untyped-def]
-    """The best packing with each item: its first piece of the item starts at some arc, the others follow."""
     m = len(widths)
-    reach = _forward(capacity, widths, copies, first_arc, positions, profits)
     best = np.full(m, NEVER)
     packings = np.zeros((m, m), np.int64)
-    further = np.empty(capacity + 1)
     for i in range(m):
         w, first, last = widths[i], first_arc[i], first_arc[i + 1]
-        before = reach[i]
-        limited = copies[i] * w + w <= capacity
-        if limited:  # best profit with at most b_i - 1 more pieces of the item
-            further[:] = values[i + 1]
-            for _ in range(copies[i] - 1):
-                for k in range(first, last):
-                    p = positions[k]
-                    v = profits[k] + further[p + w]
-                    if v > further[p]:
-                        further[p] = v
-        else:
-            further[:] = values[i]
-        at = -1
-        for k in range(first, last):
-            p = positions[k]
-            v = before[p] + profits[k] + further[p + w]
-            if v > best[i]:
-                best[i], at = v, k
-        if at < 0 or best[i] < 0.5 * NEVER:
-            best[i] = NEVER
+        if first == last or positions[first] != 0:
             continue
-        p, row = positions[at], packings[i]
-        _trace_back(capacity, widths, copies, first_arc, positions, profits, reach, row, i - 1, p)
-        row[i] += 1
-        p += w
-        if limited:
-            c = _copies_from(first, last, w, copies[i] - 1, positions, profits, values[i + 1], p)
-            row[i] += c
-            _trace(capacity, widths, copies, first_arc, positions, values, profits, row, i + 1, p + c * w)
-        else:
-            _trace(capacity, widths, copies, first_arc, positions, values, profits, row, i, p)
+        row = packings[i]
+        if copies[i] * w + w > capacity:
+            best[i] = profits[first] + values[i, w]
+            if best[i] > threshold:
+                row[i] = 1
+                _trace(capacity, widths, copies, first_arc, positions, values, profits, row, i, w)
+            continue
+        c = 1 + _copies_from(first, last, w, copies[i] - 1, positions, profits, values[i + 1], w)
+        v = values[i + 1, c * w]
+        for t in range(c - 1, -1, -1):
+            v = profits[_arc_at(first, last, positions, t * w)] + v
+        best[i] = v
+        if v > threshold:
+            row[i] = c
+            _trace(capacity, widths, copies, first_arc, positions, values, profits, row, i + 1, c * w)
     return best, packings
 
 

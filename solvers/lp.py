@@ -33,6 +33,9 @@ INFINITY = float("inf")
 _FEASIBILITY_TOLERANCE = 1e-9
 
 
+_DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
+
+
 class LPStatus(enum.Enum):
     """How a linear or mixed-integer program ended."""
 
@@ -110,6 +113,8 @@ class LinearProgram:
         tolerance: float = _FEASIBILITY_TOLERANCE,
     ) -> None:
         self._highs = _new_highs(tolerance)
+        self._highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
+        self._rows_changed = False
         _check(self._highs.passModel(_highs_lp(maximize, matrix, costs, lower, upper, row_lower, row_upper, offset)))
 
     @property
@@ -135,6 +140,7 @@ class LinearProgram:
     def add_rows(self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats) -> None:
         """Append rows in one call; row i has entries ``starts[i]:starts[i + 1]`` of ``columns`` and ``values``."""
         _check_finite(values)
+        self._rows_changed = True
         _check(self._highs.addRows(len(lower), lower, upper, len(values), _int32(starts), _int32(columns), values))
 
     def delete_columns(self, columns: Ints) -> None:
@@ -149,9 +155,11 @@ class LinearProgram:
         _check(self._highs.changeObjectiveOffset(offset))
 
     def change_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
+        self._rows_changed = True
         _check(self._highs.changeColsBounds(len(columns), _int32(columns), lower, upper))
 
     def change_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
+        self._rows_changed = True
         _check(
             self._highs.changeRowsBounds(  # type: ignore[attr-defined]  # missing in highspy's stubs
                 len(rows), _int32(rows), lower, upper
@@ -191,10 +199,16 @@ class LinearProgram:
             When HiGHS fails twice, the second time from a fresh start.
         """
         highs = self._highs
+        # New columns and costs leave the basis primal feasible, new rows and bounds leave it dual feasible.
+        highs.setOptionValue("simplex_strategy", _DUAL_SIMPLEX if self._rows_changed else _PRIMAL_SIMPLEX)
+        self._rows_changed = False
         highs.setOptionValue("time_limit", highs.getRunTime() + max(time_limit, 0.0))
         status = _run(highs)
-        if status is None:
+        if status not in (LPStatus.OPTIMAL, LPStatus.LIMIT):
+            # A second opinion, by the other method and from a fresh start: with sides of 1e8 beside ones of 1 the primal
+            # simplex method has called a program of nonnegative costs unbounded.
             highs.clearSolver()
+            highs.setOptionValue("simplex_strategy", _DUAL_SIMPLEX)
             status = _run(highs)
         if status is None:
             raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
@@ -212,8 +226,9 @@ class LinearProgram:
         )
 
     def solve_for_duals(self) -> tuple[float, Floats]:
-        """Optimum and dual values, and nothing else: for a loop that is to cost no more than HiGHS itself."""
+        """Optimum and dual values alone: for a loop over columns that is to cost no more than HiGHS itself."""
         highs = self._highs
+        highs.setOptionValue("simplex_strategy", _PRIMAL_SIMPLEX)
         if _run(highs) is not LPStatus.OPTIMAL:
             raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
         return highs.getInfo().objective_function_value, np.array(highs.getSolution().row_dual)
@@ -333,7 +348,6 @@ def _run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.
         highs.setOptionValue("presolve", "off")
         highs.setOptionValue("time_limit", limit - (time.monotonic() - started))
         run(highs)
-        highs.setOptionValue("presolve", "choose")
         status = highs.getModelStatus()
     if status == codes.kModelEmpty:  # HiGHS does not look at the rows of a program without columns
         lp = highs.getLp()

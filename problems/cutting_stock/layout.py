@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
@@ -42,6 +43,13 @@ class Layout:
         """The pattern with these copies by rank."""
         ranks = np.flatnonzero(copies)
         return tuple(zip(self.item_of_rank[ranks].tolist(), copies[ranks].tolist(), strict=True))
+
+    def patterns(self, packings: NDArray[np.int64]) -> list[Pattern]:
+        """The patterns of several packings, one a row."""
+        rows, ranks = np.nonzero(packings)
+        pieces = list(zip(self.item_of_rank[ranks].tolist(), packings[rows, ranks].tolist(), strict=True))
+        ends = np.searchsorted(rows, np.arange(len(packings) + 1)).tolist()
+        return [tuple(pieces[start:end]) for start, end in itertools.pairwise(ends)]
 
     def arcs(self, column: Column) -> Mapping[Hashable, float]:
         """The arcs of a column's pattern, each with value 1: the original variables that the pattern sets."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from colgen import Bound, Column, Duals, Pricing, PricingContext, PricingResult
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
-from solvers.knapsack import Network, best_from, network, packings_by_item
+from solvers.knapsack import Network, best_from, network, packings_by_first_item
 
 ARC = "arc"
 """Block of the branching rows; their index is an arc ``(rank, position)``."""
@@ -17,9 +17,9 @@ ARC = "arc"
 class PatternOracle(Pricing):
     """Bounded knapsack over patterns laid out on the roll: exact, and many patterns at once.
 
-    One forward and one backward pass of the dynamic program give, for every item, the best pattern that holds it.  The
-    distinct improving ones among them, best first, are the columns of the round: together they touch many rows, which
-    saves rounds.
+    The dynamic program that finds the best pattern knows, for every item, the best pattern whose widest item it is.
+    The improving ones among them, best first, are the columns of the round: no two of them are alike, and together they
+    touch many rows, which saves rounds.
 
     Parameters
     ----------
@@ -42,26 +42,19 @@ class PatternOracle(Pricing):
         optimum = float(values[0, 0])
         if optimum <= 0.0:  # the empty pattern is best: no column at all
             return PricingResult(bound=None if context.fixed else context.cost_weight)
-        by_item, packings = packings_by_item(net, values, profits)
-        candidates = np.argsort(-by_item, kind="stable")
-        columns: list[Column] = []
-        reduced_costs: list[float] = []
-        seen: set[bytes] = set()
-        for rank in candidates[by_item[candidates] > context.cost_weight].tolist() or candidates[:1].tolist():
-            packing = packings[rank]
-            signature = packing.tobytes()
-            if signature not in seen:
-                seen.add(signature)
-                columns.append(self.encode(self.layout.pattern(packing)))
-                reduced_costs.append(context.cost_weight - float(by_item[rank]))
-                if len(columns) == self.columns:
-                    break
+        weight = context.cost_weight
+        earned, packings = packings_by_first_item(net, values, profits, min(weight, (1.0 - 1e-12) * optimum))
+        best = np.argsort(-earned, kind="stable")[: self.columns]
+        improving = best[earned[best] > weight]
+        chosen = improving if len(improving) else best[:1]
+        columns = [self.encode(pattern) for pattern in self.layout.patterns(packings[chosen])]
+        reduced_costs = (weight - earned[chosen]).tolist()
         # While a dive has fixed columns, patterns are limited to what is still demanded, which proves nothing.
         return PricingResult(columns, None if context.fixed else context.cost_weight - optimum, reduced_costs)
 
     def encode(self, pattern: Pattern) -> Column:
         """The column of a pattern."""
-        return Column(1.0, {("demand", item): float(copies) for item, copies in pattern}, pattern)
+        return Column(1.0, {("demand", item): copies for item, copies in pattern}, pattern)
 
     def network(self, context: PricingContext) -> Network:
         """The arcs that the branching decisions leave, for the copies still demanded; kept for the next call."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyomo.environ as pyo
 
@@ -65,6 +65,10 @@ class CuttingStock(Problem):
     def heuristics(self) -> Sequence[Heuristic]:
         rounding = Rounding(self.instance, self.oracle)
         return (rounding, Diving(proper="demand", polish=rounding))
+
+    def initial_duals(self) -> Mapping[str, Sequence[float]]:
+        # An item is worth about the share of a roll that it takes.
+        return {"demand": [width / self.instance.roll for width in self.instance.widths]}
 
     def initial_answers(self) -> Iterable[Solution]:
         yield as_solution(first_fit_decreasing(self.instance), self.oracle)

@@ -16,7 +16,7 @@ from solvers.knapsack import (
     bounded_knapsack,
     network,
     packings_above,
-    packings_by_item,
+    packings_by_first_item,
 )
 
 SEEDS = range(60)
@@ -85,18 +85,23 @@ def test_naive_best_packing(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_naive_best_packing_with_each_item(seed):
+def test_naive_best_packing_that_begins_with_each_item(seed):
     net, profits, every = naive(seed)
-    by_item, rows = packings_by_item(net, best_from(net, profits), profits)
+    threshold = 0.5
+    earned, rows = packings_by_first_item(net, best_from(net, profits), profits, threshold)
     for item in range(net.num_items):
-        holding = [value for copies, value, _ in every if copies[item]]
-        if not holding:
-            assert by_item[item] == NEVER
+        beginning = [value for copies, value, _ in every if copies[item] and not any(copies[:item])]
+        if not beginning:
+            assert earned[item] == NEVER
             continue
-        assert by_item[item] == pytest.approx(max(holding))
+        assert earned[item] == pytest.approx(max(beginning))
+        if earned[item] <= threshold:
+            assert not rows[item].any()
+            continue
         assert rows[item, item] > 0
+        assert not rows[item, :item].any()
         assert tuple(rows[item].tolist()) in {copies for copies, _, _ in every}
-        assert profit_of(net, profits, rows[item]) == pytest.approx(by_item[item])
+        assert profit_of(net, profits, rows[item]) == pytest.approx(earned[item])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
