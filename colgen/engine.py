@@ -20,17 +20,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from colgen.columns import Column, Row
-from colgen.duals import Duals
-from colgen.errors import (
-    DecisionViolatedError,
-    FormulationError,
-    InvalidBoundError,
-    OracleBeatenError,
-    ReducedCostError,
-    RepeatedColumnError,
-    SeparationError,
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.checks import (
+    check_not_repeated,
+    check_results,
+    check_row,
+    check_weak_duality,
+    names,
+    probe_infeasibility,
 )
+from colgen.columns import Column, Row
+from colgen.errors import FormulationError, InvalidBoundError, SeparationError
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing import Pricing, PricingContext, PricingResult
 from colgen.result import Iteration, Termination
@@ -40,8 +42,7 @@ from colgen.separation import Separation
 from colgen.solution import Solution
 from colgen.stabilization import Stabilization
 
-_CHECK = 1e-6
-"""Relative tolerance of the diagnostics: far above rounding, far below any real mistake."""
+Floats = NDArray[np.float64]
 
 
 class Outcome(enum.Enum):
@@ -136,7 +137,7 @@ def column_generation(
         if duals is None or sense.is_better(bound, priced.bound):
             bound, duals = priced.bound, priced.duals
         pricing_seconds = time.perf_counter() - clock
-        _check_weak_duality(sense, bound, solved, pricing)
+        check_weak_duality(sense, bound, solved, pricing)
 
         clock = time.perf_counter()
         rows: list[Row] = []
@@ -172,7 +173,7 @@ def column_generation(
             )
         )
         if outcome is Outcome.INFEASIBLE:
-            _probe_infeasibility(pricing, solved, context)
+            probe_infeasibility(pricing, solved, context)
             return Relaxed(outcome, sense.hopeless, solved)
         node_bound = bound if phase == 2 else sense.ideal
         if reason is not None and (outcome is None or outcome is Outcome.UNPROVED):
@@ -265,15 +266,15 @@ def _price(
     while True:
         duals = stabilization.propose(solved.duals)
         results = [oracle.price(duals, context) for oracle in pricing]
-        reduced_costs = [master.reduced_costs(result.columns, duals) for result in results]
-        bests = _check_results(master, pricing, results, reduced_costs, duals, context)
+        reduced_costs = [np.asarray(master.reduced_costs(result.columns, duals)) for result in results]
+        bests = check_results(master, pricing, results, reduced_costs, duals, context)
         here = master.dual_bound(duals, pricing, [result.bound for result in results])
         if math.isnan(here):
-            raise InvalidBoundError(f"the oracles {_names(pricing)} state a bound that is not a number")
+            raise InvalidBoundError(f"the oracles {names(pricing)} state a bound that is not a number")
         if bound_duals is None or sense.is_better(bound, here):
             bound, bound_duals = here, duals
         if duals is not solved.duals:
-            reduced_costs = [master.reduced_costs(result.columns, solved.duals) for result in results]
+            reduced_costs = [np.asarray(master.reduced_costs(result.columns, solved.duals)) for result in results]
         columns = [
             _improving(master, oracle, result, mine, context)
             for oracle, result, mine in zip(pricing, results, reduced_costs, strict=True)
@@ -294,117 +295,18 @@ def _improving(
     master: RestrictedMaster,
     oracle: Pricing,
     result: PricingResult,
-    reduced_costs: Sequence[float],
+    reduced_costs: Floats,
     context: PricingContext,
 ) -> list[Column]:
     """The columns that improve the master at its own duals, given their reduced costs there."""
     chosen = []
-    for column, reduced_cost in zip(result.columns, reduced_costs, strict=True):
-        if not context.improves(reduced_cost):
-            continue
+    for k in np.flatnonzero(master.sense.gains(reduced_costs) > context.tolerance).tolist():
+        column = result.columns[k]
         if not master.holds(column):
             chosen.append(column)
-        elif master.is_open(column) and abs(reduced_cost) > _CHECK * max(1.0, abs(column.cost)):
-            raise RepeatedColumnError(
-                f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost "
-                f"{reduced_cost:g}), but the master "
-                "holds it already and has priced it out: two different columns share a key, or its rows' functions "
-                "changed"
-            )
+        elif master.is_open(column):
+            check_not_repeated(oracle, column, float(reduced_costs[k]))
     return chosen
-
-
-def _check_results(
-    master: RestrictedMaster,
-    pricing: Sequence[Pricing],
-    results: Sequence[PricingResult],
-    found: Sequence[Sequence[float]],
-    duals: Duals,
-    context: PricingContext,
-) -> list[Column | None]:
-    """Hold each result, with its columns' reduced costs, against what is known; returns each problem's best column."""
-    sense = master.sense
-    bests: list[Column | None] = []
-    for oracle, result, reduced_costs in zip(pricing, results, found, strict=True):
-        best: int | None = None
-        for k, (column, reduced_cost) in enumerate(zip(result.columns, reduced_costs, strict=True)):
-            stated = result.reduced_costs[k] if result.reduced_costs and k < len(result.reduced_costs) else None
-            if stated is not None and not _agree(stated, reduced_cost, column.cost):
-                raise ReducedCostError(
-                    f"{oracle.name} states the reduced cost {stated:g} for the column of {column.structure!r}, but "
-                    "its cost and coefficients "
-                    f"give {reduced_cost:g}: compare how it encodes a structure with what it optimises"
-                    + (" (in phase 1 costs count zero, see context.cost_weight)" if context.cost_weight == 0 else "")
-                )
-            if not context.allows(column):
-                blame = next(d for d in context.decisions if not d.allows(column))
-                raise DecisionViolatedError(
-                    f"{oracle.name} returned the column of {column.structure!r}, which the branching decision {blame} "
-                    "forbids: "
-                    "the oracle must honour context.decisions"
-                )
-            if best is None or sense.is_better(reduced_cost, reduced_costs[best]):
-                best = k
-        bests.append(None if best is None else result.columns[best])
-        if result.bound is None:
-            continue
-        if math.isnan(result.bound):
-            raise InvalidBoundError(f"{oracle.name} states a bound that is not a number")
-        if best is not None:
-            _check_not_beaten(sense, oracle, result.bound, reduced_costs[best], "a column that it returned itself")
-        if len(pricing) == 1:
-            known = master.best_known(duals, None)
-        else:
-            known = master.best_known(duals, list(pricing).index(oracle))
-        _check_not_beaten(sense, oracle, result.bound, known, "a column that is in the master already")
-    return bests
-
-
-def _check_not_beaten(sense: Sense, oracle: Pricing, bound: float, known: float, whose: str) -> None:
-    if math.isinf(known):
-        return
-    if sense.is_better(known, bound, _CHECK * max(1.0, abs(known))):
-        raise OracleBeatenError(
-            f"{oracle.name} claims that no reduced cost is better than {bound:g}, but {whose} has {known:g}: it is "
-            "not exact, "
-            "or it states a bound where it should state None"
-        )
-
-
-def _agree(stated: float, computed: float, scale: float) -> bool:
-    return abs(stated - computed) <= _CHECK * max(1.0, abs(stated), abs(scale))
-
-
-def _check_weak_duality(sense: Sense, bound: float, solved: MasterSolution, pricing: Sequence[Pricing]) -> None:
-    if sense.is_better(solved.objective, bound, _CHECK * max(1.0, abs(solved.objective))):
-        raise InvalidBoundError(
-            f"the dual bound {bound:g} is beaten by the restricted master's objective {solved.objective:g}: a bound "
-            "stated by "
-            f"{_names(pricing)} is not valid, or a multiplicity or cost bound is too tight"
-        )
-
-
-def _probe_infeasibility(pricing: Sequence[Pricing], solved: MasterSolution, context: PricingContext) -> None:
-    """Before infeasibility is believed: check that no oracle forgets that costs count zero in phase 1.
-
-    With duals multiplied by a large number an oracle that adds costs regardless finds what it should have found; one
-    that honours the cost weight returns what it returned before.
-    """
-    if not isinstance(solved.duals, Duals):
-        return
-    large = solved.duals.replace(1e6 * solved.duals.values)
-    for oracle in pricing:
-        claimed = oracle.price(solved.duals, context).bound
-        if claimed is None:
-            continue
-        columns = list(oracle.price(large, context).columns)
-        for column, found in zip(columns, context.reduced_costs(columns, solved.duals), strict=True):
-            if context.sense.is_better(found, claimed, _CHECK * max(1.0, abs(found))):
-                raise OracleBeatenError(
-                    f"{oracle.name} would make the problem infeasible, but it overlooked the column of "
-                    f"{column.structure!r}: in phase 1 "
-                    "a column's own cost counts zero, so multiply costs by context.cost_weight"
-                )
 
 
 # --- separation and adding -------------------------------------------------------------------------------------------
@@ -419,32 +321,9 @@ def _separate(
     rows: list[Row] = []
     for separator in separation:
         for row in separator.separate(solution):
-            activity = row_activity(row, solution)
-            if row.lower - 1e-9 <= activity <= row.upper + 1e-9:
-                raise SeparationError(
-                    f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity "
-                    f"{activity:g} in [{row.lower:g}, {row.upper:g}]): return violated rows only"
-                )
-            if incumbent is not None and not row.lower - _CHECK <= row_activity(row, incumbent) <= row.upper + _CHECK:
-                raise SeparationError(
-                    f"{separator.name} returned the row {row.key!r}, which cuts off a known answer of objective "
-                    f"{incumbent.objective:g}: rows must be valid for every answer"
-                )
+            check_row(separator, row, solution, incumbent)
             rows.append(row)
     return rows
-
-
-def row_activity(row: Row, solution: Solution) -> float:
-    """Activity of a row at a solution."""
-    total = sum(row.coefficients.get(key, 0.0) * value for key, value in solution.variables.items())
-    for column, value in solution.columns:
-        if row.key in column.coefficients:
-            total += column.coefficients[row.key] * value
-        elif column.key is not None and column.key in row.coefficients:
-            total += row.coefficients[column.key] * value
-        elif row.coefficient is not None:
-            total += row.coefficient(column) * value
-    return total
 
 
 def _add(master: RestrictedMaster, priced: _Priced, rows: list[Row]) -> int:
@@ -459,7 +338,3 @@ def _add(master: RestrictedMaster, priced: _Priced, rows: list[Row]) -> int:
                 "two different rows share a key"
             )
     return added
-
-
-def _names(pricing: Sequence[Pricing]) -> str:
-    return ", ".join(oracle.name for oracle in pricing) or "nobody (there is no pricing problem)"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 import math
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyomo.environ as pyo
@@ -92,7 +93,7 @@ class RestrictedMaster(ABC):
         """
 
     @abstractmethod
-    def reduced_costs(self, columns: Sequence[Column], duals: Any) -> Sequence[float]:
+    def reduced_costs(self, columns: Sequence[Column], duals: Any) -> Sequence[float] | Floats:
         """Reduced costs of columns, in the master or not."""
 
     @abstractmethod
@@ -163,6 +164,9 @@ class RestrictedMaster(ABC):
         """Start the next solve from a basis saved earlier."""
 
 
+_Batch: TypeAlias = tuple[Floats, NDArray[np.int64], NDArray[np.int64], Floats]
+
+
 class _Entries(NamedTuple):
     """A column with what the master has looked up about it."""
 
@@ -199,6 +203,7 @@ class LinearMaster(RestrictedMaster):
         self._by_function: list[tuple[int, Row]] = []
         self._by_key: dict[Key, list[tuple[int, float]]] = {}
         self._looked_up: dict[int, _Entries] = {}
+        self._last_batch: tuple[tuple[Column, ...], _Batch] | None = None
         self._decision_rows: set[Key] = set()
         self._decisions: tuple[Decision, ...] = ()
         self._allowed: dict[Decision, Mask] = {}
@@ -389,7 +394,7 @@ class LinearMaster(RestrictedMaster):
         self.add_rows([*rows, *brought])
         if new:
             self._add_columns(new, origin)
-        self._looked_up.clear()
+        self._forget()
         return len(new)
 
     def _identity(self, column: Column) -> Hashable:
@@ -401,7 +406,7 @@ class LinearMaster(RestrictedMaster):
         fresh = {row.key: row for row in rows if row.key not in self.names.position}
         if not fresh:
             return
-        self._looked_up.clear()
+        self._forget()
         starts = [0]
         entry_columns: list[int] = []
         entry_values: list[float] = []
@@ -513,6 +518,10 @@ class LinearMaster(RestrictedMaster):
             known = self._looked_up[id(column)] = _Entries(column, column.identity, rows, values)
         return known
 
+    def _forget(self) -> None:
+        self._looked_up.clear()
+        self._last_batch = None
+
     def _find_entries(self, column: Column) -> tuple[list[int], list[float]]:
         position = self.names.position
         try:
@@ -541,19 +550,38 @@ class LinearMaster(RestrictedMaster):
 
     # --- what a round proves -----------------------------------------------------------------------------------------
 
-    def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> list[float]:
+    def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
         weight = 1.0 if self.phase == 2 else 0.0
-        pi = duals.values.tolist()
-        pi += [0.0] * (self.num_rows - len(pi))
-        costs = []
+        costs, owners, rows, values = self._batch(columns)
+        pi = np.append(duals.values, np.zeros(self.num_rows - len(duals.values)))
+        return weight * costs - np.bincount(owners, values * pi[rows], minlength=len(costs))
+
+    def _batch(self, columns: Sequence[Column]) -> _Batch:
+        """Costs of columns, and their entries as triples of column, row, value; remembered for the next question."""
+        if self._last_batch is not None:
+            asked, batch = self._last_batch
+            if len(asked) == len(columns) and all(map(operator.is_, asked, columns)):
+                return batch
+        rows: list[int] = []
+        values: list[float] = []
+        lengths = []
         for column in columns:
             if column.rows:  # rows that are not there yet have no dual value: they are slack at the present solution
                 own = {k: a for k, a in column.coefficients.items() if k in self.names.position}
-                rows, values = self._find_entries(Column(column.cost, own, column.structure, column.key))
+                entry_rows, entry_values = self._find_entries(Column(column.cost, own, column.structure, column.key))
             else:
-                rows, values = self.entries(column)
-            costs.append(weight * column.cost - sum(v * pi[r] for r, v in zip(rows, values, strict=True)))
-        return costs
+                entry_rows, entry_values = self.entries(column)
+            rows += entry_rows
+            values += entry_values
+            lengths.append(len(entry_rows))
+        batch = (
+            np.array([column.cost for column in columns], dtype=float),
+            np.repeat(np.arange(len(columns)), lengths),
+            np.array(rows, dtype=np.int64),
+            np.array(values, dtype=float),
+        )
+        self._last_batch = (tuple(columns), batch)
+        return batch
 
     def centre(self, duals: Any) -> Floats | None:
         if isinstance(duals, Duals):

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from colgen.columns import Column
 from colgen.duals import Duals
 from colgen.sense import Sense
@@ -45,9 +48,9 @@ class PricingContext:
     fixed: tuple[tuple[Column, float], ...] = ()
     deadline: float = math.inf
     tolerance: float = 1e-7
-    pricing_out: Callable[[Sequence[Column], Duals], Sequence[float]] | None = None
+    pricing_out: Callable[[Sequence[Column], Duals], Sequence[float] | NDArray[np.float64]] | None = None
 
-    def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float]:
+    def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:
         """Reduced costs of columns at ``duals``, rows that the columns do not name themselves included."""
         if self.pricing_out is None:
             return [
@@ -169,7 +172,7 @@ class OraclePricing(Pricing):
         structure = found.structure if isinstance(found, Best) else found
         columns = [self.encode(structure)]
         stated: list[float] = [found.reduced_cost] if isinstance(found, Best) else []
-        bound = stated[0] if stated else context.reduced_costs(columns, duals)[0]
+        bound = stated[0] if stated else float(context.reduced_costs(columns, duals)[0])
         columns += [self.encode(other) for other in self.others(structure, duals, context)]
         return PricingResult(columns, bound if self.exact else None, stated)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 class Sense(enum.Enum):
     """Whether a problem minimises or maximises.
@@ -37,6 +40,10 @@ class Sense(enum.Enum):
         if new == old:  # also equal infinities, whose difference is not a number
             return 0.0
         return self.sign * (old - new)
+
+    def gains(self, reduced_costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How much columns of these reduced costs improve the master, per unit: positive if they do."""
+        return -self.sign * reduced_costs
 
     def is_better(self, new: float, old: float, tolerance: float = 0.0) -> bool:
         """Whether ``new`` is better than ``old`` by more than ``tolerance``."""

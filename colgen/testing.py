@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.branching import BranchingRule, Decision, admits
+from colgen.checks import row_activity
 from colgen.columns import Column, Row
 from colgen.crosspricing import NOT_EXACT, TOLERANCE, PricedColumns, beaten, entries, misstated, products, slack
 from colgen.duals import Duals
-from colgen.engine import row_activity
 from colgen.errors import ColgenError
 from colgen.master import LinearMaster, RestrictedMaster
 from colgen.observing import Finding, Findings, Observer, Session, WatchedPricing, WatchedSeparation

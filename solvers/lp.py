@@ -205,7 +205,7 @@ class LinearProgram:
         highs.setOptionValue("time_limit", highs.getRunTime() + max(time_limit, 0.0))
         status = _run(highs)
         if status not in (LPStatus.OPTIMAL, LPStatus.LIMIT):
-            # A second opinion, by the other method and from a fresh start: with sides of 1e8 beside ones of 1 the primal
+            # A second opinion, by the other method and from a fresh start: beside sides of 1e8 the primal
             # simplex method has called a program of nonnegative costs unbounded.
             highs.clearSolver()
             highs.setOptionValue("simplex_strategy", _DUAL_SIMPLEX)

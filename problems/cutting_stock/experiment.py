@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from statistics import geometric_mean, median
 from typing import Any, cast
 
@@ -28,7 +30,7 @@ from problems.cutting_stock.instance import Instance, critical, near_integer, tr
 from problems.cutting_stock.loops import highs_loop, scip_loop
 from problems.cutting_stock.pricing import PatternOracle
 from problems.cutting_stock.template import CuttingStock
-from solvers.lp import LinearProgram, LPStatus
+from solvers.lp import LinearProgram, LPStatus, MIPSolution
 
 # --- the engine ------------------------------------------------------------------------------------------------------
 
@@ -247,7 +249,7 @@ NATURAL = (
 NEAR_INTEGER = ((0, 29), (2, 36), (11, 21), (13, 31), (14, 48), (15, 34), (16, 42), (19, 21), (23, 28))
 """(seed, optimum) of :func:`~problems.cutting_stock.instance.near_integer`."""
 
-_CAP = 60.0
+_CAP = 30.0
 """Seconds that HiGHS is given, and counted with where it needs more."""
 
 _OWN_LIMIT = 120.0
@@ -330,21 +332,45 @@ def _family_figures(name: str, outcomes: Sequence[Outcome]) -> list[Figure]:
 def _solve_both_ways(family: str, instance: Instance, optimum: int, cap: float) -> tuple[Outcome, str]:
     result, seconds = _timed(lambda: solve(CuttingStock(instance), stop=TimeLimit(_OWN_LIMIT)))
     _cross_check(instance, result, optimum)
-    complete, highs_seconds = _timed(lambda: solve_full(instance, "arc_flow", cap))
-    finished = complete.status is LPStatus.OPTIMAL
-    if finished and round(complete.objective) != optimum:
+    complete, highs_seconds = _arc_flow_in_highs(instance, cap)
+    finished = complete is not None and complete.status is LPStatus.OPTIMAL
+    if complete is not None and finished and round(complete.objective) != optimum:
         raise AssertionError(f"{instance.name}: HiGHS finds {complete.objective:g} rolls, {optimum} are known")
-    if complete.bound > optimum + 1e-6:
+    if complete is not None and complete.bound > optimum + 1e-6:
         raise AssertionError(f"{instance.name}: HiGHS proves more than {optimum} rolls: {complete.bound:g}")
-    took = highs_seconds
-    # HiGHS may notice its limit late, and the model takes time to build: past the limit it counts as the limit.
-    highs_seconds = min(took, cap)
     line = (
         f"{family:12} {instance.name:16} {result.objective:g} rolls, {result.termination.name}, {seconds:.2f} s, "
         f"{len(result.nodes)} nodes, {len(result.iterations)} rounds; "
-        f"HiGHS {f'{took:.1f} s' if finished else f'not in {cap:g} s (it gave up after {took:.0f} s)'}"
+        f"HiGHS on the arc flow {f'{highs_seconds:.1f} s' if finished else f'not in {cap:g} s'}"
     )
     return Outcome(family, result.is_optimal, seconds, len(result.nodes), highs_seconds, finished), line
+
+
+def _arc_flow_in_highs(instance: Instance, cap: float) -> tuple[MIPSolution | None, float]:
+    """HiGHS on the arc-flow model in a process of its own: its result (None if it needs longer) and its seconds.
+
+    HiGHS looks at its clock too seldom on these models, by minutes, so the process is ended from outside.  Building the
+    model counts, starting the process does not.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_solve_and_send, args=(theirs, instance, cap), daemon=True)
+    process.start()
+    try:
+        ours.recv()  # it is ready
+        started = time.perf_counter()
+        if not ours.poll(cap):
+            return None, cap
+        result: MIPSolution = ours.recv()
+        return result, min(time.perf_counter() - started, cap)
+    finally:
+        process.kill()
+        process.join()
+
+
+def _solve_and_send(pipe: Connection, instance: Instance, cap: float) -> None:
+    pipe.send("ready")
+    pipe.send(solve_full(instance, "arc_flow", cap))
 
 
 def _cross_check(instance: Instance, result: Result, optimum: int) -> None:

@@ -29,7 +29,7 @@ class PatternOracle(Pricing):
 
     cost_bound = 1.0  # every pattern costs a roll: Farley's bound holds
 
-    def __init__(self, layout: Layout, columns: int = 30) -> None:
+    def __init__(self, layout: Layout, columns: int = 45) -> None:
         self.layout = layout
         self.columns = columns
         self._network: Network | None = None

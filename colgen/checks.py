@@ -1,0 +1,168 @@
+"""The checks that keep the loop honest: whatever oracles and separations return is held against all that is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.columns import Column, Row
+from colgen.duals import Duals
+from colgen.errors import (
+    DecisionViolatedError,
+    InvalidBoundError,
+    OracleBeatenError,
+    ReducedCostError,
+    RepeatedColumnError,
+    SeparationError,
+)
+from colgen.master import MasterSolution, RestrictedMaster
+from colgen.pricing import Pricing, PricingContext, PricingResult
+from colgen.sense import Sense
+from colgen.separation import Separation
+from colgen.solution import Solution
+
+Floats = NDArray[np.float64]
+
+_CHECK = 1e-6
+"""Relative tolerance of the diagnostics: far above rounding, far below any real mistake."""
+
+
+def check_results(
+    master: RestrictedMaster,
+    pricing: Sequence[Pricing],
+    results: Sequence[PricingResult],
+    found: Sequence[Floats],
+    duals: Duals,
+    context: PricingContext,
+) -> list[Column | None]:
+    """Hold each result, with its columns' reduced costs, against what is known; returns each problem's best column."""
+    sense = master.sense
+    bests: list[Column | None] = []
+    for k, (oracle, result, reduced_costs) in enumerate(zip(pricing, results, found, strict=True)):
+        _check_stated(oracle, result, reduced_costs, context)
+        if context.decisions:
+            _check_decisions(oracle, result.columns, context)
+        best = int(np.argmax(sense.gains(reduced_costs))) if len(reduced_costs) else None
+        bests.append(None if best is None else result.columns[best])
+        if result.bound is None:
+            continue
+        if math.isnan(result.bound):
+            raise InvalidBoundError(f"{oracle.name} states a bound that is not a number")
+        if best is not None:
+            _check_exact(sense, oracle, result.bound, float(reduced_costs[best]), "a column that it returned itself")
+        known = master.best_known(duals, None if len(pricing) == 1 else k)
+        _check_exact(sense, oracle, result.bound, known, "a column that is in the master already")
+    return bests
+
+
+def _check_stated(oracle: Pricing, result: PricingResult, reduced_costs: Floats, context: PricingContext) -> None:
+    if result.reduced_costs is None or not len(result.reduced_costs):
+        return
+    stated = np.asarray(result.reduced_costs, dtype=float)
+    computed = reduced_costs[: len(stated)]
+    for k in np.flatnonzero(~(np.abs(stated - computed) <= _CHECK * np.maximum(1.0, np.abs(stated)))).tolist():
+        column = result.columns[k]
+        if abs(stated[k] - computed[k]) <= _CHECK * abs(column.cost):
+            continue
+        raise ReducedCostError(
+            f"{oracle.name} states the reduced cost {stated[k]:g} for the column of {column.structure!r}, but its cost "
+            f"and coefficients give {computed[k]:g}: compare how it encodes a structure with what it optimises"
+            + (" (in phase 1 costs count zero, see context.cost_weight)" if context.cost_weight == 0 else "")
+        )
+
+
+def _check_decisions(oracle: Pricing, columns: Sequence[Column], context: PricingContext) -> None:
+    for column in columns:
+        for decision in context.decisions:
+            if not decision.allows(column):
+                raise DecisionViolatedError(
+                    f"{oracle.name} returned the column of {column.structure!r}, which the branching decision "
+                    f"{decision} forbids: the oracle must honour context.decisions"
+                )
+
+
+def _check_exact(sense: Sense, oracle: Pricing, bound: float, known: float, whose: str) -> None:
+    if math.isfinite(known) and sense.is_better(known, bound, _CHECK * max(1.0, abs(known))):
+        raise OracleBeatenError(
+            f"{oracle.name} claims that no reduced cost is better than {bound:g}, but {whose} has {known:g}: it is not "
+            "exact, or it states a bound where it should state None"
+        )
+
+
+def check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float) -> None:
+    """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
+    if abs(reduced_cost) > _CHECK * max(1.0, abs(column.cost)):
+        raise RepeatedColumnError(
+            f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), "
+            "but the master holds it already and has priced it out: two different columns share a key, or its rows' "
+            "functions changed"
+        )
+
+
+def check_weak_duality(sense: Sense, bound: float, solved: MasterSolution, pricing: Sequence[Pricing]) -> None:
+    """Refuse a dual bound that the restricted master's objective beats."""
+    if sense.is_better(solved.objective, bound, _CHECK * max(1.0, abs(solved.objective))):
+        raise InvalidBoundError(
+            f"the dual bound {bound:g} is beaten by the restricted master's objective {solved.objective:g}: a bound "
+            "stated by "
+            f"{names(pricing)} is not valid, or a multiplicity or cost bound is too tight"
+        )
+
+
+def probe_infeasibility(pricing: Sequence[Pricing], solved: MasterSolution, context: PricingContext) -> None:
+    """Before infeasibility is believed: check that no oracle forgets that costs count zero in phase 1.
+
+    With duals multiplied by a large number an oracle that adds costs regardless finds what it should have found; one
+    that honours the cost weight returns what it returned before.
+    """
+    if not isinstance(solved.duals, Duals):
+        return
+    large = solved.duals.replace(1e6 * solved.duals.values)
+    for oracle in pricing:
+        claimed = oracle.price(solved.duals, context).bound
+        if claimed is None:
+            continue
+        columns = list(oracle.price(large, context).columns)
+        for column, found in zip(columns, context.reduced_costs(columns, solved.duals), strict=True):
+            if context.sense.is_better(found, claimed, _CHECK * max(1.0, abs(found))):
+                raise OracleBeatenError(
+                    f"{oracle.name} would make the problem infeasible, but it overlooked the column of "
+                    f"{column.structure!r}: in phase 1 "
+                    "a column's own cost counts zero, so multiply costs by context.cost_weight"
+                )
+
+
+def check_row(separator: Separation, row: Row, solution: Solution, incumbent: Solution | None) -> None:
+    """Refuse a row that the solution satisfies, or that cuts off an answer that we hold in our hands."""
+    activity = row_activity(row, solution)
+    if row.lower - 1e-9 <= activity <= row.upper + 1e-9:
+        raise SeparationError(
+            f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity "
+            f"{activity:g} in [{row.lower:g}, {row.upper:g}]): return violated rows only"
+        )
+    if incumbent is not None and not row.lower - _CHECK <= row_activity(row, incumbent) <= row.upper + _CHECK:
+        raise SeparationError(
+            f"{separator.name} returned the row {row.key!r}, which cuts off a known answer of objective "
+            f"{incumbent.objective:g}: rows must be valid for every answer"
+        )
+
+
+def row_activity(row: Row, solution: Solution) -> float:
+    """Activity of a row at a solution."""
+    total = sum(row.coefficients.get(key, 0.0) * value for key, value in solution.variables.items())
+    for column, value in solution.columns:
+        if row.key in column.coefficients:
+            total += column.coefficients[row.key] * value
+        elif column.key is not None and column.key in row.coefficients:
+            total += row.coefficients[column.key] * value
+        elif row.coefficient is not None:
+            total += row.coefficient(column) * value
+    return total
+
+
+def names(pricing: Sequence[Pricing]) -> str:
+    """The oracles, for a message."""
+    return ", ".join(oracle.name for oracle in pricing) or "nobody (there is no pricing problem)"
