@@ -215,8 +215,7 @@ class BranchAndPrice(Relaxation):
                 if abs(recovered.objective - solution.objective) > 1e-6 * max(1.0, abs(solution.objective)):
                     raise BranchingError(
                         f"{type(rule).__name__}.recover returned a solution of objective {recovered.objective:g} for "
-                        "a relaxation of "
-                        f"{solution.objective:g}"
+                        f"a relaxation of {solution.objective:g}"
                     )
                 self.take(recovered, f"{type(rule).__name__}.recover")
                 return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(relaxed.bound))
@@ -307,8 +306,8 @@ class BranchAndPrice(Relaxation):
         if sense.is_better(incumbent.objective, relaxed.bound, slack) and admits(node.decisions, incumbent):
             raise InvalidBoundError(
                 f"node {node.number} has the dual bound {relaxed.bound:g}, but the incumbent of objective "
-                f"{incumbent.objective:g} lies in it: "
-                f"a bound stated by {', '.join(oracle.name for oracle in self.pricing)} is not valid"
+                f"{incumbent.objective:g} lies in it: a bound stated by "
+                f"{', '.join(oracle.name for oracle in self.pricing)} is not valid"
             )
 
     def _check_children(
@@ -318,8 +317,8 @@ class BranchAndPrice(Relaxation):
             if admits(decisions, solution):
                 raise BranchingError(
                     f"{type(rule).__name__} returned a child of node {node.number} that does not cut off its "
-                    "relaxation, so that it "
-                    f"would be repeated for ever: {', '.join(map(str, decisions)) or 'no decision at all'}"
+                    "relaxation, so that it would be repeated for ever: "
+                    f"{', '.join(map(str, decisions)) or 'no decision at all'}"
                 )
 
 

@@ -107,8 +107,7 @@ def check_weak_duality(sense: Sense, bound: float, solved: MasterSolution, prici
     if sense.is_better(solved.objective, bound, _CHECK * max(1.0, abs(solved.objective))):
         raise InvalidBoundError(
             f"the dual bound {bound:g} is beaten by the restricted master's objective {solved.objective:g}: a bound "
-            "stated by "
-            f"{names(pricing)} is not valid, or a multiplicity or cost bound is too tight"
+            f"stated by {names(pricing)} is not valid, or a multiplicity or cost bound is too tight"
         )
 
 
@@ -130,8 +129,8 @@ def probe_infeasibility(pricing: Sequence[Pricing], solved: MasterSolution, cont
             if context.sense.is_better(found, claimed, _CHECK * max(1.0, abs(found))):
                 raise OracleBeatenError(
                     f"{oracle.name} would make the problem infeasible, but it overlooked the column of "
-                    f"{column.structure!r}: in phase 1 "
-                    "a column's own cost counts zero, so multiply costs by context.cost_weight"
+                    f"{column.structure!r}: in phase 1 a column's own cost counts zero, so multiply costs by "
+                    "context.cost_weight"
                 )
 
 
@@ -140,8 +139,8 @@ def check_row(separator: Separation, row: Row, solution: Solution, incumbent: So
     activity = row_activity(row, solution)
     if row.lower - 1e-9 <= activity <= row.upper + 1e-9:
         raise SeparationError(
-            f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity "
-            f"{activity:g} in [{row.lower:g}, {row.upper:g}]): return violated rows only"
+            f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity {activity:g} in "
+            f"[{row.lower:g}, {row.upper:g}]): return violated rows only"
         )
     if incumbent is not None and not row.lower - _CHECK <= row_activity(row, incumbent) <= row.upper + _CHECK:
         raise SeparationError(

@@ -334,7 +334,6 @@ def _add(master: RestrictedMaster, priced: _Priced, rows: list[Row]) -> int:
         if master.num_rows == before:
             raise SeparationError(
                 f"the separated rows {[row.key for row in rows][:3]} are in the master already, yet the solution "
-                "violates them: "
-                "two different rows share a key"
+                "violates them: two different rows share a key"
             )
     return added

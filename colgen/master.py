@@ -204,6 +204,7 @@ class LinearMaster(RestrictedMaster):
         self._by_key: dict[Key, list[tuple[int, float]]] = {}
         self._looked_up: dict[int, _Entries] = {}
         self._last_batch: tuple[tuple[Column, ...], _Batch] | None = None
+        self._last_products: tuple[Duals | None, tuple[int, int, int], Floats] = (None, (0, 0, 0), np.empty(0))
         self._decision_rows: set[Key] = set()
         self._decisions: tuple[Decision, ...] = ()
         self._allowed: dict[Decision, Mask] = {}
@@ -487,7 +488,9 @@ class LinearMaster(RestrictedMaster):
         self.table.append(new, origin)
         where = np.arange(first, len(self.table))
         row_array, value_array = np.array(rows, dtype=np.int64), np.array(values, dtype=float)
-        self.table.add_entries(np.repeat(where, np.diff(starts)), row_array, value_array)
+        owners = np.repeat(where, np.diff(starts))
+        _check_finite(columns, self.table.costs[where], owners - first, value_array)
+        self.table.add_entries(owners, row_array, value_array)
         for decision in self._decisions:
             self.table.upper_now[where] = np.where(
                 [decision.allows(c) for c in columns], self.table.upper_now[where], 0.0
@@ -531,11 +534,7 @@ class LinearMaster(RestrictedMaster):
                 f"the column of {column.structure!r} has a coefficient in row {missing.args[0]!r}, which the master "
                 "does not have: add the row to the template, or let the column bring it in Column.rows"
             ) from None
-        values = [float(value) for value in column.coefficients.values()]
-        if not all(map(math.isfinite, values)) or not math.isfinite(column.cost):
-            raise FormulationError(
-                f"the column of {column.structure!r} has a cost or a coefficient that is not a finite number"
-            )
+        values = list(column.coefficients.values())
         if column.key is not None and column.key in self._by_key:
             for row, value in self._by_key[column.key]:
                 if row not in rows:
@@ -574,12 +573,11 @@ class LinearMaster(RestrictedMaster):
             rows += entry_rows
             values += entry_values
             lengths.append(len(entry_rows))
-        batch = (
-            np.array([column.cost for column in columns], dtype=float),
-            np.repeat(np.arange(len(columns)), lengths),
-            np.array(rows, dtype=np.int64),
-            np.array(values, dtype=float),
-        )
+        owners = np.repeat(np.arange(len(columns)), lengths)
+        entries = np.array(values, dtype=float)
+        costs = np.array([column.cost for column in columns], dtype=float)
+        _check_finite(columns, costs, owners, entries)
+        batch = (costs, owners, np.array(rows, dtype=np.int64), entries)
         self._last_batch = (tuple(columns), batch)
         return batch
 
@@ -654,7 +652,13 @@ class LinearMaster(RestrictedMaster):
         return s * total + (self.formulation.offset if self.phase == 2 else 0.0)
 
     def _all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
-        return self._costs() - theta * self.table.row_products(duals.values)
+        """Of all columns at θπ; the products are remembered, for a round asks for them more than once."""
+        asked, size, products = self._last_products
+        now = (len(self.table), self.num_rows, self.table.deletions)
+        if asked is not duals or size != now:
+            products = self.table.row_products(duals.values)
+            self._last_products = (duals, now, products)
+        return self._costs() - theta * products
 
     def _box_terms(self, theta: float, duals: Duals) -> float:
         """Σ_j min over the bounds of x_j of its reduced cost times x_j, over columns that no oracle answers for."""
@@ -803,17 +807,18 @@ class LinearMaster(RestrictedMaster):
         Computed from the rows' coefficients alone; rows of branching decisions do not count, they hold in one part of
         the tree only.
         """
-        activity = np.zeros(self.num_rows)
+        sums = [0.0] * self.num_rows
         objective = self.formulation.offset
         for column, value in solution.columns:
             if column.integer and fractionality(value):
                 return f"the column of {column.structure!r} is used {value} times, which is not whole"
             if not column.lower - 1e-6 <= value <= column.upper + 1e-6:
                 return f"the column of {column.structure!r} is used {value} times, outside its bounds"
-            rows, values = self.entries(column)
-            activity[rows] += value * np.array(values)
+            for row, entry in zip(*self.entries(column), strict=True):
+                sums[row] += value * entry
             objective += value * column.cost
         f = self.formulation
+        activity = np.array(sums)
         x = np.zeros(len(f.costs))
         for key, value in solution.variables.items():
             x[self.table.position[key]] = value
@@ -848,6 +853,15 @@ class LinearMaster(RestrictedMaster):
         given then its values are loaded into the variables and its duals into the suffix ``dual``.
         """
         return _to_pyomo(self, solved)
+
+
+def _check_finite(columns: Sequence[Column], costs: Floats, owners: NDArray[np.int64], entries: Floats) -> None:
+    if np.isfinite(costs).all() and np.isfinite(entries).all():
+        return
+    bad = [*np.flatnonzero(~np.isfinite(costs)), *owners[~np.isfinite(entries)]]
+    raise FormulationError(
+        f"the column of {columns[int(bad[0])].structure!r} has a cost or a coefficient that is not a finite number"
+    )
 
 
 def _to_pyomo(master: LinearMaster, solved: MasterSolution | None) -> pyo.ConcreteModel:

@@ -68,6 +68,10 @@ class Problem(ABC):
         """Where violated rows come from."""
         return ()
 
+    def stabilization(self) -> Stabilization:
+        """Which duals to price at: Wentges smoothing with the automatic parameter, unless overridden."""
+        return Wentges()
+
     def branching(self) -> Sequence[BranchingRule]:
         """Branching rules, asked in order until one applies."""
         return ()
@@ -131,7 +135,7 @@ def solve(
     relaxation
         Solve the root's relaxation only, to its exact optimum; the result's solution is then fractional in general.
     stabilization
-        Which duals to price at; by default Wentges smoothing with the automatic parameter.
+        Instead of the problem's own.
     heuristics
         Instead of the problem's own.
     queue
@@ -182,7 +186,7 @@ def solve(
             tuple(problem.reductions()),
             problem.enumeration(),
             tuple(problem.heuristics() if heuristics is None else heuristics),
-            Wentges() if stabilization is None else stabilization,
+            problem.stabilization() if stabilization is None else stabilization,
             run,
             Settings(not relaxation, not relaxation, clean_up_after, keep_duals),
             tolerance,

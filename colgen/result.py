@@ -172,10 +172,10 @@ class Result:
 
     def __str__(self) -> str:
         return (
-            f"{self.termination.value}\n"
-            f"objective {_number(self.objective)}, dual bound {_number(self.dual_bound)}, gap {_percent(self.gap)}; "
-            f"{len(self.iterations)} rounds, {len(self.nodes)} nodes, {self.columns_generated} columns and "
-            f"{self.rows_generated} rows generated, {self.seconds.get('total', 0.0):.3g} s"
+            f"{self.termination.value}\nobjective {_number(self.objective)}, dual bound {_number(self.dual_bound)}, "
+            f"gap {_percent(self.gap)}; {len(self.iterations)} rounds, {len(self.nodes)} nodes, "
+            f"{self.columns_generated} columns and {self.rows_generated} rows generated, "
+            f"{self.seconds.get('total', 0.0):.3g} s"
         )
 
     def to_dict(self) -> dict[str, Any]:

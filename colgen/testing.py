@@ -73,8 +73,8 @@ class Report:
     def __str__(self) -> str:
         verdict = f"{len(self.findings)} findings" if len(self.findings) != 1 else "1 finding"
         lines = [
-            f"{self.problem}: {verdict if self.findings else 'nothing found'} "
-            f"({self.points} priced points, {self.columns} columns, {self.seconds:.1f} s)"
+            f"{self.problem}: {verdict if self.findings else 'nothing found'} ({self.points} priced points, "
+            f"{self.columns} columns, {self.seconds:.1f} s)"
         ]
         lines += [f"  {finding}" for finding in self.findings]
         lines += [f"  note: {note}" for note in self.notes]

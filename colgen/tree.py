@@ -268,6 +268,6 @@ def _check_child(sense: Sense, node: Node, evaluation: Evaluation) -> None:
         last = node.decisions[-1] if node.decisions else "none"
         raise ChildBoundError(
             f"node {node.number} has the relaxation {exact:g}, better than its parent's bound {node.bound:g}: the "
-            "parent's bound was not valid "
-            f"(an oracle that is not exact under its decisions), or the branching decision {last} enlarges the problem"
+            "parent's bound was not valid (an oracle that is not exact under its decisions), or the branching "
+            f"decision {last} enlarges the problem"
         )

@@ -340,8 +340,8 @@ def _solve_both_ways(family: str, instance: Instance, optimum: int, cap: float) 
         raise AssertionError(f"{instance.name}: HiGHS proves more than {optimum} rolls: {complete.bound:g}")
     line = (
         f"{family:12} {instance.name:16} {result.objective:g} rolls, {result.termination.name}, {seconds:.2f} s, "
-        f"{len(result.nodes)} nodes, {len(result.iterations)} rounds; "
-        f"HiGHS on the arc flow {f'{highs_seconds:.1f} s' if finished else f'not in {cap:g} s'}"
+        f"{len(result.nodes)} nodes, {len(result.iterations)} rounds; HiGHS on the arc flow "
+        f"{f'{highs_seconds:.1f} s' if finished else f'not in {cap:g} s'}"
     )
     return Outcome(family, result.is_optimal, seconds, len(result.nodes), highs_seconds, finished), line
 
