@@ -22,7 +22,8 @@ from colgen.enumeration import Enumerated, Enumeration
 from colgen.errors import ColgenError, InputError
 from colgen.formulation import Formulation, FormulationCache, artificial, compile_model
 from colgen.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
-from colgen.master import LinearMaster, MasterSolution, MasterStatus, RestrictedMaster
+from colgen.linear_master import LinearMaster
+from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing import Best, OraclePricing, Pricing, PricingContext, PricingResult, Stages
 from colgen.problem import Problem, solve
 from colgen.reduction import Reduction, ReductionContext

@@ -12,7 +12,8 @@ from colgen.engine import Outcome, Relaxed, Settings, column_generation
 from colgen.enumeration import Enumeration
 from colgen.errors import BranchingError, InvalidBoundError
 from colgen.heuristics import Heuristic, HeuristicContext
-from colgen.master import LinearMaster, MasterSolution, RestrictedMaster
+from colgen.linear_master import LinearMaster
+from colgen.master import MasterSolution, RestrictedMaster
 from colgen.pricing import Pricing, PricingContext
 from colgen.reduction import Reduction, ReductionContext
 from colgen.result import Certificate, Termination

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from colgen.branching import Decision
 from colgen.columns import Column
 from colgen.duals import Duals
-from colgen.master import LinearMaster
+from colgen.linear_master import LinearMaster
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

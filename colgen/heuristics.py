@@ -12,7 +12,8 @@ import numpy as np
 
 from colgen.branching import fractionality
 from colgen.engine import Outcome, Relaxed
-from colgen.master import LinearMaster, RestrictedMaster
+from colgen.linear_master import LinearMaster
+from colgen.master import RestrictedMaster
 from colgen.run import Run
 from colgen.solution import Solution
 

@@ -15,7 +15,7 @@ import numpy as np
 from colgen.columns import Column, Row
 from colgen.crosspricing import TOLERANCE, Claim, slack
 from colgen.duals import Duals
-from colgen.master import LinearMaster
+from colgen.linear_master import LinearMaster
 from colgen.pricing import Pricing, PricingContext, PricingResult
 from colgen.separation import Separation
 from colgen.solution import Solution

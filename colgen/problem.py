@@ -18,7 +18,8 @@ from colgen.enumeration import Enumeration
 from colgen.errors import InputError
 from colgen.formulation import Formulation, compile_model
 from colgen.heuristics import Heuristic, RestrictedMIP
-from colgen.master import LinearMaster, RestrictedMaster
+from colgen.linear_master import LinearMaster
+from colgen.master import RestrictedMaster
 from colgen.pricing import Pricing
 from colgen.progress import listening
 from colgen.reduction import Reduction

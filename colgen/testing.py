@@ -23,7 +23,8 @@ from colgen.columns import Column, Row
 from colgen.crosspricing import NOT_EXACT, TOLERANCE, PricedColumns, beaten, entries, misstated, products, slack
 from colgen.duals import Duals
 from colgen.errors import ColgenError
-from colgen.master import LinearMaster, RestrictedMaster
+from colgen.linear_master import LinearMaster
+from colgen.master import RestrictedMaster
 from colgen.observing import Finding, Findings, Observer, Session, WatchedPricing, WatchedSeparation
 from colgen.pricing import Pricing, PricingContext, PricingResult
 from colgen.problem import Problem, solve

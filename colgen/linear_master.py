@@ -1,0 +1,738 @@
+"""The restricted master as a linear program: born from a Pyomo template, warm-started in HiGHS."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pyomo.environ as pyo
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colgen.branching import Decision, fractionality
+from colgen.columns import Column, Key, Row
+from colgen.duals import Duals, RowNames
+from colgen.errors import FormulationError, UnknownRowError
+from colgen.formulation import Formulation
+from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
+from colgen.pricing import Pricing
+from colgen.pyomo_export import to_pyomo
+from colgen.sense import Sense
+from colgen.solution import Solution
+from colgen.table import TEMPLATE, ColumnTable
+from solvers.lp import LinearProgram, LPStatus, solve_mip
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_FEASIBLE = 1e-7
+"""A phase 1 optimum below this counts as feasible."""
+
+_FEASIBLE_RELATIVE = 1e-10
+"""And one below this, relative to the largest right-hand side: what rounding leaves of numbers of that size."""
+
+_CLEAN_DUAL = 1e-7
+"""A reduced cost this near to zero counts as zero where an infinite bound would multiply it."""
+
+
+_Batch: TypeAlias = tuple[Floats, NDArray[np.int64], NDArray[np.int64], Floats]
+
+
+class _Entries(NamedTuple):
+    """A column with what the master has looked up about it."""
+
+    column: Column
+    identity: Hashable
+    rows: list[int]
+    values: list[float]
+
+
+class LinearMaster(RestrictedMaster):
+    """A restricted master that is a linear program, warm-started in HiGHS.
+
+    Phase 1 is true: while the artificial variables (marked in the template, or added with rows that zero columns would
+    violate) cannot be driven to zero, their sum is minimised and columns cost nothing; once it is zero they are fixed
+    there and the real costs return.
+
+    Parameters
+    ----------
+    formulation
+        The compiled Pyomo template.
+    """
+
+    def __init__(self, formulation: Formulation) -> None:
+        self.formulation = f = formulation
+        self.sense = f.sense
+        for key, low, high in zip(f.row_keys, f.row_lower, f.row_upper, strict=True):
+            if low > high:
+                raise FormulationError(f"row {key!r} asks for at least {low} and at most {high}")
+        self.names = RowNames()
+        for key in f.row_keys:
+            self.names.append(key)
+        self.row_lower, self.row_upper = f.row_lower.copy(), f.row_upper.copy()
+        self.table = ColumnTable(f)
+        self._by_function: list[tuple[int, Row]] = []
+        self._by_key: dict[Key, list[tuple[int, float]]] = {}
+        self._looked_up: dict[int, _Entries] = {}
+        self._last_batch: tuple[tuple[Column, ...], _Batch] | None = None
+        self._last_products: tuple[Duals | None, tuple[int, int, int], Floats] = (None, (0, 0, 0), np.empty(0))
+        self._decision_rows: set[Key] = set()
+        self._decisions: tuple[Decision, ...] = ()
+        self._allowed: dict[Decision, Mask] = {}
+        self._fixed: Mapping[Hashable, float] = {}
+        self._proper: str | None = None
+        self._contradictory = False
+        self._softened = 0
+        self.phase = 1 if f.artificial.any() else 2
+        self.lp = LinearProgram(
+            f.sense is Sense.MAXIMIZE,
+            f.matrix,
+            self.current_costs(),
+            f.lower,
+            self._upper(f.upper),
+            f.row_lower,
+            f.row_upper,
+            f.offset if self.phase == 2 else 0.0,
+        )
+
+    # --- size --------------------------------------------------------------------------------------------------------
+
+    @property
+    def num_columns(self) -> int:
+        return len(self.table)
+
+    @property
+    def num_rows(self) -> int:
+        return len(self.names.keys)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The generated columns in the master, in the order in which they came."""
+        return tuple(column for column in self.table.columns if column is not None)
+
+    def holds(self, column: Column) -> bool:
+        return self._identity(column) in self.table.position
+
+    def is_open(self, column: Column) -> bool:
+        return math.isinf(self.table.upper_now[self.table.position[self._identity(column)]])
+
+    # --- solving -----------------------------------------------------------------------------------------------------
+
+    def solve(self, time_limit: float = math.inf) -> MasterSolution:
+        if self._contradictory:  # the node's decisions leave no value for some variable or row
+            return MasterSolution(MasterStatus.INFEASIBLE, phase=1)
+        solved = self.lp.solve(time_limit)
+        if self.phase == 2 and solved.status is LPStatus.INFEASIBLE and self.table.artificial.any():
+            self._enter_phase(1)
+            solved = self.lp.solve(time_limit)
+        if solved.status is LPStatus.INFEASIBLE and self._soften_rows():
+            self._enter_phase(1)
+            solved = self.lp.solve(time_limit)
+        feasible = solved.status is LPStatus.OPTIMAL and abs(solved.objective) <= self.feasibility_tolerance
+        if self.phase == 1 and feasible:
+            # Fixed where they are, not exactly at zero: without what rounding left of them phase 2 can be infeasible.
+            self._enter_phase(2, residual=solved.values)
+            solved = self.lp.solve(time_limit)
+        if solved.status is not LPStatus.OPTIMAL:
+            return MasterSolution(MasterStatus[solved.status.name], phase=self.phase)
+        duals = self._signed(solved.duals)
+        self.table.grow_older(self.sense, solved.reduced_costs)
+        return MasterSolution(
+            MasterStatus.OPTIMAL, solved.objective, solved.values, Duals(duals, self.names), self.phase
+        )
+
+    @property
+    def feasibility_tolerance(self) -> float:
+        """A phase 1 optimum above this proves infeasibility."""
+        sides = np.concatenate([self.row_lower, self.row_upper])
+        largest = float(np.abs(sides[np.isfinite(sides)]).max(initial=0.0))
+        return max(_FEASIBLE, _FEASIBLE_RELATIVE * largest)
+
+    def solution(self, solved: MasterSolution) -> Solution:
+        return self.table.solution(solved.objective, solved.values)
+
+    def solve_integer(
+        self, time_limit: float = math.inf, start: Solution | None = None
+    ) -> tuple[Solution | None, float]:
+        """The restricted master as a mixed-integer program: the best whole solution of the columns at hand.
+
+        It proves nothing about columns that are not there.
+        """
+        upper = self.table.upper_now.copy()
+        upper[self.table.artificial] = 0.0
+        point = None if start is None else self.table.point(start)
+        if self.phase == 1:
+            return None, self.sense.ideal
+        result = self.lp.solve_mip(self.table.integer, time_limit, point, upper)
+        if result.values is None:
+            return None, result.bound
+        values = np.where(self.table.integer, np.round(result.values), result.values)
+        return self.table.solution(result.objective, values), result.bound
+
+    def solve_over(
+        self,
+        columns: Sequence[Column],
+        sides: Mapping[Key, tuple[float, float]],
+        target: float,
+        time_limit: float,
+        any_will_do: bool,
+    ) -> tuple[LPStatus, Solution | None]:
+        """A mixed-integer program over given columns alone, in or not in the master, at the present node.
+
+        Parameters
+        ----------
+        sides
+            Sides of rows that replace the present ones.
+        target
+            Only solutions at least as good are wanted; one that is exactly as good will do if ``any_will_do``.
+        """
+        f = self.formulation
+        static = np.flatnonzero(~f.artificial)
+        lower, upper = self.row_lower.copy(), self.row_upper.copy()
+        for key, (low, high) in sides.items():
+            lower[self.names.position[key]], upper[self.names.position[key]] = low, high
+        starts = [0]
+        rows: list[int] = []
+        values: list[float] = []
+        for column in columns:
+            entry_rows, entry_values = self.entries(column)
+            rows += entry_rows
+            values += entry_values
+            starts.append(len(rows))
+        new = sparse.csc_array((values, rows, starts), shape=(self.num_rows, len(columns)))
+        old = self.table.matrix(static, self.num_rows)
+        costs = np.concatenate([f.costs[static], [c.cost for c in columns]])
+        s = self.sense.sign
+        worst = (target - f.offset) + s * 1e-6 * max(1.0, abs(target))
+        mip = solve_mip(
+            self.sense is Sense.MAXIMIZE,
+            sparse.csc_array(sparse.vstack([sparse.hstack([old, new]), sparse.csr_array(costs[None, :])])),
+            np.zeros(len(costs)) if any_will_do else costs,
+            np.concatenate([self.table.lower_now[static], [c.lower for c in columns]]),
+            np.concatenate([self.table.upper_now[static], [c.upper for c in columns]]),
+            np.append(lower, -math.inf if s > 0 else worst),
+            np.append(upper, worst if s > 0 else math.inf),
+            np.concatenate([f.integer[static], [c.integer for c in columns]]).astype(bool),
+            time_limit=time_limit,
+        )
+        if mip.values is None:
+            return mip.status, None
+        used = np.flatnonzero(np.abs(mip.values) > 1e-9)
+        count = len(static)
+        solution = Solution(
+            float(costs @ mip.values) + f.offset,
+            tuple((columns[k - count], float(mip.values[k])) for k in used.tolist() if k >= count),
+            {f.column_keys[static[k]]: float(mip.values[k]) for k in used.tolist() if k < count},
+        )
+        return mip.status, solution
+
+    def _enter_phase(self, phase: int, residual: Floats | None = None) -> None:
+        self.phase = phase
+        table = self.table
+        where = np.arange(len(table))
+        self.lp.change_costs(where, self.current_costs())
+        self.lp.change_offset(self.formulation.offset if phase == 2 else 0.0)
+        artificial = np.flatnonzero(table.artificial)
+        upper = np.full(len(artificial), math.inf)
+        if residual is not None:
+            upper = np.maximum(residual[artificial], 0.0)
+        table.upper_now[artificial] = upper
+        self.lp.change_bounds(artificial, np.zeros(len(artificial)), upper)
+
+    def current_costs(self) -> Floats:
+        """The objective of the current phase."""
+        if self.phase == 2:
+            return self.table.costs
+        return np.where(self.table.artificial, float(self.sense.sign), 0.0)
+
+    def _upper(self, upper: Floats) -> Floats:
+        return np.where(self.table.artificial, math.inf if self.phase == 1 else 0.0, upper)
+
+    def _signed(self, duals: Floats) -> Floats:
+        """Duals without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
+        s = self.sense.sign
+        duals = np.where(np.isneginf(self.row_lower), s * np.minimum(s * duals, 0.0), duals)
+        return np.where(np.isposinf(self.row_upper), s * np.maximum(s * duals, 0.0), duals)
+
+    # --- growing -----------------------------------------------------------------------------------------------------
+
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+        new: dict[Hashable, Column] = {}
+        for column in columns:
+            identity = self._identity(column)
+            if identity not in self.table.position:
+                new.setdefault(identity, column)
+        brought = [row for column in new.values() for row in column.rows]
+        self.add_rows([*rows, *brought])
+        if new:
+            self._add_columns(new, origin)
+        self._forget()
+        return len(new)
+
+    def _identity(self, column: Column) -> Hashable:
+        # A column that brings rows cannot be looked up before they are there.
+        return column.identity if column.rows else self._look_up(column).identity
+
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Append rows with their coefficients in all present columns; those that the master knows are passed over."""
+        fresh = {row.key: row for row in rows if row.key not in self.names.position}
+        if not fresh:
+            return
+        self._forget()
+        starts = [0]
+        entry_columns: list[int] = []
+        entry_values: list[float] = []
+        first = self.num_rows
+        for row in fresh.values():
+            if not (row.lower <= row.upper and row.lower < math.inf and row.upper > -math.inf):
+                raise FormulationError(
+                    f"row {row.key!r} has the sides {row.lower} and {row.upper}; expected lower ≤ upper"
+                )
+            position = self.names.append(row.key)
+            entries: dict[int, float] = {}
+            for key, value in row.coefficients.items():
+                # Remembered for columns that are here as well: one that is deleted may be generated again.
+                self._by_key.setdefault(key, []).append((position, float(value)))
+                column_position = self.table.position.get(key)
+                if column_position is not None:
+                    entries[column_position] = float(value)
+            if row.coefficient is not None:
+                self._by_function.append((position, row))
+                for column_position, column in self.table.generated():
+                    value = row.coefficient(column)
+                    if value and column_position not in entries:
+                        entries[column_position] = float(value)
+            entry_columns += entries.keys()
+            entry_values += entries.values()
+            starts.append(len(entry_columns))
+        lower = np.array([row.lower for row in fresh.values()])
+        upper = np.array([row.upper for row in fresh.values()])
+        self.row_lower = np.append(self.row_lower, lower)
+        self.row_upper = np.append(self.row_upper, upper)
+        columns, values = np.array(entry_columns, dtype=np.int64), np.array(entry_values, dtype=np.float64)
+        self.lp.add_rows(lower, upper, np.array(starts), columns, values)
+        self.table.add_entries(columns, np.repeat(np.arange(first, self.num_rows), np.diff(starts)), values)
+        added = np.arange(first, self.num_rows)
+        self._add_artificials(added[lower > 0], 1.0)
+        self._add_artificials(added[upper < 0], -1.0)
+
+    def _add_artificials(self, rows: NDArray[np.int64], sign: float) -> None:
+        """Artificial variables for rows that columns at zero would violate, so that phase 1 can always begin."""
+        count = len(rows)
+        if not count:
+            return
+        values = np.full(count, sign)
+        self.table.append_artificial(count, self.phase)
+        self.table.add_entries(np.arange(len(self.table) - count, len(self.table)), rows, values)
+        self.lp.add_columns(
+            self.current_costs()[-count:],
+            np.zeros(count),
+            self.table.upper_now[-count:],
+            np.arange(count + 1),
+            rows,
+            values,
+        )
+
+    def _soften_rows(self) -> bool:
+        """Artificial variables for all rows that have not got any here; False if there is no such row.
+
+        An infeasible restricted master proves nothing while a row that columns could satisfy has no artificial
+        variable.
+        """
+        rows = np.arange(self._softened, self.num_rows)
+        self._softened = self.num_rows
+        self._add_artificials(rows, 1.0)
+        self._add_artificials(rows, -1.0)
+        return len(rows) > 0
+
+    def _add_columns(self, new: Mapping[Hashable, Column], origin: int) -> None:
+        columns = list(new.values())
+        starts = [0]
+        rows: list[int] = []
+        values: list[float] = []
+        for column in columns:
+            entry_rows, entry_values = self.entries(column)
+            rows += entry_rows
+            values += entry_values
+            starts.append(len(rows))
+        first = len(self.table)
+        self.table.append(new, origin)
+        where = np.arange(first, len(self.table))
+        row_array, value_array = np.array(rows, dtype=np.int64), np.array(values, dtype=float)
+        owners = np.repeat(where, np.diff(starts))
+        _check_finite(columns, self.table.costs[where], owners - first, value_array)
+        self.table.add_entries(owners, row_array, value_array)
+        for decision in self._decisions:
+            self.table.upper_now[where] = np.where(
+                [decision.allows(c) for c in columns], self.table.upper_now[where], 0.0
+            )
+        self.lp.add_columns(
+            self.table.costs[where] if self.phase == 2 else np.zeros(len(where)),
+            self.table.lower_now[where],
+            self.table.upper_now[where],
+            np.array(starts),
+            row_array,
+            value_array,
+        )
+
+    def entries(self, column: Column) -> tuple[list[int], list[float]]:
+        """Positions of the rows that a column has coefficients in, and the coefficients.
+
+        Its own coefficients come first in rank, then rows that speak of it by key, then rows that know its coefficient
+        by function.
+        """
+        known = self._look_up(column)
+        return known.rows, known.values
+
+    def _look_up(self, column: Column) -> _Entries:
+        """Identity and entries of a column, remembered until columns or rows are added: a round asks several times."""
+        known = self._looked_up.get(id(column))
+        if known is None:
+            rows, values = self._find_entries(column)
+            known = self._looked_up[id(column)] = _Entries(column, column.identity, rows, values)
+        return known
+
+    def _forget(self) -> None:
+        self._looked_up.clear()
+        self._last_batch = None
+
+    def _find_entries(self, column: Column) -> tuple[list[int], list[float]]:
+        position = self.names.position
+        try:
+            rows = [position[key] for key in column.coefficients]
+        except KeyError as missing:
+            raise UnknownRowError(
+                f"the column of {column.structure!r} has a coefficient in row {missing.args[0]!r}, which the master "
+                "does not have: add the row to the template, or let the column bring it in Column.rows"
+            ) from None
+        values = list(column.coefficients.values())
+        if column.key is not None and column.key in self._by_key:
+            for row, value in self._by_key[column.key]:
+                if row not in rows:
+                    rows.append(row)
+                    values.append(value)
+        for row, by_function in self._by_function:
+            value = by_function.coefficient(column) if by_function.coefficient else 0.0
+            if value and row not in rows:
+                rows.append(row)
+                values.append(float(value))
+        return rows, values
+
+    # --- what a round proves -----------------------------------------------------------------------------------------
+
+    def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
+        weight = 1.0 if self.phase == 2 else 0.0
+        costs, owners, rows, values = self._batch(columns)
+        pi = np.append(duals.values, np.zeros(self.num_rows - len(duals.values)))
+        return weight * costs - np.bincount(owners, values * pi[rows], minlength=len(costs))
+
+    def _batch(self, columns: Sequence[Column]) -> _Batch:
+        """Costs of columns, and their entries as triples of column, row, value; remembered for the next question."""
+        if self._last_batch is not None:
+            asked, batch = self._last_batch
+            if len(asked) == len(columns) and all(map(operator.is_, asked, columns)):
+                return batch
+        rows: list[int] = []
+        values: list[float] = []
+        lengths = []
+        for column in columns:
+            if column.rows:  # rows that are not there yet have no dual value: they are slack at the present solution
+                own = {k: a for k, a in column.coefficients.items() if k in self.names.position}
+                entry_rows, entry_values = self._find_entries(Column(column.cost, own, column.structure, column.key))
+            else:
+                entry_rows, entry_values = self.entries(column)
+            rows += entry_rows
+            values += entry_values
+            lengths.append(len(entry_rows))
+        owners = np.repeat(np.arange(len(columns)), lengths)
+        entries = np.array(values, dtype=float)
+        costs = np.array([column.cost for column in columns], dtype=float)
+        _check_finite(columns, costs, owners, entries)
+        batch = (costs, owners, np.array(rows, dtype=np.int64), entries)
+        self._last_batch = (tuple(columns), batch)
+        return batch
+
+    def centre(self, duals: Any) -> Floats | None:
+        if isinstance(duals, Duals):
+            values = np.append(duals.values, np.zeros(self.num_rows - len(duals.values)))
+        else:
+            values = np.zeros(self.num_rows)
+            for block, given in duals.items():
+                values[self.names.block(block)] = given
+        return self._signed(values)
+
+    def best_known(self, duals: Duals, origin: int | None) -> float:
+        table = self.table
+        mask = np.isposinf(table.upper_now) & (table.origins != TEMPLATE)
+        if origin is not None:
+            mask &= table.origins == origin
+        reduced = self._all_reduced_costs(duals)[mask]
+        if not len(reduced):
+            return self.sense.hopeless
+        return float(reduced.min() if self.sense is Sense.MINIMIZE else reduced.max())
+
+    def dual_bound(self, duals: Duals, pricing: Sequence[Pricing], bounds: Sequence[float | None]) -> float:
+        """Lagrangian bound, and Farley's where a pricing problem has no multiplicity.
+
+        For duals π and any factor 0 ≤ θ ≤ 1 the scaled duals θπ prove, when minimising,
+
+            θ πᵀr + Σ_j min_{l ≤ x_j ≤ u} (c_j - θ πᵀa_j) x_j + Σ_k U_k min(0, θ β_k + (1 - θ) γ_k),
+
+        where j runs over the columns in the master with finite bounds, U_k is the multiplicity, β_k the oracle's bound
+        on the reduced cost and γ_k the bound on the cost.  θ = 1 is the Lagrangian bound; if U_k is infinite then its
+        term must vanish, and the largest θ for which it does, γ_k / (γ_k - β_k), is Farley's.  θ is the same for all
+        pricing problems, so that one with β_k ≥ 0 can have a negative term where γ_k < 0.  Maximising mirrors all of
+        it.
+        """
+        s = self.sense.sign
+        theta = 1.0
+        terms: list[tuple[float, float, float]] = []
+        for oracle, stated in zip(pricing, bounds, strict=True):
+            if stated is None:
+                return self.sense.ideal
+            beta = s * stated
+            if beta == math.inf:  # it has no columns at all
+                continue
+            gamma = 0.0  # in phase 1 no column costs anything
+            if self.phase == 2:
+                gamma = -math.inf if oracle.cost_bound is None else s * oracle.cost_bound
+            if math.isinf(oracle.multiplicity):
+                if -_CLEAN_DUAL <= beta < 0:
+                    beta = 0.0
+                if beta < 0:
+                    if gamma < 0:
+                        return self.sense.ideal
+                    theta = min(theta, gamma / (gamma - beta))
+            terms.append((oracle.multiplicity, beta, gamma))
+        pi = s * duals.values
+        known = len(pi)
+        if ((pi > 0) & np.isneginf(self.row_lower[:known]) | (pi < 0) & np.isposinf(self.row_upper[:known])).any():
+            return self.sense.ideal  # the dual of a side that the row does not have
+        low, high = self.row_lower[:known], self.row_upper[:known]
+        total = theta * float(
+            np.where(pi > 0, pi, 0.0) @ np.where(np.isfinite(low), low, 0.0)
+            + np.where(pi < 0, pi, 0.0) @ np.where(np.isfinite(high), high, 0.0)
+        )
+        total += self._box_terms(theta, duals)
+        for multiplicity, beta, gamma in terms:
+            mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
+            if mixed < -_CLEAN_DUAL or (mixed < 0 and math.isfinite(multiplicity)):
+                total += multiplicity * mixed
+        if math.isnan(total) or total == -math.inf:
+            return self.sense.ideal
+        return s * total + (self.formulation.offset if self.phase == 2 else 0.0)
+
+    def _all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
+        """Of all columns at θπ; the products are remembered, for a round asks for them more than once."""
+        asked, size, products = self._last_products
+        now = (len(self.table), self.num_rows, self.table.deletions)
+        if asked is not duals or size != now:
+            products = self.table.row_products(duals.values)
+            self._last_products = (duals, now, products)
+        return self.current_costs() - theta * products
+
+    def _box_terms(self, theta: float, duals: Duals) -> float:
+        """Σ_j min over the bounds of x_j of its reduced cost times x_j, over columns that no oracle answers for."""
+        table = self.table
+        reduced = self.sense.sign * self._all_reduced_costs(duals, theta)
+        lower, upper = table.lower_now, table.upper_now
+        # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
+        covered = (table.origins != TEMPLATE) & np.isposinf(upper)
+        up = (reduced < 0) & ~covered
+        box = np.where(up, upper, lower)
+        unlimited = np.isinf(box)
+        if (unlimited & (np.abs(reduced) > _CLEAN_DUAL)).any():
+            return -math.inf
+        return float(reduced[~unlimited] @ box[~unlimited])
+
+    def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
+        """Row activities missing at the pricing problems' best columns, used as often as the master uses their like."""
+        table = self.table
+        values = solved.values
+        static = table.origins < 0
+        activity = table.activities(np.where(static, values, 0.0), self.num_rows)
+        for k, best in enumerate(bests):
+            if best is None:
+                return None
+            amount = float(values[table.origins == k].sum())
+            rows, entries = self.entries(best)
+            activity[rows] += amount * np.array(entries)
+        pi = solved.duals.values
+        side = np.where(self.sense.sign * pi >= 0, self.row_lower, self.row_upper)
+        other = np.where(np.isfinite(self.row_lower), self.row_lower, self.row_upper)
+        side = np.where(np.isfinite(side), side, np.where(np.isfinite(other), other, 0.0))
+        return self.sense.sign * (side - activity)
+
+    # --- nodes -------------------------------------------------------------------------------------------------------
+
+    def apply(self, decisions: Sequence[Decision]) -> None:
+        self._decisions = tuple(decisions)
+        self._contradictory = False
+        self._impose_rows()
+        self._impose_bounds()
+
+    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> None:
+        self._fixed, self._proper = dict(fixed), proper
+        self._impose_bounds()
+
+    def _impose_rows(self) -> None:
+        sides: dict[Key, tuple[float, float]] = {}
+        rows: dict[Key, Row] = {}
+        for decision in self._decisions:
+            row = decision.row()
+            if row is not None:
+                low, high = sides.get(row.key, (-math.inf, math.inf))
+                sides[row.key] = (max(low, row.lower), min(high, row.upper))
+                rows[row.key] = row
+        # Its sides change from node to node: it is added with none, and with an artificial variable for either.
+        free = [Row(key, coefficients=r.coefficients, coefficient=r.coefficient) for key, r in rows.items()]
+        first = self.num_rows
+        self.add_rows(free)
+        added = np.arange(first, self.num_rows)
+        self._add_artificials(added, 1.0)
+        self._add_artificials(added, -1.0)
+        stale = self._decision_rows - rows.keys()
+        self._decision_rows = set(rows)
+        keys = [*stale, *rows]
+        if keys:
+            positions = np.array([self.names.position[key] for key in keys])
+            lower = np.array([-math.inf] * len(stale) + [sides[key][0] for key in rows])
+            upper = np.array([math.inf] * len(stale) + [sides[key][1] for key in rows])
+            self._contradictory |= bool((lower > upper).any())
+            upper = np.maximum(lower, upper)
+            self.row_lower[positions], self.row_upper[positions] = lower, upper
+            self.lp.change_row_bounds(positions, lower, upper)
+
+    def _impose_bounds(self) -> None:
+        table = self.table
+        lower, upper = table.lower.copy(), table.upper.copy()
+        upper[table.artificial] = table.upper_now[table.artificial]
+        for decision in self._decisions:
+            for key, (low, high) in decision.bounds().items():
+                where = table.position.get(key)
+                if where is None:
+                    raise UnknownRowError(f"a branching decision bounds {key!r}, which the master does not have")
+                lower[where], upper[where] = max(lower[where], low), min(upper[where], high)
+            upper[~self._allowed_by(decision)] = 0.0
+        self._contradictory |= bool((lower > upper).any())
+        for identity, value in self._fixed.items():
+            where = table.position[identity]
+            lower[where] = max(lower[where], value)
+        if self._fixed and self._proper is not None:
+            upper = np.where(self._fits(lower, self._proper), upper, lower)
+        # A dive may fix a column that the node forbids; it finds that out by its objective.
+        upper = np.maximum(lower, upper)
+        changed = np.flatnonzero((lower != table.lower_now) | (upper != table.upper_now))
+        table.lower_now, table.upper_now = lower, upper
+        if len(changed):
+            self.lp.change_bounds(changed, lower[changed], upper[changed])
+
+    def _fits(self, fixed: Floats, block: str) -> Mask:
+        """Which columns cover no more of any row of a block than the fixed ones leave over of its lower side."""
+        left = np.full(self.num_rows, math.inf)
+        rows = self.names.block(block)
+        left[rows] = self.row_lower[rows] - self.table.activities(fixed, self.num_rows)[rows]
+        return self.table.within(left)
+
+    def _allowed_by(self, decision: Decision) -> Mask:
+        """Which columns a decision allows, remembered and brought up to date with the columns that have come since."""
+        known = self._allowed.get(decision, np.empty(0, dtype=bool))
+        if len(known) < len(self.table):
+            rest = self.table.columns[len(known) :]
+            more = np.array([c is None or decision.allows(c) for c in rest], dtype=bool)
+            known = self._allowed[decision] = np.append(known, more)
+        return known
+
+    def remove_stale(self, age: int) -> int:
+        table = self.table
+        keep = (table.ages < age) | (table.origins == TEMPLATE)
+        keep |= table.lower_now > 0.0
+        gone = np.flatnonzero(~keep)
+        if not len(gone):
+            return 0
+        self.lp.delete_columns(gone)
+        table.keep(keep)
+        self._allowed.clear()
+        return len(gone)
+
+    def basis(self) -> Any:
+        return (self.lp.basis(), self.table.deletions)
+
+    def restore(self, basis: Any) -> None:
+        saved, deletions = basis
+        if (
+            deletions == self.table.deletions
+        ):  # after a deletion the positions have moved: keep the present basis instead
+            self.lp.set_basis(saved)
+
+    def objective_of(self, solution: Solution) -> float:
+        f = self.formulation
+        variables = sum(f.costs[self.table.position[key]] * value for key, value in solution.variables.items())
+        return float(f.offset + variables + sum(column.cost * value for column, value in solution.columns))
+
+    # --- checking and showing ----------------------------------------------------------------------------------------
+
+    def violation(self, solution: Solution) -> str | None:
+        """What is wrong with a claimed answer, in words; None if every row and bound holds and what must be whole is.
+
+        Computed from the rows' coefficients alone; rows of branching decisions do not count, they hold in one part of
+        the tree only.
+        """
+        sums = [0.0] * self.num_rows
+        objective = self.formulation.offset
+        for column, value in solution.columns:
+            if column.integer and fractionality(value):
+                return f"the column of {column.structure!r} is used {value} times, which is not whole"
+            if not column.lower - 1e-6 <= value <= column.upper + 1e-6:
+                return f"the column of {column.structure!r} is used {value} times, outside its bounds"
+            for row, entry in zip(*self.entries(column), strict=True):
+                sums[row] += value * entry
+            objective += value * column.cost
+        f = self.formulation
+        activity = np.array(sums)
+        x = np.zeros(len(f.costs))
+        for key, value in solution.variables.items():
+            x[self.table.position[key]] = value
+        if (x[f.artificial] > 1e-6).any():
+            return "an artificial variable is not zero"
+        if ((x < f.lower - 1e-6) | (x > f.upper + 1e-6)).any():
+            return "a template variable is outside its bounds"
+        if any(fractionality(value) for value in x[f.integer]):
+            return "an integer template variable is not whole"
+        activity[: f.matrix.shape[0]] += f.matrix @ x
+        objective += float(f.costs @ x)
+        for key, _ in solution.variables.items():
+            column_position = self.table.position[key]
+            for row, entry in self.table.later_entries(column_position, f.matrix.shape[0]):
+                activity[row] += entry * solution.variables[key]
+        lower, upper = self.row_lower.copy(), self.row_upper.copy()
+        for key in self._decision_rows:
+            lower[self.names.position[key]], upper[self.names.position[key]] = -math.inf, math.inf
+        slack = 1e-6 * np.maximum(1.0, np.abs(activity))
+        bad = np.flatnonzero((activity < lower - slack) | (activity > upper + slack))
+        if len(bad):
+            r = int(bad[0])
+            return f"row {self.names.keys[r]!r} has activity {activity[r]:g}, expected {lower[r]:g} to {upper[r]:g}"
+        if abs(objective - solution.objective) > 1e-6 * max(1.0, abs(objective)):
+            return f"its objective is {objective:g}, not {solution.objective:g} as stated"
+        return None
+
+    def to_pyomo(self, solved: MasterSolution | None = None) -> pyo.ConcreteModel:
+        """The current restricted master as a Pyomo model, with its generated columns, for a notebook or another solver.
+
+        Template variables and rows keep their names; generated columns are ``column[key or number]``.  If ``solved`` is
+        given then its values are loaded into the variables and its duals into the suffix ``dual``.
+        """
+        return to_pyomo(self, solved)
+
+
+def _check_finite(columns: Sequence[Column], costs: Floats, owners: NDArray[np.int64], entries: Floats) -> None:
+    if np.isfinite(costs).all() and np.isfinite(entries).all():
+        return
+    bad = [*np.flatnonzero(~np.isfinite(costs)), *owners[~np.isfinite(entries)]]
+    raise FormulationError(
+        f"the column of {columns[int(bad[0])].structure!r} has a cost or a coefficient that is not a finite number"
+    )

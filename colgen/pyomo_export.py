@@ -1,0 +1,72 @@
+"""A restricted master handed back as a Pyomo model, for a notebook to print or for another solver."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import pyomo.environ as pyo
+
+from colgen.master import MasterSolution
+from colgen.sense import Sense
+
+if TYPE_CHECKING:
+    from colgen.linear_master import LinearMaster
+
+
+def to_pyomo(master: LinearMaster, solved: MasterSolution | None) -> pyo.ConcreteModel:
+    """The current restricted master as a Pyomo model; see :meth:`LinearMaster.to_pyomo`."""
+    model = pyo.ConcreteModel(name="restricted master")
+    table = master.table
+    variables: list[Any] = [None] * len(table)
+    by_block: dict[str, list[tuple[Hashable, int]]] = {}
+    for position, (block, index) in enumerate(table.keys()):
+        by_block.setdefault(block, []).append((index, position))
+    for block, members in by_block.items():
+        scalar = len(members) == 1 and members[0][0] is None
+        component = pyo.Var() if scalar else pyo.Var([index for index, _ in members], dense=True)
+        model.add_component(block, component)
+        for index, position in members:
+            variable = variables[position] = component if scalar else component[index]
+            low, high = table.lower_now[position], table.upper_now[position]
+            variable.domain = pyo.Integers if table.integer[position] else pyo.Reals
+            variable.setlb(None if math.isinf(low) else float(low))
+            variable.setub(None if math.isinf(high) else float(high))
+            if solved is not None:
+                variable.set_value(float(solved.values[position]), skip_validation=True)
+    terms: list[list[Any]] = [[] for _ in range(master.num_rows)]
+    for column, row, value in zip(*table.entry_lists(), strict=True):
+        terms[row].append(value * variables[column])
+    rows_by_block: dict[str, list[tuple[Hashable, int]]] = {}
+    for position, (block, index) in enumerate(master.names.keys):
+        rows_by_block.setdefault(block, []).append((index, position))
+    model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    for block, members in rows_by_block.items():
+        name = block if model.component(block) is None else f"{block}_row"
+        constraint = pyo.Constraint(pyo.Any)
+        model.add_component(name, constraint)
+        for index, position in members:
+            low, high = master.row_lower[position], master.row_upper[position]
+            if not terms[position] or (math.isinf(low) and math.isinf(high)):
+                continue  # Pyomo rejects rows without variables or sides; they restrict nothing
+            body = pyo.quicksum(terms[position])
+            if low == high:
+                constraint[index] = body == float(low)
+            else:
+                constraint[index] = (
+                    None if math.isinf(low) else float(low),
+                    body,
+                    None if math.isinf(high) else float(high),
+                )
+            if solved is not None:
+                model.dual[constraint[index]] = float(solved.duals.values[position])
+    costs = master.current_costs()
+    objective = pyo.quicksum(float(c) * v for c, v in zip(costs, variables, strict=True) if c)
+    offset = master.formulation.offset if master.phase == 2 else 0.0
+    sense = pyo.minimize if master.sense is Sense.MINIMIZE else pyo.maximize
+    model.add_component(
+        "objective" if model.component("objective") is None else "master_objective",
+        pyo.Objective(expr=objective + offset, sense=sense),
+    )
+    return model

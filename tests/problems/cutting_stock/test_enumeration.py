@@ -1,0 +1,64 @@
+"""Enumeration lists every pattern of every better plan, and closes nodes rightly."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from colgen import LinearMaster, ReductionContext, Sense, Solution, solve
+from problems.cutting_stock import CuttingStock
+from problems.cutting_stock.enumeration import PatternEnumeration
+from problems.cutting_stock.experiment import NON_IRUP
+from problems.cutting_stock.instance import critical
+from tests.problems.cutting_stock.naive import optimum, plans, tiny
+
+
+def context_of(problem, target):
+    root = solve(problem, relaxation=True)
+    duals = LinearMaster(problem.formulation()).solve().duals
+    duals = duals.replace(np.array([root.certificate.duals[key] for key in duals.keys]))
+    return ReductionContext(Sense.MINIMIZE, duals, root.certificate.bound, target, ())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_pattern_of_a_plan_of_interest_is_listed(seed):
+    instance = tiny(np.random.default_rng(seed), items=3, roll=12, demand=2)
+    problem = CuttingStock(instance)
+    best = optimum(instance)
+    if best > 5:
+        return
+    found = problem.enumeration().enumerate(context_of(problem, float(best)))
+    if found is None:  # the duals are so slack that the empty pattern would be listed
+        return
+    listed = {frozenset(column.structure) for column in found.columns}
+    kept = {item for (_, item), (low, _) in found.sides.items() if np.isfinite(low)}
+    for plan in plans(instance, best):
+        cut = Counter()
+        for pattern in plan:
+            cut.update(dict(pattern))
+        if all(cut[item] == demand for item, demand in enumerate(instance.demands)):
+            for pattern in plan:
+                core = frozenset((item, n) for item, n in pattern if item in kept)
+                assert not core or core in listed
+
+
+def test_too_many_patterns_are_refused():
+    problem = CuttingStock(tiny(np.random.default_rng(3)))
+    context = context_of(problem, float(optimum(problem.instance)))
+    assert PatternEnumeration(problem.instance, problem.oracle, limit=0).enumerate(context) is None
+
+
+def test_items_left_out_are_put_where_they_fit():
+    problem = CuttingStock(tiny(np.random.default_rng(5)))
+    instance = problem.instance
+    completed = problem.enumeration().complete(Solution(0.0))
+    assert instance.check(problem.answer(completed)) == completed.objective
+
+
+def test_optimum_above_the_rounded_relaxation_is_proved_without_branching():
+    seed, width, expected = NON_IRUP[3]
+    result = solve(CuttingStock(critical(seed, width)))
+    assert result.is_optimal
+    assert result.objective == expected
+    assert result.root_bound <= expected - 1 + 1e-6
+    assert [node.outcome for node in result.nodes] == ["enumerated"]
