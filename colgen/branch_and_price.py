@@ -259,8 +259,7 @@ class BranchAndPrice(Relaxation):
 
         def regenerate(fixed: Mapping[Hashable, float], proper: str | None) -> Relaxed:
             self.master.fix(fixed, proper)
-            by_identity = {c.identity: c for c in getattr(self.master, "columns", ())}
-            pairs = tuple((by_identity[i], value) for i, value in fixed.items())
+            pairs = tuple((self.master.find(identity), value) for identity, value in fixed.items())
             proved = self.run.node_bound
             try:
                 return column_generation(

@@ -116,6 +116,13 @@ class LinearMaster(RestrictedMaster):
     def holds(self, column: Column) -> bool:
         return self._identity(column) in self.table.position
 
+    def find(self, identity: Hashable) -> Column:
+        position = self.table.position.get(identity)
+        column = None if position is None else self.table.columns[position]
+        if column is None:
+            raise UnknownRowError(f"the master has no generated column {identity!r}")
+        return column
+
     def is_open(self, column: Column) -> bool:
         return math.isinf(self.table.upper_now[self.table.position[self._identity(column)]])
 

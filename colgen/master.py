@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from colgen.branching import Decision
 from colgen.columns import Column, Row
-from colgen.errors import FormulationError
+from colgen.errors import FormulationError, UnknownRowError
 from colgen.pricing import Pricing
 from colgen.sense import Sense
 from colgen.solution import Solution
@@ -105,6 +105,10 @@ class RestrictedMaster(ABC):
     def holds(self, column: Column) -> bool:
         """Whether the master holds this column already."""
         return False
+
+    def find(self, identity: Hashable) -> Column:
+        """The column in the master that has this identity."""
+        raise UnknownRowError(f"{type(self).__name__} does not find columns by their identity")
 
     def is_open(self, column: Column) -> bool:
         """Whether the value of a column in the master can still grow at the present node."""
