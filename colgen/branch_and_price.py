@@ -9,7 +9,7 @@ from typing import Any
 from colgen.branching import BranchingRule, Decision, admits, fractionality
 from colgen.columns import Column
 from colgen.engine import Outcome, Relaxed, Settings, column_generation
-from colgen.enumeration import Enumeration
+from colgen.enumeration import Enumeration, solve_over
 from colgen.errors import BranchingError, InvalidBoundError
 from colgen.heuristics import Heuristic, HeuristicContext
 from colgen.linear_master import LinearMaster
@@ -164,7 +164,8 @@ class BranchAndPrice(Relaxation):
             if found is None:
                 return None
             target = run.target
-            status, solution = master.solve_over(
+            status, solution = solve_over(
+                master,
                 found.columns,
                 found.sides,
                 target,

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
-from scipy import sparse
 
 from colgen.branching import Decision, fractionality
 from colgen.columns import Column, Key, Row
+from colgen.dual_bound import dual_bound
 from colgen.duals import Duals, RowNames
 from colgen.errors import FormulationError, UnknownRowError
 from colgen.formulation import Formulation
@@ -23,7 +23,7 @@ from colgen.pyomo_export import to_pyomo
 from colgen.sense import Sense
 from colgen.solution import Solution
 from colgen.table import TEMPLATE, ColumnTable
-from solvers.lp import LinearProgram, LPStatus, solve_mip
+from solvers.lp import LinearProgram, LPStatus
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -33,10 +33,6 @@ _FEASIBLE = 1e-7
 
 _FEASIBLE_RELATIVE = 1e-10
 """And one below this, relative to the largest right-hand side: what rounding leaves of numbers of that size."""
-
-_CLEAN_DUAL = 1e-7
-"""A reduced cost this near to zero counts as zero where an infinite bound would multiply it."""
-
 
 _Batch: TypeAlias = tuple[Floats, NDArray[np.int64], NDArray[np.int64], Floats]
 
@@ -178,63 +174,6 @@ class LinearMaster(RestrictedMaster):
             return None, result.bound
         values = np.where(self.table.integer, np.round(result.values), result.values)
         return self.table.solution(result.objective, values), result.bound
-
-    def solve_over(
-        self,
-        columns: Sequence[Column],
-        sides: Mapping[Key, tuple[float, float]],
-        target: float,
-        time_limit: float,
-        any_will_do: bool,
-    ) -> tuple[LPStatus, Solution | None]:
-        """A mixed-integer program over given columns alone, in or not in the master, at the present node.
-
-        Parameters
-        ----------
-        sides
-            Sides of rows that replace the present ones.
-        target
-            Only solutions at least as good are wanted; one that is exactly as good will do if ``any_will_do``.
-        """
-        f = self.formulation
-        static = np.flatnonzero(~f.artificial)
-        lower, upper = self.row_lower.copy(), self.row_upper.copy()
-        for key, (low, high) in sides.items():
-            lower[self.names.position[key]], upper[self.names.position[key]] = low, high
-        starts = [0]
-        rows: list[int] = []
-        values: list[float] = []
-        for column in columns:
-            entry_rows, entry_values = self.entries(column)
-            rows += entry_rows
-            values += entry_values
-            starts.append(len(rows))
-        new = sparse.csc_array((values, rows, starts), shape=(self.num_rows, len(columns)))
-        old = self.table.matrix(static, self.num_rows)
-        costs = np.concatenate([f.costs[static], [c.cost for c in columns]])
-        s = self.sense.sign
-        worst = (target - f.offset) + s * 1e-6 * max(1.0, abs(target))
-        mip = solve_mip(
-            self.sense is Sense.MAXIMIZE,
-            sparse.csc_array(sparse.vstack([sparse.hstack([old, new]), sparse.csr_array(costs[None, :])])),
-            np.zeros(len(costs)) if any_will_do else costs,
-            np.concatenate([self.table.lower_now[static], [c.lower for c in columns]]),
-            np.concatenate([self.table.upper_now[static], [c.upper for c in columns]]),
-            np.append(lower, -math.inf if s > 0 else worst),
-            np.append(upper, worst if s > 0 else math.inf),
-            np.concatenate([f.integer[static], [c.integer for c in columns]]).astype(bool),
-            time_limit=time_limit,
-        )
-        if mip.values is None:
-            return mip.status, None
-        used = np.flatnonzero(np.abs(mip.values) > 1e-9)
-        count = len(static)
-        solution = Solution(
-            float(costs @ mip.values) + f.offset,
-            tuple((columns[k - count], float(mip.values[k])) for k in used.tolist() if k >= count),
-            {f.column_keys[static[k]]: float(mip.values[k]) for k in used.tolist() if k < count},
-        )
-        return mip.status, solution
 
     def _enter_phase(self, phase: int, residual: Floats | None = None) -> None:
         self.phase = phase
@@ -476,63 +415,15 @@ class LinearMaster(RestrictedMaster):
         mask = np.isposinf(table.upper_now) & (table.origins != TEMPLATE)
         if origin is not None:
             mask &= table.origins == origin
-        reduced = self._all_reduced_costs(duals)[mask]
+        reduced = self.all_reduced_costs(duals)[mask]
         if not len(reduced):
             return self.sense.hopeless
         return float(reduced.min() if self.sense is Sense.MINIMIZE else reduced.max())
 
     def dual_bound(self, duals: Duals, pricing: Sequence[Pricing], bounds: Sequence[float | None]) -> float:
-        """Lagrangian bound, and Farley's where a pricing problem has no multiplicity.
+        return dual_bound(self, duals, pricing, bounds)
 
-        For duals π and any factor 0 ≤ θ ≤ 1 the scaled duals θπ prove, when minimising,
-
-            θ πᵀr + Σ_j min_{l ≤ x_j ≤ u} (c_j - θ πᵀa_j) x_j + Σ_k U_k min(0, θ β_k + (1 - θ) γ_k),
-
-        where j runs over the columns in the master with finite bounds, U_k is the multiplicity, β_k the oracle's bound
-        on the reduced cost and γ_k the bound on the cost.  θ = 1 is the Lagrangian bound; if U_k is infinite then its
-        term must vanish, and the largest θ for which it does, γ_k / (γ_k - β_k), is Farley's.  θ is the same for all
-        pricing problems, so that one with β_k ≥ 0 can have a negative term where γ_k < 0.  Maximising mirrors all of
-        it.
-        """
-        s = self.sense.sign
-        theta = 1.0
-        terms: list[tuple[float, float, float]] = []
-        for oracle, stated in zip(pricing, bounds, strict=True):
-            if stated is None:
-                return self.sense.ideal
-            beta = s * stated
-            if beta == math.inf:  # it has no columns at all
-                continue
-            gamma = 0.0  # in phase 1 no column costs anything
-            if self.phase == 2:
-                gamma = -math.inf if oracle.cost_bound is None else s * oracle.cost_bound
-            if math.isinf(oracle.multiplicity):
-                if -_CLEAN_DUAL <= beta < 0:
-                    beta = 0.0
-                if beta < 0:
-                    if gamma < 0:
-                        return self.sense.ideal
-                    theta = min(theta, gamma / (gamma - beta))
-            terms.append((oracle.multiplicity, beta, gamma))
-        pi = s * duals.values
-        known = len(pi)
-        if ((pi > 0) & np.isneginf(self.row_lower[:known]) | (pi < 0) & np.isposinf(self.row_upper[:known])).any():
-            return self.sense.ideal  # the dual of a side that the row does not have
-        low, high = self.row_lower[:known], self.row_upper[:known]
-        total = theta * float(
-            np.where(pi > 0, pi, 0.0) @ np.where(np.isfinite(low), low, 0.0)
-            + np.where(pi < 0, pi, 0.0) @ np.where(np.isfinite(high), high, 0.0)
-        )
-        total += self._box_terms(theta, duals)
-        for multiplicity, beta, gamma in terms:
-            mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
-            if mixed < -_CLEAN_DUAL or (mixed < 0 and math.isfinite(multiplicity)):
-                total += multiplicity * mixed
-        if math.isnan(total) or total == -math.inf:
-            return self.sense.ideal
-        return s * total + (self.formulation.offset if self.phase == 2 else 0.0)
-
-    def _all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
+    def all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
         """Of all columns at θπ; the products are remembered, for a round asks for them more than once."""
         asked, size, products = self._last_products
         now = (len(self.table), self.num_rows, self.table.deletions)
@@ -540,20 +431,6 @@ class LinearMaster(RestrictedMaster):
             products = self.table.row_products(duals.values)
             self._last_products = (duals, now, products)
         return self.current_costs() - theta * products
-
-    def _box_terms(self, theta: float, duals: Duals) -> float:
-        """Σ_j min over the bounds of x_j of its reduced cost times x_j, over columns that no oracle answers for."""
-        table = self.table
-        reduced = self.sense.sign * self._all_reduced_costs(duals, theta)
-        lower, upper = table.lower_now, table.upper_now
-        # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
-        covered = (table.origins != TEMPLATE) & np.isposinf(upper)
-        up = (reduced < 0) & ~covered
-        box = np.where(up, upper, lower)
-        unlimited = np.isinf(box)
-        if (unlimited & (np.abs(reduced) > _CLEAN_DUAL)).any():
-            return -math.inf
-        return float(reduced[~unlimited] @ box[~unlimited])
 
     def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
         """Row activities missing at the pricing problems' best columns, used as often as the master uses their like."""
