@@ -7,9 +7,10 @@ from bisect import bisect_left
 
 import numpy as np
 
-from colgen import Enumerated, Enumeration, PricingContext, ReductionContext, Solution
+from colgen import Bound, Enumerated, Enumeration, PricingContext, ReductionContext, Solution
 from colgen.columns import Key
 from problems.cutting_stock.instance import Instance, Pattern
+from problems.cutting_stock.layout import as_arc
 from problems.cutting_stock.pricing import PatternOracle
 from solvers.knapsack import best_from, packings_above
 
@@ -41,8 +42,11 @@ class PatternEnumeration(Enumeration):
         profits = self.oracle.profits(net, context.duals)
         values = best_from(net, profits)
         scale = max(1.0, float(values[0, 0]))
-        earning = np.flatnonzero(np.asarray(context.duals["demand"])[layout.item_of_rank] > 1e-9)
-        core = int(earning.max(initial=-1)) + 1  # ranks from here on are left out
+        # Even a roll full of items that are left out must earn less than the tolerance below.
+        earning = np.flatnonzero(np.asarray(context.duals["demand"])[layout.item_of_rank] > 1e-7 / layout.roll)
+        # Items with a branching row stay: the row may demand their pieces, and its dual may pay for them.
+        bounded = [as_arc(d.key[1])[0] for d in context.decisions if isinstance(d, Bound) and d.row() is not None]
+        core = max([int(earning.max(initial=-1)), *bounded]) + 1  # ranks from here on are left out
         core_net = net.first_items(core)
         packings = packings_above(
             core_net,

@@ -1,15 +1,17 @@
 """Enumeration lists every pattern of every better plan, and closes nodes rightly."""
 
+import dataclasses
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from colgen import LinearMaster, ReductionContext, Sense, Solution, solve
-from problems.cutting_stock import CuttingStock
+from colgen import Bound, LinearMaster, ReductionContext, Sense, Solution, solve
+from problems.cutting_stock import CuttingStock, Instance
 from problems.cutting_stock.enumeration import PatternEnumeration
 from problems.cutting_stock.experiment import NON_IRUP
 from problems.cutting_stock.instance import critical
+from problems.cutting_stock.pricing import ARC
 from tests.problems.cutting_stock.naive import optimum, plans, tiny
 
 
@@ -40,6 +42,23 @@ def test_every_pattern_of_a_plan_of_interest_is_listed(seed):
             for pattern in plan:
                 core = frozenset((item, n) for item, n in pattern if item in kept)
                 assert not core or core in listed
+
+
+def test_items_with_a_branching_row_are_not_left_out():
+    # The narrow item fits everywhere and earns nothing, but a row demands one of its pieces at position 6.
+    problem = CuttingStock(Instance(10, (6, 2), (2, 2)))
+    rank = 1
+    duals = LinearMaster(problem.formulation()).solve().duals
+    free = ReductionContext(Sense.MINIMIZE, duals.replace(np.array([1.0, 0.0])), 2.0, 2.0, ())
+    demanded = Bound((ARC, (rank, 6)), 1.0, np.inf, lambda column: problem.layout.arcs(column).get((rank, 6), 0.0))
+    bounded = dataclasses.replace(free, decisions=(demanded,))
+
+    def kept(context):
+        sides = problem.enumeration().enumerate(context).sides
+        return {item for (_, item), (low, _) in sides.items() if np.isfinite(low)}
+
+    assert kept(free) == {0}
+    assert kept(bounded) == {0, 1}
 
 
 def test_too_many_patterns_are_refused():
