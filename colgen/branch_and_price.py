@@ -225,11 +225,9 @@ class BranchAndPrice(Relaxation):
 
     def _open(self, bound: float) -> Termination | None:
         """Why a node that ended in a whole solution is unresolved: its bound proves less than the solution is worth."""
-        return None if self.run.prunes(bound) or self._close(bound) else Termination.NO_BOUND
-
-    def _close(self, bound: float) -> bool:
         objective = self.run.objective
-        return abs(bound - objective) <= 1e-6 * max(1.0, abs(objective))
+        met = abs(bound - objective) <= 1e-6 * max(1.0, abs(objective))
+        return None if met or self.run.prunes(bound) else Termination.NO_BOUND
 
     def _stopped_early(self, relaxed: Relaxed, solved: MasterSolution) -> bool:
         gain = self.master.sense.improvement(relaxed.bound, solved.objective)
