@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen.duals import Duals
-from colgen.pricing import Pricing
+from colgen.pricing import Pricing, PricingResult
 from colgen.table import TEMPLATE
 
 if TYPE_CHECKING:
@@ -23,8 +23,10 @@ _CLEAN_DUAL = 1e-7
 """A reduced cost this near to zero counts as zero where an infinite bound would multiply it."""
 
 
-def dual_bound(master: LinearMaster, duals: Duals, pricing: Sequence[Pricing], bounds: Sequence[float | None]) -> float:
-    """The bound on the full master that the oracles' bounds at ``duals`` prove.
+def dual_bound(
+    master: LinearMaster, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]
+) -> float:
+    """The bound on the full master that the oracles' results at ``duals`` prove.
 
     For duals π and any factor 0 ≤ θ ≤ 1 the scaled duals θπ prove, when minimising,
 
@@ -33,13 +35,15 @@ def dual_bound(master: LinearMaster, duals: Duals, pricing: Sequence[Pricing], b
     where j runs over the columns in the master with finite bounds, U_k is the multiplicity, β_k the oracle's bound
     on the reduced cost and γ_k the bound on the cost.  θ = 1 is the Lagrangian bound; if U_k is infinite then its
     term must vanish, and the largest θ for which it does, γ_k / (γ_k - β_k), is Farley's.  θ is the same for all
-    pricing problems, so that one with β_k ≥ 0 can have a negative term where γ_k < 0.  Maximising mirrors all of
-    it.
+    pricing problems, so that one with β_k ≥ 0 can have a negative term where γ_k < 0.  A pricing problem that bounds
+    the total of its reduced costs counts like one that is used once, at that reduced cost; its columns may be many, so
+    that their costs are bounded by zero if γ_k ≥ 0, and by U_k γ_k otherwise.  Maximising mirrors all of it.
     """
     s = master.sense.sign
     theta = 1.0
     terms: list[tuple[float, float, float]] = []
-    for oracle, stated in zip(pricing, bounds, strict=True):
+    for oracle, result in zip(pricing, results, strict=True):
+        stated = result.bound if result.total is None else result.total
         if stated is None:
             return master.sense.ideal
         beta = s * stated
@@ -48,6 +52,9 @@ def dual_bound(master: LinearMaster, duals: Duals, pricing: Sequence[Pricing], b
         gamma = 0.0  # in phase 1 no column costs anything
         if master.phase == 2:
             gamma = -math.inf if oracle.cost_bound is None else s * oracle.cost_bound
+        if result.total is not None:
+            terms.append((1.0, beta, 0.0 if gamma >= 0 else oracle.multiplicity * gamma))
+            continue
         if math.isinf(oracle.multiplicity):
             if -_CLEAN_DUAL <= beta < 0:
                 beta = 0.0

@@ -268,7 +268,7 @@ def _price(
         results = [oracle.price(duals, context) for oracle in pricing]
         reduced_costs = [np.asarray(master.reduced_costs(result.columns, duals)) for result in results]
         bests = check_results(master, pricing, results, reduced_costs, duals, context)
-        here = master.dual_bound(duals, pricing, [result.bound for result in results])
+        here = master.dual_bound(duals, pricing, results)
         if math.isnan(here):
             raise InvalidBoundError(f"the oracles {names(pricing)} state a bound that is not a number")
         if bound_duals is None or sense.is_better(bound, here):

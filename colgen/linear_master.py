@@ -18,7 +18,7 @@ from colgen.duals import Duals, RowNames
 from colgen.errors import FormulationError, UnknownRowError
 from colgen.formulation import Formulation
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
-from colgen.pricing import Pricing
+from colgen.pricing import Pricing, PricingResult
 from colgen.pyomo_export import to_pyomo
 from colgen.sense import Sense
 from colgen.solution import Solution
@@ -420,8 +420,8 @@ class LinearMaster(RestrictedMaster):
             return self.sense.hopeless
         return float(reduced.min() if self.sense is Sense.MINIMIZE else reduced.max())
 
-    def dual_bound(self, duals: Duals, pricing: Sequence[Pricing], bounds: Sequence[float | None]) -> float:
-        return dual_bound(self, duals, pricing, bounds)
+    def dual_bound(self, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+        return dual_bound(self, duals, pricing, results)
 
     def all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
         """Of all columns at θπ; the products are remembered, for a round asks for them more than once."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from colgen.branching import Decision
 from colgen.columns import Column, Row
 from colgen.errors import FormulationError, UnknownRowError
-from colgen.pricing import Pricing
+from colgen.pricing import Pricing, PricingResult
 from colgen.sense import Sense
 from colgen.solution import Solution
 
@@ -81,8 +81,8 @@ class RestrictedMaster(ABC):
         """Reduced costs of columns, in the master or not."""
 
     @abstractmethod
-    def dual_bound(self, duals: Any, pricing: Sequence[Pricing], bounds: Sequence[float | None]) -> float:
-        """The bound on the full master's optimum that the oracles' bounds at ``duals`` prove."""
+    def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+        """The bound on the full master's optimum that the oracles' results at ``duals`` prove."""
 
     @abstractmethod
     def solution(self, solved: MasterSolution) -> Solution:

@@ -87,11 +87,16 @@ class PricingResult:
     reduced_costs
         The oracle's own reduced costs of ``columns``, if it states them: the engine checks them against the columns'
         cost and coefficients, which catches a column that is encoded wrongly.
+    total
+        The reduced costs of all columns of this pricing problem that an answer uses, times their values, sum to
+        nothing better than this (which a clustering, say, may know better than the number of its clusters times the
+        best of them).  Where it is stated, the dual bound needs no multiplicity.
     """
 
     columns: Sequence[Column] = ()
     bound: float | None = None
     reduced_costs: Sequence[float] | None = None
+    total: float | None = None
 
 
 class Pricing(ABC):

@@ -618,7 +618,7 @@ def test_bound_that_excludes_the_incumbent():
             solved = super().solve(time_limit)
             return MasterSolution(solved.status, 9.0, solved.values, solved.duals, solved.phase)
 
-        def dual_bound(self, duals, pricing, bounds):
+        def dual_bound(self, duals, pricing, results):
             return 9.0
 
     with pytest.raises(errors.InvalidBoundError, match="incumbent"):
@@ -817,7 +817,8 @@ class Cheapest(RestrictedMaster):
     def reduced_costs(self, columns, duals):
         return [c.cost - duals for c in columns]
 
-    def dual_bound(self, duals, pricing, bounds):
+    def dual_bound(self, duals, pricing, results):
+        bounds = [result.bound for result in results]
         return self.sense.ideal if None in bounds else duals + self.sense.best(0.0, *bounds)
 
     def solution(self, solved):

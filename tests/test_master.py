@@ -27,7 +27,7 @@ from colgen import (
     compile_model,
 )
 from colgen.errors import FormulationError, UnknownRowError
-from colgen.pricing import Pricing
+from colgen.pricing import Pricing, PricingResult
 from tests.toys import CuttingStock, cutting_column
 
 
@@ -435,11 +435,33 @@ def test_dual_bound_is_valid_at_any_duals(pi, columns, limits, stated, maximize)
         pricing.append(Priced(limit, sense.best(*worst) if known and worst else None))
         reduced = [c - s * (a * pi[0] + b * pi[1]) for c, a, b in group]
         bounds.append(sense.best(*reduced) if reduced else sense.hopeless)
-    bound = master.dual_bound(duals, pricing, bounds)
+    bound = master.dual_bound(duals, pricing, stating(*bounds))
     if complete.status == 0:
         assert s * bound <= complete.fun + s * 1.0 + 1e-6
     elif complete.status == 3:
         assert bound == sense.ideal or limits == (3.0, 3.0)
+
+
+def stating(*bounds):
+    return [PricingResult(bound=bound) for bound in bounds]
+
+
+def test_a_total_takes_the_place_of_the_multiplicity():
+    master = covering(demands=(3.0, 2.0))
+    duals = master.solve().duals.replace(np.array([2.0, 2.0]))
+    master.add([Column(1000.0, {("demand", 0): 1.0, ("demand", 1): 1.0}, "dear", upper=5.0)])
+    master.solve()
+    assert master.phase == 2
+    totalling = [PricingResult(bound=-1.0, total=-1.5)]
+    for multiplicity in (math.inf, 3.0):  # worth 10 and the offset, were it not for the columns
+        assert master.dual_bound(duals, [Priced(multiplicity)], totalling) == pytest.approx(10 - 1.5 + 1)
+    # Another pricing problem that needs scaling scales the total too: half of -1.5, and half of costs that are ≥ 0 ...
+    both = [*totalling, PricingResult(bound=-1.0)]
+    pricing = [Priced(cost_bound=0.0), Priced(cost_bound=1.0)]
+    assert master.dual_bound(duals, pricing, both) == pytest.approx(5 - 0.75 + 1)
+    # ... or, of up to three columns, at least -4 each; of any number, nothing is known.
+    assert master.dual_bound(duals, [Priced(3.0, -4.0), pricing[1]], both) == pytest.approx(5 - 0.75 - 6 + 1)
+    assert master.dual_bound(duals, [Priced(cost_bound=-4.0), pricing[1]], both) == -math.inf
 
 
 def test_farley_scales_the_duals_of_every_pricing_problem():
@@ -450,23 +472,23 @@ def test_farley_scales_the_duals_of_every_pricing_problem():
     duals = master.solve().duals.replace(np.array([2.0, 2.0]))
     assert master.phase == 2
     pricing = [Priced(cost_bound=1.0), Priced(multiplicity=3.0, cost_bound=-4.0)]
-    assert master.dual_bound(duals, pricing, [-1.0, 0.0]) == pytest.approx(5 - 6 + 1)
+    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == pytest.approx(5 - 6 + 1)
     # Without a bound on its costs nothing is known of it at halved duals.
     pricing[1] = Priced(multiplicity=3.0)
-    assert master.dual_bound(duals, pricing, [-1.0, 0.0]) == -math.inf
+    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == -math.inf
     pricing[1] = Priced(cost_bound=-4.0)
-    assert master.dual_bound(duals, pricing, [-1.0, 0.0]) == -math.inf
+    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == -math.inf
     # A pricing problem without columns has no say, and one that needs no scaling asks for none.
-    assert master.dual_bound(duals, pricing, [-1.0, math.inf]) == pytest.approx(5 + 1)
-    assert master.dual_bound(duals, pricing, [0.0, 0.0]) == pytest.approx(10 + 1)
+    assert master.dual_bound(duals, pricing, stating(-1.0, math.inf)) == pytest.approx(5 + 1)
+    assert master.dual_bound(duals, pricing, stating(0.0, 0.0)) == pytest.approx(10 + 1)
 
 
 def test_dual_bound_without_a_statement_proves_nothing():
     master = covering()
     master.add([col((1, 1))])
     duals = master.solve().duals
-    assert master.dual_bound(duals, [Priced()], [None]) == -math.inf
-    assert master.dual_bound(duals, [Priced(), Priced()], [0.0, None]) == -math.inf
+    assert master.dual_bound(duals, [Priced()], stating(None)) == -math.inf
+    assert master.dual_bound(duals, [Priced(), Priced()], stating(0.0, None)) == -math.inf
 
 
 # --- checking and showing --------------------------------------------------------------------------------------------
