@@ -42,7 +42,7 @@ class Stabilization(ABC):
         """
 
     def reset(self, centre: Floats | None = None) -> None:
-        """Forget everything: another dual function begins; ``centre`` is a guess at its optimum."""
+        """Forget everything: another dual function begins; ``centre`` is a guess at its optimum, not priced at yet."""
 
 
 class NoStabilization(Stabilization):
@@ -55,7 +55,8 @@ class NoStabilization(Stabilization):
 class Wentges(Stabilization):
     """Wentges smoothing: price between the stability centre and the master's duals.
 
-    The proposal is ``α·centre + (1 - α)·duals``, where the centre is the point of the best dual bound so far.  After a
+    The proposal is ``α·centre + (1 - α)·duals``, where the centre is the point of the best dual bound so far; a guess
+    at it is proposed itself at first, for nothing is known of its bound (and a good guess may prove all).  After a
     misprice α shrinks until the master's own duals are reached, so that no column is missed; each mispriced round
     closes the gap by a constant factor. With ``alpha=None`` the parameter adjusts itself: it grows while the
     subgradient says that the bound improves towards the centre, and shrinks otherwise.
@@ -78,6 +79,7 @@ class Wentges(Stabilization):
     def reset(self, centre: Floats | None = None) -> None:
         self.alpha = self._start
         self._centre = centre
+        self._guessed = centre is not None
         self._misprices = 0
 
     def propose(self, duals: Duals) -> Duals:
@@ -105,6 +107,7 @@ class Wentges(Stabilization):
                 self._adjust(float(direction @ (self._centre - self._out)))
         if bound_improved or self._centre is None:
             self._centre = self._proposal
+        self._guessed = False
         self._misprices = 0
 
     def _adjust(self, slope_towards_centre: float) -> None:
@@ -117,5 +120,9 @@ class Wentges(Stabilization):
             self.alpha = max(self.alpha - 0.1 * (1.0 - self.alpha), 0.0)
 
     def _effective_alpha(self) -> float:
-        """α shrunk by the misprices of this round: ``max(0, 1 - k(1 - α))`` on the k-th try."""
-        return max(0.0, 1.0 - (self._misprices + 1) * (1.0 - self.alpha))
+        """α shrunk by the misprices of this round: ``max(0, 1 - k(1 - α))`` on the k-th try.
+
+        A guess counts as a try before the first.
+        """
+        tries = self._misprices + (0 if self._guessed else 1)
+        return max(0.0, 1.0 - tries * (1.0 - self.alpha))
