@@ -327,4 +327,8 @@ def _made_whole(solution: Solution) -> Solution:
         (column, float(round(value)) if column.integer and not fractionality(value) else value)
         for column, value in solution.columns
     )
-    return dataclasses.replace(solution, columns=tuple(p for p in columns if p[1]))
+    variables = {
+        key: float(round(value)) if key in solution.integer and not fractionality(value) else value
+        for key, value in solution.variables.items()
+    }
+    return dataclasses.replace(solution, columns=tuple(p for p in columns if p[1]), variables=variables)

@@ -151,7 +151,11 @@ def check_row(separator: Separation, row: Row, solution: Solution, incumbent: So
 
 def row_activity(row: Row, solution: Solution) -> float:
     """Activity of a row at a solution."""
-    total = sum(row.coefficients.get(key, 0.0) * value for key, value in solution.variables.items())
+    coefficients, variables = row.coefficients, solution.variables
+    if len(coefficients) <= len(variables):  # a cut has few coefficients, a relaxation many variables, or the reverse
+        total = sum(a * variables.get(key, 0.0) for key, a in coefficients.items())
+    else:
+        total = sum(coefficients.get(key, 0.0) * value for key, value in variables.items())
     for column, value in solution.columns:
         if row.key in column.coefficients:
             total += column.coefficients[row.key] * value

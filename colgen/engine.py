@@ -265,7 +265,9 @@ def _price(
     sense, misprices, bound, bound_duals = master.sense, 0, master.sense.ideal, None
     while True:
         duals = stabilization.propose(solved.duals)
-        results = [oracle.price(duals, context) for oracle in pricing]
+        provisional = duals is not solved.duals
+        asked = dataclasses.replace(context, provisional=True) if provisional else context
+        results = [oracle.price(duals, asked) for oracle in pricing]
         reduced_costs = [np.asarray(master.reduced_costs(result.columns, duals)) for result in results]
         bests = check_results(master, pricing, results, reduced_costs, duals, context)
         here = master.dual_bound(duals, pricing, results)
@@ -273,7 +275,7 @@ def _price(
             raise InvalidBoundError(f"the oracles {names(pricing)} state a bound that is not a number")
         if bound_duals is None or sense.is_better(bound, here):
             bound, bound_duals = here, duals
-        if duals is not solved.duals:
+        if provisional:
             reduced_costs = [np.asarray(master.reduced_costs(result.columns, solved.duals)) for result in results]
         columns = [
             _improving(master, oracle, result, mine, context)
@@ -287,7 +289,7 @@ def _price(
     improved = sense.is_better(best_bound, here) or math.isinf(best_bound)
     stabilization.update(improved, lambda: master.subgradient(solved, bests))
     # At smoothed duals, nothing found proves nothing about the master's own duals.
-    exact = exact and duals is solved.duals
+    exact = exact and not provisional
     return _Priced(columns, bound, bound_duals, exact, misprices)
 
 

@@ -40,6 +40,9 @@ class PricingContext:
         Value of ``time.monotonic()`` at which a long oracle should give up and return what it has.
     tolerance
         A reduced cost counts as improving if it gains more than this.
+    provisional
+        The dual values are smoothed, not the master's own.  If no column is found that improves at those, the oracle is
+        asked again nearer to them: a long oracle may give up early here, and lose no more than a bound.
     """
 
     sense: Sense
@@ -48,6 +51,7 @@ class PricingContext:
     fixed: tuple[tuple[Column, float], ...] = ()
     deadline: float = math.inf
     tolerance: float = 1e-7
+    provisional: bool = False
     pricing_out: Callable[[Sequence[Column], Duals], Sequence[float] | NDArray[np.float64]] | None = None
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:

@@ -145,12 +145,6 @@ class ColumnTable:
         columns, rows, values = self._triples()
         return columns.tolist(), rows.tolist(), values.tolist()
 
-    def later_entries(self, column: int, first_row: int) -> list[tuple[int, float]]:
-        """Row and value of a column's entries in rows from ``first_row`` on."""
-        columns, rows, values = self._triples()
-        mine = (columns == column) & (rows >= first_row)
-        return list(zip(rows[mine].tolist(), values[mine].tolist(), strict=True))
-
     def row_products(self, duals: Floats) -> Floats:
         """πᵀa_j for every column; rows younger than the duals count as zero."""
         columns, rows, values = self._triples()

@@ -225,6 +225,29 @@ class LinearProgram:
             np.array(solution.col_dual),
         )
 
+    def interior_duals(self, time_limit: float = INFINITY) -> Floats | None:
+        """Dual values in the interior of the optimal ones, by an interior point method without crossover.
+
+        Where the dual optimum is not unique, the simplex method returns a corner of the optimal face, often an extreme
+        one; this is a point near its middle, to about 1e-9 in relative terms.  The program and its basis stay as they
+        are.  None if the method does not converge.
+        """
+        highs = _new_highs()
+        highs.setOptionValue("solver", "ipx")
+        highs.setOptionValue("run_crossover", "off")
+        highs.setOptionValue("presolve", "off")  # what it removes gets dual values that are not feasible
+        if time_limit < INFINITY:
+            highs.setOptionValue("time_limit", max(time_limit, 0.0))
+        lp = self._highs.getLp()
+        sign = 1.0
+        if lp.sense_ == highspy.ObjSense.kMaximize:  # HiGHS 1.15 returns these duals with the signs of minimising
+            sign, lp.sense_ = -1.0, highspy.ObjSense.kMinimize
+            lp.col_cost_ = -np.array(lp.col_cost_)
+        _check(highs.passModel(lp))
+        highs.run()
+        solution = highs.getSolution()  # HiGHS calls its status unknown: what it holds is no vertex
+        return sign * np.array(solution.row_dual) if solution.dual_valid else None
+
     def solve_for_duals(self) -> tuple[float, Floats]:
         """Optimum and dual values alone: for a loop over columns that is to cost no more than HiGHS itself."""
         highs = self._highs
@@ -282,6 +305,12 @@ def _solve_mip(lp: highspy.HighsLp, integer: NDArray[np.bool_], time_limit: floa
     if time_limit < INFINITY:
         highs.setOptionValue("time_limit", max(time_limit, 0.0))
     _check(highs.passModel(lp))
+    if not lp.num_col_:  # HiGHS states no objective then
+        feasible = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
+        hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
+        if not feasible:
+            return MIPSolution(LPStatus.INFEASIBLE, hopeless, hopeless, None, 0)
+        return MIPSolution(LPStatus.OPTIMAL, lp.offset_, lp.offset_, np.empty(0), 0)
     if start is not None:
         point = highspy.HighsSolution()
         point.col_value = start.tolist()

@@ -1,0 +1,59 @@
+r"""Coreference clustering: which mentions of a text speak of the same entity (De Belder and Moens, 2012).
+
+Data: n mentions and a symmetric score s_ij for each pair of them, positive if the two belong together; each pair counts
+once.  With x_S = 1 if the set S of mentions is a cluster, and c_S = Σ_{i<j in S} s_ij,
+
+    max Σ_S c_S x_S
+    subject to  Σ_{S ∋ i} x_S = 1   for each mention i     [π_i, free]
+                x_S ≥ 0 integer.
+
+The reduced cost of a cluster is c_S - Σ_{i in S} π_i, so the pricing problem is quadratic optimisation over subsets:
+max over S of Σ_{i<j in S} s_ij - Σ_{i in S} π_i.  It is solved by growing clusters, and proved by an exact search for
+scores of any sign (:mod:`solvers.subset`); the source's integer program is there for comparison.
+
+The text is one use of it.  Correlation clustering, clique partitioning and modularity are the same problem: any
+symmetric matrix or networkx graph with edge scores will do (:func:`from_graph`, :func:`modularity`).
+
+Branching is Ryan and Foster's, on pairs of mentions.  The source states that its matrices are totally unimodular and
+stops at the relaxation; they are not (:mod:`problems.coreference.model` has the counterexamples), though on real
+documents the relaxation is nearly always whole.  Before any of this, mentions that provably share a cluster are
+contracted (:mod:`solvers.contraction`): the rows of the master are then groups of mentions.
+
+Sources: J. De Belder and M.-F. Moens, *Coreference clustering using column generation*, COLING 2012; M. Grötschel and
+Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming 45 (1989); A. Mehrotra
+and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations Research Letters 22 (1998).
+"""
+
+from problems.coreference.instance import (
+    Cluster,
+    Instance,
+    communities,
+    from_graph,
+    modularity,
+    random,
+    random_signs,
+    read_matrix,
+    write_matrix,
+)
+from problems.coreference.items import Items
+from problems.coreference.lazy import LazyAllLink
+from problems.coreference.pricing import ClusterILP, ClusterSearch, GrowingClusters
+from problems.coreference.template import Coreference
+
+__all__ = [
+    "Cluster",
+    "ClusterILP",
+    "ClusterSearch",
+    "Coreference",
+    "GrowingClusters",
+    "Instance",
+    "Items",
+    "LazyAllLink",
+    "communities",
+    "from_graph",
+    "modularity",
+    "random",
+    "random_signs",
+    "read_matrix",
+    "write_matrix",
+]

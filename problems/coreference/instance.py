@@ -1,0 +1,273 @@
+"""Instances of coreference clustering: a symmetric score matrix that validates itself, files, generators."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen import InputError
+
+if TYPE_CHECKING:
+    from problems.coreference.conll import Document
+
+Floats: TypeAlias = NDArray[np.float64]
+
+Cluster: TypeAlias = tuple[int, ...]
+"""The mentions of one entity, by number, ascending."""
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Mentions (or any other items) and a score for each pair of them: positive if the two belong together.
+
+    The score of a clustering is the sum of the scores of all pairs that are in one cluster, *each pair counted once*.
+    (A sum over ordered pairs counts it twice, which doubles every objective and changes no answer.)  Pairs in different
+    clusters count nothing; where separating a pair has a score of its own, subtract it from the score of joining it.
+
+    Parameters
+    ----------
+    scores
+        Symmetric matrix of shape (n, n), n ≥ 1, finite off the diagonal.  The diagonal counts for nothing: it is set to
+        zero, whatever it holds.
+    name
+        What the instance is called.
+    labels
+        What each item is called: a graph's nodes, or the mentions' texts; by default numbers.
+    document
+        The text that the mentions are in, if there is one.
+
+    Raises
+    ------
+    InputError
+        If the data is none of this.
+    """
+
+    scores: Floats
+    name: str = ""
+    labels: tuple[Hashable, ...] = ()
+    document: Document | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scores", _valid(self.scores, self.name or "the score matrix"))
+        object.__setattr__(self, "labels", tuple(self.labels) or tuple(range(len(self.scores))))
+        if len(self.labels) != self.num_mentions:
+            raise InputError(f"expected a label for each of {self.num_mentions} mentions, not {len(self.labels)}")
+
+    @property
+    def num_mentions(self) -> int:
+        return len(self.scores)
+
+    @property
+    def step(self) -> float | None:
+        """Of which every clustering's score is a multiple: the scores' common divisor, if they are whole numbers."""
+        scores = self.scores
+        if not (scores == np.round(scores)).all() or float(np.abs(scores).max()) > 2**31:
+            return None
+        return float(np.gcd.reduce(np.abs(scores).astype(np.int64), axis=None)) or None
+
+    def objective(self, answer: Iterable[Sequence[int]]) -> float:
+        """Score of a clustering."""
+        total = 0.0
+        for cluster in answer:
+            members = np.asarray(cluster, dtype=np.intp)
+            total += 0.5 * float(self.scores[np.ix_(members, members)].sum())
+        return total
+
+    def check(self, answer: Iterable[Sequence[int]]) -> float:
+        """Score of a clustering, after checking that every mention is in exactly one cluster.
+
+        Raises
+        ------
+        ValueError
+            If it is not a clustering; the message says why.
+        """
+        cluster_of: dict[int, int] = {}
+        answer = list(answer)
+        for number, cluster in enumerate(answer):
+            if not len(cluster):
+                raise ValueError(f"cluster {number} is empty")
+            for mention in cluster:
+                if not 0 <= mention < self.num_mentions:
+                    raise ValueError(f"cluster {number} has mention {mention}, there are {self.num_mentions}")
+                if mention in cluster_of:
+                    raise ValueError(f"mention {mention} is in cluster {cluster_of[mention]} and in cluster {number}")
+                cluster_of[mention] = number
+        if len(cluster_of) < self.num_mentions:
+            missing = next(i for i in range(self.num_mentions) if i not in cluster_of)
+            raise ValueError(f"mention {missing} is in no cluster")
+        return self.objective(answer)
+
+    def restricted_to(self, mentions: Sequence[int]) -> Instance:
+        """The instance of some of the mentions, renumbered in the order given."""
+        chosen = np.asarray(mentions, dtype=np.intp)
+        return Instance(self.scores[np.ix_(chosen, chosen)], self.name, tuple(self.labels[i] for i in mentions))
+
+
+def _valid(scores: ArrayLike, what: str) -> Floats:
+    """The scores as an array that nobody can change, after checking them."""
+    try:
+        matrix = np.array(scores, dtype=np.float64)  # a copy
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: expected a square matrix of numbers ({error})") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{what}: expected a square matrix, not one of shape {matrix.shape}")
+    if not len(matrix):
+        raise InputError(f"{what}: expected at least one mention, there is none")
+    np.fill_diagonal(matrix, 0.0)
+    for test, found in ((np.isnan, "not a number (NaN)"), (np.isinf, "infinite")):
+        bad = np.argwhere(test(matrix))
+        if len(bad):
+            i, j = bad[0].tolist()
+            raise InputError(f"{what}: the score of ({i}, {j}) is {found}, expected a finite number")
+    tolerance = 1e-9 * max(1.0, float(np.abs(matrix).max()))
+    unequal = np.argwhere(np.abs(matrix - matrix.T) > tolerance)
+    if len(unequal):
+        i, j = unequal[0].tolist()
+        raise InputError(
+            f"{what}: expected a symmetric matrix, but the score of ({i}, {j}) is {matrix[i, j]:g} "
+            f"and that of ({j}, {i}) is {matrix[j, i]:g}"
+        )
+    matrix = 0.5 * (matrix + matrix.T)  # rounding errors within the tolerance
+    matrix.setflags(write=False)
+    return matrix
+
+
+def as_clusters(cluster_of: ArrayLike) -> list[Cluster]:
+    """A clustering from the number of each mention's cluster: clusters by first mention, mentions ascending."""
+    members: dict[int, list[int]] = {}
+    for mention, number in enumerate(np.asarray(cluster_of).tolist()):
+        members.setdefault(number, []).append(mention)
+    return [tuple(cluster) for cluster in members.values()]
+
+
+# --- files and graphs ------------------------------------------------------------------------------------------------
+
+
+def read_matrix(path: Path | str) -> Instance:
+    """Read a score matrix: ``.npy``, or ``.npz`` with one array or with an array named ``scores``.
+
+    Raises
+    ------
+    InputError
+        With the file's name, where it is something else.
+    """
+    path = Path(path)
+    try:
+        loaded: Any = np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or 'it is not a numpy file'}") from None
+    except (ValueError, EOFError, zipfile.BadZipFile):
+        raise InputError(f"{path}: expected a matrix as numpy.save or numpy.savez writes it") from None
+    if isinstance(loaded, np.lib.npyio.NpzFile):
+        with loaded:
+            names = loaded.files
+            wanted = "scores" if "scores" in names or len(names) != 1 else names[0]
+            if wanted not in names:
+                raise InputError(f"{path}: expected one array, or one named 'scores', not {names or 'none'}")
+            try:
+                loaded = loaded[wanted]
+            except ValueError:
+                raise InputError(f"{path}: expected the array {wanted!r} to hold numbers") from None
+    try:
+        return Instance(loaded, path.stem)
+    except InputError as error:
+        raise InputError(f"{path}: {str(error).removeprefix(f'{path.stem}: ')}") from None
+
+
+def write_matrix(instance: Instance, path: Path | str) -> None:
+    """Write the score matrix as ``.npy`` or ``.npz``, whichever ``path`` ends in."""
+    path = Path(path)
+    if path.suffix == ".npz":
+        np.savez_compressed(path, scores=instance.scores)
+    elif path.suffix == ".npy":
+        np.save(path, instance.scores)
+    else:
+        raise InputError(f"{path}: expected a name that ends in .npy or .npz")
+
+
+def from_graph(graph: nx.Graph, *, score: str = "weight", absent: float = 0.0, name: str = "") -> Instance:
+    """An instance from a networkx graph with edge scores; its labels are the nodes.
+
+    Parameters
+    ----------
+    score
+        The edge attribute that holds the score; an edge without it has score 1, as networkx has it.
+    absent
+        Score of pairs without an edge: 0 for correlation clustering on a sparse graph, -1 for cluster editing.
+    """
+    if graph.is_directed() or graph.is_multigraph():
+        raise InputError("expected an undirected graph with at most one edge between two nodes")
+    nodes = list(graph)
+    position = {node: i for i, node in enumerate(nodes)}
+    scores = np.full((len(nodes), len(nodes)), float(absent))
+    for first, second, value in graph.edges(data=score, default=1.0):
+        i, j = position[first], position[second]
+        try:
+            scores[i, j] = scores[j, i] = float(value)
+        except (TypeError, ValueError):
+            raise InputError(f"edge ({first!r}, {second!r}): expected a number as its {score}, not {value!r}") from None
+    return Instance(scores, name or graph.name, tuple(nodes))
+
+
+def modularity(graph: nx.Graph, *, weight: str = "weight", resolution: float = 1.0, name: str = "") -> Instance:
+    """Modularity clustering as an instance: its objective is the modularity less the constant of the diagonal.
+
+    The score of nodes i and j is (A_ij - γ k_i k_j / 2m) / m, twice each ordered pair's share: pairs count once here.
+
+    References
+    ----------
+    M. E. J. Newman, *Modularity and community structure in networks*, PNAS 103 (2006).
+    """
+    if graph.is_directed() or not graph.size(weight=weight) > 0:
+        raise InputError("modularity needs an undirected graph of positive total weight")
+    adjacency = nx.to_numpy_array(graph, weight=weight)
+    degree = adjacency.sum(axis=1) + np.diag(adjacency)  # a loop counts twice
+    total = 0.5 * float(degree.sum())
+    scores = (adjacency - resolution * np.outer(degree, degree) / (2.0 * total)) / total
+    return Instance(scores, name or graph.name, tuple(graph))
+
+
+# --- generators ------------------------------------------------------------------------------------------------------
+
+
+def random_signs(num_mentions: int, seed: int) -> Instance:
+    """A dense graph whose scores are +1 or -1, each with probability one half: nothing to hold on to."""
+    rng = np.random.default_rng([11, seed])
+    upper = np.triu(rng.choice([-1.0, 1.0], size=(num_mentions, num_mentions)), 1)
+    return Instance(upper + upper.T, f"signs-{num_mentions}-{seed}")
+
+
+def communities(
+    num_mentions: int, seed: int, *, num_communities: int = 5, noise: float = 0.1, spread: float = 0.0
+) -> Instance:
+    """A dense graph of equal communities: +1 within and -1 between them, but each sign flipped with a probability.
+
+    Parameters
+    ----------
+    noise
+        The probability that a pair's sign is wrong.
+    spread
+        Standard deviation of normal noise added to each score.
+    """
+    rng = np.random.default_rng([12, seed])
+    member = rng.permutation(np.arange(num_mentions) % num_communities)
+    signs = np.where(member[:, None] == member[None, :], 1.0, -1.0)
+    signs *= np.where(rng.random((num_mentions, num_mentions)) < noise, -1.0, 1.0)
+    upper = np.triu(signs + spread * rng.standard_normal((num_mentions, num_mentions)), 1)
+    return Instance(upper + upper.T, f"communities-{num_mentions}-{seed}")
+
+
+def random(num_mentions: int, seed: int, *, positive: float = 0.3) -> Instance:
+    """Scores uniform in [-1, 1], of which a share ``positive`` is positive, as a pairwise classifier gives them."""
+    rng = np.random.default_rng([13, seed])
+    shape = (num_mentions, num_mentions)
+    values = np.where(rng.random(shape) < positive, rng.random(shape), -rng.random(shape))
+    upper = np.triu(values, 1)
+    return Instance(upper + upper.T, f"random-{num_mentions}-{seed}")

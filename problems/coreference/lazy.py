@@ -1,0 +1,139 @@
+r"""All-link clustering with its rows generated: what column generation has to be compared with.
+
+    max Σ_{i<j} s_ij x_ij
+    subject to  x_ik + x_kj - x_ij ≤ 1   for each pair i < j and each other k    [separated]
+                x_ij ∈ {0, 1}
+
+There is no pricing problem: all variables are in the template, and the rows come as they are violated.  Where
+transitivity leaves the relaxation fractional, two-partition inequalities strengthen it.
+
+Sources: M. Grötschel and Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming
+45 (1989); K.-W. Chang, R. Samdani, A. Rozovskaya, N. Rizzolo, M. Sammons, D. Roth, *Inference protocols for coreference
+resolution*, CoNLL shared task (2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyomo.environ as pyo
+from scipy import sparse
+
+from colgen import (
+    BranchingRule,
+    Formulation,
+    Heuristic,
+    HeuristicContext,
+    NoStabilization,
+    OnTemplateVariable,
+    Problem,
+    Sense,
+    Separation,
+    Solution,
+    Stabilization,
+)
+from colgen.columns import Key
+from colgen.formulation import Block
+from problems.coreference.baseline import clusters_of, greedy_joining
+from problems.coreference.instance import Cluster, Instance, as_clusters
+from problems.coreference.model import full
+from problems.coreference.separation import Transitivity, TwoPartition, values
+from solvers.clustering import local_search
+
+
+class LazyAllLink(Problem):
+    """Coreference clustering by row generation and branch and bound on pairs.
+
+    The answer is a list of clusters, as tuples of mentions.
+
+    Parameters
+    ----------
+    strengthen
+        Also separate two-partition inequalities.
+    """
+
+    def __init__(self, instance: Instance, *, strengthen: bool = True) -> None:
+        self.instance = instance
+        self.strengthen = strengthen
+        self.objective_step = instance.step
+
+    def master(self) -> pyo.ConcreteModel:
+        return full(self.instance, "lazy")
+
+    def formulation(self) -> Formulation:
+        # What compiling the model gives, without Pyomo: every document has its own number of mentions, and building
+        # the model takes longer than solving it.
+        n = self.instance.num_mentions
+        costs = self.instance.scores[np.triu_indices(n, 1)]
+        pairs = len(costs)
+        indices = tuple((i, j) for i in range(n) for j in range(i + 1, n))
+        no_rows = np.empty(0)
+        return Formulation(
+            sense=Sense.MAXIMIZE,
+            matrix=sparse.csc_array((0, pairs)),
+            costs=costs,
+            lower=np.zeros(pairs),
+            upper=np.ones(pairs),
+            integer=np.ones(pairs, dtype=bool),
+            artificial=np.zeros(pairs, dtype=bool),
+            row_lower=no_rows,
+            row_upper=no_rows,
+            offset=0.0,
+            column_keys=tuple(("x", index) for index in indices),
+            row_keys=(),
+            row_blocks={},
+            column_blocks={"x": Block("x", indices, np.arange(pairs))} if pairs else {},
+        )
+
+    def separation(self) -> Sequence[Separation]:
+        n = self.instance.num_mentions
+        return (Transitivity(n), TwoPartition(n)) if self.strengthen else (Transitivity(n),)
+
+    def stabilization(self) -> Stabilization:
+        return NoStabilization()  # nothing is priced
+
+    def branching(self) -> Sequence[BranchingRule]:
+        return (OnTemplateVariable(),)
+
+    def heuristics(self) -> Sequence[Heuristic]:
+        return (Joining(self.instance),)
+
+    def initial_answers(self) -> Iterable[Solution]:
+        yield improved(self.instance, greedy_joining(self.instance))
+
+    def answer(self, solution: Solution) -> list[Cluster]:
+        n = self.instance.num_mentions
+        return clusters_of(values(solution, n)[np.triu_indices(n, 1)], n)
+
+
+class Joining(Heuristic):
+    """Greedy joining of mentions whose variable is above one half, improved by local search on the scores."""
+
+    every = 1
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+
+    def search(self, context: HeuristicContext) -> Solution | None:
+        x = values(context.relaxation, self.instance.num_mentions)
+        kicks = self.instance.num_mentions if context.depth == 0 else 0
+        return improved(self.instance, greedy_joining(Instance(x - 0.5)), kicks)
+
+
+def improved(instance: Instance, clusters: Sequence[Cluster], kicks: int = 0) -> Solution:
+    """A clustering after local search, as a solution of the all-link model."""
+    entity = np.empty(instance.num_mentions, dtype=np.int64)
+    for number, cluster in enumerate(clusters):
+        entity[list(cluster)] = number
+    entity, _ = local_search(instance.scores, entity, kicks=kicks)
+    return as_solution(instance, as_clusters(entity))
+
+
+def as_solution(instance: Instance, clusters: Iterable[Cluster]) -> Solution:
+    """A clustering as a solution of the all-link model."""
+    clusters = list(clusters)
+    together: dict[Key, float] = {
+        ("x", (i, j)): 1.0 for cluster in clusters for k, i in enumerate(cluster) for j in cluster[k + 1 :]
+    }
+    return Solution(instance.objective(clusters), variables=together, integer=frozenset(together))

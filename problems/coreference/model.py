@@ -1,0 +1,155 @@
+r"""Coreference clustering as Pyomo models: the master and the pricing problem, and complete formulations.
+
+Mentions are numbered from 0, and s_kl is the score of a pair, counted once.  None of these programs is integral by
+itself: neither matrix is totally unimodular, although the source states it of both.
+
+* The matrix of :func:`pricing`: for mentions 0, 1, 2 the rows p_kl - b_k - b_l ≥ -1 of the three pairs, at the columns
+  b_0, b_1, b_2, have a determinant of absolute value 2.  The relaxation is half-integral (Padberg, 1989), and not more
+  than that: for the scores s_01 = s_02 = 1, s_12 = -1 and the dual values 1, 0, 0 it reaches 1/2 where the best set of
+  mentions reaches 0.  For two mentions the matrix is totally unimodular.
+* The matrix of set partitioning: the columns of the clusters {0, 1}, {1, 2}, {0, 2} have a determinant of absolute
+  value 2.  Where the score of a cluster is a sum over its pairs, the relaxation over all clusters is tight up to four
+  mentions.  With five it is not: on a pentagon, score 1 on its sides and -1 on its diagonals, half of each side is
+  worth 5/2, while the best clustering is worth 2.
+
+So a branch-and-bound search is part of the method.  The tests prove all of these statements.
+
+References
+----------
+J. De Belder, M.-F. Moens, *Coreference clustering using column generation*, COLING (2012).  M. Padberg, *The boolean
+quadric polytope: some characteristics, facets and relatives*, Mathematical Programming 45 (1989).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyomo.environ as pyo
+from numpy.typing import ArrayLike
+
+from colgen import InputError, artificial
+from problems.coreference.instance import Cluster, Floats, Instance
+
+_MOST_MENTIONS = 16
+"""Set partitioning is written down for so many mentions at most: 65,535 clusters."""
+
+
+def master(instance: Instance | int) -> pyo.ConcreteModel:
+    """The rows of set partitioning, without any cluster: ``uncovered`` stands in for the columns to come.
+
+    They depend on the number of mentions alone, which may be given instead of an instance.
+    """
+    mentions = instance.num_mentions if isinstance(instance, Instance) else instance
+    m = pyo.ConcreteModel()
+    m.mention = pyo.RangeSet(0, mentions - 1)
+    m.uncovered = artificial(m.mention)
+    m.cover = pyo.Constraint(m.mention, rule=lambda m, i: m.uncovered[i] == 1)
+    m.score = pyo.Objective(expr=0, sense=pyo.maximize)
+    return m
+
+
+def pricing(instance: Instance, duals: ArrayLike) -> pyo.ConcreteModel:
+    """The cluster of best reduced cost as an integer linear program, equation 7 of the source.
+
+    max Σ_{k<l} s_kl p_kl - Σ_i π_i b_i,  where b_i says whether mention i is in the cluster and p_kl whether both k and
+    l are.  The empty set, of reduced cost 0, is a solution.  The matrix is not totally unimodular, see above.
+
+    Parameters
+    ----------
+    duals
+        π_i of each mention.
+    """
+    value = dict(enumerate(as_duals(duals, instance.num_mentions).tolist()))
+    scores = instance.scores
+    m = pyo.ConcreteModel()
+    m.mention = pyo.RangeSet(0, instance.num_mentions - 1)
+    m.pair = pyo.Set(initialize=_pairs(instance.num_mentions), dimen=2)
+    m.b = pyo.Var(m.mention, domain=pyo.Binary)
+    m.p = pyo.Var(m.pair, domain=pyo.Binary)
+    m.first = pyo.Constraint(m.pair, rule=lambda m, i, j: -m.p[i, j] + m.b[i] >= 0)
+    m.second = pyo.Constraint(m.pair, rule=lambda m, i, j: -m.p[i, j] + m.b[j] >= 0)
+    m.both = pyo.Constraint(m.pair, rule=lambda m, i, j: m.p[i, j] - m.b[i] - m.b[j] >= -1)
+    m.reduced_cost = pyo.Objective(
+        expr=pyo.quicksum(float(scores[i, j]) * m.p[i, j] for i, j in m.pair)
+        - pyo.quicksum(value[i] * m.b[i] for i in m.mention),
+        sense=pyo.maximize,
+    )
+    return m
+
+
+def full(instance: Instance, formulation: str = "all_link") -> pyo.ConcreteModel:
+    """A complete model of the problem, for any solver that Pyomo knows.
+
+    Parameters
+    ----------
+    formulation
+        ``"all_link"`` (Chang et al., 2011; Grötschel and Wakabayashi, 1989): a variable a pair and the transitivity of
+        all triples, O(n³) rows.  ``"set_partitioning"``: a variable for each of the 2ⁿ - 1 clusters, 16 mentions at
+        most.  ``"lazy"``: the all-link model without its rows, which makes it complete only together with
+        :class:`~problems.coreference.separation.Transitivity`.
+    """
+    if formulation == "all_link":
+        return all_link(instance)
+    if formulation == "set_partitioning":
+        return set_partitioning(instance)
+    if formulation == "lazy":
+        return pairs_alone(instance)
+    raise ValueError(f"formulation must be 'all_link', 'set_partitioning' or 'lazy', not {formulation!r}")
+
+
+def pairs_alone(instance: Instance) -> pyo.ConcreteModel:
+    """``x[i, j]``, i < j: whether two mentions are in one cluster; no rows."""
+    scores = instance.scores
+    m = pyo.ConcreteModel()
+    m.mention = pyo.RangeSet(0, instance.num_mentions - 1)
+    m.pair = pyo.Set(initialize=_pairs(instance.num_mentions), dimen=2)
+    m.x = pyo.Var(m.pair, domain=pyo.Binary)
+    m.score = pyo.Objective(expr=pyo.quicksum(float(scores[i, j]) * m.x[i, j] for i, j in m.pair), sense=pyo.maximize)
+    return m
+
+
+def all_link(instance: Instance) -> pyo.ConcreteModel:
+    """``x[i, j]``, and for each pair i < j and each other mention k the row x_ij ≥ x_ik + x_kj - 1."""
+    m = pairs_alone(instance)
+    thirds = [(i, j, k) for i, j in m.pair for k in m.mention if k not in (i, j)]
+    m.third = pyo.Set(initialize=thirds, dimen=3)
+    m.transitivity = pyo.Constraint(
+        m.third,
+        rule=lambda m, i, j, k: m.x[min(i, k), max(i, k)] + m.x[min(j, k), max(j, k)] - m.x[i, j] <= 1,
+    )
+    return m
+
+
+def set_partitioning(instance: Instance) -> pyo.ConcreteModel:
+    """``x[c]`` for each cluster c, a number whose bits are its mentions: the master with all of its columns."""
+    n = instance.num_mentions
+    if n > _MOST_MENTIONS:
+        raise InputError(
+            f"expected at most {_MOST_MENTIONS} mentions to list all clusters, there are {n}: "
+            "generate the columns instead, or choose another formulation"
+        )
+    m = pyo.ConcreteModel()
+    m.mention = pyo.RangeSet(0, n - 1)
+    m.cluster = pyo.RangeSet(1, 2**n - 1)
+    m.x = pyo.Var(m.cluster, domain=pyo.Binary)
+    m.cover = pyo.Constraint(m.mention, rule=lambda m, i: pyo.quicksum(m.x[c] for c in m.cluster if c >> i & 1) == 1)
+    m.score = pyo.Objective(
+        expr=pyo.quicksum(instance.objective([members(c)]) * m.x[c] for c in m.cluster), sense=pyo.maximize
+    )
+    return m
+
+
+def members(cluster: int) -> Cluster:
+    """The mentions of a cluster given by its number."""
+    return tuple(i for i in range(cluster.bit_length()) if cluster >> i & 1)
+
+
+def as_duals(duals: ArrayLike, mentions: int) -> Floats:
+    """Dual values as an array, after checking that there is one of each mention."""
+    value = np.asarray(duals, dtype=np.float64)
+    if value.shape != (mentions,) or not np.isfinite(value).all():
+        raise InputError(f"expected a finite dual value for each of {mentions} mentions, not {duals!r}")
+    return value
+
+
+def _pairs(mentions: int) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(mentions) for j in range(i + 1, mentions)]

@@ -1,0 +1,111 @@
+"""The pricing problem of clustering: the cluster of best reduced cost, found in three ways.
+
+    max over S  Σ_{i<j in S} s_ij - Σ_{i in S} π_i
+
+Its scores may have any sign, and so may π: the row of an item is an equation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colgen import Pricing, PricingContext, PricingResult
+from colgen.duals import Duals
+from problems.coreference.baseline import ilp_pricing
+from problems.coreference.instance import Instance
+from problems.coreference.items import COVER, Contraction, Items
+from solvers.subset import Subsets, ascend, promising, search
+
+_ENOUGH = 1 << 18
+"""Nodes after which a cluster in the hand is worth more than the best one."""
+
+
+class ClusterPricing(Pricing):
+    """What the oracles share: the items to choose from at the node, kept for the next call."""
+
+    def __init__(self, items: Items) -> None:
+        self.items = items
+        self._situation: tuple[object, ...] = ((), ())
+        self._contraction = Contraction(items)
+
+    def contraction(self, context: PricingContext) -> Contraction:
+        """The items at the node."""
+        situation = (context.decisions, context.fixed)
+        if situation != self._situation:
+            absent = [key[1] for column, _ in context.fixed for key in column.coefficients if key[0] == COVER]
+            self._contraction = Contraction(self.items, context.decisions, absent)  # type: ignore[arg-type]
+            self._situation = situation
+        return self._contraction
+
+
+class GrowingClusters(ClusterPricing):
+    """Heuristic: clusters grown from every item that a good cluster could hold, by chains of single changes.
+
+    Parameters
+    ----------
+    columns
+        At most so many clusters a round.
+    """
+
+    def __init__(self, items: Items, columns: int = 60) -> None:
+        super().__init__(items)
+        self.columns = columns
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        contraction = self.contraction(context)
+        scores, profits = contraction.priced(np.asarray(duals[COVER]), context.cost_weight)
+        left = np.flatnonzero(promising(scores, profits))
+        if not len(left):
+            return PricingResult()
+        found = ascend(scores[np.ix_(left, left)], profits[left], np.arange(len(left)), least=context.tolerance)
+        members = np.zeros((min(len(found.values), self.columns), len(profits)), dtype=np.bool_)
+        members[:, left] = found.members[: self.columns]
+        return PricingResult(contraction.columns(members), None, found.values[: self.columns].tolist())
+
+
+class ClusterSearch(ClusterPricing):
+    """Exact: the combinatorial search of :mod:`solvers.subset`, for scores of any sign.
+
+    It returns the best cluster of each anchor, and proves how much the reduced costs of all clusters of a clustering
+    can sum to.  Where it takes long and has found something, or may give up, it stops with a weaker proof.
+    """
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        contraction = self.contraction(context)
+        scores, profits = contraction.priced(np.asarray(duals[COVER]), context.cost_weight)
+        found = search(
+            scores,
+            profits,
+            least=0.001 * context.tolerance,
+            seconds=context.seconds_left(),
+            enough=_ENOUGH,
+            most=_ENOUGH if context.provisional else None,
+        )
+        return _result(contraction, found, proves=not context.fixed)
+
+
+class ClusterILP(ClusterPricing):
+    """Exact, for comparison: the source's integer linear program (its equation 7) in HiGHS.
+
+    In a clustering there are no more clusters than items, which is what turns its bound into one on the clustering.
+    """
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        contraction = self.contraction(context)
+        scores, profits = contraction.priced(np.asarray(duals[COVER]), context.cost_weight)
+        if not len(profits):
+            return PricingResult(bound=0.0, total=0.0)
+        cluster, solution = ilp_pricing(Instance(scores), -profits, context.seconds_left())
+        bound = None if context.fixed or solution.bound == np.inf else max(solution.bound, 0.0)
+        total = None if bound is None else bound * len(profits)
+        if not cluster:
+            return PricingResult((), bound, (), total)
+        members = np.zeros((1, len(profits)), dtype=np.bool_)
+        members[0, list(cluster)] = True
+        return PricingResult(contraction.columns(members), bound, [solution.objective], total)
+
+
+def _result(contraction: Contraction, found: Subsets, proves: bool) -> PricingResult:
+    # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.
+    bound = found.total if proves else None
+    return PricingResult(contraction.columns(found.members), bound, found.values.tolist(), bound)

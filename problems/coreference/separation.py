@@ -1,0 +1,129 @@
+r"""Rows of the all-link formulation that are too many to write down: transitivity, and inequalities that strengthen it.
+
+The variables are ``("x", (i, j))`` for i < j, as in :func:`~problems.coreference.model.full`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from colgen import Row, Separation, Solution
+from colgen.columns import Key
+from problems.coreference.instance import Floats
+from solvers.transitivity import violated_triangles
+from solvers.two_partition import violated_stars
+
+_TOLERANCE = 1e-6
+
+
+class Transitivity(Separation):
+    """x_ij ≥ x_ik + x_kj - 1 for all triples (Chang et al., 2011): these rows define what a clustering is.
+
+    Exact: if any row is violated then the most violated ones are found, one for each pair ij, so that a batch holds
+    different rows.  Row ``("transitivity", (i, j, k))`` has i < j and is that of the complete model.
+
+    Parameters
+    ----------
+    mentions
+        How many there are.
+    most
+        Rows a round.  Small batches are a false economy: they cost more dual simplex iterations than they save.
+    """
+
+    def __init__(self, mentions: int, most: int = 20_000) -> None:
+        self.mentions = mentions
+        self.most = most
+        self._names = names(mentions)
+
+    def separate(self, solution: Solution) -> Sequence[Row]:
+        triangles, violations = violated_triangles(values(solution, self.mentions), _TOLERANCE)
+        if len(triangles) > self.most:
+            triangles = triangles[np.argsort(-violations, kind="stable")[: self.most]]
+        return [self._row(i, j, k) for i, j, k in triangles.tolist()]
+
+    def _row(self, i: int, j: int, k: int) -> Row:
+        x = self._names
+        coefficients = {x[i][k]: 1.0, x[j][k]: 1.0, x[i][j]: -1.0}
+        return Row(("transitivity", (i, j, k)), upper=1.0, coefficients=coefficients)
+
+
+class TwoPartition(Separation):
+    """Σ_{t in T} x_it - Σ_{s<t in T} x_st ≤ 1 for mentions i and sets T: valid for every clustering, and strong.
+
+    Found by a greedy heuristic, small sets first: rows of few entries, which the simplex method likes.  Triangles come
+    first; while one of them is violated by more than ``patience`` none of these are looked for.
+
+    Parameters
+    ----------
+    mentions
+        How many there are.
+    sizes
+        Of T; larger sets are looked for where there are no smaller ones.
+    least
+        Violation from which on a row is worth it: nothing depends on these rows, and small ones tail off.
+    most
+        Rows a round.
+    starts
+        Sets grown for each mention.
+
+    References
+    ----------
+    M. Grötschel, Y. Wakabayashi, *Facets of the clique partitioning polytope*, Mathematical Programming 47 (1990).
+    """
+
+    def __init__(
+        self,
+        mentions: int,
+        *,
+        sizes: Sequence[int] = (3, 4, 6),
+        least: float = 0.1,
+        patience: float = 0.2,
+        most: int = 1000,
+        starts: int = 20,
+    ) -> None:
+        self.mentions = mentions
+        self.sizes = tuple(sizes)
+        self.least = least
+        self.patience = patience
+        self.most = most
+        self.starts = starts
+        self._names = names(mentions)
+
+    def separate(self, solution: Solution) -> Sequence[Row]:
+        x = values(solution, self.mentions)
+        if len(violated_triangles(x, self.patience)[0]):
+            return ()
+        for size in self.sizes:
+            centres, members, violations = violated_stars(x, size, self.least, self.starts)
+            if len(centres):
+                best = np.argsort(-violations, kind="stable")[: self.most]
+                found = zip(centres[best].tolist(), members[best].tolist(), strict=True)
+                return [self._row(centre, tuple(t for t in chosen if t >= 0)) for centre, chosen in found]
+        return ()
+
+    def _row(self, centre: int, members: tuple[int, ...]) -> Row:
+        x = self._names
+        coefficients = {x[centre][t]: 1.0 for t in members}
+        coefficients |= {x[s][t]: -1.0 for k, s in enumerate(members) for t in members[k + 1 :]}
+        return Row(("two_partition", (centre, members)), upper=1.0, coefficients=coefficients)
+
+
+def names(mentions: int) -> list[list[Key]]:
+    """Keys of the variables as a symmetric table; the diagonal means nothing."""
+    table: list[list[Key]] = [[("x", (i, i))] * mentions for i in range(mentions)]
+    for i in range(mentions):
+        for j in range(i + 1, mentions):
+            table[i][j] = table[j][i] = ("x", (i, j))
+    return table
+
+
+def values(solution: Solution, mentions: int) -> Floats:
+    """The variables' values as a symmetric matrix, zero diagonal, rounding errors beyond [0, 1] cut off."""
+    x = np.zeros((mentions, mentions))
+    pairs = [index for _, index in solution.variables]
+    if pairs:
+        i, j = np.array(pairs).T
+        x[i, j] = x[j, i] = np.clip(np.fromiter(solution.variables.values(), np.float64, len(pairs)), 0.0, 1.0)
+    return x

@@ -1,0 +1,184 @@
+r"""Items that some best clustering keeps together: a test that proves it, and the contraction that it allows.
+
+Let w be scores of pairs and U a set of items.  Give its items weights μ_u ≥ 0, Σ_u μ_u = 1, and let for each item k
+outside of U
+
+    δ_uk = w_uk - μ_u Σ_{v in U} w_vk,        Δ_u = Σ_{k not in U} |δ_uk|:
+
+how far k's scores with U are from being shared out in proportion to μ.
+
+**Theorem.**  If for every non-empty A ⊂ U with |A| ≤ |U|/2
+
+    ½ Σ_{u in A} Σ_{v in U \ A} w_uv ≥ Σ_{u in A} Δ_u,
+
+then some best clustering has U in one cluster.  If U has two items i and j then w_ij ≥ Δ_i = Δ_j is enough.
+
+*Proof.*  Let a best clustering split U into U_1, ..., U_m, m ≥ 2, the first of them the largest, and let H_a be what
+else is in the cluster of U_a.  Moving all of U into the cluster of U_a gains
+
+    G_a = Σ_{b<c} w(U_b, U_c) + Σ_{b≠a} (w(U_b, H_a) - w(U_b, H_b)).
+
+Take the average with weights λ_a = μ(U_a).  As w(U \ U_a, k) = w(U, k) - w(U_a, k), item k in H_a contributes
+λ_a w(U, k) - w(U_a, k) = -Σ_{u in U_a} δ_uk to it.  Each k is in one H_a at most, and Σ_u δ_uk = 0, so that what k
+takes away is at most max_a |Σ_{u in U_a} δ_uk| ≤ Σ_{a≥2} Σ_{u in U_a} |δ_uk|.  Hence
+
+    Σ_a λ_a G_a ≥ Σ_{b<c} w(U_b, U_c) - Σ_{a≥2} Σ_{u in U_a} Δ_u,
+
+and Σ_{b<c} w(U_b, U_c) = ½ Σ_a w(U_a, U \ U_a), whose term a = 1 is not negative (if |U_1| > |U|/2 then by the
+condition for its complement) and whose other terms outweigh the Δ.  So some G_a ≥ 0: the clustering with U in one
+cluster is no worse.  With two items m = 2 and the factor ½ is not needed.  ∎
+
+The condition is tested item by item: with |A| ≤ |U|/2, an item u of A has at least as many scores with U \ A as make up
+the *lower half* of its scores with U, so that it is enough if half of the sum of these is at least Δ_u, for each u.
+
+Items k that a best clustering cannot have together with any item of U need not be counted; two components of the graph
+of positive scores never meet in a cluster.  For μ_i = 0 the test of a pair is the heavy edge test, w_ij ≥ Σ_k |w_ik|.
+Contracted items add up: the sum of their scores, and their weights, become those of the new item.
+
+Sources: A. Alush and J. Goldberger, *Ensemble segmentation using efficient integer linear programming*, IEEE PAMI 34
+(2012), for heavy edges; S. Böcker, S. Briesemeister, G. W. Klau, *Exact algorithms for cluster editing: evaluation and
+experiments*, Algorithmica 60 (2011), for pairs and cliques of cluster editing; J.-H. Lange, B. Andres, P. Swoboda,
+*Combinatorial persistency criteria for multicut and max-cut*, CVPR (2019).  The theorem for sets is this module's own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def contract(scores: Floats, labels: Ints) -> Ints:
+    """Contract what the theorem allows, until it allows no more.
+
+    Parameters
+    ----------
+    scores
+        Symmetric with zero diagonal, shape (n, n).
+    labels
+        The number of each item's cluster in a good clustering, whose clusters, and their parts, are the sets to test.
+
+    Returns
+    -------
+    Ints
+        The number of each item's group, groups numbered by their first items.  Some best clustering keeps every group
+        together.
+    """
+    first = np.arange(len(scores))  # of each item's group
+    start = [np.array([i]) for i in range(len(scores))]
+    work = [(scores, labels, start)]
+    while work:
+        scores, labels, groups = work.pop()
+        count, component = connected_components(scores > 0.0, directed=False)
+        if count > 1:
+            for c in np.flatnonzero(np.bincount(component) > 1):
+                items = np.flatnonzero(component == c)
+                work.append((scores[np.ix_(items, items)], labels[items], [groups[i] for i in items]))
+            continue
+        if len(groups) == 1:
+            continue
+        weights = np.array([len(group) for group in groups], dtype=np.float64)
+        joined = _contract_once(scores, weights, labels)
+        if len(joined) and joined.max() == len(joined) - 1:
+            continue  # nothing to contract
+        fresh = [np.concatenate([groups[i] for i in np.flatnonzero(joined == k)]) for k in range(joined.max() + 1)]
+        for group in fresh:
+            first[group] = group.min()
+        representative = np.unique(joined, return_index=True)[1]
+        work.append((merged(scores, joined), labels[representative], fresh))
+    return np.unique(first, return_inverse=True)[1]
+
+
+def merged(scores: Floats, groups: Ints) -> Floats:
+    """Scores of pairs of groups, zero on the diagonal."""
+    if len(groups) == int(groups.max(initial=-1)) + 1:
+        return scores
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    within = np.add.reduceat(np.add.reduceat(scores[np.ix_(order, order)], starts, axis=0), starts, axis=1)
+    np.fill_diagonal(within, 0.0)
+    return np.ascontiguousarray(within)
+
+
+def _contract_once(scores: Floats, weights: Floats, labels: Ints) -> Ints:
+    """One round on a connected component: the number of each item's group."""
+    n = len(scores)
+    everything = np.arange(n)
+    group = everything.copy()
+    for cluster in np.unique(labels):
+        rest = np.flatnonzero(labels == cluster)
+        while len(rest) >= 2:
+            # A cluster is contracted in parts if it is not as a whole.
+            part = together(scores, weights, rest, everything)
+            if not len(part):
+                break
+            group[part] = part[0]
+            rest = np.setdiff1d(rest, part)
+    if (group == everything).all():
+        group = _pairs(np.ascontiguousarray(scores), weights)
+    return np.unique(group, return_inverse=True)[1]
+
+
+def together(scores: Floats, weights: Floats, items: Ints, others: Ints) -> Ints:
+    """A subset of ``items`` that passes the test, found by leaving out what fails worst; empty if there is none.
+
+    ``others`` are the items that could share a cluster with them; they may include ``items``.
+    """
+    others = np.setdiff1d(others, items)
+    inside, outside = scores[np.ix_(items, items)], scores[np.ix_(items, others)]
+    left = np.arange(len(items))
+    out = np.empty(0, dtype=np.int64)  # of ``items``: left out, so that they count as others
+    while len(left) >= 2:
+        mu = weights[items[left]] / weights[items[left]].sum()
+        across = np.hstack([outside[left], inside[np.ix_(left, out)]])
+        delta = np.abs(across - mu[:, None] * across.sum(axis=0)).sum(axis=1)
+        own = inside[np.ix_(left, left)]
+        if len(left) == 2:
+            margin = own[0, 1] - delta
+        else:
+            np.fill_diagonal(own, np.inf)
+            half = len(left) - len(left) // 2  # |U \ A| at least
+            lower = np.partition(own, half - 1, axis=1)[:, :half].sum(axis=1)
+            margin = 0.5 * lower - delta
+        if (margin >= 0.0).all():
+            return items[left]
+        worst = np.argsort(margin)[: max(1, int(0.2 * (margin < 0.0).sum()))]
+        out = np.append(out, left[worst])
+        left = np.delete(left, worst)
+    return np.empty(0, dtype=np.int64)
+
+
+@njit(cache=True)
+def _pairs(scores: Floats, weights: Floats) -> Ints:
+    """Pairs that pass the test, no item in two of them: the partner, of smaller number, of each item, or itself."""
+    n = len(scores)
+    partner = np.arange(n)
+    free = np.ones(n, dtype=np.bool_)
+    total = np.zeros(n)
+    for i in range(n):
+        for k in range(n):
+            total[i] += abs(scores[i, k])
+    for i in range(n):
+        for j in range(i + 1, n):
+            score = scores[i, j]
+            if score <= 0.0 or not free[i] or not free[j]:
+                continue
+            passes = 2.0 * score >= min(total[i], total[j])  # heavy: the score itself is in the total
+            if not passes:
+                mu = weights[i] / (weights[i] + weights[j])
+                delta = 0.0
+                for k in range(n):
+                    if k != i and k != j:
+                        delta += abs((1.0 - mu) * scores[i, k] - mu * scores[j, k])
+                        if delta > score:
+                            break
+                passes = delta <= score
+            if passes:
+                partner[j] = i
+                free[i] = False
+                free[j] = False
+    return partner
