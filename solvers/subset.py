@@ -16,13 +16,18 @@ make the exact search fast.  Each holds because otherwise the packing could be c
 The exact search is depth first over the items to include.  With P the items included, C the candidates and
 g_j = c_j + d_P(j), a node is worth at most
 
-    value(P) + Σ_{j in C} max(0, g_j + ½ Σ_{k in C} max(0, w_jk)).
+    value(P) + Σ_{j in C} max(0, g_j + Σ_{k in C} y_jk)    for any shares y_jk + y_kj = max(0, w_jk), y ≥ 0.
+
+Equal shares are cheap and do for most searches.  A search that lasts looks for the best shares near its root: they are
+a maximum flow from items with a surplus, g_j + Σ_k y_jk > 0, to items without, whose arcs' capacities are the shares.
 
 A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 whatever is added, and is dropped; if an included item
 violates 1 in the same way then the node is closed.  Dropping one item makes others drop.  A node takes O(|C|) time for
 each item that it drops or includes; their number is exponential in the worst case.
 
-Sources: P. Hansen, *Methods of nonlinear 0-1 programming*, Annals of Discrete Mathematics 5 (1979), for the bound;
+Sources: P. Hansen, *Methods of nonlinear 0-1 programming*, Annals of Discrete Mathematics 5 (1979), for the bound, and
+P. L. Hammer, P. Hansen, B. Simeone, *Roof duality, complementation and persistency in quadratic 0-1 optimization*,
+Mathematical Programming 28 (1984), for the best shares as a flow;
 A. Mehrotra and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations Research Letters 22 (1998),
 for the pricing problem; B. W. Kernighan and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell
 System Technical Journal 49 (1970).  The use of facts 1 to 3 together is this module's own; the tests check it against
@@ -45,8 +50,17 @@ Mask = NDArray[np.bool_]
 _CHUNK = 1 << 20
 """Nodes between two looks at the clock: less than a second."""
 
+_LEVELS = 40
+"""Below so many included items shares are inherited, in a search that looks for the best."""
+
+_SHARING_CHUNK = 1 << 18
+"""Nodes between two looks at the clock in such a search."""
+
 _PATIENCE = 25
 """A chain of flips ends after so many without a new best value."""
+
+_TINY = 1e-12
+"""Shares are moved down to this; what is left of them only weakens a bound."""
 
 _ROUNDING = 1e-9
 """What rounding errors may take from a sum, relative to the largest number in it."""
@@ -101,7 +115,12 @@ def ascend(scores: Floats, profits: Floats, items: Ints, *, least: float = 1e-9)
     Subsets
         Distinct subsets.
     """
-    members, values = _ascend(np.ascontiguousarray(scores), np.ascontiguousarray(profits), items.astype(np.int64))
+    members, values = _ascend(
+        np.ascontiguousarray(scores),
+        np.ascontiguousarray(profits),
+        items.astype(np.int64),
+        1e-11 * _largest(scores, profits),  # what rounding errors gain must not make another chain
+    )
     better = np.flatnonzero(values > least)
     _, first = np.unique(np.packbits(members[better], axis=1), axis=0, return_index=True)
     chosen = better[first]
@@ -139,18 +158,22 @@ def search(
     n = len(profits)
     members, values = np.zeros((n, n), dtype=np.bool_), np.full(n, least)
     left = np.flatnonzero(promising(scores, profits))
-    allowance = len(left) * least  # an anchor without a subset here may have one of that value
+    # An anchor without a subset here may have one of that value, or a better one that rounding errors hide.
+    allowance = len(left) * max(least, 1e-15 * n * _largest(scores, profits))
     slack = -_rounding(scores, profits)
-    nodes, rest, limit = 0, 0.0, min(_CHUNK, enough or _CHUNK, most or _CHUNK)
+    nodes, rest, levels, limit = 0, 0.0, 0, min(_CHUNK, enough or _CHUNK, most or _CHUNK)
     while len(left):
         within = np.ix_(left, left)
-        worth, found, spent, rest, open_ = _search(scores[within], profits[left], values[left], slack, limit)
+        worth, found, spent, rest, open_ = _search(scores[within], profits[left], values[left], slack, limit, levels)
         nodes += spent
         better = worth > values[left]
         values[left] = worth
+        members[left[better]] = False  # it may have held an item that is finished by now
         members[np.ix_(left[better], left)] = found[better]
         elapsed = time.monotonic() - started
-        if open_.all():  # not one anchor was finished: try longer, but not much longer than there is time
+        if levels == 0:
+            levels, limit = _LEVELS, _SHARING_CHUNK
+        elif open_.all():  # not one anchor was finished: try longer, but not much longer than there is time
             limit = min(4 * limit, 1 + int(min(nodes / max(elapsed, 1e-9) * (seconds - elapsed), 1e15)))
         left = left[open_]
         found_enough = enough is not None and nodes >= enough and bool((values > least).any())
@@ -182,11 +205,15 @@ def promising(scores: Floats, profits: Floats) -> Mask:
 
 
 def _rounding(scores: Floats, profits: Floats) -> float:
-    return _ROUNDING * max(float(np.abs(scores).max(initial=0.0)), float(np.abs(profits).max(initial=0.0)))
+    return _ROUNDING * _largest(scores, profits)
+
+
+def _largest(scores: Floats, profits: Floats) -> float:
+    return max(float(np.abs(scores).max(initial=0.0)), float(np.abs(profits).max(initial=0.0)))
 
 
 @njit(cache=True)
-def _ascend(scores: Floats, profits: Floats, items: Ints) -> tuple[Mask, Floats]:
+def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tuple[Mask, Floats]:
     rows, n = len(items), len(profits)
     members = np.zeros((rows, n), dtype=np.bool_)
     values = np.empty(rows)
@@ -219,7 +246,7 @@ def _ascend(scores: Floats, profits: Floats, items: Ints) -> tuple[Mask, Floats]
                 flipped[length] = flip
                 length += 1
                 fallow += 1
-                if value > best + 1e-12:
+                if value > best + rounding:
                     best, best_length, fallow = value, length, 0
             improved = best_length > 0
             for k in range(length - 1, best_length - 1, -1):
@@ -240,18 +267,21 @@ def _flip(scores: Floats, chosen: Mask, gains: Floats, item: int) -> None:
 
 @njit(cache=True)
 def _search(
-    scores: Floats, profits: Floats, least: Floats, slack: float, node_limit: int
+    scores: Floats, profits: Floats, least: Floats, slack: float, node_limit: int, levels: int
 ) -> tuple[Floats, Mask, int, float, Mask]:
     """Best value and subset of each anchor above ``least``, nodes, a bound on what is left, and which anchors are left.
 
-    Level d of the stack holds the candidates ``candidates[d, :size[d]]``, and for all items g and the sum of their
-    positive scores with the candidates (``attraction``).  Level 0 chooses the anchors.
+    Level d of the stack holds the candidates ``candidates[d, :size[d]]``, and for all items g, the sum of their
+    positive scores with the candidates (``attraction``) and their share of it (``share``).  Level 0 chooses the
+    anchors.  Levels below ``levels`` look for the best shares, deeper ones inherit them.
     """
     n = len(profits)
     candidates = np.empty((n + 1, n), dtype=np.int64)
     size = np.zeros(n + 1, dtype=np.int64)
     gain = np.empty((n + 1, n))
     attraction = np.empty((n + 1, n))
+    share = np.empty((n + 1, n))
+    shares = np.empty((levels + 1, n, n))
     value = np.zeros(n + 1)
     included = np.empty(n + 1, dtype=np.int64)
     values = least.copy()
@@ -262,19 +292,29 @@ def _search(
         gain[0, j] = profits[j]
         total = 0.0
         for k in range(n):
-            total += max(scores[j, k], 0.0)
+            positive = max(scores[j, k], 0.0)
+            shares[0, j, k] = 0.5 * positive
+            total += positive
         attraction[0, j] = total
+        share[0, j] = 0.5 * total
     size[0] = n
-    nodes, d, rest = 0, 0, 0.0
+    nodes, d, rest, fresh = 0, 0, 0.0, True
     while d >= 0:
         nodes += 1
-        _drop(scores, candidates[d], size, d, gain[d], attraction[d], included, slack)
-        bound, branch = _bound(scores, candidates[d], size[d], gain[d], attraction[d], included, d, value[d], slack)
+        y = shares[min(d, levels)]
+        _drop(scores, y, candidates[d], size, d, gain[d], attraction[d], share[d], included, slack)
+        worth = values[included[0]] if d > 0 else 0.0
+        bound, branch = _bound(candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack)
+        if fresh and d < levels and branch >= 0 and bound > worth:
+            _share(y, candidates[d], size[d], gain[d], share[d])
+            bound, branch = _bound(
+                candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack
+            )
         if d == 0:
             rest = bound
-        worth = values[included[0]] if d > 0 else 0.0
         if branch < 0 or bound <= worth:
             d -= 1
+            fresh = False
             continue
         if nodes > node_limit:
             left[candidates[0, : size[0]]] = True
@@ -297,19 +337,28 @@ def _search(
             positive = max(row[i], 0.0)
             here[i] -= positive
             there[i] = here[i]
+            share[d, i] -= y[i, j]
+            share[d + 1, i] = share[d, i]
             own += positive
         for q in range(d):
             i = included[q]
             gain[d + 1, i] = gain[d, i] + row[i]
             here[i] -= max(row[i], 0.0)
             there[i] = here[i]
+        if d < levels:
+            for a in range(m):
+                i = candidates[d, a]
+                for b in range(m):
+                    k = candidates[d, b]
+                    shares[d + 1, i, k] = y[i, k]
         size[d + 1] = m
         gain[d + 1, j] = gain[d, j]
         there[j] = own
         value[d + 1] = value[d] + gain[d, j]
         d += 1
+        fresh = True
         if d == 1:
-            _keep_connected(scores, candidates[1], size, attraction[1], j)
+            _keep_connected(scores, candidates[1], size, j)
         anchor = included[0]
         if value[d] > values[anchor]:
             values[anchor] = value[d]
@@ -321,7 +370,16 @@ def _search(
 
 @njit(cache=True)
 def _drop(
-    scores: Floats, candidates: Ints, size: Ints, d: int, gain: Floats, attraction: Floats, included: Ints, slack: float
+    scores: Floats,
+    shares: Floats,
+    candidates: Ints,
+    size: Ints,
+    d: int,
+    gain: Floats,
+    attraction: Floats,
+    share: Floats,
+    included: Ints,
+    slack: float,
 ) -> None:
     """Drop the candidates that violate fact 1 whatever else is included, until there is none."""
     m = size[d]
@@ -340,6 +398,7 @@ def _drop(
             for q in range(m):
                 i = candidates[q]
                 attraction[i] -= max(row[i], 0.0)
+                share[i] -= shares[i, j]
             for q in range(d):
                 i = included[q]
                 attraction[i] -= max(row[i], 0.0)
@@ -349,17 +408,20 @@ def _drop(
 
 @njit(cache=True)
 def _bound(
-    scores: Floats,
     candidates: Ints,
     m: int,
     gain: Floats,
     attraction: Floats,
+    share: Floats,
     included: Ints,
     d: int,
     value: float,
     slack: float,
 ) -> tuple[float, int]:
-    """A bound on the node, and which candidate to branch on: the one that adds most to it; -1 if the node is closed."""
+    """A bound on the node, and which candidate to branch on; -1 if the node is closed.
+
+    The candidate of largest gain with half of its attraction: of what the best shares say, branching does worse.
+    """
     for q in range(d):
         i = included[q]
         if gain[i] + attraction[i] < slack:
@@ -367,16 +429,66 @@ def _bound(
     bound, branch, most = value, -1, -np.inf
     for k in range(m):
         j = candidates[k]
-        share = gain[j] + 0.5 * attraction[j]
-        if share > 0.0:
-            bound += share
-        if share > most:
-            branch, most = k, share
+        bound += max(gain[j] + share[j], 0.0)
+        if gain[j] + 0.5 * attraction[j] > most:
+            branch, most = k, gain[j] + 0.5 * attraction[j]
     return bound, branch
 
 
 @njit(cache=True)
-def _keep_connected(scores: Floats, candidates: Ints, size: Ints, attraction: Floats, anchor: int) -> None:
+def _share(shares: Floats, candidates: Ints, m: int, gain: Floats, share: Floats) -> None:
+    """Move shares from items with a surplus to items without, along shortest paths, until none is left."""
+    n = len(gain)
+    level = np.empty(n, dtype=np.int64)
+    queue = np.empty(m, dtype=np.int64)
+    while True:
+        # How many steps each item is from one without a surplus.
+        tail = 0
+        for k in range(m):
+            i = candidates[k]
+            level[i] = -1
+            if gain[i] + share[i] < -_TINY:
+                level[i] = 0
+                queue[tail] = i
+                tail += 1
+        head = 0
+        while head < tail:
+            j = queue[head]
+            head += 1
+            for k in range(m):
+                i = candidates[k]
+                if level[i] < 0 and shares[i, j] > _TINY:
+                    level[i] = level[j] + 1
+                    queue[tail] = i
+                    tail += 1
+        arrived = 0.0
+        for q in range(tail - 1, -1, -1):  # the farthest first
+            i = queue[q]
+            surplus = gain[i] + share[i]
+            if level[i] <= 0 or surplus <= _TINY:
+                continue
+            for k in range(m):
+                j = candidates[k]
+                if level[j] != level[i] - 1 or shares[i, j] <= 0.0:
+                    continue
+                moved = min(surplus, shares[i, j])
+                if level[j] == 0:
+                    moved = min(moved, -(gain[j] + share[j]))
+                    arrived += max(moved, 0.0)
+                if moved > 0.0:
+                    shares[i, j] -= moved
+                    shares[j, i] += moved
+                    share[i] -= moved
+                    share[j] += moved
+                    surplus -= moved
+                    if surplus <= _TINY:
+                        break
+        if arrived <= _TINY:
+            return
+
+
+@njit(cache=True)
+def _keep_connected(scores: Floats, candidates: Ints, size: Ints, anchor: int) -> None:
     """Of the candidates of level 1 keep those that a path of positive scores joins to the anchor (fact 2)."""
     m = size[1]
     reached = 0  # candidates[:reached] are joined; those from ``done`` on have not been looked at
@@ -393,4 +505,4 @@ def _keep_connected(scores: Floats, candidates: Ints, size: Ints, attraction: Fl
             if row[candidates[k]] > 0.0:
                 candidates[k], candidates[reached] = candidates[reached], candidates[k]
                 reached += 1
-    size[1] = reached  # no positive score leads to those left out: attraction stays as it is
+    size[1] = reached  # no positive score leads to those left out: attractions and shares stay as they are

@@ -60,7 +60,11 @@ class GrowingClusters(ClusterPricing):
         found = ascend(scores[np.ix_(left, left)], profits[left], np.arange(len(left)), least=context.tolerance)
         members = np.zeros((min(len(found.values), self.columns), len(profits)), dtype=np.bool_)
         members[:, left] = found.members[: self.columns]
-        return PricingResult(contraction.columns(members), None, found.values[: self.columns].tolist())
+        grown = zip(contraction.columns(members), found.values.tolist(), strict=False)
+        # Rounding errors grow with the scores, and a cluster of the master may seem to improve by as much as they are.
+        # A heuristic that returned such a cluster would keep the exact search from proving that there is nothing left.
+        better = [(column, value) for column, value in grown if value > context.tolerance * max(1.0, abs(column.cost))]
+        return PricingResult([column for column, _ in better], None, [value for _, value in better])
 
 
 class ClusterSearch(ClusterPricing):
