@@ -1,4 +1,4 @@
-"""The command line: solve a file, show what the templates can do, measure."""
+"""The command line: solve a file, train a model, show what the templates can do, measure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from colgen.errors import ColgenError, InputError
 from colgen.problem import solve
 from colgen.result import Result, Termination
 from colgen.stop import GapLimit, StopRule, TimeLimit
-from colgen.template import BenchOptions, DemoLine, Figure, Template, load_template, template_names
+from colgen.template import BenchOptions, DemoLine, Figure, Template, TrainOptions, load_template, template_names
 
 PROVED, NO_ANSWER, BAD_INPUT, NOT_PROVED, DIAGNOSTIC = range(5)
 INTERRUPTED = 130
@@ -36,12 +36,14 @@ examples:
   colgen templates                         what can be solved
   colgen solve cutting_stock rolls.txt     the answer, and what is proved of it
   colgen solve cutting_stock rolls.txt --time-limit 60 --json out.json --plot run.png
+  colgen train coreference --data litbank --model coref.npz
+  colgen solve coreference text.conll --model coref.npz --option scores=log_odds
   colgen demo                              column generation against brute force
   colgen bench --list                      what can be measured
   colgen bench engine --quick --json -     measure it, figures as JSON
 
 exit codes:
-  0  proved optimal (the relaxation, with --relaxation); demo, bench: done
+  0  proved optimal (the relaxation, with --relaxation); others: done
   1  proved infeasible, or proved unbounded: the output says which
   2  bad input or usage
   3  a limit was reached, or the answer is not proved optimal
@@ -135,6 +137,10 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(command=_solve)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
     command.add_argument("file", metavar="FILE", type=Path, help="the instance")
+    command.add_argument("--model", metavar="FILE", type=Path, help="a trained model, which makes the instance of FILE")
+    command.add_argument(
+        "--option", metavar="NAME=VALUE", action="append", default=[], help="how the model does so; may be repeated"
+    )
     command.add_argument("--time-limit", metavar="S", type=_nonnegative, help="stop after so many seconds")
     command.add_argument("--node-limit", metavar="N", type=_count, help="stop after so many branch-and-bound nodes")
     command.add_argument("--gap", metavar="G", type=_nonnegative, help="stop at this relative gap (0.01 is 1%%)")
@@ -155,7 +161,18 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--list", action="store_true", help="list the benchmarks")
     command.add_argument("--data", metavar="DIR", type=Path, help="folder of the corpora")
     command.add_argument("--json", metavar="FILE", help="write the figures; - writes them instead of the table")
+    command.add_argument("--plot", metavar="PNG", type=Path, help="draw the measurements (needs matplotlib)")
     command.add_argument("--quick", action="store_true", help="the smallest instances only")
+    command.add_argument("--traceback", action="store_true", help="show where an error came from")
+
+    command = commands.add_parser("train", help="train a model", description="Learn a template's scores from data.")
+    command.set_defaults(command=_train)
+    command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
+    command.add_argument("--data", metavar="DIR", type=Path, required=True, help="folder of annotated data")
+    command.add_argument("--model", metavar="FILE", type=Path, required=True, help="the model to write")
+    command.add_argument("--seed", metavar="N", type=_whole, default=0, help="of everything random (0)")
+    command.add_argument("--quick", action="store_true", help="little data and training, to see that it runs")
+    command.add_argument("--json", metavar="FILE", help="write the figures; - writes them instead of the table")
     command.add_argument("--traceback", action="store_true", help="show where an error came from")
 
     command = commands.add_parser("templates", help="list the installed problem templates")
@@ -179,6 +196,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"expected a whole number, zero or more, not {text!r}")
+    return int(text)
+
+
 # --- solve -----------------------------------------------------------------------------------------------------------
 
 
@@ -186,7 +209,7 @@ def _solve(arguments: argparse.Namespace) -> int:
     template = load_template(arguments.template)
     _check_destinations(arguments)
     try:
-        instance = template.read(arguments.file)
+        instance = _instance(arguments, template)
     except UnicodeDecodeError as error:
         raise InputError(f"{arguments.file}: not a text file in UTF-8 (byte {error.start})") from error
     stop: list[StopRule] = []
@@ -210,6 +233,25 @@ def _solve(arguments: argparse.Namespace) -> int:
     return _exit_code(result)
 
 
+def _instance(arguments: argparse.Namespace, template: Template) -> Any:
+    """The instance of the file: read, or made of it by a model."""
+    options: dict[str, str] = {}
+    for option in arguments.option:
+        name, equals, value = option.partition("=")
+        if not (name and equals):
+            raise InputError(f"--option {option}: expected NAME=VALUE")
+        if name in options:
+            raise InputError(f"--option {name} is given twice")
+        options[name] = value
+    if arguments.model is None:
+        if options:
+            raise InputError("--option needs --model: it says how a model makes an instance of the file")
+        return template.read(arguments.file)
+    if template.score is None:
+        raise InputError(f"the template {template.name!r} takes no model: leave --model out")
+    return template.score(arguments.file, arguments.model, options)
+
+
 def _exit_code(result: Result) -> int:
     if result.termination is Termination.INTERRUPTED:
         return INTERRUPTED
@@ -218,9 +260,9 @@ def _exit_code(result: Result) -> int:
     return PROVED if result.is_optimal else NOT_PROVED
 
 
-def _check_destinations(arguments: argparse.Namespace) -> None:
+def _check_destinations(arguments: argparse.Namespace, *more: str) -> None:
     """Before any work: that what is asked for can be written at its end."""
-    for option in ("log", "json", "plot"):
+    for option in ("log", "json", "plot", *more):
         value = getattr(arguments, option, None)
         if value is None or str(value) == "-":
             continue
@@ -377,15 +419,25 @@ def _bench(arguments: argparse.Namespace) -> int:
     if len(named) > 1:
         choices = " or ".join("/".join(key) for key in named)
         raise InputError(f"several templates have a benchmark {arguments.name!r}: say {choices}")
+    _check_data(arguments)
+    _check_destinations(arguments)
+    figures = found[named[0]](BenchOptions(arguments.data, arguments.quick, _say, arguments.plot))
+    _show_figures(arguments, named[0][1], figures)
+    if arguments.plot is not None and not arguments.plot.exists():
+        _say(f"colgen: the benchmark {named[0][1]!r} draws nothing: there is no {arguments.plot}")
+    return PROVED
+
+
+def _check_data(arguments: argparse.Namespace) -> None:
     if arguments.data is not None and not arguments.data.is_dir():
         raise InputError(f"--data {arguments.data}: expected an existing folder")
-    _check_destinations(arguments)
-    figures = found[named[0]](BenchOptions(arguments.data, arguments.quick, _say))
+
+
+def _show_figures(arguments: argparse.Namespace, title: str, figures: Sequence[Figure]) -> None:
     if arguments.json is not None:
         _write_json([_plain(figure) for figure in figures], arguments.json)
     if arguments.json != "-":
-        _output().print(_figures_table(named[0][1], figures))
-    return PROVED
+        _output().print(_figures_table(title, figures))
 
 
 def _plain(figure: Figure) -> dict[str, Any]:
@@ -414,6 +466,20 @@ def significant(value: float) -> str:
     if value == round(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}" if abs(value) >= 1e-3 else f"{value:.3g}"
+
+
+# --- train -----------------------------------------------------------------------------------------------------------
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    template = load_template(arguments.template)
+    if template.train is None:
+        raise InputError(f"the template {template.name!r} has nothing to train")
+    _check_data(arguments)
+    _check_destinations(arguments, "model")
+    options = TrainOptions(arguments.data, arguments.model, arguments.seed, arguments.quick, _say)
+    _show_figures(arguments, template.name, template.train(options))
+    return PROVED
 
 
 # --- templates -------------------------------------------------------------------------------------------------------

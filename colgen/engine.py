@@ -44,6 +44,9 @@ from colgen.stabilization import Stabilization
 
 Floats = NDArray[np.float64]
 
+_PROGRESS = 1e-9
+"""The objective must have improved by more than this before columns are deleted again."""
+
 
 class Outcome(enum.Enum):
     """How column generation at a node ended."""
@@ -121,6 +124,7 @@ def column_generation(
         Dual values, of another node or guessed, at which stabilization may start; see :meth:`RestrictedMaster.centre`.
     """
     sense, phase, bound, duals = master.sense, 0, master.sense.ideal, None
+    cleaned_at = sense.hopeless  # the objective at which columns were last deleted
     while True:
         clock = time.perf_counter()
         solved = master.solve(run.seconds_left)
@@ -128,7 +132,7 @@ def column_generation(
         if solved.status is not MasterStatus.OPTIMAL:
             return _unsolved(solved, bound if phase == 2 else sense.ideal, pricing)
         if solved.phase != phase:  # another objective, so another dual function
-            phase, bound, duals = solved.phase, sense.ideal, None
+            phase, bound, duals, cleaned_at = solved.phase, sense.ideal, None, sense.hopeless
             stabilization.reset(None if centre is None or phase == 1 else master.centre(centre))
             context = _in_phase(context, master, phase)
 
@@ -180,7 +184,9 @@ def column_generation(
             return Relaxed(Outcome.STOPPED, node_bound, solved, reason, duals)
         if outcome is not None:
             return Relaxed(outcome, node_bound, solved, duals=duals)
-        if settings.clean_up_after is not None:
+        if settings.clean_up_after is not None and sense.is_better(solved.objective, cleaned_at, _PROGRESS):
+            # Without progress in between, columns could be deleted and generated again for ever.
+            cleaned_at = solved.objective
             master.remove_stale(settings.clean_up_after)
 
 

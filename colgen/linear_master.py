@@ -153,10 +153,11 @@ class LinearMaster(RestrictedMaster):
             solved = self.lp.solve(time_limit)
         if solved.status is not LPStatus.OPTIMAL:
             return MasterSolution(MasterStatus[solved.status.name], phase=self.phase)
-        duals = self._signed(
-            self._central_duals(solved, time_limit) if self.central and self.phase == 2 else solved.duals
-        )
-        self.table.grow_older(self.sense, solved.reduced_costs)
+        central = self.central and self.phase == 2
+        duals = self._signed(self._central_duals(solved, time_limit) if central else solved.duals)
+        # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
+        used = self.current_costs() - self.table.row_products(duals) if central else solved.reduced_costs
+        self.table.grow_older(self.sense, used)
         return MasterSolution(
             MasterStatus.OPTIMAL, solved.objective, solved.values, Duals(duals, self.names), self.phase
         )

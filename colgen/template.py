@@ -69,9 +69,37 @@ class BenchOptions:
         Only the smallest instances, to see that the benchmark runs.
     say
         Called with a line of text as the benchmark goes on.
+    plot
+        The file to draw the benchmark's picture to, if one was asked for and the benchmark draws any.
     """
 
     data: Path | None = None
+    quick: bool = False
+    say: Callable[[str], None] = print
+    plot: Path | None = None
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """What ``colgen train`` was asked for.
+
+    Attributes
+    ----------
+    data
+        Folder of annotated data.
+    model
+        The file to write the trained model to.
+    seed
+        Of everything that is drawn at random.
+    quick
+        Little data and little training, to see that it runs.
+    say
+        Called with a line of text as the training goes on.
+    """
+
+    data: Path
+    model: Path
+    seed: int = 0
     quick: bool = False
     say: Callable[[str], None] = print
 
@@ -100,6 +128,11 @@ class Template:
         For ``colgen demo``: one function an instance, so that progress can be shown between them.
     benchmarks
         For ``colgen bench NAME``.
+    train
+        For ``colgen train NAME``: writes a model and returns figures of how good it is; None where nothing is learned.
+    score
+        For ``colgen solve NAME FILE --model MODEL``: a file of raw material, a trained model and options by name to an
+        instance, with the errors of ``read``; None where the template takes no model.
     """
 
     name: str
@@ -111,6 +144,8 @@ class Template:
     data: Callable[[Any, Result], Any]
     demo: Sequence[Demo] = ()
     benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
+    train: Callable[[TrainOptions], Sequence[Figure]] | None = None
+    score: Callable[[Path, Path, Mapping[str, str]], Any] | None = None
 
 
 def template_names() -> list[str]:

@@ -46,13 +46,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def contract(scores: Floats, labels: Ints) -> Ints:
+def contract(scores: Floats, labels: Ints, *, smallest: int = 2) -> Ints:
     """Contract what the theorem allows, until it allows no more.
 
     Parameters
@@ -61,6 +60,8 @@ def contract(scores: Floats, labels: Ints) -> Ints:
         Symmetric with zero diagonal, shape (n, n).
     labels
         The number of each item's cluster in a good clustering, whose clusters, and their parts, are the sets to test.
+    smallest
+        Components of the graph of positive scores with fewer items are left as they are.
 
     Returns
     -------
@@ -73,13 +74,14 @@ def contract(scores: Floats, labels: Ints) -> Ints:
     work = [(scores, labels, start)]
     while work:
         scores, labels, groups = work.pop()
-        count, component = connected_components(scores > 0.0, directed=False)
-        if count > 1:
-            for c in np.flatnonzero(np.bincount(component) > 1):
+        component = components(scores)
+        sizes = np.bincount(component)
+        if len(sizes) > 1:
+            for c in np.flatnonzero(sizes >= max(smallest, 2)):
                 items = np.flatnonzero(component == c)
                 work.append((scores[np.ix_(items, items)], labels[items], [groups[i] for i in items]))
             continue
-        if len(groups) == 1:
+        if len(groups) < max(smallest, 2):
             continue
         weights = np.array([len(group) for group in groups], dtype=np.float64)
         joined = _contract_once(scores, weights, labels)
@@ -91,6 +93,30 @@ def contract(scores: Floats, labels: Ints) -> Ints:
         representative = np.unique(joined, return_index=True)[1]
         work.append((merged(scores, joined), labels[representative], fresh))
     return np.unique(first, return_inverse=True)[1]
+
+
+@njit(cache=True)
+def components(scores: Floats) -> Ints:
+    """The number of each item's connected component in the graph of positive scores, in the order of first items."""
+    n = len(scores)
+    component = np.full(n, -1)
+    queue = np.empty(n, dtype=np.int64)
+    count = 0
+    for start in range(n):
+        if component[start] >= 0:
+            continue
+        component[start] = count
+        queue[0], head, tail = start, 0, 1
+        while head < tail:
+            row = scores[queue[head]]
+            head += 1
+            for k in range(n):
+                if row[k] > 0.0 and component[k] < 0:
+                    component[k] = count
+                    queue[tail] = k
+                    tail += 1
+        count += 1
+    return component
 
 
 def merged(scores: Floats, groups: Ints) -> Floats:

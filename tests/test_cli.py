@@ -12,7 +12,7 @@ import pytest
 
 import colgen
 from colgen import ColgenError, InputError, Termination, cli
-from colgen.template import BenchOptions, DemoLine, Figure, Template
+from colgen.template import BenchOptions, DemoLine, Figure, Template, TrainOptions
 from tests.assignment import Assignment, assignment
 
 
@@ -48,6 +48,22 @@ def engine(options: BenchOptions) -> list[Figure]:
         Figure("quick", quick, "", 1),
         Figure("none", float("inf"), "s", 0),
     ]
+
+
+def train(options: TrainOptions) -> list[Figure]:
+    """Learns nothing, and writes what it was asked for."""
+    options.say("learning")
+    options.model.write_text(f"{options.data.name} {options.seed} {options.quick}", encoding="utf-8")
+    return [Figure("accuracy", 0.75, "", 4, "of four")]
+
+
+def score(path: Path, model: Path, options: dict[str, str]) -> Assignment:
+    """A file of ``machines tasks``; the model holds the seed."""
+    unknown = set(options) - {"tasks"}
+    if unknown:
+        raise InputError(f"there is no option {min(unknown)!r}; there is tasks")
+    machines, tasks = path.read_text(encoding="utf-8").split()
+    return assignment(int(machines), int(options.get("tasks", tasks)), int(model.read_text(encoding="utf-8")))
 
 
 STUB = Template(
@@ -107,7 +123,7 @@ def test_help_is_one_screen_with_an_example_for_each_command(capsys, monkeypatch
     code, out, _ = run(capsys, "--help")
     assert code == 0
     assert len(out.splitlines()) <= 40
-    for command in ("solve", "demo", "bench", "templates"):
+    for command in ("solve", "train", "demo", "bench", "templates"):
         assert f"  colgen {command}" in out
     for exit_code in ("0", "1", "2", "3", "4", "130"):
         assert f"\n  {exit_code}  " in out
@@ -122,6 +138,9 @@ def test_help_is_one_screen_with_an_example_for_each_command(capsys, monkeypatch
         (["solve", "stub", "x", "--gap", "much"], "expected a number, zero or more, not 'much'"),
         (["solve", "stub", "x", "--time-limit", "nan"], "expected a number, zero or more, not 'nan'"),
         (["solve", "stub", "x", "--node-limit", "0"], "expected a whole number, one or more, not '0'"),
+        (["train", "stub", "--model", "m"], "--data"),
+        (["train", "stub", "--data", "."], "--model"),
+        (["train", "stub", "--data", ".", "--model", "m", "--seed", "-1"], "expected a whole number, zero or more"),
     ],
 )
 def test_usage_errors_are_one_sentence(capsys, install, argv, expected):
@@ -275,6 +294,76 @@ def test_data_that_is_not_plain(capsys, install, file):
     code, _, err = run(capsys, "solve", "stub", file, "--json", "-")
     assert code == 4
     assert "cannot be written as JSON" in err
+
+
+# --- models ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def learning(install):
+    """The stub as a template that learns."""
+    install(dataclasses.replace(STUB, train=train, score=score), dataclasses.replace(STUB, name="fixed"))
+
+
+def test_train(capsys, learning, tmp_path):
+    model, figures = tmp_path / "model", tmp_path / "figures.json"
+    code, out, err = run(
+        capsys, "train", "stub", "--data", tmp_path, "--model", model, "--seed", "7", "--quick", "--json", figures
+    )
+    assert (code, err) == (0, "learning\n")
+    assert "accuracy" in out
+    assert "of four" in out
+    assert model.read_text(encoding="utf-8") == f"{tmp_path.name} 7 True"
+    assert json.loads(figures.read_text(encoding="utf-8")) == [{"name": "accuracy", "value": 0.75, "unit": "", "n": 4}]
+
+
+def test_train_json_on_standard_output_stands_alone(capsys, learning, tmp_path):
+    code, out, _ = run(capsys, "train", "stub", "--data", tmp_path, "--model", tmp_path / "model", "--json", "-")
+    assert code == 0
+    assert json.loads(out)[0]["name"] == "accuracy"
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["train", "fixed", "--data", "DIR", "--model", "DIR/m"], "the template 'fixed' has nothing to train"),
+        (["train", "other", "--data", "DIR", "--model", "DIR/m"], "there is no template 'other'"),
+        (["train", "stub", "--data", "DIR/no", "--model", "DIR/m"], "expected an existing folder"),
+        (["train", "stub", "--data", "DIR", "--model", "DIR/no/m"], "--model"),
+        (["train", "stub", "--data", "DIR", "--model", "DIR"], "expected the name of a file in an existing folder"),
+        (["solve", "fixed", "FILE", "--model", "MODEL"], "the template 'fixed' takes no model: leave --model out"),
+        (["solve", "stub", "FILE", "--option", "tasks=6"], "--option needs --model"),
+        (["solve", "stub", "FILE", "--model", "MODEL", "--option", "tasks"], "--option tasks: expected NAME=VALUE"),
+        (["solve", "stub", "FILE", "--model", "MODEL", "--option", "=6"], "--option =6: expected NAME=VALUE"),
+        (
+            ["solve", "stub", "FILE", "--model", "MODEL", "--option", "tasks=6", "--option", "tasks=7"],
+            "--option tasks is given twice",
+        ),
+        (["solve", "stub", "FILE", "--model", "MODEL", "--option", "x=1"], "there is no option 'x'; there is tasks"),
+        (["solve", "stub", "FILE", "--model", "DIR/missing"], "missing: No such file"),
+    ],
+)
+def test_bad_input_to_models_is_one_sentence(capsys, learning, file, argv, expected):
+    file.write_text("3 6", encoding="utf-8")
+    model = file.parent / "model.txt"
+    model.write_text("1", encoding="utf-8")
+    for word, value in (("FILE", file), ("MODEL", model), ("DIR", file.parent)):
+        argv = [part.replace(word, str(value)) for part in argv]
+    code, out, err = run(capsys, *argv)
+    assert (code, out) == (2, "")
+    assert expected in err
+    assert len(err.splitlines()) == 1
+    assert model.read_text(encoding="utf-8") == "1"
+
+
+def test_solve_with_a_model(capsys, learning, file):
+    model = file.parent / "model.txt"
+    model.write_text("1", encoding="utf-8")
+    _, expected, _ = run(capsys, "solve", "stub", file)  # the same instance, read from a file
+    file.write_text("3 9", encoding="utf-8")
+    code, out, _ = run(capsys, "solve", "stub", file, "--model", model, "--option", "tasks=6")
+    assert code == 0
+    assert out.splitlines()[:5] == expected.splitlines()[:5]
 
 
 # --- demo ------------------------------------------------------------------------------------------------------------

@@ -113,3 +113,72 @@ def test_reset_forgets():
 def test_parameter_is_checked(alpha):
     with pytest.raises(ValueError, match="alpha"):
         Wentges(alpha)
+
+
+# --- a guess at the centre -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [None, 0.0, 0.3, 0.9])
+def test_a_guess_is_proposed_itself_at_first(alpha):
+    wentges = Wentges(alpha)
+    wentges.reset(np.array([0.0, 8.0]))
+    assert wentges.propose(duals(4, 0)).values.tolist() == [0, 8]
+
+
+def test_after_its_round_a_guess_is_smoothed_like_any_centre():
+    wentges = Wentges(0.75)
+    wentges.reset(np.array([0.0, 8.0]))
+    wentges.propose(duals(4, 0))
+    wentges.update(True, no_subgradient)
+    assert wentges.propose(duals(4, 0)).values.tolist() == [1, 6]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 0.5, 0.9, 0.99])
+def test_misprices_from_a_guess_end_at_the_masters_duals(alpha):
+    wentges, out = Wentges(alpha), duals(4, 0)
+    wentges.reset(np.array([0.0, 8.0]))
+    distance, proposals = np.inf, []
+    for _ in range(200):
+        proposal = wentges.propose(out)
+        proposals.append(proposal.values)
+        now = abs(proposal.values - out.values).max()
+        assert now < distance  # nearer each time
+        distance = now
+        if not wentges.misprice():
+            break
+    assert proposal is out
+    assert proposals[0].tolist() == [0, 8]
+    assert proposals[1] == pytest.approx(alpha * np.array([0.0, 8.0]) + (1 - alpha) * out.values)
+
+
+def test_misprices_from_a_guess_do_not_last_beyond_a_round():
+    wentges, out = Wentges(0.8), duals(10)
+    wentges.reset(np.zeros(1))
+    for expected in (0.0, 2.0, 4.0):
+        assert wentges.propose(out).values == pytest.approx([expected])
+        assert wentges.misprice()
+    wentges.update(False, no_subgradient)
+    assert wentges.propose(out).values == pytest.approx([2.0])
+
+
+def test_a_better_bound_replaces_a_guess():
+    wentges = Wentges(0.5)
+    wentges.reset(np.zeros(1))
+    wentges.propose(duals(8))
+    wentges.misprice()
+    assert wentges.propose(duals(8)).values.tolist() == [4]
+    wentges.update(True, no_subgradient)
+    assert wentges.propose(duals(8)).values.tolist() == [6]
+
+
+def test_rows_added_since_a_guess_were_zero_at_it():
+    wentges = Wentges(0.5)
+    wentges.reset(np.array([2.0]))
+    assert wentges.propose(duals(4, 6)).values.tolist() == [2, 0]
+
+
+def test_reset_forgets_a_guess():
+    wentges, out = Wentges(0.5), duals(3)
+    wentges.reset(np.zeros(1))
+    wentges.reset()
+    assert wentges.propose(out) is out

@@ -11,7 +11,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from colgen import Problem
+from problems.coreference import Coreference
+from problems.coreference import Instance as Scores
 from problems.cutting_stock import CuttingStock, Instance
+from tests.problems.coreference.partitions import optimum as best_clustering
+from tests.problems.coreference.partitions import symmetric
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,31 @@ def fewest_rolls(instance: Instance) -> int:
     return rolls(instance.demands)
 
 
+# --- coreference -----------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def score_matrices(draw: st.DrawFn) -> Scores:
+    n = draw(st.integers(1, 6))
+    # Small whole numbers make ties and fractional relaxations; fractions leave nothing to be rounded.
+    whole, broken = st.integers(-2, 2).map(float), st.floats(-2.0, 2.0).map(lambda score: round(score, 2))
+    score = draw(st.sampled_from([whole, broken, whole | broken, st.sampled_from([-0.37, 0.37])]))
+    pairs = n * (n - 1) // 2
+    return Scores(symmetric(n, draw(st.lists(score, min_size=pairs, max_size=pairs))))
+
+
+def coreference(name: str, contracted: bool) -> Twin:
+    return Twin(
+        name,
+        score_matrices(),
+        lambda instance: Coreference(instance, contracted=contracted, smallest=2),
+        best_clustering,
+        lambda instance, answer: instance.check(answer),
+    )
+
+
 TWINS = [
     Twin("cutting_stock", cutting_stock_instances(), CuttingStock, fewest_rolls, lambda i, answer: i.check(answer)),
+    coreference("coreference", contracted=True),
+    coreference("coreference_by_mentions", contracted=False),
 ]

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from colgen import Apart, Column, Decision, Together
 from problems.coreference.instance import Cluster, Floats, Instance
 from solvers.clustering import local_search
-from solvers.contraction import contract, merged
+from solvers.contraction import components, contract, merged
 
 COVER = "cover"
 """Block of the partitioning rows; their index is the item."""
+
+SMALL = 40
+"""Column generation has solved a component of fewer items before it is contracted."""
 
 Ints = NDArray[np.int64]
 
@@ -42,19 +44,23 @@ class Items:
     start: Ints
 
     @classmethod
-    def of(cls, instance: Instance, *, contracted: bool = True, kicks: int = 10, seed: int = 0) -> Items:
+    def of(
+        cls, instance: Instance, *, contracted: bool = True, smallest: int = SMALL, kicks: int = 10, seed: int = 0
+    ) -> Items:
         """The items of an instance.
 
         Parameters
         ----------
         contracted
             Contract mentions that provably belong together (:mod:`solvers.contraction`); False: an item a mention.
+        smallest
+            Components of the graph of positive scores with fewer mentions are left as they are.
         kicks
             Effort of the local search, so many kicks an item.
         """
         scores = instance.scores
         labels = _by_component(scores, np.arange(len(scores)), kicks if not contracted else 1, seed)
-        groups = contract(scores, labels) if contracted else np.arange(len(scores))
+        groups = contract(scores, labels, smallest=smallest) if contracted else np.arange(len(scores))
         items = merged(scores, groups)
         representative = np.unique(groups, return_index=True)[1]
         start = _by_component(items, _renumbered(labels[representative]), kicks, seed) if contracted else labels
@@ -80,9 +86,9 @@ class Items:
 
 def _by_component(scores: Floats, start: Ints, kicks: int, seed: int) -> Ints:
     """Local search in each component of the graph of positive scores: clusters never need to span two."""
-    count, component = connected_components(scores > 0.0, directed=False)
+    component = components(scores)
     labels = np.arange(len(scores))
-    for c in np.flatnonzero(np.bincount(component, minlength=count) > 1):
+    for c in np.flatnonzero(np.bincount(component) > 1):
         items = np.flatnonzero(component == c)
         inner = np.ascontiguousarray(scores[np.ix_(items, items)])
         found, _ = local_search(inner, _renumbered(start[items]), kicks=kicks * len(items), seed=seed)

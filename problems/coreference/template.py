@@ -22,7 +22,7 @@ from colgen import (
     Stages,
 )
 from problems.coreference.instance import Cluster, Floats, Instance
-from problems.coreference.items import COVER, Items
+from problems.coreference.items import COVER, SMALL, Items
 from problems.coreference.model import master
 from problems.coreference.pricing import ClusterSearch, GrowingClusters
 
@@ -38,11 +38,13 @@ class Coreference(Problem):
     ----------
     contracted
         Let the rows of the master be groups of mentions that provably belong together; False: a row a mention.
+    smallest
+        Only components of the graph of positive scores with so many mentions are worth it.
     """
 
-    def __init__(self, instance: Instance, *, contracted: bool = True) -> None:
+    def __init__(self, instance: Instance, *, contracted: bool = True, smallest: int = SMALL) -> None:
         self.instance = instance
-        self.items = Items.of(instance, contracted=contracted)
+        self.items = Items.of(instance, contracted=contracted, smallest=smallest)
         self.objective_step = instance.step
 
     def master(self) -> pyo.ConcreteModel:

@@ -230,3 +230,63 @@ def test_wrong_numbers_are_refused():
     lp = program(covering(n=3))
     with pytest.raises(SolverError):
         lp.change_bounds(np.array([99]), np.zeros(1), np.ones(1))
+
+
+# --- dual values from the interior -----------------------------------------------------------------------------------
+
+
+def pays(duals, reduced_costs, problem):
+    """The dual objective: what dual values pay for the sides, and reduced costs for the bounds."""
+    maximize, _, _, lower, upper, row_lower, row_upper = problem
+    sign, total = -1.0 if maximize else 1.0, 0.0
+    for values, low, high in ((duals, row_lower, row_upper), (reduced_costs, lower, upper)):
+        sides = np.where(sign * values > 0.0, low, high)
+        total += sum(v * side for v, side in zip(values, sides, strict=True) if abs(v) > 1e-6)
+    return total
+
+
+@given(arrays())
+def test_interior_duals_are_optimal(problem):
+    _, matrix, costs, *_ = problem
+    lp = program(problem, offset=3.0)
+    solved = lp.solve()
+    assume(solved.status is LPStatus.OPTIMAL)
+    duals = lp.interior_duals()
+    assume(duals is not None)
+    assert len(duals) == len(matrix)
+    assert pays(duals, costs - matrix.T @ duals, problem) == pytest.approx(solved.objective - 3.0, abs=1e-4)
+    # The program and its basis stay as they are.
+    again = lp.solve()
+    assert lp.simplex_iterations == 0
+    assert again.objective == solved.objective
+    assert again.duals.tolist() == solved.duals.tolist()
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_interior_duals_lie_in_the_middle(maximize):
+    """One column covers two rows at cost 2: any dual values that sum to 2 are optimal, if columns of 1.8 limit them."""
+    sign = -1.0 if maximize else 1.0
+    lp = LinearProgram(
+        maximize,
+        sparse.csc_array(np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])),
+        sign * np.array([2.0, 1.8, 1.8]),
+        np.zeros(3),
+        np.full(3, math.inf),
+        np.ones(2),
+        np.ones(2),
+    )
+    corner = sorted(np.abs(lp.solve().duals))
+    assert corner == pytest.approx([0.2, 1.8])
+    assert sign * lp.interior_duals() == pytest.approx([1.0, 1.0], abs=0.2)
+    lp.solve()
+    assert lp.simplex_iterations == 0
+
+
+def test_no_interior_duals_without_time_or_optimum():
+    infeasible = LinearProgram(
+        False, sparse.csc_array(np.ones((1, 1))), np.ones(1), np.zeros(1), np.ones(1), np.array([2.0]), np.array([2.0])
+    )
+    duals = infeasible.interior_duals()
+    assert duals is None or len(duals) == 1
+    duals = infeasible.interior_duals(time_limit=0.0)
+    assert duals is None or len(duals) == 1

@@ -1,0 +1,68 @@
+"""Small clusterings solved twice: by brute force, a complete integer program in HiGHS, and by column generation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+import networkx as nx
+
+from colgen import Column, Solution, solve
+from colgen.template import DemoLine
+from problems.coreference.baseline import all_link_in_highs
+from problems.coreference.instance import Instance, from_graph, modularity, random
+from problems.coreference.template import Coreference
+
+
+def five_cycle() -> list[DemoLine]:
+    """The smallest graph whose relaxation is not whole."""
+    graph = nx.complete_graph(5)
+    for i, j in graph.edges:
+        graph.edges[i, j]["weight"] = 1.0 if (j - i) % 5 in (1, 4) else -1.0
+    return [_compare(from_graph(graph, name="pentagon, sides +1, diagonals -1"))]
+
+
+def karate_club() -> list[DemoLine]:
+    """Modularity of Zachary's karate club."""
+    return [_compare(modularity(nx.karate_club_graph(), name="modularity of a karate club, 34 nodes"))]
+
+
+def random_text() -> list[DemoLine]:
+    """Scores as a pairwise classifier gives them."""
+    instance = random(24, 1)
+    return [_compare(Instance(instance.scores, "random scores, 24 mentions"))]
+
+
+class _FromScratch(Coreference):
+    """Starts without any answer and without contraction, so that every column shown is a generated one."""
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance, contracted=False)
+
+    def initial_answers(self) -> Iterable[Solution]:
+        return ()
+
+    def initial_columns(self) -> Iterable[Column]:
+        return [self.items.column((k,)) for k in range(len(self.items))]
+
+
+def _compare(instance: Instance) -> DemoLine:
+    solve(_FromScratch(random(4, 0)))  # compiles the kernels, which is nobody's speed
+    started = time.perf_counter()
+    complete = all_link_in_highs(instance, 30.0)
+    brute_force_seconds = time.perf_counter() - started
+    started = time.perf_counter()
+    result = solve(_FromScratch(instance))
+    seconds = time.perf_counter() - started
+    instance.check(result.answer)
+    return DemoLine(
+        instance=instance.name,
+        objective=result.objective,
+        brute_force_objective=None if complete.values is None else complete.objective,
+        proof=result.termination.value,
+        columns_used=result.columns_generated,
+        columns_possible=2**instance.num_mentions - 1,
+        brute_force="all-link program in HiGHS",
+        brute_force_seconds=brute_force_seconds,
+        seconds=seconds,
+    )

@@ -1,0 +1,235 @@
+"""Pictures: seconds and rounds by number of mentions, and a clustering drawn over its text.
+
+As in :mod:`colgen.plotting` a figure belongs to the caller alone, and nothing is told apart by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from colgen import InputError
+from problems.coreference.conll import Document, Mention
+from problems.coreference.instance import Instance
+from problems.coreference.ways import ALL_LINK, GENERATED, WAYS, Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_BIN = 10
+_WORDS, _ANNOTATION = 11.0, 7.5
+"""Points."""
+
+_STYLES = {ALL_LINK: ("-", "s", "white"), GENERATED: ("-", "o", "0.0")}
+_OTHER_STYLES = (("--", "^", "0.6"), (":", "v", "white"), ("-.", "D", "0.6"), (":", "x", "0.0"))
+
+
+def draw(runs: Iterable[Run]) -> Figure:
+    """The source's first figure: average seconds by number of mentions for each way, and rounds of column generation.
+
+    Runs are averaged in bins of ten mentions.  A bin with a run that ended at its limit is drawn open, with an arrow:
+    the average is at least that.
+
+    Parameters
+    ----------
+    runs
+        As :func:`problems.coreference.comparison.measure` gives them.
+    """
+    runs = list(runs)
+    if not runs:
+        raise InputError("there are no measurements to draw")
+    figure = _figure((10.0, 4.2))
+    from matplotlib.ticker import MaxNLocator
+
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    others = iter(_OTHER_STYLES)
+    present = {run.way for run in runs}
+    for way in (way for way in WAYS if way in present):
+        line, marker, face = _STYLES.get(way) or next(others)
+        bins = binned([run for run in runs if run.way == way])
+        sizes = [size for size, _ in bins]
+        seconds = [float(np.mean([run.seconds for run in of_bin])) for _, of_bin in bins]
+        left.plot(sizes, seconds, color="0.0", ls=line, lw=1.0, marker=marker, ms=5, mfc=face, mec="0.0", label=way)
+        for size, value, (_, of_bin) in zip(sizes, seconds, bins, strict=True):
+            if not all(run.proved for run in of_bin):
+                left.annotate("", (size, 1.9 * value), (size, value), arrowprops={"arrowstyle": "->", "lw": 1.0})
+    left.set_yscale("log")
+    left.set_ylabel("average time (seconds)")
+    left.set_title("Time to the proved optimum", loc="left")
+    if any(not run.proved for run in runs):
+        left.plot([], [], ls="", marker=r"$\uparrow$", color="0.0", label="not all runs ended within their limit")
+    left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize="small")
+
+    generated = [run for run in runs if run.way == GENERATED]
+    if generated:
+        bins = binned(generated)
+        sizes = [size for size, _ in bins]
+        right.plot(
+            sizes,
+            [float(np.mean([run.rounds for run in of_bin])) for _, of_bin in bins],
+            color="0.0",
+            marker="o",
+            ms=5,
+            lw=1.0,
+            label="mean",
+        )
+        right.plot(
+            sizes,
+            [max(run.rounds for run in of_bin) for _, of_bin in bins],
+            color="0.45",
+            ls="--",
+            marker="^",
+            ms=4,
+            lw=1.0,
+            label="most",
+        )
+        right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize="small")
+    right.set_ylim(bottom=0)
+    right.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    right.set_ylabel("rounds of column generation")
+    right.set_title("Rounds", loc="left")
+    for ax in (left, right):
+        ax.set_xlabel("mentions in the document")
+        ax.set_xlim(left=0)
+        ax.grid(True, color="0.85", linewidth=0.4)
+        ax.set_axisbelow(True)
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def binned(runs: Iterable[Run], width: int = _BIN) -> list[tuple[float, list[Run]]]:
+    """Runs by size, in bins that end at multiples of ``width``: the mean size of each bin, and its runs."""
+    bins: dict[int, list[Run]] = {}
+    for run in runs:
+        bins.setdefault((run.size - 1) // width, []).append(run)
+    return [(float(np.mean([run.size for run in bins[key]])), bins[key]) for key in sorted(bins)]
+
+
+# --- a clustering over its text --------------------------------------------------------------------------------------
+
+
+def draw_clustering(
+    text: Document | Instance, clusters: Iterable[Sequence[int]], *, width: float = 9.0, title: str = ""
+) -> Figure:
+    """A clustering drawn over the text that it is about.
+
+    Each mention of a cluster of two or more is underlined, and the cluster's number stands at the line's beginning;
+    clusters differ in colour and in line style besides.  Mentions that are alone have a thin grey line.  Of nested
+    mentions the inner one's line is closer to the words.
+
+    Parameters
+    ----------
+    text
+        A document, or the instance of one.
+    clusters
+        Of mentions, by number.
+    width
+        Of the picture, in inches.
+
+    Raises
+    ------
+    InputError
+        If the instance has no document, or there is a mention that the document does not have.
+    """
+    document = text if isinstance(text, Document) else text.document
+    if document is None:
+        raise InputError("expected a document, or an instance of one, to draw the clustering over")
+    clusters = sorted((sorted(cluster) for cluster in clusters), key=lambda c: (-len(c), c))
+    number_of = {mention: number for number, cluster in enumerate(clusters, 1) for mention in cluster}
+    if any(not 0 <= mention < len(document.mentions) for mention in number_of):
+        raise InputError(f"{document.name} has {len(document.mentions)} mentions, the clustering has others")
+    alone = {cluster[0] for cluster in clusters if len(cluster) == 1}
+    level = _levels(document.mentions)
+    places, lines = _lay_out(document, width)
+    spacing = (_WORDS * 1.7 + _ANNOTATION * 0.95 * (1 + max(level, default=0))) / 72.0  # inches from line to line
+    height = lines * spacing + (0.55 if title else 0.25)
+    figure = _figure((width, height))
+    figure.set_layout_engine(None)
+    ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    ax.set_xlim(0.0, width)
+    ax.set_ylim(height, 0.0)  # inches from the top
+    ax.set_axis_off()
+    top = height - lines * spacing
+    if title:
+        ax.text(0.15, 0.3, title, fontsize=_WORDS, fontweight="bold", va="baseline")
+    base = [top + line * spacing + 0.6 * _WORDS / 72.0 for line in range(lines)]
+    for word, (line, begin, _) in zip(document.tokens, places, strict=True):
+        ax.text(begin, base[line], word, fontsize=_WORDS, family="monospace", va="baseline")
+    for index, mention in enumerate(document.mentions):
+        _underline(ax, mention, places, base, level[index], number_of.get(index), index in alone)
+    return figure
+
+
+_DASHES: tuple[str | tuple[int, tuple[float, ...]], ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
+
+
+def _underline(
+    ax: Axes,
+    mention: Mention,
+    places: Sequence[tuple[int, float, float]],
+    base: Sequence[float],
+    level: int,
+    number: int | None,
+    alone: bool,
+) -> None:
+    """The line below a mention, on every line of text that it runs over, with its cluster's number."""
+    plain = alone or number is None
+    colour = "0.7" if plain else _colour(number or 0)
+    style = "-" if plain else _DASHES[((number or 1) - 1) % len(_DASHES)]
+    rows = sorted({places[word][0] for word in range(mention.start, mention.end + 1)})
+    for row in rows:
+        words = [w for w in range(mention.start, mention.end + 1) if places[w][0] == row]
+        left, right = places[words[0]][1], places[words[-1]][2]
+        y = base[row] + (0.35 * _WORDS + 0.95 * _ANNOTATION * (level + 0.35)) / 72.0
+        if not plain:
+            ax.text(left, y, str(number), fontsize=_ANNOTATION, fontweight="bold", va="center", ha="left", color=colour)
+            left += (0.25 + 0.62 * len(str(number))) * _ANNOTATION / 72.0
+        ax.plot([left, right], [y, y], color=colour, ls=style, lw=0.8 if plain else 2.0, solid_capstyle="butt")
+
+
+def _colour(number: int) -> tuple[float, float, float]:
+    """A dark colour: it is read as text, and in grey."""
+    from matplotlib import colormaps
+
+    red, green, blue, _ = colormaps["tab10"]((number - 1) % 10)
+    return 0.7 * red, 0.7 * green, 0.7 * blue
+
+
+def _levels(mentions: Sequence[Mention]) -> list[int]:
+    """How many mentions are drawn between each mention and its words: those that overlap it and are shorter."""
+    level = [0] * len(mentions)
+    drawn: list[int] = []
+    for index in sorted(range(len(mentions)), key=lambda k: mentions[k].end - mentions[k].start):
+        mention = mentions[index]
+        taken = {level[k] for k in drawn if mentions[k].start <= mention.end and mention.start <= mentions[k].end}
+        level[index] = next(free for free in range(len(taken) + 1) if free not in taken)
+        drawn.append(index)
+    return level
+
+
+def _lay_out(document: Document, width: float) -> tuple[list[tuple[int, float, float]], int]:
+    """Line, left and right end of each word, in inches; and the number of lines.  Every sentence begins a line."""
+    advance = 0.602 * _WORDS / 72.0  # of a character of DejaVu Sans Mono, which comes with matplotlib
+    places = []
+    line = -1
+    for sentence in document.sentences:
+        line, at = line + 1, 0.15
+        for word in sentence:
+            end = at + advance * len(word)
+            if end > width - 0.15 and at > 0.15:
+                line, at = line + 1, 0.15
+                end = at + advance * len(word)
+            places.append((line, at, end))
+            at = end + advance
+    return places, line + 1
+
+
+def _figure(size: tuple[float, float]) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
+    return Figure(figsize=size, layout="constrained")

@@ -1,0 +1,122 @@
+"""``colgen train coreference``: a model from a folder of annotated documents, and how good it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+from colgen.template import Figure, TrainOptions
+from problems.coreference.conll import Document, read_conll
+from problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, Scorer, evaluate, train
+
+_QUICK = 16
+"""Documents of a quick training."""
+
+
+def read_corpus(folder: Path) -> list[Document]:
+    """The documents of all CoNLL files (names that end in ``conll``) of a folder, by file name.
+
+    The folder of the corpora will do, if it has a folder ``litbank``.
+    """
+    paths = sorted(folder.glob("*conll")) or sorted((folder / "litbank").glob("*conll"))
+    if not paths:
+        raise InputError(f"{folder}: expected files whose names end in conll, there are none")
+    return [document for path in paths for document in read_conll(path) if document.mentions]
+
+
+def split(documents: Sequence[Document]) -> tuple[list[Document], list[Document], list[Document]]:
+    """Documents to learn from, to tune on and to test on: in their order eight tenths, a tenth and a tenth."""
+    if len(documents) < 3:
+        raise InputError(
+            f"expected three documents with mentions or more, to learn, tune and test; there are {len(documents)}"
+        )
+    tenth = max(1, len(documents) // 10)
+    return list(documents[: -2 * tenth]), list(documents[-2 * tenth : -tenth]), list(documents[-tenth:])
+
+
+def train_from_folder(options: TrainOptions) -> list[Figure]:
+    """Train, tune and test on the documents of a folder; write the model."""
+    started = time.perf_counter()
+    documents = read_corpus(options.data)
+    if options.quick:
+        documents = documents[:_QUICK]
+    learn, tune, test = split(documents)
+    options.say(f"{len(learn)} documents to learn from, {len(tune)} to tune on, {len(test)} to test on")
+    scorer = train(
+        learn,
+        tune,
+        seed=options.seed,
+        num_pairs=NUM_PAIRS // 4 if options.quick else NUM_PAIRS,
+        num_networks=1 if options.quick else NUM_NETWORKS,
+        say=options.say,
+    )
+    scorer.save(options.model)
+    options.say(f"{options.model} is written")
+    figures = [
+        Figure("documents", len(learn), "", 1, "learned from"),
+        Figure("mentions", sum(len(document.mentions) for document in learn), "", len(learn)),
+        Figure("features", 2 * len(scorer.unary_names) + len(scorer.pair_names), "", 1),
+    ]
+    for name, part in (("tune", tune), ("test", test)):
+        figures += quality(name, scorer, part)
+    figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training, tuning and testing"))
+    return figures
+
+
+def quality(name: str, scorer: Scorer, documents: Sequence[Document]) -> list[Figure]:
+    """How good a model is on annotated documents: of pairs, and of the clusterings that a local search finds."""
+    probabilities = [scorer.probabilities(document) for document in documents]
+    p, together = _all_pairs(documents, probabilities)
+    n = len(documents)
+    rate = float(together.mean())
+    figures = [
+        Figure(f"{name}.log_loss", _log_loss(p, together), "nat", len(p), "mean over all pairs"),
+        Figure(
+            f"{name}.log_loss_constant",
+            _log_loss(np.full(len(p), rate), together),
+            "nat",
+            len(p),
+            "knowing the rate alone",
+        ),
+        Figure(
+            f"{name}.calibration_error", calibration_error(p, together), "", len(p), "mean |p - frequency|, ten bins"
+        ),
+    ]
+    for kind in KINDS:
+        for label, bias in (("", 0.0), ("_tuned", scorer.bias[kind])):
+            found = evaluate(documents, probabilities, kind, bias)
+            parts = ", ".join(f"{100 * m.f1:.1f}" for m in (found.muc, found.b_cubed, found.ceaf_e))
+            note = f"MUC, B-cubed, CEAF-e: {parts}; bias {bias:g}"
+            figures.append(Figure(f"{name}.conll_f1.{kind}{label}", 100.0 * found.conll, "%", n, note))
+    return figures
+
+
+def _all_pairs(
+    documents: Sequence[Document], probabilities: Sequence[NDArray[np.float64]]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    values, labels = [], []
+    for document, p in zip(documents, probabilities, strict=True):
+        upper = np.triu_indices(len(p), 1)
+        same = np.zeros(p.shape, dtype=bool)
+        for cluster in document.gold:
+            same[np.ix_(cluster, cluster)] = True
+        values.append(p[upper])
+        labels.append(same[upper])
+    return np.concatenate(values), np.concatenate(labels)
+
+
+def _log_loss(p: NDArray[np.float64], together: NDArray[np.bool_]) -> float:
+    likelihood = np.clip(np.where(together, p, 1.0 - p), 1e-12, 1.0)
+    return float(-np.log(likelihood).mean())
+
+
+def calibration_error(p: NDArray[np.float64], together: NDArray[np.bool_], bins: int = 10) -> float:
+    """Difference of stated probability and observed frequency: its mean over bins of equal width, weighted by pairs."""
+    index = np.minimum((p * bins).astype(np.int64), bins - 1)
+    excess = np.bincount(index, weights=p - together, minlength=bins)
+    return float(np.abs(excess).sum() / len(p))

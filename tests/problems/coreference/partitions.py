@@ -1,0 +1,53 @@
+"""Brute force for tiny instances: all clusterings, all sets of mentions."""
+
+import itertools
+
+import numpy as np
+from hypothesis import strategies as st
+
+from problems.coreference.instance import Instance
+
+
+def partitions(n):
+    """Every partition of 0, ..., n - 1, as a list of tuples: a Bell number of them."""
+    if n == 0:
+        yield []
+        return
+    for smaller in partitions(n - 1):
+        yield [*smaller, (n - 1,)]
+        for k, cluster in enumerate(smaller):
+            yield [*smaller[:k], (*cluster, n - 1), *smaller[k + 1 :]]
+
+
+def optimum(instance):
+    return max(instance.objective(clusters) for clusters in partitions(instance.num_mentions))
+
+
+def subsets(n):
+    """Every set of mentions but the empty one."""
+    return itertools.chain.from_iterable(itertools.combinations(range(n), size) for size in range(1, n + 1))
+
+
+def together(clusters, n):
+    """A clustering as a symmetric 0/1 matrix with zero diagonal."""
+    x = np.zeros((n, n))
+    for cluster in clusters:
+        x[np.ix_(cluster, cluster)] = 1.0
+    np.fill_diagonal(x, 0.0)
+    return x
+
+
+def symmetric(n, entries):
+    """A symmetric matrix with zero diagonal from the entries of its upper triangle."""
+    matrix = np.zeros((n, n))
+    matrix[np.triu_indices(n, 1)] = entries
+    return matrix + matrix.T
+
+
+@st.composite
+def instances(draw, least=1, most=6):
+    """Tiny instances; small whole scores make ties, and relaxations that are not integral."""
+    n = draw(st.integers(least, most))
+    score = draw(st.sampled_from([st.integers(-2, 2), st.floats(-1, 1).map(lambda s: round(s, 3))]))
+    count = n * (n - 1) // 2
+    return Instance(symmetric(n, draw(st.lists(score, min_size=count, max_size=count))))

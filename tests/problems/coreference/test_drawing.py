@@ -1,0 +1,89 @@
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from colgen import InputError
+from problems.coreference import Instance, random
+from problems.coreference.drawing import binned, draw, draw_clustering
+from problems.coreference.ways import ALL_LINK, GENERATED, NEEDED_ROWS, Run
+from tests.problems.coreference.texts import invented, text
+
+
+def made_up(way, size, seconds, *, proved=True, rounds=1):
+    return Run(way, "a", size, seconds, 1.0, 1.0, proved, rounds, 1)
+
+
+def drawn(axes):
+    return [artist.get_text() for artist in axes.texts if artist.get_text()]
+
+
+def test_bins_end_at_tens():
+    bins = binned([made_up(GENERATED, size, 1.0) for size in (10, 1, 11, 20, 21)])
+    assert [size for size, _ in bins] == [5.5, 15.5, 21.0]
+    assert [len(runs) for _, runs in bins] == [2, 2, 1]
+
+
+def test_first_figure_has_seconds_and_rounds(tmp_path):
+    runs = [made_up(way, size, size / 10) for way in (GENERATED, ALL_LINK) for size in (10, 20, 30)]
+    figure = draw(runs)
+    left, right = figure.axes
+    assert left.get_yscale() == "log"
+    assert left.get_ylabel() == "average time (seconds)"
+    assert [line.get_label() for line in left.lines] == [GENERATED, ALL_LINK]
+    assert list(left.lines[0].get_ydata()) == [1.0, 2.0, 3.0]
+    assert list(right.lines[0].get_ydata()) == [1.0, 1.0, 1.0]
+    figure.savefig(tmp_path / "times.png")
+
+
+def test_bins_with_limits_are_marked(tmp_path):
+    figure = draw([made_up(GENERATED, 10, 1.0), made_up(NEEDED_ROWS, 10, 60.0, proved=False)])
+    assert [line.get_label() for line in figure.axes[0].lines][-1] == "not all runs ended within their limit"
+    assert len(figure.axes[0].texts) == 1
+    figure.savefig(tmp_path / "times.png")
+
+
+def test_nothing_measured_is_said():
+    with pytest.raises(InputError, match="no measurements"):
+        draw([])
+
+
+def test_clustering_is_drawn_over_its_words(tmp_path):
+    document = text("[Ada]1 fed [[her]1 cat]2 .", "[She]1 likes [it]2 and [rain]3 .")
+    figure = draw_clustering(document, document.gold, title="Annotated")
+    (axes,) = figure.axes
+    words = drawn(axes)
+    assert words[0] == "Annotated"
+    assert words[1 : 1 + len(document.tokens)] == list(document.tokens)
+    assert words[1 + len(document.tokens) :] == ["1", "2", "1", "1", "2"]  # the one alone has no number
+    assert len(axes.lines) == len(document.mentions)
+    outer, inner = (axes.lines[k].get_ydata()[0] for k in (1, 2))
+    assert outer > inner  # further below the words
+    figure.savefig(tmp_path / "clustering.png")
+
+
+def test_a_mention_over_two_lines_is_underlined_on_both():
+    document = text("[Ada " + "of the long name " * 8 + "]1 fed [herself]1 .")
+    (axes,) = draw_clustering(document, document.gold, width=5.0).axes
+    assert len({line.get_ydata()[0] for line in axes.lines}) >= 3
+
+
+def test_words_stay_on_the_page():
+    document = invented(0)
+    (axes,) = draw_clustering(document, document.gold, width=6.0).axes
+    assert all(line.get_xdata()[1] <= 6.0 for line in axes.lines)
+
+
+def test_instance_of_a_document_will_do():
+    document = text("[Ada]1 fed [her]1 .")
+    instance = Instance(random(2, 0).scores, "a", document.labels, document)
+    assert drawn(draw_clustering(instance, [(0, 1)]).axes[0])
+
+
+def test_instance_without_a_document_is_said():
+    with pytest.raises(InputError, match="expected a document"):
+        draw_clustering(random(2, 0), [(0, 1)])
+
+
+def test_mention_that_is_not_there_is_said():
+    with pytest.raises(InputError, match="the clustering has others"):
+        draw_clustering(text("[Ada]1 ran ."), [(0, 1)])

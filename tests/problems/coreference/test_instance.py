@@ -1,0 +1,360 @@
+"""Score matrices that validate themselves, files, graphs, generators."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+from colgen import InputError
+from problems.coreference import (
+    Instance,
+    communities,
+    from_graph,
+    modularity,
+    random,
+    random_signs,
+    read_matrix,
+    write_matrix,
+)
+from problems.coreference.instance import as_clusters
+from tests.problems.coreference.partitions import instances, partitions, symmetric
+
+THREE = symmetric(3, [1.0, -2.0, 4.0])
+
+# --- validation ------------------------------------------------------------------------------------------------------
+
+
+def changed(i, j, value):
+    scores = THREE.copy()
+    scores[i, j] = value
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (np.zeros((2, 3)), r"expected a square matrix, not one of shape \(2, 3\)"),
+        (np.zeros(4), r"expected a square matrix, not one of shape \(4,\)"),
+        (np.zeros((2, 2, 2)), "expected a square matrix, not one of shape"),
+        (3.0, r"expected a square matrix, not one of shape \(\)"),
+        (np.empty((0, 0)), "expected at least one mention"),
+        ([], "expected a square matrix"),
+        ([[0.0, 1.0], [1.0]], "expected a square matrix of numbers"),
+        ([["a", "b"], ["c", "d"]], "expected a square matrix of numbers"),
+        (None, "expected a square matrix"),
+        (np.array([[0, 1j], [1j, 0]], dtype=object), "expected a square matrix of numbers"),
+        (changed(0, 2, np.nan), r"the score of \(0, 2\) is not a number \(NaN\), expected a finite number"),
+        (changed(1, 0, -np.inf), r"the score of \(1, 0\) is infinite, expected a finite number"),
+        (changed(1, 2, 5.0), r"the score of \(1, 2\) is 5 and that of \(2, 1\) is 4"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_no_score_matrix_is_refused(scores, message):
+    with pytest.raises(InputError, match=message):
+        Instance(scores)
+    with pytest.raises(InputError, match=f"^mine: .*{message}"):
+        Instance(scores, "mine")
+
+
+@pytest.mark.parametrize("labels", [("a",), ("a", "b", "c", "d")])
+def test_wrong_number_of_labels(labels):
+    with pytest.raises(InputError, match=f"a label for each of 3 mentions, not {len(labels)}"):
+        Instance(THREE, labels=labels)
+
+
+def test_scores_are_a_copy_that_nobody_can_change():
+    scores = THREE.copy()
+    instance = Instance(scores)
+    scores[0, 1] = 7.0
+    assert instance.scores[0, 1] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        instance.scores[0, 1] = 7.0
+
+
+def test_diagonal_counts_for_nothing():
+    scores = THREE.copy()
+    np.fill_diagonal(scores, [np.nan, np.inf, 8.0])
+    assert (Instance(scores).scores == THREE).all()
+    assert Instance([[5]]).objective([(0,)]) == 0.0
+
+
+def test_rounding_errors_in_symmetry_are_evened_out():
+    scores = changed(0, 1, 1.0 + 1e-12)
+    instance = Instance(scores)
+    assert (instance.scores == instance.scores.T).all()
+    assert instance.scores[0, 1] == pytest.approx(1.0)
+    large = Instance(1e9 * changed(0, 1, 1.0 + 1e-12))
+    assert (large.scores == large.scores.T).all()
+
+
+def test_labels_are_numbers_by_default():
+    assert Instance(THREE).labels == (0, 1, 2)
+    assert Instance(THREE, labels=["a", "b", "c"]).labels == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("scores", "step"),
+    [
+        ([4.0, -6.0, 10.0], 2.0),
+        ([3.0, 0.0, 0.0], 3.0),
+        ([4.0, -6.0, 9.0], 1.0),
+        ([0.0, 0.0, 0.0], None),
+        ([0.5, 1.0, 1.0], None),
+        ([2.0**32, 2.0**32, 2.0**32], None),  # too large to be sure of
+    ],
+)
+def test_step(scores, step):
+    assert Instance(symmetric(3, scores)).step == step
+
+
+@given(instances())
+def test_every_objective_is_a_multiple_of_the_step(instance):
+    if instance.step is not None:
+        for clusters in partitions(instance.num_mentions):
+            assert (instance.objective(clusters) / instance.step).is_integer()
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+@given(instances())
+def test_objective_counts_each_pair_once(instance):
+    n, scores = instance.num_mentions, instance.scores
+    for clusters in list(partitions(n))[:30]:
+        number = {i: k for k, cluster in enumerate(clusters) for i in cluster}
+        value = sum(scores[i, j] for i in range(n) for j in range(i + 1, n) if number[i] == number[j])
+        assert instance.check(clusters) == pytest.approx(value)
+        assert as_clusters([number[i] for i in range(n)]) == sorted(tuple(sorted(c)) for c in clusters)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([(0, 1), (1, 2)], "mention 1 is in cluster 0 and in cluster 1"),
+        ([(0, 0), (1, 2)], "mention 0 is in cluster 0 and in cluster 0"),
+        ([(0, 2)], "mention 1 is in no cluster"),
+        ([], "mention 0 is in no cluster"),
+        ([(0, 1, 2), ()], "cluster 1 is empty"),
+        ([(0, 1, 2, 3)], "cluster 0 has mention 3, there are 3"),
+        ([(-1, 0, 1)], "cluster 0 has mention -1, there are 3"),
+    ],
+)
+def test_check_says_what_is_wrong(answer, message):
+    with pytest.raises(ValueError, match=message):
+        Instance(THREE).check(answer)
+
+
+def test_check_takes_any_iterable_once():
+    instance = Instance(THREE)
+    assert instance.check(iter([[1, 2], (0,)])) == 4.0
+    assert instance.check([np.array([0, 1, 2])]) == 3.0
+
+
+def test_restriction_renumbers():
+    instance = Instance(THREE, "three", ("a", "b", "c")).restricted_to([2, 0])
+    assert instance.scores.tolist() == [[0.0, -2.0], [-2.0, 0.0]]
+    assert (instance.name, instance.labels) == ("three", ("c", "a"))
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["three.npy", "three.npz"])
+def test_what_is_written_is_read(name, tmp_path):
+    write_matrix(Instance(THREE / 3), tmp_path / name)
+    read = read_matrix(str(tmp_path / name))
+    assert (read.scores == THREE / 3).all()
+    assert (read.name, read.labels) == ("three", (0, 1, 2))
+
+
+def test_a_name_says_what_is_written(tmp_path):
+    with pytest.raises(InputError, match=r"three\.txt: expected a name that ends in \.npy or \.npz"):
+        write_matrix(Instance(THREE), tmp_path / "three.txt")
+
+
+def test_one_array_of_any_name_or_scores_among_several(tmp_path):
+    np.savez(tmp_path / "one.npz", anything=THREE)
+    np.savez(tmp_path / "two.npz", scores=THREE, names=np.arange(3))
+    for name in ("one", "two"):
+        assert (read_matrix(tmp_path / f"{name}.npz").scores == THREE).all()
+
+
+def of_text(path):
+    path.write_text("0 1\n1 0\n")
+
+
+def of_nothing(path):
+    path.write_bytes(b"")
+
+
+def of_part_of_an_array(path):
+    with path.open("wb") as file:
+        np.save(file, THREE)
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def of_part_of_an_archive(path):
+    with path.open("wb") as file:
+        np.savez(file, scores=THREE)
+    path.write_bytes(path.read_bytes()[:-30])
+
+
+def of_objects(path):
+    with path.open("wb") as file:
+        np.save(file, np.array([[0, "a"], ["a", 0]], dtype=object), allow_pickle=True)
+
+
+def of_an_archive_of_objects(path):
+    with path.open("wb") as file:
+        np.savez(file, scores=np.array([[0, None], [None, 0]], dtype=object))
+
+
+def of_several_arrays(path):
+    with path.open("wb") as file:
+        np.savez(file, a=THREE, b=THREE)
+
+
+def of_no_array(path):
+    with path.open("wb") as file:
+        np.savez(file)
+
+
+def of_a_row(path):
+    with path.open("wb") as file:
+        np.save(file, np.arange(3.0))
+
+
+def of_words(path):
+    with path.open("wb") as file:
+        np.save(file, np.array([["a", "b"], ["b", "a"]]))
+
+
+def of_a_folder(path):
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: None, "cannot be read: No such file"),
+        (of_a_folder, "cannot be read"),
+        (of_text, "expected a matrix as numpy.save or numpy.savez writes it"),
+        (of_nothing, "expected a matrix as numpy.save or numpy.savez writes it"),
+        (of_part_of_an_array, "expected a matrix as numpy.save or numpy.savez writes it"),
+        (of_part_of_an_archive, "expected a matrix as numpy.save or numpy.savez writes it"),
+        (of_objects, "expected a matrix as numpy.save or numpy.savez writes it"),
+        (of_an_archive_of_objects, "expected the array 'scores' to hold numbers"),
+        (of_several_arrays, r"expected one array, or one named 'scores', not \['a', 'b'\]"),
+        (of_no_array, "expected one array, or one named 'scores', not none"),
+        (of_a_row, r": expected a square matrix, not one of shape \(3,\)"),
+        (of_words, ": expected a square matrix of numbers"),
+    ],
+    ids=lambda value: value.__name__ if callable(value) else "",
+)
+@pytest.mark.parametrize("name", ["bad.npy", "bad.npz"])
+def test_files_of_something_else_are_refused(make, message, name, tmp_path):
+    make(tmp_path / name)
+    with pytest.raises(InputError, match=message) as caught:
+        read_matrix(tmp_path / name)
+    assert str(tmp_path / name) in str(caught.value)
+    assert str(caught.value).count("bad") == 1  # the file is named, and named once
+
+
+# --- graphs ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_graph_with_scores_on_its_edges():
+    graph = nx.Graph(name="letters")
+    graph.add_edge("a", "b", weight=2, sign=-1)
+    graph.add_edge("b", "c")
+    graph.add_edge("c", "c", weight=9)
+    graph.add_node("d")
+    instance = from_graph(graph)
+    assert (instance.name, instance.labels) == ("letters", ("a", "b", "c", "d"))
+    assert (instance.scores == symmetric(4, [2, 0, 0, 1, 0, 0])).all()
+    other = from_graph(graph, score="sign", absent=-3.0, name="signs")
+    assert other.name == "signs"
+    assert (other.scores == symmetric(4, [-1, -3, -3, 1, -3, -3])).all()
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiGraph])
+def test_graphs_that_are_no_score_matrix(kind):
+    with pytest.raises(InputError, match="undirected graph with at most one edge between two nodes"):
+        from_graph(kind([(0, 1)]))
+
+
+@pytest.mark.parametrize("value", ["much", None, [1]])
+def test_edges_without_a_number(value):
+    graph = nx.Graph()
+    graph.add_edge("a", "b", weight=value)
+    with pytest.raises(InputError, match=r"edge \('a', 'b'\): expected a number as its weight"):
+        from_graph(graph)
+
+
+def test_a_graph_without_nodes():
+    with pytest.raises(InputError, match="at least one mention"):
+        from_graph(nx.Graph())
+
+
+def constant(graph, resolution):
+    """What the pairs of a node with itself add to the modularity of every clustering."""
+    adjacency = nx.to_numpy_array(graph)
+    degree = np.array([d for _, d in graph.degree(weight="weight")], dtype=float)
+    m = graph.size(weight="weight")
+    return sum(2 * adjacency[i, i] - resolution * degree[i] ** 2 / (2 * m) for i in range(len(degree))) / (2 * m)
+
+
+@pytest.mark.parametrize("resolution", [1.0, 0.5])
+@pytest.mark.parametrize("loops", [False, True])
+def test_modularity_is_that_of_networkx(loops, resolution):
+    rng = np.random.default_rng(0)
+    graph = nx.karate_club_graph()
+    if loops:
+        graph.add_edge(3, 3, weight=2.0)
+    for first, second in graph.edges:
+        graph[first][second]["weight"] = float(rng.integers(1, 5))
+    instance = modularity(graph, resolution=resolution)
+    for _ in range(5):
+        clusters = as_clusters(rng.integers(0, 4, len(graph)))
+        expected = nx.community.modularity(graph, clusters, resolution=resolution)
+        assert instance.check(clusters) + constant(graph, resolution) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("graph", [nx.DiGraph([(0, 1)]), nx.Graph(), nx.empty_graph(3)])
+def test_modularity_needs_edges(graph):
+    with pytest.raises(InputError, match="undirected graph of positive total weight"):
+        modularity(graph)
+
+
+def test_modularity_of_a_multigraph_counts_every_edge():
+    graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    clusters = [(0, 1), (2,)]
+    expected = nx.community.modularity(graph, clusters)
+    single = nx.Graph()
+    single.add_weighted_edges_from([(0, 1, 2.0), (1, 2, 1.0)])
+    assert modularity(graph).check(clusters) + constant(single, 1.0) == pytest.approx(expected)
+
+
+# --- generators ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [random_signs, communities, random])
+def test_a_seed_says_what_is_generated(make):
+    first, second, third = make(20, 1), make(20, 1), make(20, 2)
+    assert (first.scores == second.scores).all()
+    assert (first.scores != third.scores).any()
+    assert first.name == second.name != third.name
+    assert make(1, 0).num_mentions == 1
+
+
+def test_generators_keep_what_they_promise():
+    off = ~np.eye(60, dtype=bool)
+    assert set(random_signs(60, 0).scores[off].tolist()) == {-1.0, 1.0}
+    scores = random(60, 0, positive=0.3).scores[off]
+    assert np.abs(scores).max() <= 1.0
+    assert 0.25 < (scores > 0.0).mean() < 0.35
+    clean = communities(60, 0, num_communities=6, noise=0.0).scores
+    assert ((clean > 0.0).sum(axis=1) == 9).all()
+    noisy = communities(60, 0, num_communities=6, noise=0.1).scores
+    assert 0.05 < (clean != noisy)[off].mean() < 0.15
+    assert len(np.unique(communities(60, 0, spread=0.1).scores)) > 1000

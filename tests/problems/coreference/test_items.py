@@ -1,0 +1,141 @@
+"""Mentions, groups of mentions, and both under branching decisions."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colgen import Apart, Together
+from problems.coreference import Instance, Items, communities
+from problems.coreference.items import COVER, Contraction
+from tests.problems.coreference.partitions import instances, optimum, partitions, subsets, symmetric
+
+
+def pair(kind, i, j):
+    return kind((COVER, i), (COVER, j))
+
+
+def single(scores):
+    return Items.of(Instance(np.asarray(scores, dtype=float)), contracted=False)
+
+
+@given(instances(), st.booleans())
+def test_items_cover_every_mention_once(instance, contracted):
+    items = Items.of(instance, contracted=contracted)
+    assert sorted(i for group in items.groups for i in group) == list(range(instance.num_mentions))
+    assert list(items.groups) == sorted(items.groups)
+    assert len(items.start) == len(items)
+    if not contracted:
+        assert items.groups == tuple((i,) for i in range(instance.num_mentions))
+        assert (items.scores == instance.scores).all()
+        assert not items.within.any()
+    for members in subsets(len(items)):
+        column = items.column(members)
+        assert column.structure == tuple(sorted(i for k in members for i in items.groups[k]))
+        assert column.cost == pytest.approx(instance.objective([column.structure]), abs=1e-9)
+    # Of clusterings that keep the items together one is best.
+    best = max(sum(items.column(c).cost for c in clustering) for clustering in partitions(len(items)))
+    assert best == pytest.approx(optimum(instance), abs=1e-9)
+
+
+@given(instances(), st.booleans())
+def test_the_good_clustering_is_one(instance, contracted):
+    items = Items.of(instance, contracted=contracted)
+    clusters = [cluster.tolist() for cluster in items.clustering()]
+    assert sorted(k for cluster in clusters for k in cluster) == list(range(len(items)))
+    assert all(clusters)
+    answer = [items.column(cluster).structure for cluster in clusters]
+    assert instance.check(answer) >= -1e-9  # no worse than all mentions alone
+
+
+def test_a_seed_says_what_the_items_are():
+    instance = communities(40, 1, noise=0.2)
+    first, second = (Items.of(instance, seed=5) for _ in range(2))
+    assert first.groups == second.groups
+    assert first.start.tolist() == second.start.tolist()
+
+
+def allowed(decisions, members):
+    """Whether decisions allow a set of items, by their meaning."""
+    for decision in decisions:
+        i, j = decision.first[1], decision.second[1]
+        both, one = i in members and j in members, (i in members) != (j in members)
+        if one if isinstance(decision, Together) else both:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_contraction_holds_all_clusters_that_are_allowed(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    items = single(symmetric(n, rng.integers(-3, 4, n * (n - 1) // 2)))
+    decisions = [
+        pair(Together if rng.random() < 0.5 else Apart, *map(int, rng.choice(n, 2, replace=False)))
+        for _ in range(int(rng.integers(0, 5)))
+    ]
+    absent = [k for k in range(n) if rng.random() < 0.15]
+    contraction = Contraction(items, decisions, absent)
+    duals = rng.normal(size=n)
+    weight = float(seed % 2)
+    scores, profits = contraction.priced(duals, weight)
+    assert (scores == scores.T).all()
+    assert not scores.diagonal().any()
+    here = len(contraction.groups)
+    assert len(profits) == here
+    good = {}
+    for members in itertools.chain([()], subsets(here)):
+        chosen = list(members)
+        value = 0.5 * scores[np.ix_(chosen, chosen)].sum() + profits[chosen].sum()
+        inside = {k for g in chosen for k in contraction.groups[g].tolist()}
+        if allowed(decisions, inside):
+            cost = items.column(inside).cost if inside else 0.0
+            assert value == pytest.approx(weight * cost - sum(duals[k] for k in inside), abs=1e-9)
+            good[frozenset(inside)] = value
+        else:
+            assert value < 0.0  # as bad as it has to be to stay away
+    wanted = [set(m) for m in subsets(n) if allowed(decisions, set(m)) and not set(m) & set(absent)]
+    assert {frozenset(m) for m in wanted} == set(good) - {frozenset()}
+    # Leaving out an item that the decisions part from the others makes any forbidden set better.
+    columns = contraction.columns(np.eye(here, dtype=bool))
+    assert [c.structure for c in columns] == [tuple(group.tolist()) for group in contraction.groups]
+
+
+def test_chains_of_items_together():
+    items = single(symmetric(5, np.arange(10.0)))
+    contraction = Contraction(items, [pair(Together, 0, 1), pair(Together, 3, 4), pair(Together, 1, 3)])
+    assert [group.tolist() for group in contraction.groups] == [[0, 1, 3, 4], [2]]
+    assert contraction.within.tolist() == [items.column((0, 1, 3, 4)).cost, 0.0]
+    assert contraction.scores[0, 1] == sum(items.scores[2, k] for k in (0, 1, 3, 4))
+
+
+def test_what_is_both_joined_and_parted_is_in_no_cluster():
+    items = single(symmetric(4, np.ones(6)))
+    decisions = [pair(Together, 0, 1), pair(Together, 1, 2), pair(Apart, 0, 2), pair(Apart, 2, 3)]
+    contraction = Contraction(items, decisions)
+    assert [group.tolist() for group in contraction.groups] == [[3]]
+    assert contraction.apart == []
+
+
+def test_absent_items_take_their_group_along():
+    items = single(symmetric(4, np.ones(6)))
+    contraction = Contraction(items, [pair(Together, 0, 1)], absent=[1])
+    assert [group.tolist() for group in contraction.groups] == [[2], [3]]
+    nothing = Contraction(items, [], absent=range(4))
+    assert nothing.groups == []
+    scores, profits = nothing.priced(np.ones(4), 1.0)
+    assert scores.shape == (0, 0)
+    assert profits.shape == (0,)
+    assert nothing.columns(np.empty((0, 0), dtype=bool)) == []
+
+
+def test_prices_leave_the_items_as_they_are():
+    items = single(symmetric(4, np.ones(6)))
+    before = items.scores.copy()
+    contraction = Contraction(items, [pair(Apart, 0, 1)])
+    contraction.priced(np.zeros(4), 1.0)
+    contraction.priced(np.zeros(4), 0.0)
+    assert (items.scores == before).all()
+    assert (contraction.scores == before).all()

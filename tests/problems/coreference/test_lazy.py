@@ -1,0 +1,133 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colgen import IterationLimit, Termination, compile_model, solve
+from colgen.tree import BestBound, Plunging
+from problems.coreference.baseline import all_link_in_highs, greedy_joining
+from problems.coreference.instance import Instance, communities, random, random_signs
+from problems.coreference.lazy import LazyAllLink, as_solution, improved
+from problems.coreference.model import full
+from solvers.lp import LinearProgram
+from tests.problems.coreference.partitions import instances, optimum, partitions, symmetric
+
+
+class Bare(LazyAllLink):
+    """Nothing but rows and the tree."""
+
+    def initial_answers(self):
+        return ()
+
+    def heuristics(self):
+        return ()
+
+
+@pytest.mark.parametrize("kind", [LazyAllLink, Bare])
+@given(instance=instances(), strengthen=st.booleans(), queue=st.sampled_from([Plunging, BestBound]))
+def test_optimum_is_that_of_enumeration(instance, kind, strengthen, queue):
+    result = solve(kind(instance, strengthen=strengthen), queue=queue)
+    assert result.termination is Termination.OPTIMAL
+    assert result.objective == pytest.approx(optimum(instance), abs=1e-6)
+    assert result.dual_bound == pytest.approx(result.objective, abs=1e-6)
+    assert instance.check(result.answer) == pytest.approx(result.objective, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_seven_mentions(seed):
+    instance = random(7, seed, positive=0.5)
+    assert solve(Bare(instance)).objective == pytest.approx(optimum(instance))
+
+
+@pytest.mark.parametrize("strengthen", [False, True])
+@pytest.mark.parametrize("instance", [random(13, 0, positive=0.4), random_signs(11, 1), communities(16, 0, noise=0.3)])
+def test_optimum_is_that_of_the_complete_model(instance, strengthen):
+    result = solve(Bare(instance, strengthen=strengthen))
+    assert result.is_optimal
+    assert instance.check(result.answer) == pytest.approx(all_link_in_highs(instance).objective)
+    if not strengthen:
+        assert len(result.nodes) > 1  # the tree has been needed
+
+
+def test_two_partition_inequalities_strengthen_the_bound():
+    instance = random_signs(14, 0)
+    weak = solve(Bare(instance, strengthen=False), relaxation=True)
+    strong = solve(Bare(instance), relaxation=True)
+    best = all_link_in_highs(instance).objective
+    assert best - 1e-6 <= strong.objective < weak.objective - 1.0
+
+
+def test_relaxation_is_that_of_the_complete_model():
+    instance = random(9, 3, positive=0.5)
+    f = compile_model(full(instance))
+    complete = LinearProgram(True, f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper).solve()
+    result = solve(Bare(instance, strengthen=False), relaxation=True)
+    assert result.objective == pytest.approx(complete.objective)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_formulation_is_the_compiled_model(n):
+    problem = LazyAllLink(random(n, 0))
+    by_hand, compiled = problem.formulation(), compile_model(problem.master())
+    for field in dataclasses.fields(compiled):
+        mine, theirs = getattr(by_hand, field.name), getattr(compiled, field.name)
+        if field.name == "matrix":
+            assert mine.shape == theirs.shape == (0, n * (n - 1) // 2)
+        elif field.name == "column_blocks":
+            assert mine.keys() == theirs.keys()
+            for name, block in mine.items():
+                assert block.indices == theirs[name].indices
+                assert (block.positions == theirs[name].positions).all()
+        elif isinstance(mine, np.ndarray):
+            assert mine.dtype == theirs.dtype
+            assert (mine == theirs).all()
+        else:
+            assert mine == theirs
+
+
+@pytest.mark.parametrize(
+    ("entries", "step"),
+    [
+        ([1.0, -1.0, 1.0], 1.0),
+        ([2.0, -4.0, 6.0], 2.0),
+        ([0.5, 1.0, 1.0], None),
+        ([0.0, 0.0, 0.0], None),
+        ([1e300, 1.0, 1.0], None),
+    ],
+)
+def test_objective_step(entries, step):
+    assert LazyAllLink(Instance(symmetric(3, entries))).objective_step == step
+
+
+def test_objective_of_one_mention():
+    result = solve(LazyAllLink(Instance([[0.0]])))
+    assert result.is_optimal
+    assert result.objective == 0.0
+    assert result.answer == [(0,)]
+
+
+def test_clusterings_are_solutions_and_back():
+    instance = random(6, 0)
+    problem = LazyAllLink(instance)
+    for clusters in partitions(6):
+        solution = as_solution(instance, clusters)
+        assert solution.objective == pytest.approx(instance.objective(clusters))
+        assert problem.answer(solution) == sorted(tuple(sorted(cluster)) for cluster in clusters)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_local_search_makes_nothing_worse(seed):
+    instance = random(30, seed)
+    clusters = greedy_joining(instance)
+    solution = improved(instance, clusters, kicks=5)
+    assert solution.objective >= instance.objective(clusters) - 1e-9
+    assert instance.check(LazyAllLink(instance).answer(solution)) == pytest.approx(solution.objective)
+
+
+def test_a_limit_leaves_an_answer_and_a_bound():
+    instance = random_signs(40, 0)
+    result = solve(LazyAllLink(instance), stop=IterationLimit(3))
+    assert result.termination is Termination.ITERATION_LIMIT
+    assert instance.check(result.answer) == result.objective < result.dual_bound < np.inf

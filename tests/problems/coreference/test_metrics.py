@@ -1,0 +1,91 @@
+"""The measures on the examples that the literature computes by hand, and on laws that they obey."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from problems.coreference.instance import as_clusters
+from problems.coreference.metrics import Agreement, agreement, b_cubed, ceaf_e, muc
+
+# Pradhan et al. (2014): key and response hold different mentions.  (They round before they divide: B-cubed 0.46.)
+KEY = ["abc", "defg"]
+RESPONSE = ["ab", "cd", "fghi"]
+
+# Luo (2005): twelve mentions in three entities.
+TRUTH = [range(1, 6), range(6, 8), range(8, 13)]
+A = [range(1, 6), range(6, 13)]
+B = [[1, 2, 3, 4, 5, 8, 9, 10, 11, 12], [6, 7]]
+C = [range(1, 13)]
+D = [[i] for i in range(1, 13)]
+
+
+def test_example_of_the_reference_implementation():
+    found = agreement(KEY, RESPONSE)
+    assert (found.muc.recall, found.muc.precision) == pytest.approx((2 / 5, 2 / 5))
+    assert (found.b_cubed.recall, found.b_cubed.precision) == pytest.approx((35 / 12 / 7, 4 / 8))
+    assert (found.ceaf_e.recall, found.ceaf_e.precision) == pytest.approx((1.3 / 2, 1.3 / 3))
+    assert [round(m.f1, 2) for m in (found.muc, found.b_cubed, found.ceaf_e)] == [0.40, 0.45, 0.52]
+    assert found.conll == pytest.approx((0.4 + found.b_cubed.f1 + 0.52) / 3)
+
+
+@pytest.mark.parametrize(
+    ("response", "muc_f1", "b_cubed_f1", "ceaf_e_f1"),
+    [(A, 0.947, 0.865, 0.733), (B, 0.947, 0.737, 0.667), (C, 0.900, 0.545, 0.294), (D, 0.0, 0.400, 0.178)],
+)
+def test_table_of_luo(response, muc_f1, b_cubed_f1, ceaf_e_f1):
+    found = agreement(TRUTH, response)
+    assert found.muc.f1 == pytest.approx(muc_f1, abs=6e-4)
+    assert found.b_cubed.f1 == pytest.approx(b_cubed_f1, abs=6e-4)
+    assert found.ceaf_e.f1 == pytest.approx(ceaf_e_f1, abs=6e-4)
+
+
+def test_single_mentions_count_in_all_measures_but_muc():
+    key = ["ab", "c", "d"]
+    response = ["ab", "cd"]
+    assert muc(key, response).recall == 1.0
+    assert muc(key, response).precision == pytest.approx(1 / 2)
+    assert muc([*key, "e"], [*response, "e"]) == muc(key, response)
+    assert b_cubed([*key, "e"], [*response, "e"]).f1 > b_cubed(key, response).f1
+    assert ceaf_e([*key, "e"], [*response, "e"]).f1 > ceaf_e(key, response).f1
+
+
+def test_a_corpus_sums_before_it_divides():
+    first, second = agreement(["ab", "cd"], ["abcd"]), agreement(["abc"], ["ab", "c"])
+    total = sum((first, second), Agreement())
+    assert total.muc.recall == pytest.approx((2 + 1) / (2 + 2))
+    assert total.muc.precision == pytest.approx((2 + 1) / (3 + 1))
+    assert total.b_cubed.precision == pytest.approx((2 + 3) / 7)
+    assert total.ceaf_e.recall == pytest.approx((2 * 2 / 6 + 2 * 2 / 5) / 3)
+
+
+def test_nothing_to_find_or_nothing_found():
+    assert agreement([], []).conll == 0.0
+    assert agreement(["ab"], []).b_cubed.f1 == 0.0
+    assert muc(["a"], ["a"]).f1 == 0.0
+
+
+def test_a_mention_in_two_clusters_is_refused():
+    for measure in (agreement, muc, b_cubed, ceaf_e):
+        with pytest.raises(ValueError, match="mention 'b' is in clusters 0 and 1"):
+            measure(["ab", "c"], ["ab", "bc"])
+
+
+clusterings = st.lists(st.integers(0, 4), min_size=2, max_size=9).map(as_clusters)
+
+
+@given(clusterings)
+def test_perfect_agreement(clustering):
+    found = agreement(clustering, clustering)
+    assert found.b_cubed.f1 == pytest.approx(1.0)
+    assert found.ceaf_e.f1 == pytest.approx(1.0)
+    assert found.muc.f1 == (1.0 if any(len(c) > 1 for c in clustering) else 0.0)
+
+
+@given(st.integers(2, 9).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2)))
+def test_exchanging_the_two_exchanges_recall_and_precision(numbers):
+    first, second = map(as_clusters, numbers)
+    there, back = agreement(first, second), agreement(second, first)
+    for name in ("muc", "b_cubed", "ceaf_e"):
+        one, other = getattr(there, name), getattr(back, name)
+        assert one.recall == pytest.approx(other.precision)
+        assert 0.0 <= one.f1 <= 1.0 + 1e-12

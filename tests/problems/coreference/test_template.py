@@ -1,0 +1,255 @@
+"""Clustering on the engine: optimal against enumeration and the all-link model, honest when it is stopped."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colgen import IterationLimit, LinearMaster, NoStabilization, Termination, TimeLimit, solve
+from colgen.testing import check_problem
+from problems.coreference import (
+    ClusterILP,
+    ClusterSearch,
+    Coreference,
+    GrowingClusters,
+    Instance,
+    communities,
+    random,
+    random_signs,
+)
+from problems.coreference.baseline import all_link_in_highs
+from tests.problems.coreference.partitions import instances, optimum, symmetric
+
+
+class Bare(Coreference):
+    """Without a first answer, first columns and first prices: column generation has to do it all."""
+
+    def initial_answers(self):
+        return ()
+
+    def initial_duals(self):
+        return None
+
+    def initial_columns(self):
+        return ()
+
+    def heuristics(self):
+        return ()
+
+
+class Simplex(Bare):
+    """At the simplex method's corners, which are harder to price at."""
+
+    def restricted_master(self):
+        return LinearMaster(self.formulation())
+
+
+class BySearch(Bare):
+    def pricing(self):
+        return ClusterSearch(self.items)
+
+
+class ByProgram(Bare):
+    def pricing(self):
+        return ClusterILP(self.items)
+
+
+class ByGrowing(Coreference):
+    def pricing(self):
+        return GrowingClusters(self.items)
+
+
+def proved(instance, kind=Coreference, value=None, **how):
+    """Solve, check what is claimed, and return the result."""
+    result = solve(kind(instance, **how))
+    assert result.termination is Termination.OPTIMAL
+    assert instance.check(result.answer) == pytest.approx(result.objective)
+    assert result.dual_bound == pytest.approx(result.objective)
+    if value is not None:
+        assert result.objective == pytest.approx(value)
+    return result
+
+
+@pytest.mark.parametrize("contracted", [True, False])
+@pytest.mark.parametrize("kind", [Coreference, Bare, Simplex, BySearch, ByProgram], ids=lambda kind: kind.__name__)
+@given(instance=instances())
+def test_optimum_is_that_of_enumeration(kind, contracted, instance):
+    proved(instance, kind, optimum(instance), contracted=contracted)
+
+
+@given(instances())
+def test_growing_alone_proves_nothing_by_pricing(instance):
+    result = solve(ByGrowing(instance, contracted=False))
+    assert result.termination in (Termination.OPTIMAL, Termination.NO_BOUND)
+    assert result.dual_bound >= optimum(instance) - 1e-6
+    assert instance.check(result.answer) == pytest.approx(result.objective)
+
+
+@pytest.mark.parametrize("contracted", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_dense_signs_against_the_all_link_model(seed, contracted):
+    instance = random_signs(12 + seed % 3, seed)
+    proved(instance, value=all_link_in_highs(instance).objective, contracted=contracted)
+
+
+@pytest.mark.parametrize("kind", [Coreference, Bare], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("seed", range(4))
+def test_random_scores_against_the_all_link_model(seed, kind):
+    instance = random(16, seed, positive=0.5)
+    proved(instance, kind, all_link_in_highs(instance, needed_rows_alone=True).objective)
+
+
+def pentagon(factor=1.0):
+    """Score 1 on the sides, -1 on the diagonals: the relaxation is worth 5/2, the best clustering 2."""
+    near = [(j - i) % 5 in (1, 4) for i in range(5) for j in range(i + 1, 5)]
+    return Instance(factor * symmetric(5, np.where(near, 1.0, -1.0)))
+
+
+@pytest.mark.parametrize("contracted", [True, False])
+@pytest.mark.parametrize("kind", [Coreference, Bare, Simplex, BySearch, ByProgram], ids=lambda kind: kind.__name__)
+def test_a_relaxation_that_is_not_whole(kind, contracted):
+    relaxed = solve(kind(pentagon(0.37), contracted=contracted), relaxation=True)
+    assert relaxed.objective == pytest.approx(0.37 * 2.5)
+    proved(pentagon(), kind, 2.0, contracted=contracted)
+    # Without a common divisor of the scores no rounding closes the gap: it takes branching.
+    result = proved(pentagon(0.37), kind, 0.74, contracted=contracted)
+    assert result.root_bound == pytest.approx(0.37 * 2.5)
+    assert len(result.nodes) > 1
+
+
+def test_two_pentagons_branch_twice():
+    both = np.full((10, 10), -0.1)
+    both[:5, :5] = both[5:, 5:] = 0.37 * pentagon().scores
+    proved(Instance(both), Bare, 1.48)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_branching_with_odd_scores(seed):
+    """Scores without a step, so that the gaps of dense signs have to be branched away."""
+    rng = np.random.default_rng(seed)
+    scores = random_signs(11, seed).scores * rng.uniform(0.9, 1.1)
+    instance = Instance(scores)
+    proved(instance, Bare, all_link_in_highs(instance).objective)
+
+
+@pytest.mark.parametrize("age", [1, 2])
+def test_deleted_columns_do_not_come_back_for_ever(age):
+    """Central dual values move while the objective stays, so that two sets of columns can drive each other out."""
+    upper = [0.72, 1.0, -0.74, -0.88, 0.63, 0.95, -0.77, -0.68, 0.58, -0.66, 0.21, 0.22, -0.35, 0.79, -0.06]
+    instance = Instance(symmetric(6, upper))
+    stop = IterationLimit(200)
+    result = solve(Bare(instance, contracted=False), clean_up_after=age, stabilization=NoStabilization(), stop=stop)
+    assert result.termination is Termination.OPTIMAL
+    assert result.objective == pytest.approx(optimum(instance))
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [Coreference, Bare], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("stop", [TimeLimit(0), IterationLimit(1), IterationLimit(2)], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_limit_leaves_a_valid_bound(seed, stop, kind):
+    instance = random_signs(12, seed)
+    best = all_link_in_highs(instance).objective
+    result = solve(kind(instance), stop=stop)
+    assert result.termination in (Termination.OPTIMAL, Termination.TIME_LIMIT, Termination.ITERATION_LIMIT)
+    assert result.dual_bound >= best - 1e-6
+    if kind is Coreference:
+        assert result.answer is not None
+    if result.answer is not None:
+        assert instance.check(result.answer) == pytest.approx(result.objective)
+        assert result.objective <= best + 1e-6
+
+
+# --- instances of every kind -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("contracted", [True, False])
+@pytest.mark.parametrize(
+    ("scores", "value", "clusters"),
+    [
+        ([], 0.0, 1),
+        ([2.5], 2.5, 1),
+        ([-2.5], 0.0, 2),
+        ([0.0], 0.0, None),
+        ([0.0] * 15, 0.0, None),
+        ([1.0] * 15, 15.0, 1),
+        ([0.3] * 15, 4.5, 1),
+        ([-1.0] * 15, 0.0, 6),
+        ([2.0, 2.0, -4.0], 2.0, None),  # ties
+        ([1e-7, 1e-7, -1.0], 1e-7, None),
+        ([1e7, 1e7, -1.0], 2e7 - 1, 1),
+    ],
+    ids=str,
+)
+def test_simple_instances(scores, value, clusters, contracted):
+    n = next(n for n in range(1, 8) if n * (n - 1) // 2 == len(scores))
+    result = proved(Instance(symmetric(n, scores)), value=value, contracted=contracted)
+    assert clusters is None or len(result.answer) == clusters
+
+
+@pytest.mark.parametrize("contracted", [True, False])
+def test_mentions_that_are_the_same(contracted):
+    """Copies of a few mentions, close to each other: many clusterings are equally good."""
+    kinds = np.repeat(np.arange(4), 4)
+    between = symmetric(4, [1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    np.fill_diagonal(between, 1.0)
+    instance = Instance(between[np.ix_(kinds, kinds)])
+    proved(instance, value=all_link_in_highs(instance).objective, contracted=contracted)
+
+
+@given(instances(), st.sampled_from([1e-6, 1e-3, 1e3, 1e6, 1e9]))
+def test_scale_of_scores(instance, scale):
+    scaled = Instance(instance.scores * scale)
+    assert scaled.check(proved(scaled).answer) / scale == pytest.approx(optimum(instance), abs=1e-5)
+
+
+@given(st.integers(0, 10**6))
+def test_large_scores_are_proved(seed):
+    """Normal scores times 1e6: what rounding leaves of reduced costs exceeds the tolerance."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    instance = Instance(symmetric(n, 1e6 * rng.normal(size=n * (n - 1) // 2)))
+    proved(instance, Bare, optimum(instance), contracted=False)
+
+
+def test_large_scores_of_equal_size_are_proved():
+    """A heuristic that took rounding errors of 1e-7 for improvements once left this instance without a bound."""
+    instance = random_signs(10, 2)
+    result = proved(Instance(instance.scores * 0.37e6))
+    assert result.objective == pytest.approx(0.37e6 * proved(instance).objective)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_communities_are_proved(noise):
+    instance = communities(100, 3, num_communities=5, noise=noise, spread=0.1)
+    result = proved(instance)
+    if not noise:
+        assert len(result.answer) == 5
+        assert len(Coreference(instance, smallest=2).items) < len(Coreference(instance).items) == 100
+
+
+@pytest.mark.parametrize("contracted", [True, False])
+def test_answer_is_a_sorted_list_of_clusters(contracted):
+    answer = proved(communities(12, 1, num_communities=3, noise=0.0), contracted=contracted).answer
+    assert answer == sorted(answer)
+    assert all(list(cluster) == sorted(cluster) for cluster in answer)
+    assert all(type(i) is int for cluster in answer for i in cluster)
+
+
+@pytest.mark.parametrize("contracted", [True, False])
+@pytest.mark.parametrize("kind", [Coreference, BySearch], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("instance", [random_signs(6, 1), random(7, 2), pentagon(0.37)], ids=["signs", "random", "5"])
+def test_conformance(instance, kind, contracted):
+    report = check_problem(kind(instance, contracted=contracted), seconds=1.0)
+    assert report.ok, report
+
+
+def test_result_says_what_bounds_it():
+    result = proved(random_signs(12, 1), Bare)
+    assert math.isfinite(result.root_bound)
+    for record in result.iterations:
+        assert record.global_bound >= result.objective - 1e-6
