@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from colgen.branching import BranchingRule, Decision, admits, fractionality
+from colgen.branching import BranchingRule, Decision, admits
 from colgen.columns import Column
 from colgen.engine import Outcome, Relaxed, Settings, column_generation
 from colgen.enumeration import Enumeration, solve_over
@@ -71,7 +71,7 @@ class BranchAndPrice(Relaxation):
 
     def take(self, solution: Solution, source: str) -> bool:
         """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""
-        solution = _made_whole(solution)
+        solution = self.master.made_whole(solution)
         exact = self.master.objective_of(solution)
         if abs(exact - solution.objective) <= 1e-6 * max(1.0, abs(exact)):
             solution = dataclasses.replace(solution, objective=exact)
@@ -191,7 +191,7 @@ class BranchAndPrice(Relaxation):
             met = not self._stopped_early(relaxed, solved)  # not so where an oracle's bound is a relaxation's
             unresolved = unresolved or (Termination.OPTIMAL if met else Termination.NO_BOUND)
             return Evaluation(relaxed.bound, "solved", unresolved=unresolved, stop=relaxed.termination)
-        if self._is_whole(solved):
+        if self.master.is_whole(solved):
             self.take(solution, "the relaxation")
             if relaxed.outcome is not Outcome.STOPPED:
                 # If column generation stopped early, an answer better than this one may be hidden in the rounding:
@@ -232,13 +232,6 @@ class BranchAndPrice(Relaxation):
     def _stopped_early(self, relaxed: Relaxed, solved: MasterSolution) -> bool:
         gain = self.master.sense.improvement(relaxed.bound, solved.objective)
         return gain > 1e-6 * max(1.0, abs(solved.objective))
-
-    def _is_whole(self, solved: MasterSolution) -> bool:
-        if isinstance(self.master, LinearMaster):
-            integer = self.master.table.integer[: len(solved.values)]  # columns may have come since it was solved
-            values = solved.values[integer]
-            return bool((abs(values - values.round()) <= 1e-6).all())
-        return all(not fractionality(value) for column, value in self.master.solution(solved).columns if column.integer)
 
     def _in_node(self, node: Node, fixed: tuple[tuple[Column, float], ...] = ()) -> PricingContext:
         context = self._context
@@ -319,16 +312,3 @@ class BranchAndPrice(Relaxation):
                     "relaxation, so that it would be repeated for ever: "
                     f"{', '.join(map(str, decisions)) or 'no decision at all'}"
                 )
-
-
-def _made_whole(solution: Solution) -> Solution:
-    """Values within the tolerance of whole numbers, made exactly whole."""
-    columns = tuple(
-        (column, float(round(value)) if column.integer and not fractionality(value) else value)
-        for column, value in solution.columns
-    )
-    variables = {
-        key: float(round(value)) if key in solution.integer and not fractionality(value) else value
-        for key, value in solution.variables.items()
-    }
-    return dataclasses.replace(solution, columns=tuple(p for p in columns if p[1]), variables=variables)

@@ -15,7 +15,6 @@ from colgen.errors import (
     InvalidBoundError,
     OracleBeatenError,
     ReducedCostError,
-    RepeatedColumnError,
     SeparationError,
 )
 from colgen.master import MasterSolution, RestrictedMaster
@@ -89,16 +88,6 @@ def _check_exact(sense: Sense, oracle: Pricing, bound: float, known: float, whos
         raise OracleBeatenError(
             f"{oracle.name} claims that no reduced cost is better than {bound:g}, but {whose} has {known:g}: it is not "
             "exact, or it states a bound where it should state None"
-        )
-
-
-def check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float) -> None:
-    """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
-    if abs(reduced_cost) > _CHECK * max(1.0, abs(column.cost)):
-        raise RepeatedColumnError(
-            f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), "
-            "but the master holds it already and has priced it out: two different columns share a key, or its rows' "
-            "functions changed"
         )
 
 

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.checks import (
-    check_not_repeated,
     check_results,
     check_row,
     check_weak_duality,
@@ -34,7 +33,7 @@ from colgen.checks import (
 from colgen.columns import Column, Row
 from colgen.errors import FormulationError, InvalidBoundError, SeparationError
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
-from colgen.pricing import Pricing, PricingContext, PricingResult
+from colgen.pricing import Pricing, PricingContext
 from colgen.result import Iteration, Termination
 from colgen.run import Run
 from colgen.sense import Sense
@@ -248,7 +247,7 @@ def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
 
 @dataclass(frozen=True)
 class _Priced:
-    columns: list[list[Column]]
+    columns: list[Sequence[Column]]
     bound: float
     duals: Any
     exact: bool
@@ -284,11 +283,11 @@ def _price(
         if provisional:
             reduced_costs = [np.asarray(master.reduced_costs(result.columns, solved.duals)) for result in results]
         columns = [
-            _improving(master, oracle, result, mine, context)
+            master.improving(oracle, result.columns, mine, context.tolerance)
             for oracle, result, mine in zip(pricing, results, reduced_costs, strict=True)
         ]
         exact = all(result.bound is not None for result in results)
-        done = any(columns) or context.seconds_left() == 0.0 or not stabilization.misprice()
+        done = any(map(len, columns)) or context.seconds_left() == 0.0 or not stabilization.misprice()
         if done:
             break
         misprices += 1
@@ -297,24 +296,6 @@ def _price(
     # At smoothed duals, nothing found proves nothing about the master's own duals.
     exact = exact and not provisional
     return _Priced(columns, bound, bound_duals, exact, misprices)
-
-
-def _improving(
-    master: RestrictedMaster,
-    oracle: Pricing,
-    result: PricingResult,
-    reduced_costs: Floats,
-    context: PricingContext,
-) -> list[Column]:
-    """The columns that improve the master at its own duals, given their reduced costs there."""
-    chosen = []
-    for k in np.flatnonzero(master.sense.gains(reduced_costs) > context.tolerance).tolist():
-        column = result.columns[k]
-        if not master.holds(column):
-            chosen.append(column)
-        elif master.is_open(column):
-            check_not_repeated(oracle, column, float(reduced_costs[k]))
-    return chosen
 
 
 # --- separation and adding -------------------------------------------------------------------------------------------
@@ -336,7 +317,7 @@ def _separate(
 
 def _add(master: RestrictedMaster, priced: _Priced, rows: list[Row]) -> int:
     before = master.num_rows
-    added = sum(master.add(columns, (), origin) for origin, columns in enumerate(priced.columns) if columns)
+    added = sum(master.add(columns, (), origin) for origin, columns in enumerate(priced.columns) if len(columns))
     if rows:
         master.add((), rows)
         if master.num_rows == before:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import math
 from abc import ABC, abstractmethod
@@ -12,15 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.branching import Decision
+from colgen.branching import Decision, fractionality
 from colgen.columns import Column, Row
-from colgen.errors import FormulationError, UnknownRowError
+from colgen.errors import FormulationError, RepeatedColumnError, UnknownRowError
 from colgen.pricing import Pricing, PricingResult
 from colgen.sense import Sense
 from colgen.solution import Solution
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+_CHECK = 1e-6
+"""Relative tolerance of the diagnostics, as in :mod:`colgen.checks`."""
 
 
 class MasterStatus(enum.Enum):
@@ -106,6 +110,38 @@ class RestrictedMaster(ABC):
         """Whether the master holds this column already."""
         return False
 
+    def improving(
+        self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
+    ) -> Sequence[Column]:
+        """The columns that improve this master and are to join it, given their reduced costs at its own duals.
+
+        Masters whose oracles return very many columns override it, to look at all of them at once.
+        """
+        chosen = []
+        for k in np.flatnonzero(self.sense.gains(reduced_costs) > tolerance).tolist():
+            column = columns[k]
+            if not self.holds(column):
+                chosen.append(column)
+            elif self.is_open(column):
+                _check_not_repeated(oracle, column, float(reduced_costs[k]))
+        return chosen
+
+    def is_whole(self, solved: MasterSolution) -> bool:
+        """Whether every variable that must be whole in an answer is whole in this solution."""
+        return all(not fractionality(value) for column, value in self.solution(solved).columns if column.integer)
+
+    def made_whole(self, solution: Solution) -> Solution:
+        """The same solution with values within the tolerance of whole numbers made exactly whole."""
+        columns = tuple(
+            (column, float(round(value)) if column.integer and not fractionality(value) else value)
+            for column, value in solution.columns
+        )
+        variables = {
+            key: float(round(value)) if key in solution.integer and not fractionality(value) else value
+            for key, value in solution.variables.items()
+        }
+        return dataclasses.replace(solution, columns=tuple(p for p in columns if p[1]), variables=variables)
+
     def find(self, identity: Hashable) -> Column:
         """The column in the master that has this identity."""
         raise UnknownRowError(f"{type(self).__name__} does not find columns by their identity")
@@ -150,3 +186,13 @@ class RestrictedMaster(ABC):
 
     def restore(self, basis: Any) -> None:
         """Start the next solve from a basis saved earlier."""
+
+
+def _check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float) -> None:
+    """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
+    if abs(reduced_cost) > _CHECK * max(1.0, abs(column.cost)):
+        raise RepeatedColumnError(
+            f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), "
+            "but the master holds it already and has priced it out: two different columns share a key, or its rows' "
+            "functions changed"
+        )

@@ -99,7 +99,7 @@ class PricingResult:
 
     columns: Sequence[Column] = ()
     bound: float | None = None
-    reduced_costs: Sequence[float] | None = None
+    reduced_costs: Sequence[float] | NDArray[np.float64] | None = None
     total: float | None = None
 
 

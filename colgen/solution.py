@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from colgen.columns import Column, Key
@@ -27,6 +27,6 @@ class Solution:
     """
 
     objective: float
-    columns: tuple[tuple[Column, float], ...] = ()
+    columns: Sequence[tuple[Column, float]] = ()
     variables: Mapping[Key, float] = field(default_factory=lambda: _NO_VARIABLES)
     integer: frozenset[Key] = frozenset()

@@ -1,0 +1,72 @@
+"""What column generation is compared with: Viterbi's algorithm over all labels, behind rule (14), and beam search.
+
+All return :class:`~problems.chain_map.Labellings`.  Chains only: for trees :func:`viterbi_pruned` is there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colgen.errors import InputError
+from problems.chain_map.instance import Instance
+from problems.chain_map.labellings import Labellings
+from solvers import beam, tree_labels, tree_pruning
+from solvers import viterbi as dynamic
+
+
+def viterbi(instance: Instance) -> Labellings:
+    """Best labellings of chains, all label pairs looked at, many at a time by vector instructions."""
+    labels, values = dynamic.viterbi(instance.scores, _starts(instance), _transitions(instance))
+    return Labellings(instance.forest.starts, labels, values, values)
+
+
+def viterbi_two_best(instance: Instance) -> Labellings:
+    """Best and second best labellings of chains."""
+    starts = _starts(instance)
+    if not _is_homogeneous(instance):
+        raise InputError("expected one table of transitions for all steps")
+    labels, values, others, second = dynamic.two_best(instance.scores, starts, instance.pairwise.tables[0])
+    runner_up = Labellings(starts, others, second, second)
+    return Labellings(starts, labels, values, values, runner_up)
+
+
+def viterbi_pruned(instance: Instance) -> Labellings:
+    """Best labellings of chains or trees, over the labels that rule (14) leaves."""
+    forest, rows = instance.forest, instance.pairwise.rows
+    domains = tree_pruning.prune_by_bounds(forest, instance.scores, instance.pairwise.tables)
+    tree_pruning.fill_below(forest, instance.scores, rows, domains)
+    labels = np.empty(forest.num_nodes, dtype=np.int32)
+    values = np.empty(instance.num_trees)
+    everything = np.arange(instance.num_trees)
+    tree_labels.best_labels(forest, instance.scores, rows, domains, everything, labels, values)
+    return Labellings(forest.starts, labels, values, values)
+
+
+def beam_search(instance: Instance, width: int) -> Labellings:
+    """Labellings of chains by beam search; nothing is proved of them."""
+    if width < 1:
+        raise InputError(f"width must be 1 or more, not {width}")
+    if not _is_homogeneous(instance):
+        raise InputError("expected one table of transitions for all steps")
+    starts = _starts(instance)
+    labels, values = beam.beam_search(instance.scores, starts, instance.pairwise.tables[0], width)
+    return Labellings(starts, labels, values, np.full(instance.num_trees, np.inf))
+
+
+def _starts(instance: Instance) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    if not instance.is_chains:
+        raise InputError("expected chains, not trees")
+    return instance.forest.starts
+
+
+def _is_homogeneous(instance: Instance) -> bool:
+    return len(instance.pairwise.tables) == 1
+
+
+def _transitions(instance: Instance) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """One table, or one a token."""
+    tables = instance.pairwise.tables
+    table: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = (
+        tables[0] if _is_homogeneous(instance) else tables[instance.forest.table]
+    )
+    return table

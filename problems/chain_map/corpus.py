@@ -1,0 +1,103 @@
+"""Tagged text: sentences with a tag a token, read from tab-separated files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from colgen.errors import InputError
+
+ENTITIES = ("LOC", "ORG", "PER")
+"""Kinds of named entities that tags tell apart; what else is annotated counts as outside."""
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A sentence and its tags.
+
+    Attributes
+    ----------
+    words, tags
+        One of each a token.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be tagged.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    entities
+        The column of named entities that joins the part of speech in a tag, None for the part of speech alone.
+    marks
+        Prefixes of the entity labels, ``BI`` or ``BILU``.
+    """
+
+    name: str
+    entities: int | None = None
+    marks: str = ""
+
+    def tag(self, fields: Sequence[str]) -> str:
+        """The tag of a line: ``NNP``, or ``NNP|B-PER``."""
+        if self.entities is None:
+            return fields[1]
+        entity = fields[self.entities]
+        return f"{fields[1]}|{entity if entity.rpartition('-')[2] in ENTITIES else 'O'}"
+
+    def tags(self, seen: Iterable[str]) -> tuple[str, ...]:
+        """All tags of the task, given those of the training data: with entities the complete product."""
+        parts = sorted({tag.partition("|")[0] for tag in seen})
+        if self.entities is None:
+            return tuple(parts)
+        labels = ["O", *(f"{mark}-{kind}" for kind in ENTITIES for mark in self.marks)]
+        return tuple(f"{part}|{label}" for part in parts for label in labels)
+
+
+TASKS = {
+    task.name: task
+    for task in (Task("pos"), Task("joint", entities=2, marks="BI"), Task("joint_bilou", entities=3, marks="BILU"))
+}
+"""Part of speech; part of speech and entity in BIO labels; the same in BILOU labels."""
+
+
+def read_tagged(path: Path, task: Task) -> list[Tagged]:
+    """Sentences of a file with one token a line: word, part of speech, entity in BIO and in BILOU, separated by tabs.
+
+    A blank line ends a sentence.
+
+    Raises
+    ------
+    InputError
+        Names the line that has too few fields.
+    """
+    return list(_sentences(path, task))
+
+
+def _sentences(path: Path, task: Task) -> Iterator[Tagged]:
+    needed = 2 if task.entities is None else task.entities + 1
+    words: list[str] = []
+    tags: list[str] = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            fields = line.rstrip("\n").split("\t")
+            if fields == [""]:
+                if words:
+                    yield Tagged(tuple(words), tuple(tags))
+                words, tags = [], []
+                continue
+            if len(fields) < needed or not all(fields[:needed]):
+                raise InputError(
+                    f"{path}, line {number}: expected {needed} fields or more, separated by tabs (word, part of speech"
+                    f"{'' if needed == 2 else ', entity labels'}), found {len(fields)}"
+                )
+            words.append(fields[0])
+            tags.append(task.tag(fields))
+    if words:
+        yield Tagged(tuple(words), tuple(tags))

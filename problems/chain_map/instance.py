@@ -1,0 +1,466 @@
+"""Instances: chains and trees whose nodes have labels, with scores of labels and of pairs of neighbouring labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen.errors import InputError
+from solvers.forest import NONE, Forest, chains, from_parents
+from solvers.tree_domains import exchange
+from solvers.vectors import padded
+
+Scores = NDArray[Any]
+Ints = NDArray[np.int32]
+
+_MANY = 16
+"""With more tables than this, bounds on them would cost more than what they save."""
+
+
+class Pairwise:
+    """Scores of pairs of neighbouring labels, and bounds on them that are computed once for all instances of a model.
+
+    Parameters
+    ----------
+    tables
+        τ, shape (labels, labels), or several such tables, shape (tables, labels, labels): row the label of a node,
+        column that of its parent, in chains of the next token.  float32 or float64, anything else becomes float64;
+        -inf forbids a pair.
+
+    Raises
+    ------
+    InputError
+        If the shape is another, or a score is NaN or +inf.
+    """
+
+    def __init__(self, tables: ArrayLike) -> None:
+        array = _scores(tables)
+        self.tables = array[np.newaxis] if array.ndim == 2 else array
+        if self.tables.ndim != 3 or self.tables.shape[1] != self.tables.shape[2] or not self.tables.size:
+            raise InputError(f"expected scores of pairs of shape (labels, labels), got the shape {array.shape}")
+        _check_scores(self.tables, "scores of pairs")
+
+    @property
+    def num_labels(self) -> int:
+        return int(self.tables.shape[1])
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether bounds are computed: not where there is a table an edge, which would have to be read anyway."""
+        return len(self.tables) <= _MANY
+
+    @cached_property
+    def rows(self) -> Scores:
+        """The tables one below the other."""
+        return self.tables.reshape(-1, self.num_labels)
+
+    @cached_property
+    def transposed_rows(self) -> Scores:
+        """The transposed tables one below the other."""
+        return np.ascontiguousarray(self.tables.swapaxes(1, 2)).reshape(-1, self.num_labels)
+
+    @cached_property
+    def exchanges(self) -> Scores:
+        """What exchanging a node's label gains above it at most, see :func:`solvers.tree_domains.exchange`."""
+        if self.is_bounded:
+            return exchange(self.tables)
+        num = self.num_labels
+        unknown = np.full((num, padded(num)), -np.inf, dtype=self.tables.dtype)
+        unknown[:, :num] = np.inf
+        np.fill_diagonal(unknown, -np.inf)
+        return np.tile(unknown, (len(self.tables), 1))
+
+    @cached_property
+    def row_maxima(self) -> Scores:
+        """max_y τ(x, y), shape (tables, labels made a multiple of 16), padded by -inf."""
+        return _pad(self.tables.max(axis=2))
+
+    @cached_property
+    def column_maxima(self) -> Scores:
+        """max_x τ(x, y), likewise."""
+        return _pad(self.tables.max(axis=1))
+
+    def astype(self, dtype: Any) -> Pairwise:
+        """The same in another precision; itself if it has that."""
+        return self if self.tables.dtype == dtype else Pairwise(self.tables.astype(dtype))
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Chains or trees, one or many, to be labelled as well as possible.
+
+        max  Σ_i θ_i(x_i) + Σ_{i, p = parent(i)} τ_i(x_i, x_p)
+
+    Most users call :meth:`from_chain`, :meth:`from_chains` or :meth:`from_tree`.
+
+    Attributes
+    ----------
+    forest
+        The graph; chains are trees whose root is their last token.
+    scores
+        θ, shape (nodes, labels), float32 or float64; -inf forbids a label.
+    pairwise
+        τ, of the same type.
+    labels
+        Names of the labels; numbers if there are none.
+    nodes
+        Names of the nodes in the order of the rows of ``scores``: words, nodes of a graph.
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit each other, or a score is NaN or +inf.
+    """
+
+    forest: Forest
+    scores: Scores
+    pairwise: Pairwise
+    labels: tuple[Hashable, ...] = ()
+    nodes: tuple[Hashable, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        num = self.forest.num_nodes
+        if self.scores.ndim != 2 or len(self.scores) != num or not num:
+            raise InputError(f"expected scores of shape ({num}, labels), got the shape {self.scores.shape}")
+        if self.scores.shape[1] != self.pairwise.num_labels:
+            raise InputError(
+                f"expected as many labels in the scores of nodes as in those of pairs, got {self.scores.shape[1]} and "
+                f"{self.pairwise.num_labels}"
+            )
+        _check_scores(self.scores, "scores of labels")
+        if self.labels and len(self.labels) != self.num_labels:
+            raise InputError(f"expected {self.num_labels} names of labels, got {len(self.labels)}")
+        if self.nodes and len(self.nodes) != num:
+            raise InputError(f"expected {num} names of nodes, got {len(self.nodes)}")
+        if self.pairwise.tables.dtype != self.scores.dtype:
+            object.__setattr__(self, "pairwise", self.pairwise.astype(self.scores.dtype))
+
+    # --- making instances --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_chain(
+        cls,
+        scores: ArrayLike,
+        transitions: ArrayLike | Pairwise,
+        *,
+        labels: Sequence[Hashable] = (),
+        nodes: Sequence[Hashable] = (),
+    ) -> Instance:
+        """One chain.
+
+        Parameters
+        ----------
+        scores
+            θ, shape (tokens, labels).
+        transitions
+            τ, shape (labels, labels), row: the earlier label; a :class:`Pairwise` if its bounds are to be computed
+            once for many instances; where transitions differ from step to step, shape (tokens - 1, labels, labels).
+        """
+        stepwise = not isinstance(transitions, Pairwise) and np.ndim(transitions) == 3
+        steps: Any = [transitions] if stepwise else transitions
+        return cls.from_chains([scores], steps, labels=labels, nodes=nodes)
+
+    @classmethod
+    def from_chains(
+        cls,
+        scores: Sequence[ArrayLike],
+        transitions: ArrayLike | Pairwise | Sequence[ArrayLike],
+        *,
+        labels: Sequence[Hashable] = (),
+        nodes: Sequence[Hashable] = (),
+    ) -> Instance:
+        """Many chains.
+
+        Parameters
+        ----------
+        scores
+            θ, an array of shape (tokens, labels) for each chain.
+        transitions
+            As of :meth:`from_chain`; where they differ from step to step, a list with an array for each chain.
+        nodes
+            Names of all tokens, one chain after the other.
+        """
+        parts = [_scores(part) for part in scores]
+        if not parts:
+            raise InputError("expected scores of one chain or more, got none")
+        for part in parts:
+            if part.ndim != 2 or not part.size or part.shape[1] != parts[0].shape[1]:
+                raise InputError(
+                    "expected scores of shape (tokens, labels) for each chain, with one token or more and the same "
+                    f"labels everywhere, got the shape {part.shape}"
+                )
+        forest = chains(np.array([len(part) for part in parts]))
+        if isinstance(transitions, Pairwise):
+            pairwise = transitions
+        elif isinstance(transitions, Sequence) and np.ndim(transitions[0]) == 3:
+            pairwise = Pairwise(_steps(parts, transitions))
+            forest = forest._replace(table=np.arange(forest.num_nodes, dtype=np.int32))
+        else:
+            pairwise = Pairwise(transitions)  # type: ignore[arg-type]
+        together = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return cls(forest, together, pairwise, tuple(labels), tuple(nodes))
+
+    @classmethod
+    def from_tree(
+        cls,
+        graph: nx.Graph[Any],
+        scores: Mapping[Any, ArrayLike] | str = "scores",
+        transitions: ArrayLike | str = "transitions",
+        *,
+        labels: Sequence[Hashable] = (),
+    ) -> Instance:
+        """A tree, or a forest.
+
+        Parameters
+        ----------
+        graph
+            Undirected or directed, without cycles (of any kind) and loops.
+        scores
+            θ of each node, by node, or the name of the node attribute that holds it.  Nodes may have fewer labels than
+            others: those that they lack are forbidden.
+        transitions
+            τ of each edge (u, v), row: the label of u; the name of the edge attribute that holds it, or one array for
+            all edges.  In an undirected graph u is the end that ``graph.edges`` names first, so that an array for all
+            edges should then be symmetric.
+        """
+        if not len(graph) or not nx.is_forest(graph.to_undirected(as_view=True)):
+            raise InputError("expected a graph of one node or more without cycles")
+        given = {node: data.get(scores) for node, data in graph.nodes(data=True)} if isinstance(scores, str) else scores
+        missing = [node for node in graph if given.get(node) is None]
+        if missing:
+            raise InputError(f"expected scores for each node, there are none for {missing[0]!r}")
+        theta = {node: _scores(given[node]) for node in graph}
+        for node, row in theta.items():
+            if row.ndim != 1 or not row.size:
+                raise InputError(f"expected one row of scores for node {node!r}, got the shape {row.shape}")
+        num = max(map(len, theta.values()))
+        order, parent, starts = _post_order(graph)
+        place = {node: k for k, node in enumerate(order)}
+        shared = None if isinstance(transitions, str) else _scores(transitions)
+        tables: dict[tuple[int, bool], int] = {}
+        arrays: list[Scores] = []
+        table = np.zeros(len(order), dtype=np.int32)
+        for u, v, data in graph.edges(data=True):
+            tau = shared if shared is not None else data.get(transitions)
+            if tau is None:
+                raise InputError(f"expected scores of pairs for each edge, there are none for {u!r} - {v!r}")
+            upwards = parent[place[u]] == place[v]
+            key = (id(tau), upwards)
+            if key not in tables:
+                pairs = _scores(tau)
+                if pairs.ndim != 2 or (shared is None and pairs.shape != (len(theta[u]), len(theta[v]))):
+                    raise InputError(
+                        f"expected scores of pairs of shape ({len(theta[u])}, {len(theta[v])}) for the edge {u!r} - "
+                        f"{v!r}, got {pairs.shape}"
+                    )
+                tables[key] = len(arrays)
+                arrays.append(_widen(pairs if upwards else pairs.T, num, num))
+            table[place[u] if upwards else place[v]] = tables[key]
+        together = np.stack([_widen(theta[node][np.newaxis], 1, num)[0] for node in order])
+        forest = from_parents(starts, parent, table)
+        pairwise = Pairwise(np.stack(arrays or [np.zeros((num, num))]).astype(together.dtype))
+        return cls(forest, together, pairwise, tuple(labels), tuple(order))
+
+    # --- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def num_labels(self) -> int:
+        return int(self.scores.shape[1])
+
+    @property
+    def num_trees(self) -> int:
+        return len(self.forest.starts) - 1
+
+    @cached_property
+    def is_chains(self) -> bool:
+        """Whether every tree is a chain whose tokens are in order."""
+        return bool((chains(np.diff(self.forest.starts)).parent == self.forest.parent).all())
+
+    def table_of(self, node: int) -> Scores:
+        """τ of the edge from a node to its parent."""
+        table: Scores = self.pairwise.tables[int(self.forest.table[node])]
+        return table
+
+    def objective(self, labels: ArrayLike) -> float:
+        """Score of a labelling of all nodes, summed in double precision."""
+        return math.fsum(self.values(labels).tolist())
+
+    def values(self, labels: ArrayLike) -> NDArray[np.float64]:
+        """Scores of the trees' labellings.
+
+        Raises
+        ------
+        InputError
+            If there is not one label a node, or one is out of range.
+        """
+        chosen = np.asarray(labels)
+        num = self.forest.num_nodes
+        if chosen.shape != (num,) or not np.issubdtype(chosen.dtype, np.integer):
+            raise InputError(f"expected {num} labels, as numbers, got an array of shape {chosen.shape}")
+        if chosen.min() < 0 or chosen.max() >= self.num_labels:
+            raise InputError(f"expected labels from 0 to {self.num_labels - 1}, got {chosen.min()} to {chosen.max()}")
+        total = self.scores[np.arange(num), chosen].astype(float)
+        inner = np.flatnonzero(self.forest.parent != NONE)
+        tables, above = self.forest.table[inner], chosen[self.forest.parent[inner]]
+        total[inner] += self.pairwise.tables[tables, chosen[inner], above]
+        return np.array([math.fsum(part) for part in np.split(total, self.forest.starts[1:-1])])
+
+    def check(self, labels: ArrayLike) -> float:
+        """Score of a labelling, after checking that it uses no forbidden label or pair.
+
+        Raises
+        ------
+        InputError
+            If it does.
+        """
+        objective = self.objective(labels)
+        if objective == -math.inf:
+            raise InputError("the labelling has a label or a pair of labels whose score is -inf")
+        return objective
+
+    def name(self, label: int) -> Hashable:
+        """The name of a label."""
+        return self.labels[label] if self.labels else label
+
+    def write(self, path: str | Path) -> None:
+        """Write to an ``.npz`` file that :func:`read` understands."""
+        np.savez_compressed(
+            path,
+            kind="colgen chain_map instance 1",
+            starts=self.forest.starts,
+            parent=self.forest.parent,
+            table=self.forest.table,
+            scores=self.scores,
+            tables=self.pairwise.tables,
+            labels=np.array([str(label) for label in self.labels]),
+            nodes=np.array([str(node) for node in self.nodes]),
+        )
+
+
+def read(path: str | Path) -> Instance:
+    """Read an instance from an ``.npz`` file.
+
+    It has what :meth:`Instance.write` writes, or three arrays: ``scores`` of shape (tokens, labels), ``transitions`` of
+    shape (labels, labels), and, if there are several chains, their ``lengths``.
+
+    Raises
+    ------
+    InputError
+        If arrays are missing or do not fit.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: expected an .npz file of arrays ({error})") from error
+    if {"starts", "parent", "table", "scores", "tables"} <= set(arrays):
+        forest = from_parents(arrays["starts"], arrays["parent"], arrays["table"])
+        names = (tuple(arrays[name].tolist()) if name in arrays else () for name in ("labels", "nodes"))
+        return Instance(forest, np.ascontiguousarray(arrays["scores"]), Pairwise(arrays["tables"]), *names)
+    if not {"scores", "transitions"} <= set(arrays):
+        raise InputError(f"{path}: expected the arrays scores and transitions, found {', '.join(arrays) or 'none'}")
+    scores = arrays["scores"]
+    lengths = arrays.get("lengths", np.array([len(scores)]))
+    if lengths.ndim != 1 or (lengths < 1).any() or lengths.sum() != len(scores):
+        raise InputError(f"{path}: expected lengths of one or more each that sum to {len(scores)}")
+    return Instance(chains(lengths), np.ascontiguousarray(_scores(scores)), Pairwise(arrays["transitions"]))
+
+
+def random(
+    seed: int,
+    *,
+    chains: int = 1,
+    length: int = 12,
+    labels: int = 49,
+    evidence: float = 4.0,
+    dtype: Any = np.float64,
+) -> Instance:
+    """Random chains.
+
+    Parameters
+    ----------
+    length
+        Tokens of a chain on average; lengths differ by up to a half.
+    evidence
+        How much stronger local scores are than transitions: 0 gives flat chains, 4 chains like those of a tagger.
+    """
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(max(1, length // 2), length + length // 2 + 1, size=chains)
+    scores = [(evidence * rng.standard_normal((n, labels))).astype(dtype) for n in lengths.tolist()]
+    return Instance.from_chains(scores, rng.standard_normal((labels, labels)).astype(dtype))
+
+
+# --- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _scores(array: ArrayLike) -> Scores:
+    """As float32 or float64, in C order."""
+    try:
+        scores = np.ascontiguousarray(array)
+    except ValueError as error:
+        raise InputError(f"expected an array of numbers ({error})") from error
+    if scores.dtype in (np.float32, np.float64):
+        return scores
+    if not (np.issubdtype(scores.dtype, np.number) or scores.dtype == bool) or np.iscomplexobj(scores):
+        raise InputError(f"expected an array of numbers, got one of {scores.dtype}")
+    return scores.astype(np.float64)
+
+
+def _check_scores(scores: Scores, what: str) -> None:
+    if not scores.max() < np.inf:  # the maximum of NaN and anything is NaN
+        raise InputError(f"expected {what} that are numbers or -inf, got {'NaN' if np.isnan(scores).any() else '+inf'}")
+
+
+def _steps(parts: Sequence[Scores], stepwise: Sequence[ArrayLike]) -> Scores:
+    """A table for each token, from tables for each step of each chain; zeros at the last tokens."""
+    num = parts[0].shape[1]
+    if len(stepwise) != len(parts):
+        raise InputError(f"expected transitions for each of {len(parts)} chains, got {len(stepwise)}")
+    tables = []
+    for part, steps in zip(parts, map(_scores, stepwise), strict=True):
+        if steps.shape != (len(part) - 1, num, num):
+            raise InputError(
+                f"expected transitions of shape ({len(part) - 1}, {num}, {num}) for a chain of {len(part)} tokens, got "
+                f"{steps.shape}"
+            )
+        tables += [steps, np.zeros((1, num, num), dtype=steps.dtype)]
+    return np.concatenate(tables)
+
+
+def _pad(rows: Scores) -> Scores:
+    out = np.full((len(rows), padded(rows.shape[1])), -np.inf, dtype=rows.dtype)
+    out[:, : rows.shape[1]] = rows
+    return out
+
+
+def _widen(array: Scores, rows: int, columns: int) -> Scores:
+    """An array made larger, filled by -inf."""
+    out = np.full((rows, columns), -np.inf, dtype=array.dtype)
+    out[: len(array), : array.shape[1]] = array
+    return out
+
+
+def _post_order(graph: nx.Graph[Any]) -> tuple[list[Any], Ints, NDArray[np.int64]]:
+    """Nodes with children before parents and trees one after the other; parents; where trees begin."""
+    undirected = graph.to_undirected(as_view=True)
+    order: list[Any] = []
+    above: dict[Any, Any] = {}
+    starts = [0]
+    for component in nx.connected_components(undirected):
+        root = next(node for node in graph if node in component)
+        above[root] = None
+        for p, c in nx.dfs_edges(undirected, root):
+            above[c] = p
+        order += nx.dfs_postorder_nodes(undirected, root)
+        starts.append(len(order))
+    place = {node: k for k, node in enumerate(order)}
+    parent = np.array([NONE if above[node] is None else place[above[node]] for node in order], dtype=np.int32)
+    return order, parent, np.array(starts, dtype=np.int64)

@@ -1,0 +1,83 @@
+"""The pricing problem: pairs of labels whose reduced cost is positive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colgen.pricing import Pricing, PricingContext, PricingResult
+from problems.chain_map.master import ChainMaster, Pairs
+from solvers.tree_prices import price
+
+
+class FinishedDomains(Pricing):
+    """Prices nothing: a sweep has proved that labels outside the domains are not needed.
+
+    The proof is one of reduced costs all the same, label by label and before a label enters (see
+    :mod:`solvers.tree_domains`): with the sweep's messages as dual values, no pair with a label that was left out has a
+    positive reduced cost whatever the messages from the other side may be.
+    """
+
+    def price(self, duals: Any, context: PricingContext) -> PricingResult:
+        return PricingResult(bound=0.0, total=0.0)
+
+
+class PairPricing(Pricing):
+    """Finds all pairs of positive reduced cost, one call for all trees that are not finished.
+
+    Parameters
+    ----------
+    master
+        Whose messages are the dual values.
+    reduced_cost
+        ``both``, ``forward`` or ``split``, see :class:`~problems.chain_map.ChainMAP`.
+    gap
+        A tree is left alone when its bound exceeds its value by no more than this share of the value.
+
+    Attributes
+    ----------
+    priced, looked_at
+        Edges whose reduced costs were bounded, and pairs that were looked at, in all calls.
+    """
+
+    def __init__(self, master: ChainMaster, reduced_cost: str = "both", gap: float = 0.0) -> None:
+        self._master = master
+        self._split = reduced_cost == "split"
+        self._gap = gap
+        self._best_on = np.zeros(master.instance.forest.num_nodes)
+        self.priced = 0
+        self.looked_at = 0
+
+    def price(self, duals: Any, context: PricingContext) -> PricingResult:
+        master = self._master
+        instance = master.instance
+        nodes, lower, upper, found, priced, looked_at = price(
+            instance.forest,
+            instance.scores,
+            instance.pairwise.rows,
+            instance.pairwise.row_maxima,
+            instance.pairwise.column_maxima,
+            duals.messages,
+            master.member,
+            duals.active,
+            duals.values,
+            master.shares,
+            master.beyond,
+            self._split,
+            self._best_on,
+            master.bounds,
+        )
+        self.priced += priced
+        self.looked_at += looked_at
+        total = float((master.bounds - duals.values)[duals.active].sum())
+        # Numbers of single precision are summed in another order when the engine checks them.
+        single = instance.scores.dtype == np.float32
+        rounding = 64 * np.finfo(np.float32).eps * (1.0 + float(np.abs(duals.values).max())) if single else 0.0
+        bound = float(found.max()) + rounding if len(found) else 0.0
+        pairs = Pairs(nodes, lower, upper)
+        if self._gap > 0 and len(found):
+            far = master.bounds - duals.values > self._gap * np.abs(duals.values)
+            wanted = far[np.searchsorted(instance.forest.starts, nodes, side="right") - 1]
+            pairs, found = pairs.where(wanted), found[wanted]
+        return PricingResult(pairs, bound, None if single else found, total)

@@ -1,0 +1,153 @@
+"""MAP in chains and trees by column generation: the problem that puts the rooms together, and a plain function."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colgen import Problem, solve
+from colgen.errors import InputError
+from colgen.heuristics import Heuristic
+from colgen.pricing import Pricing
+from colgen.solution import Solution
+from colgen.stabilization import NoStabilization, Stabilization
+from problems.chain_map.instance import Instance, Pairwise
+from problems.chain_map.labellings import LabelledSolution, Labellings
+from problems.chain_map.master import ChainMaster
+from problems.chain_map.pricing import FinishedDomains, PairPricing
+from problems.chain_map.pruning import made_finite, prune
+
+REDUCED_COSTS = ("both", "forward", "split")
+"""Which dual values pairs are priced at."""
+
+
+class ChainMAP(Problem):
+    """The best labelling of each chain or tree of an instance.
+
+    Parameters
+    ----------
+    instance
+        What to label.
+    start
+        How domains begin.  ``"sweep"``: with all labels that a best labelling may need; pricing happens while the
+        first messages are passed and leaves nothing for later rounds.  A number k: with the k labels of best local
+        score, from where rounds of pricing make them grow: the published algorithm (k = 1).
+    reduced_cost
+        For rounds of pricing: ``"both"`` averages the reduced costs of messages from both ends, equation (12);
+        ``"forward"`` takes one direction, equation (8); ``"split"`` halves local scores between edges, equation (9),
+        which gives the same numbers as ``"forward"``.
+    prune
+        For rounds of pricing: forbid beforehand labels that rule (14) excludes.
+    gap
+        For rounds of pricing: finish a tree when its bound exceeds its value by no more than this share of the value.
+    margin
+        With a sweep: also find second best labellings that lose no more than this; inf: whatever they lose.
+
+    Notes
+    -----
+    Trees without a labelling of finite score are reported in the answer (``labels`` -1, ``values`` -inf) and count
+    nothing in the objective; the problem is infeasible if all are of this kind.
+
+    Raises
+    ------
+    InputError
+        If an option is not one of these.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        *,
+        start: int | str = "sweep",
+        reduced_cost: str = "both",
+        prune: bool = False,
+        gap: float = 0.0,
+        margin: float | None = None,
+    ) -> None:
+        if start != "sweep" and (not isinstance(start, (int, np.integer)) or start < 1):
+            raise InputError(f"start must be 'sweep' or a number of labels, 1 or more, not {start!r}")
+        if reduced_cost not in REDUCED_COSTS:
+            raise InputError(f"reduced_cost must be one of {', '.join(REDUCED_COSTS)}, not {reduced_cost!r}")
+        if not gap >= 0:
+            raise InputError(f"gap must be a number from 0 on, not {gap}")
+        if margin is not None and not margin >= 0:
+            raise InputError(f"margin must be a number from 0 on, inf or None, not {margin}")
+        if margin is not None and start != "sweep":
+            raise InputError("second best labellings (margin) need start='sweep'")
+        self.instance = instance
+        self.start = start
+        self.reduced_cost = reduced_cost
+        self.prune = prune
+        self.gap = gap
+        self.margin = margin
+        self._master: ChainMaster | None = None
+
+    def restricted_master(self) -> ChainMaster:
+        if self.start == "sweep":
+            self._master = ChainMaster(self.instance, margin=self.margin)
+        else:
+            instance, feasible = made_finite(self.instance)
+            instance = prune(instance) if self.prune else instance
+            both_ways = self.reduced_cost == "both"
+            self._master = ChainMaster(instance, int(self.start), both_ways, feasible=feasible)
+        return self._master
+
+    def pricing(self) -> Pricing:
+        if self.start == "sweep":
+            return FinishedDomains()
+        master = self._master if self._master is not None else self.restricted_master()
+        return PairPricing(master, self.reduced_cost, self.gap)
+
+    def stabilization(self) -> Stabilization:
+        return NoStabilization()  # a round costs less than what a smoothed one could save
+
+    def heuristics(self) -> Sequence[Heuristic]:
+        return ()  # restricted masters have whole solutions
+
+    def answer(self, solution: Solution) -> Labellings:
+        if not isinstance(solution, LabelledSolution) or solution.labellings is None:
+            raise InputError("expected a solution of this problem's own master")
+        return solution.labellings
+
+
+def decode(
+    scores: ArrayLike | Sequence[ArrayLike] | Instance, transitions: ArrayLike | Pairwise | None = None, **options: Any
+) -> Labellings:
+    """Best labellings of chains: ``decode(scores, transitions)[0]`` are the labels of one.
+
+    Parameters
+    ----------
+    scores
+        Of one chain, shape (tokens, labels), or a list of such arrays; or an :class:`Instance`.
+    transitions
+        Shape (labels, labels), or a :class:`Pairwise`, which saves computing its bounds anew in each call.
+    options
+        Of :class:`ChainMAP`.
+
+    Returns
+    -------
+    Labellings
+        With values and proved bounds, in the order of the chains.
+    """
+    if isinstance(scores, Instance):
+        instance = scores
+    elif transitions is None:
+        raise InputError("expected transitions of shape (labels, labels)")
+    elif isinstance(scores, (list, tuple)) and len(scores) and np.ndim(scores[0]) == 2:
+        instance = Instance.from_chains(scores, transitions)
+    else:
+        instance = Instance.from_chain(scores, transitions)  # type: ignore[arg-type]
+    problem = ChainMAP(instance, **options)
+    result = solve(problem)
+    if result.answer is None:  # no chain has a labelling
+        nothing = np.full(instance.num_trees, -np.inf)
+        none = Labellings(
+            instance.forest.starts, np.full(instance.forest.num_nodes, -1, dtype=np.int32), nothing, nothing
+        )
+        return none if problem.margin is None else dataclasses.replace(none, runner_up=none)
+    answer: Labellings = result.answer
+    return answer

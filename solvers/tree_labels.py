@@ -1,0 +1,207 @@
+"""Best and second best labellings of trees whose nodes have domains of few labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.forest import NONE, Forest, Ints, Offsets
+from solvers.tree_domains import Domains
+
+Scores = NDArray[Any]
+Values = NDArray[np.float64]
+
+
+@njit(cache=True)
+def best_labels(
+    forest: Forest, scores: Scores, tables: Scores, domains: Domains, active: Offsets, labels: Ints, values: Values
+) -> None:
+    """Best labellings within domains whose ``below`` is known.
+
+    Parameters
+    ----------
+    scores, tables
+        As of :func:`solvers.tree_domains.sweep`.
+    active
+        Numbers of the trees.
+    labels
+        Of all nodes, written for the active trees; ``NONE`` where no labelling has a finite score.
+    values
+        Of the trees, written likewise: scores summed in double precision, -inf where there is no labelling.
+    """
+    num = scores.shape[1]
+    starts, candidates, below = domains
+    for tree in active:
+        root = forest.starts[tree + 1] - 1
+        best = starts[root]
+        for k in range(best + 1, starts[root + 1]):
+            if below[k] > below[best]:
+                best = k
+        if below[best] == -np.inf:
+            labels[forest.starts[tree] : root + 1] = NONE
+            values[tree] = -np.inf
+            continue
+        labels[root] = candidates[best]
+        total = np.float64(scores[root, labels[root]])
+        for node in range(root - 1, forest.starts[tree] - 1, -1):
+            above = labels[forest.parent[node]]
+            first_row = forest.table[node] * num
+            best = starts[node]
+            if starts[node + 1] - best > 1:
+                most = below[best] + tables[first_row + candidates[best], above]
+                for k in range(best + 1, starts[node + 1]):
+                    here = below[k] + tables[first_row + candidates[k], above]
+                    if here > most:
+                        best, most = k, here
+            label = candidates[best]
+            labels[node] = label
+            total += np.float64(scores[node, label]) + np.float64(tables[first_row + label, above])
+        values[tree] = total
+
+
+def runner_up(forest: Forest, scores: Scores, tables: Scores, domains: Domains) -> tuple[Ints, Values]:
+    """Second best labellings within domains whose ``below`` is known.
+
+    A node's second best differs from its best in one child: that child has another label, or the same label and its own
+    second best.
+
+    Returns
+    -------
+    labels, values
+        Of all nodes and of all trees; ``NONE`` and -inf where the domains hold fewer than two labellings.
+    """
+    labels = np.empty(forest.num_nodes, dtype=np.int32)
+    values = np.empty(len(forest.starts) - 1)
+    _runner_up(forest, scores, tables, domains, np.empty_like(domains.below), labels, values)
+    return labels, values
+
+
+@njit(cache=True)
+def _two_best(
+    tables: Scores, first_row: int, above: int, domains: Domains, second: Scores, node: int
+) -> tuple[int, int, bool, Any]:
+    """The entries that are best and second best for a node below the label ``above`` of its parent.
+
+    Returns
+    -------
+    best, other, deeper, loss
+        ``deeper``: the second best is the best entry with its own second best below; ``other`` is -1 if there is none.
+    """
+    starts, candidates, below = domains
+    best = starts[node]
+    most = below[best] + tables[first_row + candidates[best], above]
+    for k in range(best + 1, starts[node + 1]):
+        here = below[k] + tables[first_row + candidates[k], above]
+        if here > most:
+            best, most = k, here
+    other, deeper = -1, False
+    next_most = most - np.inf
+    for k in range(starts[node], starts[node + 1]):
+        step = tables[first_row + candidates[k], above]
+        if k != best and below[k] + step > next_most:
+            other, deeper, next_most = k, False, below[k] + step
+        if k == best and second[k] + step > next_most:
+            other, deeper, next_most = k, True, second[k] + step
+    return best, other, deeper, most - next_most
+
+
+@njit(cache=True)
+def _runner_up(
+    forest: Forest, scores: Scores, tables: Scores, domains: Domains, second: Scores, labels: Ints, values: Values
+) -> None:
+    num = scores.shape[1]
+    starts, candidates, below = domains
+    for node in range(len(scores)):
+        for k in range(starts[node], starts[node + 1]):
+            least = below[k] * 0 + np.inf
+            if below[k] > -np.inf:
+                child = forest.first_child[node]
+                while child != NONE:
+                    _, other, _, loss = _two_best(
+                        tables, forest.table[child] * num, candidates[k], domains, second, child
+                    )
+                    if other >= 0:
+                        least = min(least, loss)
+                    child = forest.next_sibling[child]
+                second[k] = below[k] - least
+            else:
+                second[k] = below[k]
+    deeper = np.zeros(len(scores), dtype=np.bool_)  # where the second best of the chosen entry is wanted
+    for tree in range(len(values)):
+        root = forest.starts[tree + 1] - 1
+        best = starts[root]
+        for k in range(best + 1, starts[root + 1]):
+            if below[k] > below[best]:
+                best = k
+        chosen = best
+        deeper[root] = True
+        most = second[best]
+        for k in range(starts[root], starts[root + 1]):
+            if k != best and below[k] > most:
+                chosen, most = k, below[k]
+                deeper[root] = False
+        if most == -np.inf:
+            labels[forest.starts[tree] : root + 1] = NONE
+            values[tree] = -np.inf
+            continue
+        labels[root] = candidates[chosen]
+        total = np.float64(scores[root, labels[root]])
+        for node in range(root, forest.starts[tree] - 1, -1):
+            # The children of a node, given its label and whether its second best is wanted.
+            label = labels[node]
+            worst, least = -1, 0.0
+            child = forest.first_child[node]
+            while child != NONE and deeper[node]:
+                _, other, _, loss = _two_best(tables, forest.table[child] * num, label, domains, second, child)
+                if other >= 0 and (worst < 0 or loss < least):
+                    worst, least = child, np.float64(loss)
+                child = forest.next_sibling[child]
+            child = forest.first_child[node]
+            while child != NONE:
+                first_row = forest.table[child] * num
+                best, other, same, _ = _two_best(tables, first_row, label, domains, second, child)
+                entry = other if child == worst else best
+                deeper[child] = child == worst and same
+                labels[child] = candidates[entry]
+                total += np.float64(scores[child, labels[child]]) + np.float64(tables[first_row + labels[child], label])
+                child = forest.next_sibling[child]
+        values[tree] = total
+
+
+@njit(cache=True)
+def best_flips(forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values, out: Values) -> None:
+    """What labellings lose by the best change of a single label: the second best loses no more.
+
+    Parameters
+    ----------
+    labels, values
+        Labellings of all trees and their scores.
+    out
+        One a tree, written: score of the labelling less that of the best with one other label; 0 or more if the
+        labelling is optimal, inf if there is no other of finite score.
+    """
+    num = scores.shape[1]
+    row = np.empty(num, dtype=np.float64)
+    for tree in range(len(out)):
+        out[tree] = np.inf
+        if values[tree] == -np.inf:
+            continue
+        for node in range(forest.starts[tree], forest.starts[tree + 1]):
+            for x in range(num):
+                row[x] = scores[node, x]
+            parent = forest.parent[node]
+            if parent != NONE:
+                for x in range(num):
+                    row[x] += tables[forest.table[node] * num + x, labels[parent]]
+            child = forest.first_child[node]
+            while child != NONE:
+                i = forest.table[child] * num + labels[child]
+                for x in range(num):
+                    row[x] += tables[i, x]
+                child = forest.next_sibling[child]
+            for x in range(num):
+                if x != labels[node] and row[x] > -np.inf:
+                    out[tree] = min(out[tree], row[labels[node]] - row[x])

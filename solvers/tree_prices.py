@@ -1,0 +1,313 @@
+"""Reduced costs of label pairs in trees: the pairs that would improve restricted domains, found without looking at all.
+
+Along the edge of node c to its parent p, with the messages of :mod:`solvers.tree_messages`, each pair of labels has two
+slacks, one for each direction in which messages can pass the edge:
+
+    A(x, y) = F_c(x) + τ(x, y) - up_c(y)          B(x, y) = G_c(y) + τ(x, y) - down_c(x)
+
+Choose any node r as the root.  Summed over the edges of a labelling, A on edges whose messages flow up to r and B on
+the others, the messages cancel: its score is b_r(x_r) + Σ_e (A or B), where b_r = θ_r + all messages into r.
+So r gives dual values with these reduced costs, and so does every convex combination of roots.  With the share w_e
+of roots beyond the edge, the reduced cost is R_e = w_e A + (1 - w_e) B: for roots at both ends of a chain w = 1/2,
+which is equation (12) halved; for its last node alone w = 1, equation (8).  The optimum is at most
+
+    Σ_r share_r max_x b_r(x) + Σ_e max(0, max R_e).
+
+R_e(x, y) = S(x) + τ(x, y) + T(y) with S = w F - (1 - w) down and T = (1 - w) G - w up.  Candidates for y are those
+with T(y) + max S + max_x τ(x, y) > 0, then those for x with S(x) + max T + max_y τ(x, y) > 0, over the candidates'
+T: maxima of tables are known beforehand.  Only pairs of candidates are looked at.
+
+Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), sections 3.1 and
+4.3.  Its equation (9), which halves local scores between edges, has the same reduced cost as (8): the message to a label
+then holds half of that label's own local score, whatever the maximum is taken over, and the halves add up again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.forest import NONE, Forest, Ints, Offsets
+from solvers.tree_messages import Flags, Messages
+from solvers.vectors import WIDTH, above, lowest_bit, row_max
+
+Scores = NDArray[Any]
+Values = NDArray[np.float64]
+
+
+def root_shares(forest: Forest, both_ways: bool) -> Values:
+    """Shares of the roots that messages are taken to flow to, one a node; a tree's sum to 1.
+
+    Parameters
+    ----------
+    both_ways
+        All ends of a tree (nodes with one neighbour, or none), with equal shares; otherwise the root alone.
+    """
+    shares = np.zeros(forest.num_nodes)
+    if both_ways:
+        _ends(forest, shares)
+    else:
+        shares[forest.starts[1:] - 1] = 1.0
+    return shares
+
+
+def roots_beyond(forest: Forest, shares: Values) -> Values:
+    """Share of the roots beyond the edge of each node to its parent, w; 1 at a root."""
+    beyond = np.empty(forest.num_nodes)
+    _beyond(forest, shares, beyond)
+    return beyond
+
+
+@njit(cache=True)
+def _ends(forest: Forest, shares: Values) -> None:
+    for tree in range(len(forest.starts) - 1):
+        first, end = forest.starts[tree], forest.starts[tree + 1]
+        count = 0
+        for node in range(first, end):
+            child = forest.first_child[node]
+            neighbours = int(forest.parent[node] != NONE)
+            while child != NONE:
+                neighbours += 1
+                child = forest.next_sibling[child]
+            if neighbours <= 1:
+                shares[node] = 1.0
+                count += 1
+        for node in range(first, end):
+            shares[node] /= count
+
+
+@njit(cache=True)
+def _beyond(forest: Forest, shares: Values, beyond: Values) -> None:
+    within = shares.copy()
+    for node in range(len(shares)):
+        beyond[node] = 1.0 - within[node]
+        if forest.parent[node] != NONE:
+            within[forest.parent[node]] += within[node]
+        else:
+            beyond[node] = 1.0
+
+
+@njit(cache=True)
+def price(
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    row_bounds: Scores,
+    column_bounds: Scores,
+    messages: Messages,
+    member: Flags,
+    active: Offsets,
+    values: Values,
+    shares: Values,
+    beyond: Values,
+    split: bool,
+    best_on: Values,
+    bounds: Values,
+) -> tuple[Offsets, Ints, Ints, Values, int, int]:
+    """Pairs of positive reduced cost, and what they leave of the dual bound.
+
+    Edges none of whose messages have changed keep what was found for them last time.
+
+    Parameters
+    ----------
+    row_bounds, column_bounds
+        max_y τ(x, y) and max_x τ(x, y), shape (tables, labels), padded by -inf to a multiple of 16.
+    values
+        Of the trees' best labellings.
+    split
+        Compute with halved local scores, equation (9), where messages flow one way; the same up to rounding.
+    best_on
+        One a node, written: max(0, max R) on its edge.
+    bounds
+        One a tree, lowered where the dual values prove more.
+
+    Returns
+    -------
+    nodes, lower, upper, reduced_costs
+        A pair each: the edge's node, its label and its parent's; or, for the term of an end, the node, its label and
+        ``NONE``.  Pairs that are within the domains are left out, and so are differences that rounding explains.
+    priced, looked_at
+        Edges whose reduced costs were bounded, and pairs that were looked at.
+    """
+    num, width = scores.shape[1], row_bounds.shape[1]
+    up, down, up_change, down_change, _ = messages
+    nodes = np.empty(64, dtype=np.int64)
+    lower = np.empty(64, dtype=np.int32)
+    upper = np.empty(64, dtype=np.int32)
+    reduced = np.empty(64, dtype=np.float64)
+    found = 0
+    left = np.full(width, -np.inf, dtype=scores.dtype)  # S
+    right = np.full(width, -np.inf, dtype=scores.dtype)  # T
+    some = np.empty(width, dtype=np.int32)
+    priced, looked_at = 0, 0
+    rounding = 16 * np.finfo(scores.dtype).eps
+    half = scores.dtype.type(0.5)
+    for tree in active:
+        first, root = forest.starts[tree], forest.starts[tree + 1] - 1
+        tolerance = scores.dtype.type(rounding * (1.0 + abs(values[tree])))
+        gap = 0.0
+        for node in range(first, root + 1):
+            parent = forest.parent[node]
+            if shares[node] > 0:  # the end's own term of the bound
+                most, where = -np.inf, 0
+                for x in range(num):
+                    belief = scores[node, x]
+                    if parent != NONE:
+                        belief += down[node, x]
+                    child = forest.first_child[node]
+                    while child != NONE:
+                        belief += up[child, x]
+                        child = forest.next_sibling[child]
+                    if belief > most:
+                        most, where = np.float64(belief), x
+                excess = most - values[tree]
+                if excess > tolerance:
+                    gap += shares[node] * excess
+                    if not member[node, where]:
+                        if found == len(nodes):
+                            nodes, lower, upper, reduced = _longer(nodes, lower, upper, reduced)
+                        nodes[found], lower[found], upper[found] = node, where, NONE
+                        reduced[found] = shares[node] * excess
+                        found += 1
+            if parent == NONE:
+                continue
+            stale = up_change[node] | down_change[node]
+            if parent != root:
+                stale |= down_change[parent]
+            child = forest.first_child[node]
+            while child != NONE:
+                stale |= up_change[child]
+                child = forest.next_sibling[child]
+            sibling = forest.first_child[parent]
+            while sibling != NONE:
+                stale |= up_change[sibling]
+                sibling = forest.next_sibling[sibling]
+            if not stale:
+                gap += best_on[node]
+                continue
+            priced += 1
+            w = scores.dtype.type(beyond[node])
+            v = 1 - w
+            if split and v == 0:
+                for x in range(num):
+                    left[x] = half * scores[node, x] + half * scores[node, x]
+                    right[x] = half * scores[parent, x] - (up[node, x] + half * scores[parent, x])
+            else:
+                for x in range(num):
+                    left[x] = w * scores[node, x]
+                    right[x] = -w * up[node, x]
+            child = forest.first_child[node]
+            while child != NONE:
+                for x in range(num):
+                    left[x] += w * up[child, x]
+                child = forest.next_sibling[child]
+            if v > 0:
+                for x in range(num):
+                    left[x] -= v * down[node, x]
+                    right[x] += v * scores[parent, x]
+                if parent != root:
+                    for x in range(num):
+                        right[x] += v * down[parent, x]
+                sibling = forest.first_child[parent]
+                while sibling != NONE:
+                    if sibling != node:
+                        for x in range(num):
+                            right[x] += v * up[sibling, x]
+                    sibling = forest.next_sibling[sibling]
+            best_on[node] = 0.0
+            table = forest.table[node]
+            candidates = 0
+            highest = row_max(left)
+            for k in range(0, width, WIDTH):
+                bits = above(right, k, column_bounds, table, tolerance - highest)
+                while bits:
+                    some[candidates] = k + lowest_bit(bits)
+                    candidates += 1
+                    bits &= bits - 1
+            if candidates == 0:
+                continue
+            highest = right[some[0]]
+            for k in range(1, candidates):
+                highest = max(highest, right[some[k]])
+            for k in range(0, width, WIDTH):
+                bits = above(left, k, row_bounds, table, tolerance - highest)
+                while bits:
+                    x = k + lowest_bit(bits)
+                    bits &= bits - 1
+                    looked_at += candidates
+                    for j in range(candidates):
+                        y = some[j]
+                        cost = left[x] + tables[table * num + x, y] + right[y]
+                        if cost > tolerance:
+                            best_on[node] = max(best_on[node], np.float64(cost))
+                            if not (member[node, x] and member[parent, y]):
+                                if found == len(nodes):
+                                    nodes, lower, upper, reduced = _longer(nodes, lower, upper, reduced)
+                                nodes[found], lower[found], upper[found], reduced[found] = node, x, y, cost
+                                found += 1
+            gap += best_on[node]
+        bounds[tree] = min(bounds[tree], values[tree] + gap)
+    return nodes[:found], lower[:found], upper[:found], reduced[:found], priced, looked_at
+
+
+@njit(cache=True)
+def _longer(nodes: Offsets, lower: Ints, upper: Ints, reduced: Values) -> tuple[Offsets, Ints, Ints, Values]:
+    nothing = np.empty(len(nodes), dtype=np.int32)
+    return (
+        np.concatenate((nodes, np.empty(len(nodes), dtype=np.int64))),
+        np.concatenate((lower, nothing)),
+        np.concatenate((upper, nothing)),
+        np.concatenate((reduced, np.empty(len(nodes), dtype=np.float64))),
+    )
+
+
+@njit(cache=True)
+def reduced_costs(
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    messages: Messages,
+    values: Values,
+    shares: Values,
+    beyond: Values,
+    nodes: Offsets,
+    lower: Ints,
+    upper: Ints,
+) -> Values:
+    """Reduced costs of pairs, as the module's head defines them; of ends' labels where ``upper`` is ``NONE``.
+
+    ``values`` holds the score of the best labelling of each node's tree.
+    """
+    num = scores.shape[1]
+    up, down = messages.up, messages.down
+    out = np.empty(len(nodes))
+    for k in range(len(nodes)):
+        node, x, y = nodes[k], lower[k], upper[k]
+        parent = forest.parent[node]
+        inside = np.float64(scores[node, x])  # F
+        child = forest.first_child[node]
+        while child != NONE:
+            inside += np.float64(up[child, x])
+            child = forest.next_sibling[child]
+        if y == NONE:
+            if parent != NONE:
+                inside += np.float64(down[node, x])
+            out[k] = shares[node] * (inside - values[node])
+            continue
+        pair = np.float64(tables[forest.table[node] * num + x, y])
+        total = beyond[node] * (inside + pair - np.float64(up[node, y]))
+        if beyond[node] < 1:
+            outside = np.float64(scores[parent, y])  # G
+            if forest.parent[parent] != NONE:
+                outside += np.float64(down[parent, y])
+            sibling = forest.first_child[parent]
+            while sibling != NONE:
+                if sibling != node:
+                    outside += np.float64(up[sibling, y])
+                sibling = forest.next_sibling[sibling]
+            total += (1.0 - beyond[node]) * (outside + pair - np.float64(down[node, x]))
+        out[k] = total
+    return out

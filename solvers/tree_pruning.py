@@ -1,0 +1,105 @@
+"""Labels of trees that local scores alone rule out, and maxima over the labels that are left.
+
+Label x' of node i is no better than label x of the same node if
+
+    θ(x) + Σ_neighbours min τ(x, ·)  ≥  θ(x') + Σ_neighbours max τ(x', ·),
+
+minima and maxima over the neighbours' labels, which are known beforehand.  x is the label of best local score; O(n L).
+Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), rule (14).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.forest import NONE, Forest, Ints, Offsets
+from solvers.tree_domains import Domains
+
+Scores = NDArray[Any]
+
+
+def prune_by_bounds(forest: Forest, scores: Scores, tables: Scores) -> Domains:
+    """The labels that the rule leaves, at least one a node; ``below`` is not set.
+
+    Parameters
+    ----------
+    scores
+        θ, shape (nodes, labels).
+    tables
+        τ, shape (tables, labels, labels).
+    """
+    starts = np.empty(forest.num_nodes + 1, dtype=np.int64)
+    labels = np.empty(scores.size, dtype=np.int32)
+    extremes = (tables.min(axis=2), tables.max(axis=2), tables.min(axis=1), tables.max(axis=1))
+    _prune(forest, scores, *extremes, starts, labels)
+    return Domains(starts, labels[: starts[-1]], np.empty(int(starts[-1]), dtype=scores.dtype))
+
+
+@njit(cache=True)
+def _prune(
+    forest: Forest,
+    scores: Scores,
+    row_minima: Scores,
+    row_maxima: Scores,
+    column_minima: Scores,
+    column_maxima: Scores,
+    starts: Offsets,
+    labels: Ints,
+) -> None:
+    num = scores.shape[1]
+    row = np.empty(num, dtype=scores.dtype)
+    entry = 0
+    starts[0] = 0
+    for node in range(len(scores)):
+        best = 0
+        for x in range(1, num):
+            if scores[node, x] > scores[node, best]:
+                best = x
+        least = scores[node, best]
+        for x in range(num):
+            row[x] = scores[node, x]
+        if forest.parent[node] != NONE:
+            table = forest.table[node]
+            least += row_minima[table, best]
+            for x in range(num):
+                row[x] += row_maxima[table, x]
+        child = forest.first_child[node]
+        while child != NONE:
+            table = forest.table[child]
+            least += column_minima[table, best]
+            for x in range(num):
+                row[x] += column_maxima[table, x]
+            child = forest.next_sibling[child]
+        labels[entry] = best
+        entry += 1
+        for x in range(num):
+            if row[x] > least and x != best:
+                labels[entry] = x
+                entry += 1
+        starts[node + 1] = entry
+
+
+@njit(cache=True)
+def fill_below(forest: Forest, scores: Scores, tables: Scores, domains: Domains) -> None:
+    """Set ``below`` of domains: local score and best scores of what is below, over the domains' labels.
+
+    ``tables``: τ of all tables one below the other.
+    """
+    num = scores.shape[1]
+    starts, labels, below = domains
+    for node in range(len(scores)):
+        for k in range(starts[node], starts[node + 1]):
+            below[k] = scores[node, labels[k]]
+        child = forest.first_child[node]
+        while child != NONE:
+            first_row = forest.table[child] * num
+            for k in range(starts[node], starts[node + 1]):
+                best = below[starts[child]] + tables[first_row + labels[starts[child]], labels[k]]
+                for j in range(starts[child] + 1, starts[child + 1]):
+                    best = max(best, below[j] + tables[first_row + labels[j], labels[k]])
+                below[k] += best
+            child = forest.next_sibling[child]

@@ -1,0 +1,263 @@
+"""Rows of numbers, sixteen at a time: sums with their maximum, and the places where a bound is passed.
+
+LLVM turns sums of rows into vector instructions by itself, but neither maxima of floating-point numbers nor searches.
+These few functions state them as operations on vectors of sixteen numbers, for any processor: two AVX registers of
+float32, four of float64.  They are called from compiled code; without the compiler (``NUMBA_DISABLE_JIT=1``) their
+plain definitions run, which also say what they compute.
+
+Numbers may be -inf but neither NaN nor +inf, except in the second operand of :func:`above`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+WIDTH = 16
+"""Numbers in a vector."""
+
+
+def padded(length: int) -> int:
+    """The next multiple of ``WIDTH``."""
+    return -(-length // WIDTH) * WIDTH
+
+
+# --- what is computed ------------------------------------------------------------------------------------------------
+
+
+def sum_rows(a: Any, left: Array, i: int, right: Array, j: int, out: Array) -> Any:
+    """``out[k] = a + left[i, k] + right[j, k]`` for all columns k of ``right``; returns the maximum."""
+    num = right.shape[1]
+    out[:num] = a + left[i, :num] + right[j]
+    return out[:num].max()
+
+
+def row_max(row: Array) -> Any:
+    """The maximum of a row whose length is a multiple of ``WIDTH``."""
+    return row.max()
+
+
+def reaching(row: Array, start: int, bound: Any) -> int:
+    """Bit k is set where ``row[start + k] >= bound``, k below ``WIDTH``."""
+    return sum(1 << k for k in range(WIDTH) if row[start + k] >= bound)
+
+
+def above(row: Array, start: int, table: Array, i: int, bound: Any) -> int:
+    """Bit k is set where ``row[start + k] + table[i, start + k] > bound``, k below ``WIDTH``."""
+    with np.errstate(invalid="ignore"):
+        return sum(1 << k for k in range(WIDTH) if row[start + k] + table[i, start + k] > bound)
+
+
+def lowest_bit(bits: int) -> int:
+    """The place of the lowest bit that is set; there must be one."""
+    return (bits & -bits).bit_length() - 1
+
+
+# --- the same in vector instructions ---------------------------------------------------------------------------------
+
+_NO_NAN = ("nnan", "nsz")
+_I64 = ir.IntType(64)
+
+
+class _Vectors:
+    """Writes operations on vectors of one type of number.
+
+    Addresses are those of array elements; vectors are loaded without regard to alignment.
+    """
+
+    def __init__(self, builder: ir.IRBuilder, number: types.Float) -> None:
+        self.builder = builder
+        self.element = ir.FloatType() if number == types.float32 else ir.DoubleType()
+        self.size = number.bitwidth // 8
+        self.type = ir.VectorType(self.element, WIDTH)
+        self.lowest = ir.Constant(self.type, [float("-inf")] * WIDTH)
+
+    def at(self, base: ir.Value, index: ir.Value) -> ir.Value:
+        offset = self.builder.mul(index, ir.Constant(_I64, self.size))
+        return self.builder.inttoptr(self.builder.add(base, offset), self.type.as_pointer())
+
+    def load(self, base: ir.Value, index: ir.Value) -> ir.Value:
+        return self.builder.load(self.at(base, index), align=self.size)
+
+    def store(self, vector: ir.Value, base: ir.Value, index: ir.Value) -> None:
+        self.builder.store(vector, self.at(base, index), align=self.size)
+
+    def spread(self, number: ir.Value) -> ir.Value:
+        """A vector of equal numbers."""
+        nothing = ir.Constant(self.type, ir.Undefined)
+        one = self.builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
+        return self.builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH))
+
+    def maximum(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        return self.builder.select(self.builder.fcmp_ordered(">", a, b, flags=_NO_NAN), a, b)
+
+    def across(self, vector: ir.Value) -> ir.Value:
+        """The greatest number of a vector."""
+        name = f"llvm.vector.reduce.fmax.v{WIDTH}f{8 * self.size}"
+        module = self.builder.module
+        function = module.globals.get(name) or ir.Function(module, ir.FunctionType(self.element, [self.type]), name)
+        return self.builder.call(function, [vector], fastmath=_NO_NAN)
+
+    def bits(self, comparison: ir.Value) -> ir.Value:
+        """A comparison's results as the bits of a number."""
+        return self.builder.zext(self.builder.bitcast(comparison, ir.IntType(WIDTH)), _I64)
+
+    def fold(self, length: ir.Value, start: ir.Value, step: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
+        """``for k in range(0, length, WIDTH): value = step(k, value)``."""
+        builder = self.builder
+        before = builder.block
+        head, body, after = (builder.append_basic_block() for _ in range(3))
+        builder.branch(head)
+        builder.position_at_end(head)
+        k, value = builder.phi(_I64), builder.phi(start.type)
+        k.add_incoming(ir.Constant(_I64, 0), before)
+        value.add_incoming(start, before)
+        builder.cbranch(builder.icmp_signed("<", k, length), body, after)
+        builder.position_at_end(body)
+        next_value = step(k, value)
+        k.add_incoming(builder.add(k, ir.Constant(_I64, WIDTH)), builder.block)
+        value.add_incoming(next_value, builder.block)
+        builder.branch(head)
+        builder.position_at_end(after)
+        return value
+
+
+_Generate = Callable[[Any, ir.IRBuilder, Any, Sequence[ir.Value]], ir.Value]
+
+
+def _emit_sum_vectors(
+    context: Any, a: types.Float, left: types.Integer, right: types.Integer, out: types.Integer, length: types.Integer
+) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        vectors = _Vectors(builder, a)
+        number, x, y, z, n = arguments
+        constant = vectors.spread(number)
+
+        def step(k: ir.Value, best: ir.Value) -> ir.Value:
+            total = builder.fadd(builder.fadd(constant, vectors.load(x, k)), vectors.load(y, k))
+            vectors.store(total, z, k)
+            return vectors.maximum(total, best)
+
+        return vectors.across(vectors.fold(n, vectors.lowest, step))
+
+    return a(a, types.int64, types.int64, types.int64, types.int64), generate
+
+
+_sum_vectors: Any = intrinsic(_emit_sum_vectors)
+
+
+def _emit_max_vectors(
+    context: Any, like: types.Float, row: types.Integer, length: types.Integer
+) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        vectors = _Vectors(builder, like)
+        _like, x, n = arguments
+        return vectors.across(
+            vectors.fold(n, vectors.lowest, lambda k, best: vectors.maximum(vectors.load(x, k), best))
+        )
+
+    return like(like, types.int64, types.int64), generate
+
+
+_max_vectors: Any = intrinsic(_emit_max_vectors)
+
+
+def _emit_reaching_vector(context: Any, bound: types.Float, row: types.Integer) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        vectors = _Vectors(builder, bound)
+        number, x = arguments
+        row = vectors.load(x, ir.Constant(_I64, 0))
+        return vectors.bits(builder.fcmp_ordered(">=", row, vectors.spread(number)))
+
+    return types.int64(bound, types.int64), generate
+
+
+_reaching_vector: Any = intrinsic(_emit_reaching_vector)
+
+
+def _emit_above_vector(
+    context: Any, bound: types.Float, row: types.Integer, table: types.Integer
+) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        vectors = _Vectors(builder, bound)
+        number, x, y = arguments
+        zero = ir.Constant(_I64, 0)
+        total = builder.fadd(vectors.load(x, zero), vectors.load(y, zero))
+        return vectors.bits(builder.fcmp_ordered(">", total, vectors.spread(number)))
+
+    return types.int64(bound, types.int64, types.int64), generate
+
+
+_above_vector: Any = intrinsic(_emit_above_vector)
+
+
+def _emit_lowest_bit(context: Any, bits: types.Integer) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), generate
+
+
+_lowest_bit: Any = intrinsic(_emit_lowest_bit)
+
+
+@overload(sum_rows, inline="always")
+def _compile_sum_rows(a: Any, left: Any, i: Any, right: Any, j: Any, out: Any) -> Any:
+    def compiled(a: Any, left: Any, i: Any, right: Any, j: Any, out: Any) -> Any:
+        num = right.shape[1]
+        whole = num - num % WIDTH
+        best = _sum_vectors(
+            a,
+            left.ctypes.data + i * left.strides[0],
+            right.ctypes.data + j * right.strides[0],
+            out.ctypes.data,
+            whole,
+        )
+        for k in range(whole, num):
+            total = a + left[i, k] + right[j, k]
+            out[k] = total
+            best = max(best, total)
+        return best
+
+    return compiled
+
+
+@overload(row_max, inline="always")
+def _compile_row_max(row: Any) -> Any:
+    def compiled(row: Any) -> Any:
+        return _max_vectors(row[0], row.ctypes.data, len(row))
+
+    return compiled
+
+
+@overload(reaching, inline="always")
+def _compile_reaching(row: Any, start: Any, bound: Any) -> Any:
+    def compiled(row: Any, start: Any, bound: Any) -> Any:
+        return _reaching_vector(bound, row.ctypes.data + start * row.itemsize)
+
+    return compiled
+
+
+@overload(above, inline="always")
+def _compile_above(row: Any, start: Any, table: Any, i: Any, bound: Any) -> Any:
+    def compiled(row: Any, start: Any, table: Any, i: Any, bound: Any) -> Any:
+        offset = start * row.itemsize
+        return _above_vector(bound, row.ctypes.data + offset, table.ctypes.data + i * table.strides[0] + offset)
+
+    return compiled
+
+
+@overload(lowest_bit, inline="always")
+def _compile_lowest_bit(bits: Any) -> Any:
+    def compiled(bits: Any) -> Any:
+        return _lowest_bit(bits)
+
+    return compiled

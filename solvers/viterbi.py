@@ -1,0 +1,220 @@
+"""Best labellings of chains: Viterbi's algorithm over all labels, for many chains in one call.
+
+    max  Σ_i θ_i(x_i) + Σ_i τ(x_{i-1}, x_i)        over x_1, ..., x_n in {0, ..., L-1}
+
+O(n L²) a chain.  Chains lie one after the other in one array of local scores; ``offsets`` says where each begins.
+Source: Viterbi, Error bounds for convolutional codes (1967).
+
+The inner loop runs over contiguous labels, takes four predecessors at a time and keeps no back pointers: maxima of sums
+are all that it computes, so that it becomes a handful of vector instructions.  The best predecessors are found
+afterwards, for the labels of the best path alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Offsets = NDArray[np.int64]
+Scores = NDArray[Any]
+Values = NDArray[np.float64]
+
+
+def viterbi(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints, Values]:
+    """Best labellings of chains.
+
+    Parameters
+    ----------
+    scores
+        θ of all tokens, shape (tokens, labels), float32 or float64; -inf forbids a label.
+    offsets
+        Chain k has the tokens ``offsets[k]`` to ``offsets[k + 1] - 1``, one or more.
+    transitions
+        τ, shape (labels, labels) and type as the scores, row: the earlier label; or one such matrix a token, shape
+        (tokens, labels, labels), for the step from that token to the next (a chain's last one is not looked at).
+
+    Returns
+    -------
+    labels
+        Of all tokens; -1 in chains without a labelling whose score is finite.
+    values
+        Scores of the labellings, one a chain, in double precision; -inf where there is none.
+    """
+    labels = np.empty(len(scores), dtype=np.int32)
+    values = np.empty(len(offsets) - 1)
+    stepwise = transitions.ndim == 3
+    steps = transitions if stepwise else transitions[np.newaxis]
+    _viterbi(scores, offsets, steps, np.ascontiguousarray(steps.swapaxes(1, 2)), stepwise, labels, values)
+    return labels, values
+
+
+@njit(cache=True)
+def advance(before: Scores, transitions: Scores, after: Scores) -> None:
+    """``after[y] = max_x before[x] + transitions[x, y]``, four x at a time."""
+    num = len(before)
+    whole = num - num % 4
+    for y in range(len(after)):
+        after[y] = -np.inf
+    for x in range(0, whole, 4):
+        a, b, c, d = before[x], before[x + 1], before[x + 2], before[x + 3]
+        ra, rb, rc, rd = transitions[x], transitions[x + 1], transitions[x + 2], transitions[x + 3]
+        for y in range(len(after)):
+            ab = max(a + ra[y], b + rb[y])
+            cd = max(c + rc[y], d + rd[y])
+            after[y] = max(after[y], max(ab, cd))
+    for x in range(whole, num):
+        a = before[x]
+        ra = transitions[x]
+        for y in range(len(after)):
+            after[y] = max(after[y], a + ra[y])
+
+
+@njit(cache=True)
+def longest(offsets: Offsets) -> int:
+    """Tokens of the longest chain."""
+    most = 0
+    for chain in range(len(offsets) - 1):
+        most = max(most, offsets[chain + 1] - offsets[chain])
+    return most
+
+
+@njit(cache=True)
+def best_sum(a: Scores, b: Scores) -> int:
+    """The index of the greatest a + b, the first of equals."""
+    best, where = a[0] + b[0], 0
+    for k in range(1, len(a)):
+        if a[k] + b[k] > best:
+            best, where = a[k] + b[k], k
+    return where
+
+
+@njit(cache=True)
+def _viterbi(
+    scores: Scores,
+    offsets: Offsets,
+    steps: Scores,
+    transposed: Scores,
+    stepwise: bool,
+    labels: Ints,
+    values: Values,
+) -> None:
+    num = scores.shape[1]
+    forward = np.empty((longest(offsets), num), dtype=scores.dtype)
+    for chain in range(len(offsets) - 1):
+        start, n = offsets[chain], offsets[chain + 1] - offsets[chain]
+        forward[0] = scores[start]
+        for i in range(1, n):
+            row = forward[i]
+            advance(forward[i - 1], steps[start + i - 1 if stepwise else 0], row)
+            for y in range(num):
+                row[y] += scores[start + i, y]
+        label = np.int64(np.argmax(forward[n - 1]))
+        if forward[n - 1, label] == -np.inf:
+            labels[start : start + n] = -1
+            values[chain] = -np.inf
+            continue
+        labels[start + n - 1] = label
+        value = np.float64(scores[start + n - 1, label])
+        for i in range(n - 2, -1, -1):
+            columns = transposed[start + i if stepwise else 0]
+            after = label
+            label = np.int64(best_sum(forward[i], columns[after]))
+            labels[start + i] = label
+            value += np.float64(scores[start + i, label]) + np.float64(columns[after, label])
+        values[chain] = value
+
+
+def two_best(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints, Values, Ints, Values]:
+    """Best and second best labellings of chains, by Viterbi's algorithm with two values a label.
+
+    Returns
+    -------
+    labels, values
+        As of :func:`viterbi`.
+    second_labels, second_values
+        The same of the second best; -1 and -inf where there is none.
+    """
+    labels, second_labels = (np.empty(len(scores), dtype=np.int32) for _ in range(2))
+    values, second_values = (np.empty(len(offsets) - 1) for _ in range(2))
+    transposed = np.ascontiguousarray(transitions.T)
+    _two_best(scores, offsets, transitions, transposed, labels, values, second_labels, second_values)
+    return labels, values, second_labels, second_values
+
+
+@njit(cache=True)
+def _two_best(
+    scores: Scores,
+    offsets: Offsets,
+    transitions: Scores,
+    transposed: Scores,
+    labels: Ints,
+    values: Values,
+    second_labels: Ints,
+    second_values: Values,
+) -> None:
+    num = scores.shape[1]
+    most = longest(offsets)
+    first = np.empty((most, num), dtype=scores.dtype)
+    second = np.empty((most, num), dtype=scores.dtype)
+    for chain in range(len(offsets) - 1):
+        start, n = offsets[chain], offsets[chain + 1] - offsets[chain]
+        first[0] = scores[start]
+        second[0] = -np.inf
+        for i in range(1, n):
+            one, two = first[i], second[i]
+            one[:] = -np.inf
+            two[:] = -np.inf
+            for x in range(num):
+                a, b, row = first[i - 1, x], second[i - 1, x], transitions[x]
+                for y in range(num):
+                    here = a + row[y]
+                    two[y] = max(two[y], max(min(one[y], here), b + row[y]))
+                    one[y] = max(one[y], here)
+            for y in range(num):
+                one[y] += scores[start + i, y]
+                two[y] += scores[start + i, y]
+        label = np.int64(np.argmax(first[n - 1]))
+        values[chain] = _trace(scores, transposed, first, second, start, n, label, False, labels)
+        other, deeper = np.int64(label), True
+        for y in range(num):
+            if y != label and first[n - 1, y] > (second[n - 1, label] if deeper else first[n - 1, other]):
+                other, deeper = np.int64(y), False
+        second_values[chain] = _trace(scores, transposed, first, second, start, n, other, deeper, second_labels)
+
+
+@njit(cache=True)
+def _trace(
+    scores: Scores,
+    transposed: Scores,
+    first: Scores,
+    second: Scores,
+    start: int,
+    n: int,
+    label: np.int64,
+    deeper: bool,
+    out: Ints,
+) -> float:
+    """Follow a best (or, where ``deeper``, second best) labelling back from its last label; returns its score."""
+    if (second if deeper else first)[n - 1, label] == -np.inf:
+        out[start : start + n] = -1
+        return -np.inf
+    out[start + n - 1] = label
+    value = np.float64(scores[start + n - 1, label])
+    for i in range(n - 2, -1, -1):
+        column = transposed[label]
+        best = np.int64(best_sum(first[i], column))
+        if deeper:
+            other, same = np.int64(best), True
+            for x in range(len(column)):
+                rival = second[i, best] + column[best] if same else first[i, other] + column[other]
+                if x != best and first[i, x] + column[x] > rival:
+                    other, same = np.int64(x), False
+            best, deeper = other, same
+        label = best
+        out[start + i] = label
+        value += np.float64(scores[start + i, label]) + np.float64(column[label])
+    return value
