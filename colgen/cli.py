@@ -168,8 +168,13 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("train", help="train a model", description="Learn a template's scores from data.")
     command.set_defaults(command=_train)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
-    command.add_argument("--data", metavar="DIR", type=Path, required=True, help="folder of annotated data")
+    command.add_argument("--data", metavar="DIR", type=Path, help="folder of annotated data")
+    command.add_argument("--train", metavar="FILE", type=Path, help="instead: the file to learn from")
+    command.add_argument("--dev", metavar="FILE", type=Path, help="with --train: the file to tune on")
     command.add_argument("--model", metavar="FILE", type=Path, required=True, help="the model to write")
+    command.add_argument(
+        "--option", metavar="NAME=VALUE", action="append", default=[], help="how to learn; may be repeated"
+    )
     command.add_argument("--seed", metavar="N", type=_whole, default=0, help="of everything random (0)")
     command.add_argument("--quick", action="store_true", help="little data and training, to see that it runs")
     command.add_argument("--json", metavar="FILE", help="write the figures; - writes them instead of the table")
@@ -235,6 +240,18 @@ def _solve(arguments: argparse.Namespace) -> int:
 
 def _instance(arguments: argparse.Namespace, template: Template) -> Any:
     """The instance of the file: read, or made of it by a model."""
+    options = _options(arguments)
+    if arguments.model is None:
+        if options:
+            raise InputError("--option needs --model: it says how a model makes an instance of the file")
+        return template.read(arguments.file)
+    if template.score is None:
+        raise InputError(f"the template {template.name!r} takes no model: leave --model out")
+    return template.score(arguments.file, arguments.model, options)
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, str]:
+    """The pairs of ``--option``."""
     options: dict[str, str] = {}
     for option in arguments.option:
         name, equals, value = option.partition("=")
@@ -243,13 +260,7 @@ def _instance(arguments: argparse.Namespace, template: Template) -> Any:
         if name in options:
             raise InputError(f"--option {name} is given twice")
         options[name] = value
-    if arguments.model is None:
-        if options:
-            raise InputError("--option needs --model: it says how a model makes an instance of the file")
-        return template.read(arguments.file)
-    if template.score is None:
-        raise InputError(f"the template {template.name!r} takes no model: leave --model out")
-    return template.score(arguments.file, arguments.model, options)
+    return options
 
 
 def _exit_code(result: Result) -> int:
@@ -475,9 +486,23 @@ def _train(arguments: argparse.Namespace) -> int:
     template = load_template(arguments.template)
     if template.train is None:
         raise InputError(f"the template {template.name!r} has nothing to train")
+    if (arguments.data is None) == (arguments.train is None) or (arguments.dev and not arguments.train):
+        raise InputError("colgen train needs --data DIR, or --train FILE with or without --dev FILE")
+    for path in (arguments.train, arguments.dev):
+        if path is not None and not path.is_file():
+            raise InputError(f"{path}: expected a file")
     _check_data(arguments)
     _check_destinations(arguments, "model")
-    options = TrainOptions(arguments.data, arguments.model, arguments.seed, arguments.quick, _say)
+    options = TrainOptions(
+        arguments.data or arguments.train.parent,
+        arguments.model,
+        arguments.seed,
+        arguments.quick,
+        _say,
+        arguments.train,
+        arguments.dev,
+        _options(arguments),
+    )
     _show_figures(arguments, template.name, template.train(options))
     return PROVED
 

@@ -31,6 +31,7 @@ from colgen.checks import (
     probe_infeasibility,
 )
 from colgen.columns import Column, Row
+from colgen.duals import Duals
 from colgen.errors import FormulationError, InvalidBoundError, SeparationError
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing import Pricing, PricingContext
@@ -39,7 +40,7 @@ from colgen.run import Run
 from colgen.sense import Sense
 from colgen.separation import Separation
 from colgen.solution import Solution
-from colgen.stabilization import Stabilization
+from colgen.stabilization import NoStabilization, Stabilization
 
 Floats = NDArray[np.float64]
 
@@ -268,6 +269,8 @@ def _price(
 ) -> _Priced:
     """One round of pricing: at smoothed duals first, nearer to the master's own after each misprice."""
     sense, misprices, bound, bound_duals = master.sense, 0, master.sense.ideal, None
+    if not isinstance(solved.duals, Duals):
+        stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
     while True:
         duals = stabilization.propose(solved.duals)
         provisional = duals is not solved.duals

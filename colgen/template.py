@@ -86,9 +86,13 @@ class TrainOptions:
     Attributes
     ----------
     data
-        Folder of annotated data.
+        Folder of annotated data; that of ``train`` where a file was named.
     model
         The file to write the trained model to.
+    train, dev
+        Single files to learn from and to tune on, if they were named.
+    options
+        How to learn, by name; the template says which options it knows.
     seed
         Of everything that is drawn at random.
     quick
@@ -102,6 +106,9 @@ class TrainOptions:
     seed: int = 0
     quick: bool = False
     say: Callable[[str], None] = print
+    train: Path | None = None
+    dev: Path | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 Demo = Callable[[], Sequence[DemoLine]]

@@ -51,11 +51,11 @@ class Messages(NamedTuple):
 
 
 def no_messages(scores: Scores) -> Messages:
-    """Messages before the first are computed."""
+    """Messages before the first are computed: NaN, which differs from whatever comes."""
     num = len(scores)
     return Messages(
-        np.empty_like(scores),
-        np.empty_like(scores),
+        np.full_like(scores, np.nan),
+        np.full_like(scores, np.nan),
         np.zeros(num, dtype=np.uint8),
         np.zeros(num, dtype=np.uint8),
         np.ones(num, dtype=np.uint8),
@@ -69,7 +69,6 @@ def pass_messages(
     tables: Scores,
     transposed: Scores,
     domains: Domains,
-    member: Flags,
     messages: Messages,
     active: Offsets,
     both_ways: bool,
@@ -80,8 +79,6 @@ def pass_messages(
     ----------
     tables, transposed
         τ of all tables, rows ``table · labels + x`` for the node's and for its parent's label.
-    member
-        Shape (nodes, labels): whether a label is in a domain.
     active
         Numbers of the trees.
     both_ways
@@ -121,7 +118,7 @@ def pass_messages(
                 row[:] = 0
                 first_row = forest.table[node] * num
                 _add_message(tables, first_row, labels, below, starts[node], starts[node + 1], scratch, row)
-                up_change[node] = _replace(up, node, row, member, forest.parent[node])
+                up_change[node] = _replace(up, node, row, domains, forest.parent[node])
                 computed += 1
         if both_ways:
             for node in range(root, first - 1, -1):
@@ -156,7 +153,7 @@ def pass_messages(
                             scratch,
                             row,
                         )
-                        down_change[child] = _replace(down, child, row, member, child)
+                        down_change[child] = _replace(down, child, row, domains, child)
                         computed += 1
                     child = forest.next_sibling[child]
         for node in range(first, root + 1):
@@ -165,15 +162,18 @@ def pass_messages(
 
 
 @njit(cache=True)
-def _replace(messages: Scores, node: int, row: Scores, member: Flags, receiver: int) -> int:
+def _replace(messages: Scores, node: int, row: Scores, domains: Domains, receiver: int) -> int:
     """Put a message in its place; the answer says where it differs from the former one."""
     change = 0
+    for k in range(domains.starts[receiver], domains.starts[receiver + 1]):
+        if messages[node, domains.labels[k]] != row[domains.labels[k]]:
+            change = ANYWHERE + WITHIN
+            break
+    differing = 0
     for y in range(len(row)):
-        # A message that was never computed may be anything, also the same by chance: then it is right already.
-        if messages[node, y] != row[y]:
-            change |= ANYWHERE + WITHIN * member[receiver, y]
-            messages[node, y] = row[y]
-    return change
+        differing += messages[node, y] != row[y]
+        messages[node, y] = row[y]
+    return change if differing == 0 or change else ANYWHERE
 
 
 @njit(cache=True)

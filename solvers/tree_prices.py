@@ -14,12 +14,12 @@ which is equation (12) halved; for its last node alone w = 1, equation (8).  The
     Σ_r share_r max_x b_r(x) + Σ_e max(0, max R_e).
 
 R_e(x, y) = S(x) + τ(x, y) + T(y) with S = w F - (1 - w) down and T = (1 - w) G - w up.  Candidates for y are those
-with T(y) + max S + max_x τ(x, y) > 0, then those for x with S(x) + max T + max_y τ(x, y) > 0, over the candidates'
-T: maxima of tables are known beforehand.  Only pairs of candidates are looked at.
+with T(y) + max S + max_x τ(x, y) > 0, then those for x with S(x) + max T + max_y τ(x, y) > 0, the maximum of T taken
+over the candidates: maxima of tables are known beforehand.  Only pairs of candidates are looked at.
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), sections 3.1 and
-4.3.  Its equation (9), which halves local scores between edges, has the same reduced cost as (8): the message to a label
-then holds half of that label's own local score, whatever the maximum is taken over, and the halves add up again.
+4.3.  Its equation (9), which halves local scores between edges, has the same reduced cost as (8): the message to a
+label then holds half of that label's own local score, whatever the maximum is taken over, and the halves add up again.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from solvers.tree_domains import Domains
 Scores = NDArray[Any]
 
 
-def prune_by_bounds(forest: Forest, scores: Scores, tables: Scores) -> Domains:
+def prune_by_bounds(forest: Forest, scores: Scores, tables: Scores, slack: float = 0.0) -> Domains:
     """The labels that the rule leaves, at least one a node; ``below`` is not set.
 
     Parameters
@@ -31,11 +31,13 @@ def prune_by_bounds(forest: Forest, scores: Scores, tables: Scores) -> Domains:
         θ, shape (nodes, labels).
     tables
         τ, shape (tables, labels, labels).
+    slack
+        Labels stay that lack less than this: then every labelling that loses less has all its labels in the domains.
     """
     starts = np.empty(forest.num_nodes + 1, dtype=np.int64)
     labels = np.empty(scores.size, dtype=np.int32)
     extremes = (tables.min(axis=2), tables.max(axis=2), tables.min(axis=1), tables.max(axis=1))
-    _prune(forest, scores, *extremes, starts, labels)
+    _prune(forest, scores, *extremes, scores.dtype.type(slack), starts, labels)
     return Domains(starts, labels[: starts[-1]], np.empty(int(starts[-1]), dtype=scores.dtype))
 
 
@@ -47,6 +49,7 @@ def _prune(
     row_maxima: Scores,
     column_minima: Scores,
     column_maxima: Scores,
+    slack: Any,
     starts: Offsets,
     labels: Ints,
 ) -> None:
@@ -59,7 +62,7 @@ def _prune(
         for x in range(1, num):
             if scores[node, x] > scores[node, best]:
                 best = x
-        least = scores[node, best]
+        least = scores[node, best] - slack
         for x in range(num):
             row[x] = scores[node, x]
         if forest.parent[node] != NONE:

@@ -128,6 +128,51 @@ def _viterbi(
         values[chain] = value
 
 
+def plain(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints, Values]:
+    """Best labellings of chains by one compiled loop over label pairs with back pointers, as textbooks write it.
+
+    For comparison; parameters and results are those of :func:`viterbi`, with one matrix of transitions.
+    """
+    labels = np.empty(len(scores), dtype=np.int32)
+    values = np.empty(len(offsets) - 1)
+    _plain(scores, offsets, transitions, labels, values)
+    return labels, values
+
+
+@njit(cache=True)
+def _plain(scores: Scores, offsets: Offsets, transitions: Scores, labels: Ints, values: Values) -> None:
+    num = scores.shape[1]
+    most = longest(offsets)
+    forward = np.empty((most, num), dtype=scores.dtype)
+    back = np.empty((most, num), dtype=np.int32)
+    for chain in range(len(offsets) - 1):
+        start, n = offsets[chain], offsets[chain + 1] - offsets[chain]
+        for y in range(num):
+            forward[0, y] = scores[start, y]
+        for i in range(1, n):
+            for y in range(num):
+                best, where = forward[i - 1, 0] + transitions[0, y], 0
+                for x in range(1, num):
+                    here = forward[i - 1, x] + transitions[x, y]
+                    if here > best:
+                        best, where = here, x
+                forward[i, y] = best + scores[start + i, y]
+                back[i, y] = where
+        label = np.int64(np.argmax(forward[n - 1]))
+        if forward[n - 1, label] == -np.inf:
+            labels[start : start + n] = -1
+            values[chain] = -np.inf
+            continue
+        labels[start + n - 1] = label
+        value = np.float64(scores[start + n - 1, label])
+        for i in range(n - 1, 0, -1):
+            before = np.int64(back[i, label])
+            value += np.float64(scores[start + i - 1, before]) + np.float64(transitions[before, label])
+            label = before
+            labels[start + i - 1] = label
+        values[chain] = value
+
+
 def two_best(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints, Values, Ints, Values]:
     """Best and second best labellings of chains, by Viterbi's algorithm with two values a label.
 

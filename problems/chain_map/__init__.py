@@ -1,7 +1,7 @@
 """MAP in chains and trees by column generation.
 
-Data: a tree (a chain, mostly) whose node i has a score θ_i(x) for each label x, and whose edge from i to its parent p has
-a score τ_i(x, y) for each pair of labels.  A labelling is worth Σ_i θ_i(x_i) + Σ_i τ_i(x_i, x_p).
+Data: a tree (a chain, mostly) whose node i has a score θ_i(x) for each label x, and whose edge from i to its parent p
+has a score τ_i(x, y) for each pair of labels.  A labelling is worth Σ_i θ_i(x_i) + Σ_i τ_i(x_i, x_p).
 
 The program, for a chain, with one variable for each pair of labels of neighbouring tokens, an edge before the first and
 after the last token, and dual values written behind their rows:
@@ -25,8 +25,8 @@ program; its messages, defined for all labels as maxima over the neighbour's dom
 problem finds all pairs of positive reduced cost, from bounds on τ that are known beforehand.  One master holds a whole
 batch of chains or trees: a round is one call for their messages and one for their reduced costs.
 
-By default labels are priced one by one *before* they enter: a sweep passes the forward messages, and whether a label can
-be of use to anything that may follow is decided by one more bound on τ, by how much exchanging two labels can gain.
+By default labels are priced one by one *before* they enter: a sweep passes the forward messages, and whether a label
+can be of use to anything that may follow is decided by one more bound on τ, by how much exchanging two labels can gain.
 What is left is optimal after a single round, and most nodes keep one label.  See :mod:`solvers.tree_domains`.
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (NIPS 2012).

@@ -5,6 +5,8 @@ All return :class:`~problems.chain_map.Labellings`.  Chains only: for trees :fun
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from colgen.errors import InputError
@@ -30,16 +32,37 @@ def viterbi_two_best(instance: Instance) -> Labellings:
     return Labellings(starts, labels, values, values, runner_up)
 
 
-def viterbi_pruned(instance: Instance) -> Labellings:
-    """Best labellings of chains or trees, over the labels that rule (14) leaves."""
+def viterbi_plain(instance: Instance) -> Labellings:
+    """Best labellings of chains by a compiled loop over label pairs, as textbooks have it, without vector instructions.
+
+    What published speeds are mostly compared with; not a strong baseline.
+    """
+    if not _is_homogeneous(instance):
+        raise InputError("expected one table of transitions for all steps")
+    labels, values = dynamic.plain(instance.scores, _starts(instance), instance.pairwise.tables[0])
+    return Labellings(instance.forest.starts, labels, values, values)
+
+
+def viterbi_pruned(instance: Instance, margin: float | None = None) -> Labellings:
+    """Best labellings of chains or trees, over the labels that rule (14) leaves.
+
+    Parameters
+    ----------
+    margin
+        Also second best labellings that lose less than this; the rule then leaves what these need.
+    """
     forest, rows = instance.forest, instance.pairwise.rows
-    domains = tree_pruning.prune_by_bounds(forest, instance.scores, instance.pairwise.tables)
+    domains = tree_pruning.prune_by_bounds(forest, instance.scores, instance.pairwise.tables, margin or 0.0)
     tree_pruning.fill_below(forest, instance.scores, rows, domains)
     labels = np.empty(forest.num_nodes, dtype=np.int32)
     values = np.empty(instance.num_trees)
     everything = np.arange(instance.num_trees)
     tree_labels.best_labels(forest, instance.scores, rows, domains, everything, labels, values)
-    return Labellings(forest.starts, labels, values, values)
+    found = Labellings(forest.starts, labels, values, values)
+    if margin is None:
+        return found
+    others, second = tree_labels.runner_up(forest, instance.scores, rows, domains)
+    return dataclasses.replace(found, runner_up=Labellings(forest.starts, others, second, second))
 
 
 def beam_search(instance: Instance, width: int) -> Labellings:

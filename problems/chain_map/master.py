@@ -124,6 +124,7 @@ class ChainMaster(RestrictedMaster):
             self.bounds[~feasible] = -np.inf
         self.messages: Messages | None = None
         self.messages_computed = 0
+        self.rounds = np.zeros(instance.num_trees, dtype=np.int64)
         self._margin = margin
         self._second: Labellings | None = None
         if start is None:
@@ -153,6 +154,7 @@ class ChainMaster(RestrictedMaster):
 
     def solve(self, time_limit: float = math.inf) -> MasterSolution:
         forest, scores, pairwise = self.instance.forest, self.instance.scores, self.instance.pairwise
+        self.rounds[self.active] += 1
         if self.messages is not None:
             self.messages_computed += pass_messages(
                 forest,
@@ -160,7 +162,6 @@ class ChainMaster(RestrictedMaster):
                 pairwise.rows,
                 pairwise.transposed_rows,
                 self.domains,
-                self.member,
                 self.messages,
                 self.active,
                 self.both_ways,

@@ -70,14 +70,16 @@ class PairPricing(Pricing):
         )
         self.priced += priced
         self.looked_at += looked_at
-        total = float((master.bounds - duals.values)[duals.active].sum())
+        active = duals.active
+        total = float((master.bounds[active] - duals.values[active]).sum())
         # Numbers of single precision are summed in another order when the engine checks them.
         single = instance.scores.dtype == np.float32
-        rounding = 64 * np.finfo(np.float32).eps * (1.0 + float(np.abs(duals.values).max())) if single else 0.0
-        bound = float(found.max()) + rounding if len(found) else 0.0
+        rounding = 64 * float(np.finfo(np.float32).eps) * (1.0 + float(np.abs(duals.values[active]).max(initial=0.0)))
+        bound = float(found.max()) + (rounding if single else 0.0) if len(found) else 0.0
         pairs = Pairs(nodes, lower, upper)
         if self._gap > 0 and len(found):
-            far = master.bounds - duals.values > self._gap * np.abs(duals.values)
+            far = np.zeros(len(master.bounds), dtype=bool)
+            far[active] = master.bounds[active] - duals.values[active] > self._gap * np.abs(duals.values[active])
             wanted = far[np.searchsorted(instance.forest.starts, nodes, side="right") - 1]
             pairs, found = pairs.where(wanted), found[wanted]
         return PricingResult(pairs, bound, None if single else found, total)

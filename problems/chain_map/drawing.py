@@ -1,0 +1,53 @@
+"""Pictures of the experiment, and of how domains grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class Point(NamedTuple):
+    """A point of a picture."""
+
+    x: float
+    y: float
+    label: str
+
+
+_STYLES = {"cg": ("o-", "column generation"), "viterbi": ("s--", "vectorised Viterbi")}
+
+
+def draw(regularised: Sequence[Point], by_labels: Mapping[str, Sequence[Point]]) -> Figure:
+    """Accuracy against throughput as transitions are regularised, and throughput by number of labels."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    left.plot([p.x for p in regularised], [p.y for p in regularised], "o-", color="black")
+    for point in regularised:
+        left.annotate(point.label, point[:2], textcoords="offset points", xytext=(6, 4))
+    left.set_xlabel("sentences a second")
+    left.set_ylabel("tokens right (%)")
+    left.set_title("Accuracy and speed by the transitions' L2 strength", fontsize=10)
+    left.margins(0.1)
+    left.grid(alpha=0.3)
+    _draw_scaling(right, by_labels)
+    return figure
+
+
+def _draw_scaling(axes: Axes, by_labels: Mapping[str, Sequence[Point]]) -> None:
+    for way, points in by_labels.items():
+        style, name = _STYLES[way]
+        axes.loglog([p.x for p in points], [p.y for p in points], style, color="black", label=name)
+    ticks = [point.x for point in next(iter(by_labels.values()))]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("labels")
+    axes.set_ylabel("sentences a second")
+    axes.set_title("Speed by number of labels", fontsize=10)
+    axes.grid(alpha=0.3)
+    axes.legend()

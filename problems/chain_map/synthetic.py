@@ -1,0 +1,45 @@
+"""Chains with any number of labels whose scores are distributed as those of a trained tagger."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from problems.chain_map.instance import Instance, Pairwise
+
+_BEST = 10
+"""Labels of a token whose scores are kept: how far ahead the best are decides what pruning can do."""
+
+
+def stretched(instance: Instance, num_labels: int, seed: int) -> Instance:
+    """The chains of an instance with another number of labels.
+
+    Every new label stands for an old one, whose transitions it has.  The ten best labels of a token have the scores
+    that the ten best had before, in the order of the labels that they stand for; below them scores follow the old ones'
+    quantiles.
+    """
+    rng = np.random.default_rng(seed)
+    old = instance.num_labels
+    stands_for = np.concatenate([rng.permutation(old), rng.integers(0, old, max(0, num_labels - old))])[:num_labels]
+    ranked = -np.sort(-instance.scores, axis=1)
+    best = min(_BEST, old, num_labels)
+    places = np.concatenate([np.arange(best), np.linspace(best, old - 1, num_labels - best + 1)[1:]])
+    below = np.minimum(places.astype(int), old - 1)
+    above = np.minimum(below + 1, old - 1)
+    share = (places - below).astype(instance.scores.dtype)
+    quantiles = ranked[:, below] * (1 - share) + ranked[:, above] * share
+    noise = rng.random((len(ranked), num_labels)) * 1e-3  # orders the labels that stand for the same one
+    order = np.argsort(-(instance.scores[:, stands_for] + noise), axis=1, kind="stable")
+    scores = np.empty((len(ranked), num_labels), dtype=instance.scores.dtype)
+    np.put_along_axis(scores, order, quantiles.astype(instance.scores.dtype), axis=1)
+    table = np.ascontiguousarray(instance.pairwise.tables[0][np.ix_(stands_for, stands_for)])
+    return Instance(instance.forest, scores, Pairwise(table))
+
+
+def first_chains(instance: Instance, count: int) -> Instance:
+    """The first chains of an instance."""
+    starts = instance.forest.starts[: count + 1]
+    end = int(starts[-1])
+    forest = instance.forest._replace(
+        starts=starts, **{name: getattr(instance.forest, name)[:end] for name in instance.forest._fields[1:]}
+    )
+    return Instance(forest, instance.scores[:end], instance.pairwise, instance.labels, instance.nodes[:end])

@@ -1,0 +1,96 @@
+"""``colgen train chain_map``: a tagger from a folder of tagged sentences, and how good it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from colgen.errors import InputError
+from colgen.template import Figure, TrainOptions
+from problems.chain_map.corpus import TASKS, Tagged, Task, read_tagged
+from problems.chain_map.learning import Examples, train_perceptron, train_svm
+
+OPTIONS = {
+    "task": f"{', '.join(TASKS)}; pos by default",
+    "learner": "perceptron (the default) or svm",
+    "epochs": "passes over the sentences",
+    "emission_l2": "svm: strength of the regularisation of emission weights, 0.1 by default",
+    "transition_l2": "svm: the same of transition weights",
+}
+
+_QUICK = 600
+"""Sentences of a quick training."""
+
+
+def read_corpus(folder: Path, task: Task, part: str) -> list[Tagged]:
+    """The sentences of the file of a folder, or of its folder ``english_ewt``, whose name ends in ``-PART.tsv``."""
+    paths = sorted(folder.glob(f"*-{part}.tsv")) or sorted((folder / "english_ewt").glob(f"*-{part}.tsv"))
+    if len(paths) != 1:
+        raise InputError(
+            f"{folder}: expected one file whose name ends in -{part}.tsv (word, part of speech, entity in BIO and in "
+            f"BILOU, a token a line), there are {len(paths) or 'none'}"
+        )
+    return read_tagged(paths[0], task)
+
+
+def examples_of(sentences: list[Tagged], task: Task) -> Examples:
+    """Sentences to learn from, with all tags of the task."""
+    return Examples.of(sentences, task.tags(tag for sentence in sentences for tag in sentence.tags))
+
+
+def train_from_folder(options: TrainOptions) -> list[Figure]:
+    """Train, test on the development and on the test sentences, and write the model."""
+    started = time.perf_counter()
+    chosen = _checked(options.options)
+    task = TASKS[chosen.get("task", "pos")]
+    if options.train is not None:
+        learn = read_tagged(options.train, task)
+        parts = {} if options.dev is None else {"dev": read_tagged(options.dev, task)}
+    else:
+        learn = read_corpus(options.data, task, "train")
+        parts = {part: read_corpus(options.data, task, part) for part in ("dev", "test")}
+    if options.quick:
+        learn = learn[:_QUICK]
+    options.say(f"{len(learn)} sentences to learn from, " + ", ".join(f"{len(s)} {part}" for part, s in parts.items()))
+    examples = examples_of(learn, task)
+    options.say(f"{len(examples.tags)} tags, {len(examples.index):,} features")
+    epochs = {"epochs": int(chosen["epochs"])} if "epochs" in chosen else {"epochs": 2} if options.quick else {}
+    if chosen.get("learner", "perceptron") == "perceptron":
+        tagger = train_perceptron(task.name, examples, seed=options.seed, say=options.say, **epochs)
+    else:
+        strength = {name: float(chosen[name]) for name in ("emission_l2", "transition_l2") if name in chosen}
+        tagger = train_svm(task.name, examples, seed=options.seed, say=options.say, **epochs, **strength)  # type: ignore[arg-type]
+    tagger.save(options.model)
+    options.say(f"{options.model} is written")
+    return [
+        *(
+            Figure(f"accuracy_{part}", 100.0 * tagger.accuracy(sentences), "%", len(sentences), "of the tokens")
+            for part, sentences in parts.items()
+        ),
+        Figure("seconds", time.perf_counter() - started, "s", 1, "all of it"),
+    ]
+
+
+def _checked(options: Mapping[str, str]) -> Mapping[str, str]:
+    """Options that are known and have possible values."""
+    for name, value in options.items():
+        if name not in OPTIONS:
+            known = "; ".join(f"{option}: {meaning}" for option, meaning in OPTIONS.items())
+            raise InputError(f"there is no option {name!r}; there are {known}")
+        if name == "task" and value not in TASKS:
+            raise InputError(f"option task: expected one of {', '.join(TASKS)}, not {value!r}")
+        if name == "learner" and value not in ("perceptron", "svm"):
+            raise InputError(f"option learner: expected perceptron or svm, not {value!r}")
+        if name == "epochs" and not (value.isdecimal() and int(value)):
+            raise InputError(f"option epochs: expected a whole number, one or more, not {value!r}")
+        if name.endswith("_l2"):
+            try:
+                strength = float(value)
+            except ValueError:
+                strength = -1.0
+            if not 0 <= strength < float("inf"):
+                raise InputError(f"option {name}: expected a number from 0 on, not {value!r}")
+    if options.get("learner") != "svm" and any(name.endswith("_l2") for name in options):
+        raise InputError("emission_l2 and transition_l2 need learner=svm")
+    return options

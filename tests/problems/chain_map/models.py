@@ -1,0 +1,65 @@
+"""Tiny chains and trees at random, and all their labellings."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+
+from problems.chain_map import Instance
+from solvers.forest import NONE
+
+
+def scores_of(instance, tree):
+    """All labellings' scores of one tree, best first, from the instance's arrays alone."""
+    first, end = (int(k) for k in instance.forest.starts[tree : tree + 2])
+    found = []
+    for labels in itertools.product(range(instance.num_labels), repeat=end - first):
+        total = 0.0
+        for i, label in enumerate(labels):
+            total += float(instance.scores[first + i, label])
+            parent = int(instance.forest.parent[first + i])
+            if parent != NONE:
+                total += float(instance.table_of(first + i)[label, labels[parent - first]])
+        found.append(total)
+    return sorted(found, reverse=True)
+
+
+def best_scores(instance):
+    return np.array([scores_of(instance, k)[0] for k in range(instance.num_trees)])
+
+
+def second_scores(instance):
+    """-inf where there is one labelling only."""
+    return np.array([([*scores_of(instance, k), -np.inf])[1] for k in range(instance.num_trees)])
+
+
+def draw(seed, forbidden=True, dtype=float):
+    """One chain, many, one with transitions that differ from step to step, or a tree; ties, flat and peaked scores."""
+    rng = np.random.default_rng(seed)
+    labels = int(rng.integers(1, 5))
+    forbid = forbidden and rng.random() < 0.3
+
+    def scores(*shape):
+        whole, scale = rng.random() < 0.5, rng.choice([0.1, 1.0, 5.0])
+        array = (
+            rng.integers(-3, 4, size=shape).astype(dtype) if whole else (scale * rng.normal(size=shape)).astype(dtype)
+        )
+        if forbid:
+            array[rng.random(shape) < 0.15] = -np.inf
+        return array
+
+    lengths = rng.integers(1, 5, size=3).tolist()
+    match seed % 4:
+        case 0:
+            return Instance.from_chain(scores(lengths[0], labels), scores(labels, labels))
+        case 1:
+            return Instance.from_chains([scores(n, labels) for n in lengths], scores(labels, labels))
+        case 2:
+            steps = [scores(n - 1, labels, labels) for n in lengths]
+            return Instance.from_chains([scores(n, labels) for n in lengths], steps)
+        case _:
+            tree = nx.random_labeled_tree(int(rng.integers(1, 6)), seed=seed)
+            graph = nx.DiGraph()
+            graph.add_nodes_from(tree)
+            graph.add_edges_from(tree.edges)
+            return Instance.from_tree(graph, {v: scores(labels) for v in graph}, scores(labels, labels))

@@ -1,0 +1,32 @@
+"""Tagged sentences made up by a little grammar: enough for a tagger to learn."""
+
+import numpy as np
+
+WORDS = {
+    "D": ["the", "a", "every", "no"],
+    "A": ["green", "old", "quick", "sleepy", "tall"],
+    "N": ["walker", "runner", "painter", "garden", "window", "stone"],
+    "V": ["paints", "sees", "finds", "walks", "runs"],
+    "P": ["Anna", "Ben", "Clara", "Dora"],
+}
+
+
+def sentence(rng):
+    """``[(word, tag, BIO, BILOU), ...]``."""
+
+    def noun():
+        if rng.random() < 0.3:
+            return ["P"]
+        return ["D", *(["A"] if rng.random() < 0.5 else []), "N"]
+
+    tags = [*noun(), "V", *(noun() if rng.random() < 0.7 else [])]
+    return [(str(rng.choice(WORDS[tag])), tag, *(("B-PER", "U-PER") if tag == "P" else ("O", "O"))) for tag in tags]
+
+
+def write_corpus(folder, counts=(200, 30, 30), seed=0):
+    """Files ``toy-train.tsv``, ``toy-dev.tsv`` and ``toy-test.tsv``."""
+    rng = np.random.default_rng(seed)
+    for part, count in zip(("train", "dev", "test"), counts, strict=True):
+        lines = ["\n".join("\t".join(token) for token in sentence(rng)) + "\n" for _ in range(count)]
+        (folder / f"toy-{part}.tsv").write_text("\n".join(lines), encoding="utf-8")
+    return folder

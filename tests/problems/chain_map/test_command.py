@@ -1,0 +1,119 @@
+"""The command line: train, solve, demo and benchmark."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from colgen.cli import main
+from colgen.errors import InputError
+from colgen.template import BenchOptions, TrainOptions
+from problems.chain_map import random
+from problems.chain_map.demo import many_labels, tagged_sentences
+from problems.chain_map.experiment import bench_chain_map
+from problems.chain_map.training import train_from_folder
+from tests.problems.chain_map.sentences import write_corpus
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    path = folder / "model.npz"
+    assert main(["train", "chain_map", "--data", str(folder), "--model", str(path), "--option", "task=joint"]) == 0
+    return path
+
+
+def test_text_on_the_standard_input_is_tagged(model, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO("the old walker sees Anna\n\nBen runs\n"))
+    assert main(["solve", "chain_map", str(model), "--quiet"]) == 0
+    shown = capsys.readouterr().out
+    assert "the/D|O old/A|O walker/N|O sees/V|O Anna/P|B-PER" in shown
+    assert "Ben/P|B-PER runs/V|O" in shown
+
+
+def test_a_text_file_is_tagged_and_bounds_are_written(model, tmp_path, capsys):
+    text = tmp_path / "text.txt"
+    text.write_text("every garden\nDora paints\n")
+    arguments = ["solve", "chain_map", str(text), "--model", str(model), "--option", "precision=double", "--json", "-"]
+    assert main(arguments) == 0
+    answer = json.loads(capsys.readouterr().out)["answer"]
+    assert [sentence["labels"] for sentence in answer] == [["D|O", "N|O"], ["P|B-PER", "V|O"]]
+    assert [sentence["nodes"] for sentence in answer] == [["every", "garden"], ["Dora", "paints"]]
+    for sentence in answer:
+        assert sentence["score"] == pytest.approx(sentence["bound"])
+
+
+def test_an_instance_is_solved(tmp_path, capsys):
+    random(0, chains=2, length=3, labels=4).write(tmp_path / "chains.npz")
+    assert main(["solve", "chain_map", str(tmp_path / "chains.npz")]) == 0
+    assert "optimal" in capsys.readouterr().out.lower()
+
+
+def test_bad_input_is_refused(model, tmp_path, capsys, monkeypatch):
+    text = tmp_path / "text.txt"
+    text.write_text("\n\n")
+    assert main(["solve", "chain_map", str(text)]) == 2
+    assert "colgen train chain_map" in capsys.readouterr().err
+    assert main(["solve", "chain_map", str(text), "--model", str(model)]) == 2
+    assert "expected text" in capsys.readouterr().err
+    assert main(["solve", "chain_map", str(text), "--model", str(model), "--option", "precision=half"]) == 2
+    assert "single or double" in capsys.readouterr().err
+    assert main(["solve", "chain_map", str(text), "--model", str(model), "--option", "colour=red"]) == 2
+    assert "there is no option 'colour'" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert main(["solve", "chain_map", str(model)]) == 2
+    assert "the standard input: expected text" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"task": "ner"}, "option task"),
+        ({"learner": "forest"}, "option learner"),
+        ({"epochs": "0"}, "option epochs"),
+        ({"emission_l2": "-1", "learner": "svm"}, "option emission_l2"),
+        ({"transition_l2": "x", "learner": "svm"}, "option transition_l2"),
+        ({"transition_l2": "1"}, "learner=svm"),
+        ({"speed": "fast"}, "no option 'speed'"),
+    ],
+)
+def test_options_of_training_are_checked(folder, tmp_path, options, words):
+    with pytest.raises(InputError, match=words):
+        train_from_folder(TrainOptions(folder, tmp_path / "m.npz", options=options))
+    assert not (tmp_path / "m.npz").exists()
+
+
+def test_single_files_train_too(folder, tmp_path):
+    files = {"train": folder / "toy-train.tsv", "dev": folder / "toy-dev.tsv"}
+    options = {"learner": "svm", "epochs": "3", "transition_l2": "1"}
+    figures = train_from_folder(TrainOptions(folder, tmp_path / "m.npz", say=[].append, options=options, **files))
+    assert [figure.name for figure in figures] == ["accuracy_dev", "seconds"]
+    assert figures[0].value > 90.0
+
+
+@pytest.mark.parametrize("demo", [tagged_sentences, many_labels])
+def test_demo_lines_agree(demo):
+    for line in demo():
+        assert line.objective == pytest.approx(line.brute_force_objective)
+        assert line.columns_used < line.columns_possible / 50
+
+
+def test_quick_benchmark_measures_everything(folder, tmp_path):
+    picture = tmp_path / "bench.png"
+    options = BenchOptions(folder, quick=True, say=[].append, plot=picture)
+    figures = {figure.name: figure.value for figure in bench_chain_map(options)}
+    for name in ("speedup_vs_viterbi_pos", "speedup_vs_viterbi_pos_double", "oracle_speedup_pos", "label_exponent_cg"):
+        assert np.isfinite(figures[name])
+        assert figures[name] > 0
+    assert figures["exact_pos_cg"] == figures["exact_pos_cg_published"] == 100.0
+    assert picture.stat().st_size > 10_000
+
+
+def test_benchmark_needs_sentences():
+    with pytest.raises(InputError, match="needs tagged sentences"):
+        bench_chain_map(BenchOptions())

@@ -1,0 +1,144 @@
+"""Instances: what is refused, trees from graphs, files."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from colgen.errors import InputError
+from problems.chain_map import Instance, Pairwise, random, read
+from tests.problems.chain_map.models import draw
+
+
+@pytest.mark.parametrize(
+    ("scores", "transitions", "words"),
+    [
+        (np.zeros((2, 3)), np.zeros((2, 2)), "as many labels"),
+        (np.zeros((0, 3)), np.zeros((3, 3)), "one token or more"),
+        (np.zeros(3), np.zeros((3, 3)), "expected scores of shape"),
+        (np.zeros((2, 3)), np.zeros((3, 2)), "scores of pairs of shape"),
+        (np.full((2, 3), np.nan), np.zeros((3, 3)), "NaN"),
+        (np.full((2, 3), np.inf), np.zeros((3, 3)), r"\+inf"),
+        (np.zeros((2, 3)), np.full((3, 3), np.nan), "NaN"),
+        (np.zeros((2, 3)), np.full((3, 3), np.inf), r"\+inf"),
+        (np.zeros((2, 3)), np.zeros((2, 3, 3)), r"transitions of shape \(1, 3, 3\)"),
+        ([["a", "b"]], np.zeros((2, 2)), "array of numbers"),
+        ([[1.0, 2.0], [3.0]], np.zeros((2, 2)), "array of numbers"),
+        (np.zeros((2, 2), dtype=complex), np.zeros((2, 2)), "array of numbers"),
+    ],
+)
+def test_bad_chains_are_refused(scores, transitions, words):
+    with pytest.raises(InputError, match=words):
+        Instance.from_chain(scores, transitions)
+
+
+def test_no_chains_are_refused():
+    with pytest.raises(InputError, match="one chain or more"):
+        Instance.from_chains([], np.zeros((2, 2)))
+    with pytest.raises(InputError, match="same labels"):
+        Instance.from_chains([np.zeros((2, 2)), np.zeros((2, 3))], np.zeros((2, 2)))
+    with pytest.raises(InputError, match="for each of 2 chains"):
+        Instance.from_chains([np.zeros((2, 2)), np.zeros((2, 2))], [np.zeros((1, 2, 2))])
+
+
+def test_names_are_counted():
+    with pytest.raises(InputError, match="3 names of labels"):
+        Instance.from_chain(np.zeros((2, 3)), np.zeros((3, 3)), labels=["a"])
+    with pytest.raises(InputError, match="2 names of nodes"):
+        Instance.from_chain(np.zeros((2, 3)), np.zeros((3, 3)), nodes=["a"])
+
+
+def test_objective_checks_the_labels():
+    instance = random(0, length=3, labels=2)
+    n = instance.forest.num_nodes
+    with pytest.raises(InputError, match=f"expected {n} labels"):
+        instance.objective([0])
+    with pytest.raises(InputError, match="labels from 0 to 1"):
+        instance.objective([2] * n)
+    with pytest.raises(InputError, match="as numbers"):
+        instance.objective([0.5] * n)
+    forbidding = Instance.from_chain(np.array([[0.0, -np.inf]]), np.zeros((2, 2)))
+    assert forbidding.check([0]) == 0.0
+    with pytest.raises(InputError, match=r"score is -inf"):
+        forbidding.check([1])
+
+
+@pytest.mark.parametrize(
+    ("graph", "words"),
+    [
+        (nx.Graph(), "one node or more"),
+        (nx.cycle_graph(3), "without cycles"),
+        (nx.DiGraph([(0, 0)]), "without cycles"),
+    ],
+)
+def test_graphs_that_are_no_trees_are_refused(graph, words):
+    with pytest.raises(InputError, match=words):
+        Instance.from_tree(graph, {v: [0.0] for v in graph}, [[0.0]])
+
+
+def test_trees_without_scores_are_refused():
+    graph = nx.path_graph(2)
+    with pytest.raises(InputError, match="none for 0"):
+        Instance.from_tree(graph)
+    with pytest.raises(InputError, match="none for 0 - 1"):
+        Instance.from_tree(graph, {0: [0.0], 1: [0.0]})
+    graph.edges[0, 1]["transitions"] = np.zeros((3, 1))
+    with pytest.raises(InputError, match=r"\(1, 1\) for the edge 0 - 1"):
+        Instance.from_tree(graph, {0: [0.0], 1: [0.0]})
+    with pytest.raises(InputError, match="one row of scores for node 0"):
+        Instance.from_tree(graph, {0: [[0.0]], 1: [0.0]})
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_tree_scores_as_its_graph_does(seed):
+    """Whatever root is chosen: edges keep their direction."""
+    rng = np.random.default_rng(seed)
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(6))
+    for u, v in nx.random_labeled_tree(6, seed=seed).edges:
+        graph.add_edge(*((u, v) if rng.random() < 0.5 else (v, u)), transitions=rng.normal(size=(3, 3)))
+    scores = {v: rng.normal(size=3) for v in graph}
+    instance = Instance.from_tree(graph, scores)
+    labels = rng.integers(0, 3, size=6)
+    by_node = dict(zip(instance.nodes, labels.tolist(), strict=True))
+    expected = sum(scores[v][by_node[v]] for v in graph)
+    expected += sum(tau[by_node[u], by_node[v]] for u, v, tau in graph.edges(data="transitions"))
+    assert instance.objective(labels) == pytest.approx(expected)
+    assert not instance.is_chains or nx.is_path(graph.to_undirected(), list(instance.nodes))
+
+
+def test_types_are_kept():
+    single = Instance.from_chain(np.zeros((2, 2), dtype=np.float32), np.zeros((2, 2)))
+    assert single.scores.dtype == single.pairwise.tables.dtype == np.float32
+    whole = Instance.from_chain(np.zeros((2, 2), dtype=int), np.zeros((2, 2), dtype=bool))
+    assert whole.scores.dtype == whole.pairwise.tables.dtype == np.float64
+    pairwise = Pairwise(np.zeros((2, 2), dtype=np.float32))
+    assert pairwise.astype(np.float32) is pairwise
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_written_is_read_again(tmp_path, seed):
+    instance = draw(seed)
+    instance.write(tmp_path / "model.npz")
+    again = read(tmp_path / "model.npz")
+    np.testing.assert_array_equal(again.scores, instance.scores)
+    np.testing.assert_array_equal(again.pairwise.tables, instance.pairwise.tables)
+    for mine, theirs in zip(again.forest, instance.forest, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_plain_arrays_are_read(tmp_path):
+    rng = np.random.default_rng(0)
+    scores, tau = rng.normal(size=(5, 2)), rng.normal(size=(2, 2))
+    np.savez(tmp_path / "two.npz", scores=scores, transitions=tau, lengths=[2, 3])
+    assert read(tmp_path / "two.npz").num_trees == 2
+    np.savez(tmp_path / "one.npz", scores=scores, transitions=tau)
+    assert read(tmp_path / "one.npz").num_trees == 1
+    np.savez(tmp_path / "bad.npz", scores=scores, transitions=tau, lengths=[2, 2])
+    with pytest.raises(InputError, match="sum to 5"):
+        read(tmp_path / "bad.npz")
+    np.savez(tmp_path / "none.npz", scores=scores)
+    with pytest.raises(InputError, match="arrays scores and transitions"):
+        read(tmp_path / "none.npz")
+    (tmp_path / "text.npz").write_text("nothing")
+    with pytest.raises(InputError, match=r"expected an \.npz file"):
+        read(tmp_path / "text.npz")

@@ -1,0 +1,188 @@
+"""Corpora, features, taggers, and the oracle that finds violated margins."""
+
+import numpy as np
+import pytest
+
+from colgen.errors import InputError
+from problems.chain_map import Instance, viterbi_pruned, viterbi_two_best
+from problems.chain_map.corpus import TASKS, Tagged, read_tagged
+from problems.chain_map.features import NUM_KINDS, UNKNOWN, build_index, features, look_up, shape
+from problems.chain_map.learning import Examples, Tagger, margin_violations, train_perceptron, train_svm
+from problems.chain_map.synthetic import first_chains, stretched
+from problems.chain_map.training import examples_of, read_corpus
+from solvers.viterbi import viterbi
+from tests.problems.chain_map.models import draw, scores_of
+from tests.problems.chain_map.sentences import write_corpus
+
+
+def quiet(_):
+    """Says nothing."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+def test_tags_are_read_by_task(tmp_path):
+    path = tmp_path / "two-train.tsv"
+    path.write_text("Anna\tNNP\tB-PER\tU-PER\nran\tVBD\tO\tO\n\n\nto\tTO\tB-OTH\tU-OTH\nMali\tNNP\tI-LOC\tL-LOC\n")
+    words = [("Anna", "ran"), ("to", "Mali")]
+    by_task = {name: [(s.words, s.tags) for s in read_tagged(path, task)] for name, task in TASKS.items()}
+    assert by_task["pos"] == [(words[0], ("NNP", "VBD")), (words[1], ("TO", "NNP"))]
+    assert by_task["joint"] == [(words[0], ("NNP|B-PER", "VBD|O")), (words[1], ("TO|O", "NNP|I-LOC"))]
+    assert by_task["joint_bilou"][1][1] == ("TO|O", "NNP|L-LOC")
+    assert TASKS["pos"].tags(["b", "a", "b"]) == ("a", "b")
+    assert len(TASKS["joint"].tags(["a|O", "b|B-PER"])) == 2 * 7
+    assert len(TASKS["joint_bilou"].tags(["a|O", "b|U-PER"])) == 2 * 13
+
+
+@pytest.mark.parametrize(("text", "line"), [("a\tX\n\nb\n", 3), ("a\t\n", 1), ("a X\n", 1)])
+def test_a_malformed_line_is_named(tmp_path, text, line):
+    path = tmp_path / "bad.tsv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"line {line}: expected 2 fields"):
+        read_tagged(path, TASKS["pos"])
+
+
+def test_corpora_are_found_by_their_names(folder, tmp_path):
+    assert len(read_corpus(folder, TASKS["pos"], "train")) == 200
+    with pytest.raises(InputError, match=r"-test\.tsv"):
+        read_corpus(tmp_path, TASKS["pos"], "test")
+
+
+def test_features_look_at_the_word_and_around_it():
+    assert shape("McDonald's-2") == "XxXx'x-d"
+    first, second = features(["Anna", "1999"])
+    assert len(first) == len(second) == NUM_KINDS
+    assert "w Anna" in first
+    assert "l anna" in first
+    assert "s3 nna" in first
+    assert "+1 0000" in first
+    assert "-1 anna" in second
+    assert "x d last" in second
+    index = build_index([["a", "b"], ["a", "c"]], min_count=2)
+    assert "w a" in index
+    assert "w b" not in index
+    rows = look_up([["a", "b"]], index)
+    assert rows.shape == (2, NUM_KINDS)
+    assert rows[0, 1] == index["w a"]
+    assert rows[1, 1] == UNKNOWN
+
+
+@pytest.mark.parametrize("task", ["pos", "joint"])
+@pytest.mark.parametrize("learner", [train_perceptron, train_svm])
+def test_taggers_learn_a_little_grammar(folder, task, learner, tmp_path):
+    examples = examples_of(read_corpus(folder, TASKS[task], "train"), TASKS[task])
+    tagger = learner(task, examples, epochs=6, say=quiet)
+    test = read_corpus(folder, TASKS[task], "test")
+    assert tagger.accuracy(test) > 0.97
+    tagger.save(tmp_path / "tagger.npz")
+    again = Tagger.load(tmp_path / "tagger.npz")
+    sentences = [sentence.words for sentence in test]
+    assert again.tag(sentences) == tagger.tag(sentences)
+    assert (again.task, again.tags) == (task, tagger.tags)
+    instance = tagger.instance(sentences)
+    assert instance.labels == tagger.tags
+    assert instance.nodes[0] == sentences[0][0]
+
+
+def test_the_perceptron_is_the_average_of_its_weights(folder):
+    """One pass by hand, over sentences in the same order."""
+    examples = examples_of(read_corpus(folder, TASKS["pos"], "train")[:20], TASKS["pos"])
+    tagger = train_perceptron("pos", examples, epochs=1, seed=3, say=quiet)
+    num = len(examples.tags)
+    weights, tau = np.zeros((len(examples.index), num)), np.zeros((num, num))
+    sums, tau_sums = np.zeros_like(weights), np.zeros_like(tau)
+    for k in np.random.default_rng(3).permutation(len(examples)):
+        part = slice(examples.starts[k], examples.starts[k + 1])
+        tokens, gold = examples.features[part], examples.gold[part]
+        local = np.array([weights[token[token >= 0]].sum(axis=0) for token in tokens])
+        found, _ = viterbi(local, np.array([0, len(gold)]), tau)
+        sums += weights
+        tau_sums += tau
+        for labels, sign in ((gold, 1.0), (found, -1.0)):
+            for i, label in enumerate(labels):
+                np.add.at(weights, (tokens[i][tokens[i] >= 0], label), sign)
+                if i:
+                    tau[labels[i - 1], label] += sign
+    rounds = len(examples) + 1  # the average counts the weights after the last sentence too
+    dense = np.zeros_like(weights)
+    for f in range(len(weights)):
+        part = slice(tagger.starts[f], tagger.starts[f + 1])
+        dense[f, tagger.labels[part]] = tagger.weights[part]
+    np.testing.assert_allclose(dense, (sums + weights) / rounds, atol=1e-5)
+    np.testing.assert_allclose(tagger.transitions, (tau_sums + tau) / rounds, atol=1e-5)
+
+
+def test_stronger_regularisation_makes_smaller_transitions(folder):
+    examples = examples_of(read_corpus(folder, TASKS["pos"], "train"), TASKS["pos"])
+    sizes = [
+        float(np.abs(train_svm("pos", examples, transition_l2=strength, epochs=4, say=quiet).transitions).sum())
+        for strength in (0.1, 10.0, 1000.0)
+    ]
+    assert sizes[0] > sizes[1] > sizes[2]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_margins_are_violated_where_enumeration_says_so(seed):
+    instance = draw(seed, forbidden=False)
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(0, instance.num_labels, size=instance.forest.num_nodes).astype(np.int32)
+    if seed % 2:  # the best labelling itself is the true one, mostly
+        gold = viterbi_pruned(instance).labels
+    labels, violating = margin_violations(instance, gold)
+    values = instance.values(gold)
+    for k in range(instance.num_trees):
+        rivals = scores_of(instance, k)
+        rivals.remove(min(rivals, key=lambda score: abs(score - values[k])))  # the true one
+        worst = max(rivals, default=-np.inf)
+        if abs(worst - (values[k] - 1.0)) < 1e-9:
+            continue
+        assert (k in violating) == (worst > values[k] - 1.0)
+        if k in violating:
+            assert instance.values(labels)[k] == pytest.approx(worst)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 4, 5])
+def test_two_best_behind_pruning(seed):
+    instance = draw(seed, forbidden=False)
+    if len(instance.pairwise.tables) == 1:
+        near = viterbi_two_best(instance)
+        found = viterbi_pruned(instance, margin=5.0)
+        within = near.runner_up.values > near.values - 5.0
+        np.testing.assert_allclose(found.runner_up.values[within], near.runner_up.values[within])
+
+
+def test_nothing_to_learn_from_is_refused():
+    with pytest.raises(InputError, match="one tagged sentence"):
+        Examples.of([], ("a",))
+    examples = Examples.of([Tagged(("a", "b"), ("X", "Y"))] * 2, ("X", "Y"))
+    tagger = train_perceptron("pos", examples, epochs=1, say=quiet)
+    for sentences in ([], [["a"], []]):
+        with pytest.raises(InputError, match="one sentence or more"):
+            tagger.instance(sentences)
+
+
+def test_a_file_that_is_no_tagger_is_refused(tmp_path):
+    np.savez(tmp_path / "other.npz", kind="something else")
+    (tmp_path / "text.npz").write_text("nothing")
+    for name in ("other.npz", "text.npz", "missing.npz"):
+        with pytest.raises(InputError, match="expected a tagger"):
+            Tagger.load(tmp_path / name)
+
+
+def test_synthetic_chains_keep_the_best_scores():
+    rng = np.random.default_rng(0)
+    scores = [rng.normal(size=(4, 12)) for _ in range(3)]
+    instance = first_chains(Instance.from_chains(scores, rng.normal(size=(12, 12))), 2)
+    assert instance.num_trees == 2
+    assert instance.forest.num_nodes == 8
+    for num in (5, 12, 40):
+        wider = stretched(instance, num, seed=1)
+        assert wider.scores.shape == (8, num)
+        assert wider.pairwise.num_labels == num
+        best = min(num, 10)
+        np.testing.assert_allclose(
+            -np.sort(-wider.scores, axis=1)[:, :best], -np.sort(-instance.scores, axis=1)[:, :best]
+        )

@@ -1,0 +1,218 @@
+"""Column generation against all labellings, Viterbi's algorithm, and itself with other options."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from colgen import IterationLimit, Termination, solve
+from colgen.errors import InputError
+from problems.chain_map import ChainMAP, Instance, Labellings, Pairwise, decode, random, viterbi, viterbi_two_best
+from tests.problems.chain_map.models import best_scores, draw, second_scores
+
+WAYS = [
+    {},
+    {"margin": 0.5},
+    {"start": 1},
+    {"start": 2, "prune": True},
+    {"start": 1, "reduced_cost": "forward"},
+    {"start": 1, "reduced_cost": "split"},
+]
+
+
+@pytest.mark.parametrize("options", WAYS, ids=str)
+@pytest.mark.parametrize("seed", range(60))
+def test_best_labellings_are_those_of_enumeration(seed, options):
+    instance = draw(seed)
+    best, found = best_scores(instance), decode(instance, **options)
+    feasible = best > -np.inf
+    np.testing.assert_array_equal(found.feasible, feasible)
+    np.testing.assert_allclose(found.values[feasible], best[feasible], atol=1e-9)
+    np.testing.assert_allclose(found.bounds[feasible], best[feasible], atol=1e-9)
+    for k in range(len(found)):
+        assert (found[k] >= 0).all() if feasible[k] else (found[k] == -1).all()
+    if feasible.all():
+        np.testing.assert_allclose(instance.values(found.labels), best, atol=1e-9)
+        assert instance.check(found.labels) == pytest.approx(best.sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_second_best_labellings_are_those_of_enumeration(seed):
+    instance = draw(seed)
+    best, second = best_scores(instance), second_scores(instance)
+    found = decode(instance, margin=np.inf)
+    np.testing.assert_allclose(found.runner_up.values, np.where(best > -np.inf, second, -np.inf), atol=1e-9)
+    near = (best > -np.inf) & (second > best - 1.0 + 1e-9)
+    np.testing.assert_allclose(decode(instance, margin=1.0).runner_up.values[near], second[near], atol=1e-9)
+    labels = found.runner_up.labels
+    for k in np.flatnonzero(second > -np.inf):
+        part = slice(*instance.forest.starts[k : k + 2])
+        assert (labels[part] != found.labels[part]).any()
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("gap", [0.0015, 0.1, 10.0])
+def test_gap_bounds_what_is_missed(seed, gap):
+    instance = draw(seed)
+    best, found = best_scores(instance), decode(instance, start=1, gap=gap)
+    feasible = found.feasible
+    assert (found.bounds[feasible] >= best[feasible] - 1e-9).all()
+    assert (found.gaps[feasible] <= gap * np.abs(found.values[feasible]) + 1e-9).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("evidence", [0.0, 0.5, 2.0, 8.0])
+@pytest.mark.parametrize("labels", [1, 2, 15, 16, 17, 49, 130])
+def test_realistic_sizes_agree_with_viterbi(labels, evidence, dtype):
+    instance = random(labels, chains=30, labels=labels, evidence=evidence, dtype=dtype)
+    best = viterbi(instance).values
+    rounding = 1e-5 if dtype == np.float32 else 1e-10
+    for options in ({}, {"start": 1}, {"start": 3, "prune": True}):
+        found = decode(instance, **options)
+        np.testing.assert_allclose(found.values, best, rtol=rounding, atol=rounding)
+        np.testing.assert_allclose(found.bounds, best, rtol=10 * rounding, atol=10 * rounding)
+    if labels > 1:
+        reference = viterbi_two_best(instance)
+        second = decode(instance, margin=np.inf).runner_up
+        np.testing.assert_allclose(second.values, reference.runner_up.values, rtol=rounding, atol=rounding)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", ["peaked", "flat", "tied", "adversarial", "forbidding"])
+def test_two_thousand_models_of_each_kind_agree_with_viterbi(kind):
+    rng = np.random.default_rng(["peaked", "flat", "tied", "adversarial", "forbidding"].index(kind))
+    for _ in range(2000):
+        labels, n = int(rng.integers(1, 40)), int(rng.integers(1, 15))
+        scores, tau = rng.normal(size=(n, labels)), rng.normal(size=(labels, labels))
+        if kind == "peaked":
+            scores *= 10.0
+        elif kind == "flat":
+            scores *= 0.0
+        elif kind == "tied":
+            scores, tau = scores.round(), tau.round()
+        elif kind == "adversarial":  # transitions that fight the best local labels
+            best = scores.argmax(axis=1)
+            tau[best[:-1], best[1:]] -= 5.0
+        else:
+            scores[rng.random(scores.shape) < 0.3] = -np.inf
+            tau[rng.random(tau.shape) < 0.3] = -np.inf
+        instance = Instance.from_chain(scores, tau)
+        best = viterbi(instance)
+        for options in ({}, {"start": 1}):
+            found = decode(instance, **options)
+            np.testing.assert_array_equal(found.feasible, best.feasible)
+            np.testing.assert_allclose(found.values, best.values, atol=1e-9)
+
+
+def test_result_says_what_is_proved_and_in_how_many_rounds():
+    instance = random(0, chains=20, labels=30, evidence=1.0)
+    result = solve(ChainMAP(instance))
+    assert result.termination is Termination.OPTIMAL
+    assert len(result.iterations) == 1
+    assert result.objective == pytest.approx(viterbi(instance).objective)
+    assert result.dual_bound == pytest.approx(result.objective)
+
+    published = solve(ChainMAP(instance, start=1))
+    assert published.termination is Termination.OPTIMAL
+    assert len(published.iterations) > 1
+    assert published.objective == pytest.approx(result.objective)
+    bounds = [record.dual_bound for record in published.iterations]
+    assert all(before >= after - 1e-9 for before, after in itertools.pairwise(bounds))
+    assert all(record.dual_bound >= result.objective - 1e-9 for record in published.iterations)
+
+
+def test_a_limit_leaves_the_best_labellings_so_far_and_their_bounds():
+    instance = random(0, chains=20, labels=30, evidence=0.5)
+    best = viterbi(instance)
+    result = solve(ChainMAP(instance, start=1), stop=IterationLimit(1))
+    assert result.termination is Termination.ITERATION_LIMIT
+    assert result.objective <= best.objective <= result.dual_bound
+    found = result.answer
+    np.testing.assert_allclose(instance.values(found.labels), found.values)
+    assert (found.bounds >= best.values - 1e-9).all()
+
+
+def test_split_local_scores_have_the_reduced_costs_of_one_direction():
+    """Equations (8) and (9): the same labellings, rounds and bounds."""
+    instance = random(3, chains=50, labels=20, evidence=1.0)
+    one, other = (solve(ChainMAP(instance, start=1, reduced_cost=how)) for how in ("forward", "split"))
+    assert [r.new_columns for r in one.iterations] == [r.new_columns for r in other.iterations]
+    assert [r.dual_bound for r in one.iterations] == pytest.approx([r.dual_bound for r in other.iterations])
+
+
+def test_some_infeasible_chains_do_not_hide_the_others():
+    impossible = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    tau = np.array([[0.0, -np.inf], [-np.inf, 1.0]])
+    instance = Instance.from_chains([impossible, np.zeros((3, 2))], tau)
+    for options in ({}, {"start": 1}):
+        found = decode(instance, **options)
+        assert found.values.tolist() == [-np.inf, 2.0]
+        assert found[0].tolist() == [-1, -1]
+        assert found[1].tolist() == [1, 1, 1]
+        assert found.objective == 2.0
+
+    alone = Instance.from_chain(impossible, tau)
+    for options in ({}, {"start": 1}):
+        assert solve(ChainMAP(alone, **options)).termination is Termination.INFEASIBLE
+        assert decode(alone, **options).values.tolist() == [-np.inf]
+
+
+def test_decode_takes_arrays_lists_and_instances():
+    rng = np.random.default_rng(0)
+    scores, tau = [rng.normal(size=(n, 4)) for n in (3, 1, 5)], rng.normal(size=(4, 4))
+    together = decode(scores, tau)
+    assert isinstance(together, Labellings)
+    assert len(together) == 3
+    for k, part in enumerate(scores):
+        assert decode(part, tau)[0].tolist() == together[k].tolist()
+        assert decode(part.tolist(), Pairwise(tau))[0].tolist() == together[k].tolist()
+    assert [labels.tolist() for labels in together[1:]] == [together[1].tolist(), together[2].tolist()]
+    assert decode(Instance.from_chains(scores, tau)).labels.tolist() == together.labels.tolist()
+
+
+def test_columns_of_a_solution_are_the_pairs_in_use():
+    instance = random(0, chains=2, length=4, labels=3)
+    result = solve(ChainMAP(instance))
+    columns = result.solution.columns
+    assert len(columns) == instance.forest.num_nodes - 2
+    labels = result.answer.labels
+    for column, value in columns:
+        node, lower, upper = column.structure
+        assert value == 1.0
+        assert (labels[node], labels[node + 1]) == (lower, upper)
+    assert columns[0][0].key == next(iter(columns))[0].key
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"start": 0}, "start must be"),
+        ({"start": "best"}, "start must be"),
+        ({"reduced_cost": "none"}, "reduced_cost must be one of"),
+        ({"gap": -0.1}, "gap must be"),
+        ({"gap": np.nan}, "gap must be"),
+        ({"margin": -1.0}, "margin must be"),
+        ({"margin": 1.0, "start": 1}, "need start='sweep'"),
+    ],
+)
+def test_options_are_checked(options, words):
+    with pytest.raises(InputError, match=words):
+        ChainMAP(random(0, labels=3), **options)
+
+
+def test_decode_needs_transitions():
+    with pytest.raises(InputError, match="expected transitions"):
+        decode(np.zeros((2, 2)))
+
+
+def test_a_tree_of_different_label_counts():
+    graph = nx.Graph()
+    graph.add_node("a", scores=[0.0, 1.0])
+    graph.add_node("b", scores=[0.0, 0.0, 0.5])
+    graph.add_edge("a", "b", transitions=np.array([[5.0, 0.0, 0.0], [0.0, 0.0, 2.0]]))
+    instance = Instance.from_tree(graph)
+    found = decode(instance)
+    assert found.values.tolist() == [5.0]
+    assert dict(zip(instance.nodes, found[0].tolist(), strict=True)) == {"a": 0, "b": 0}
