@@ -483,11 +483,11 @@ def significant(value: float) -> str:
 
 
 def _train(arguments: argparse.Namespace) -> int:
+    if (arguments.data is None) == (arguments.train is None) or (arguments.dev and not arguments.train):
+        raise InputError("colgen train needs --data DIR, or --train FILE with or without --dev FILE")
     template = load_template(arguments.template)
     if template.train is None:
         raise InputError(f"the template {template.name!r} has nothing to train")
-    if (arguments.data is None) == (arguments.train is None) or (arguments.dev and not arguments.train):
-        raise InputError("colgen train needs --data DIR, or --train FILE with or without --dev FILE")
     for path in (arguments.train, arguments.dev):
         if path is not None and not path.is_file():
             raise InputError(f"{path}: expected a file")

@@ -139,6 +139,8 @@ def test_help_is_one_screen_with_an_example_for_each_command(capsys, monkeypatch
         (["solve", "stub", "x", "--time-limit", "nan"], "expected a number, zero or more, not 'nan'"),
         (["solve", "stub", "x", "--node-limit", "0"], "expected a whole number, one or more, not '0'"),
         (["train", "stub", "--model", "m"], "--data"),
+        (["train", "stub", "--model", "m", "--data", ".", "--train", "x"], "--data DIR, or --train FILE"),
+        (["train", "stub", "--model", "m", "--data", ".", "--dev", "x"], "--train FILE with or without --dev"),
         (["train", "stub", "--data", "."], "--model"),
         (["train", "stub", "--data", ".", "--model", "m", "--seed", "-1"], "expected a whole number, zero or more"),
     ],
