@@ -36,7 +36,7 @@ from problems.chain_map.baseline import beam_search, viterbi, viterbi_pruned, vi
 from problems.chain_map.instance import Instance, Pairwise, random, read
 from problems.chain_map.labellings import Labellings
 from problems.chain_map.model import full
-from problems.chain_map.template import ChainMAP, decode
+from problems.chain_map.template import ChainMAP, certify, decode
 
 __all__ = [
     "ChainMAP",
@@ -44,6 +44,7 @@ __all__ = [
     "Labellings",
     "Pairwise",
     "beam_search",
+    "certify",
     "decode",
     "full",
     "random",

@@ -51,3 +51,39 @@ def _draw_scaling(axes: Axes, by_labels: Mapping[str, Sequence[Point]]) -> None:
     axes.set_title("Speed by number of labels", fontsize=10)
     axes.grid(alpha=0.3)
     axes.legend()
+
+
+def draw_domains(
+    rounds: Sequence[Sequence[Sequence[int]]], words: Sequence[str], labels: Sequence[str], best: Sequence[int]
+) -> Figure:
+    """Domains by round: a row a round, a column a token, the darker the more labels.
+
+    Parameters
+    ----------
+    rounds
+        For each round the labels in the domain of each token.
+    words
+        What is written below the columns.
+    labels
+        Names of the labels.
+    best
+        The best labelling; its labels are written first.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(max(6.0, 0.75 * len(words)), 1.2 + 0.6 * len(rounds)), layout="constrained")
+    axes = figure.subplots()
+    sizes = [[len(domain) for domain in domains] for domains in rounds]
+    axes.imshow(sizes, cmap="Greys", vmin=1, vmax=2 * max(map(max, sizes)), aspect="auto")
+    for number, domains in enumerate(rounds):
+        for token, domain in enumerate(domains):
+            shown = sorted(domain, key=lambda label: (label != best[token], label))
+            text = "\n".join(labels[label] for label in shown[:2]) + ("\n..." if len(shown) > 2 else "")
+            axes.text(token, number, text, ha="center", va="center", fontsize=8)
+    axes.set_xticks(range(len(words)), words, rotation=45, ha="right")
+    axes.set_yticks(range(len(rounds)), [f"round {number + 1}" for number in range(len(rounds))])
+    axes.set_xticks([k + 0.5 for k in range(len(words) - 1)], minor=True)
+    axes.set_yticks([k + 0.5 for k in range(len(rounds) - 1)], minor=True)
+    axes.grid(which="minor", color="white", linewidth=2)
+    axes.tick_params(which="minor", length=0)
+    return figure

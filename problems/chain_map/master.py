@@ -93,7 +93,7 @@ class ChainMaster(RestrictedMaster):
         What to label.  For domains that grow, no score may be -inf, except of labels that no domain will hold.
     start
         None: domains from :func:`solvers.tree_domains.sweep`, which are final, with their messages.  A number k: the k
-        labels of best local score; pricing makes them grow.
+        labels of best local score; an array: the one label of each node that it holds.  Pricing makes these grow.
     both_ways
         Whether dual values are messages in both directions.
     margin
@@ -107,7 +107,7 @@ class ChainMaster(RestrictedMaster):
     def __init__(
         self,
         instance: Instance,
-        start: int | None = None,
+        start: int | Ints | None = None,
         both_ways: bool = True,
         margin: float | None = None,
         feasible: NDArray[np.bool_] | None = None,
@@ -130,7 +130,7 @@ class ChainMaster(RestrictedMaster):
         if start is None:
             self.domains = self._swept()
         else:
-            self.domains = _best_local(instance, start)
+            self.domains = _best_local(instance, start) if isinstance(start, int) else _single(instance, start)
             self.member = np.zeros(instance.scores.shape, dtype=np.uint8)
             sizes = np.diff(self.domains.starts)
             self.member[np.repeat(np.arange(len(sizes)), sizes), self.domains.labels] = 1
@@ -274,6 +274,12 @@ def _best_local(instance: Instance, count: int) -> Domains:
         labels = np.argpartition(scores, num - count, axis=1)[:, num - count :].ravel().astype(np.int32)
     starts = np.arange(0, len(labels) + 1, count)
     return Domains(starts, labels, np.empty(len(labels), dtype=scores.dtype))
+
+
+def _single(instance: Instance, labels: Ints) -> Domains:
+    """Domains of one label each."""
+    starts = np.arange(len(labels) + 1)
+    return Domains(starts, labels.astype(np.int32), np.empty(len(labels), dtype=instance.scores.dtype))
 
 
 def _as_pairs(columns: Sequence[Column]) -> Pairs:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from colgen import Problem, solve
+from colgen import IterationLimit, Problem, solve
 from colgen.errors import InputError
 from colgen.heuristics import Heuristic
 from colgen.pricing import Pricing
@@ -20,6 +20,8 @@ from problems.chain_map.labellings import LabelledSolution, Labellings
 from problems.chain_map.master import ChainMaster
 from problems.chain_map.pricing import FinishedDomains, PairPricing
 from problems.chain_map.pruning import made_finite, prune
+
+Ints = NDArray[np.int32]
 
 REDUCED_COSTS = ("both", "forward", "split")
 """Which dual values pairs are priced at."""
@@ -35,7 +37,8 @@ class ChainMAP(Problem):
     start
         How domains begin.  ``"sweep"``: with all labels that a best labelling may need; pricing happens while the
         first messages are passed and leaves nothing for later rounds.  A number k: with the k labels of best local
-        score, from where rounds of pricing make them grow: the published algorithm (k = 1).
+        score, from where rounds of pricing make them grow: the published algorithm (k = 1).  An array of labels, one a
+        node: with these alone, likewise.
     reduced_cost
         For rounds of pricing: ``"both"`` averages the reduced costs of messages from both ends, equation (12);
         ``"forward"`` takes one direction, equation (8); ``"split"`` halves local scores between edges, equation (9),
@@ -62,24 +65,22 @@ class ChainMAP(Problem):
         self,
         instance: Instance,
         *,
-        start: int | str = "sweep",
+        start: int | str | ArrayLike = "sweep",
         reduced_cost: str = "both",
         prune: bool = False,
         gap: float = 0.0,
         margin: float | None = None,
     ) -> None:
-        if start != "sweep" and (not isinstance(start, (int, np.integer)) or start < 1):
-            raise InputError(f"start must be 'sweep' or a number of labels, 1 or more, not {start!r}")
+        self.start = _checked_start(instance, start)
         if reduced_cost not in REDUCED_COSTS:
             raise InputError(f"reduced_cost must be one of {', '.join(REDUCED_COSTS)}, not {reduced_cost!r}")
         if not gap >= 0:
             raise InputError(f"gap must be a number from 0 on, not {gap}")
         if margin is not None and not margin >= 0:
             raise InputError(f"margin must be a number from 0 on, inf or None, not {margin}")
-        if margin is not None and start != "sweep":
+        if margin is not None and self.start is not None:
             raise InputError("second best labellings (margin) need start='sweep'")
         self.instance = instance
-        self.start = start
         self.reduced_cost = reduced_cost
         self.prune = prune
         self.gap = gap
@@ -87,17 +88,17 @@ class ChainMAP(Problem):
         self._master: ChainMaster | None = None
 
     def restricted_master(self) -> ChainMaster:
-        if self.start == "sweep":
+        if self.start is None:
             self._master = ChainMaster(self.instance, margin=self.margin)
         else:
             instance, feasible = made_finite(self.instance)
             instance = prune(instance) if self.prune else instance
             both_ways = self.reduced_cost == "both"
-            self._master = ChainMaster(instance, int(self.start), both_ways, feasible=feasible)
+            self._master = ChainMaster(instance, self.start, both_ways, feasible=feasible)
         return self._master
 
     def pricing(self) -> Pricing:
-        if self.start == "sweep":
+        if self.start is None:
             return FinishedDomains()
         master = self._master if self._master is not None else self.restricted_master()
         return PairPricing(master, self.reduced_cost, self.gap)
@@ -112,6 +113,48 @@ class ChainMAP(Problem):
         if not isinstance(solution, LabelledSolution) or solution.labellings is None:
             raise InputError("expected a solution of this problem's own master")
         return solution.labellings
+
+
+def _checked_start(instance: Instance, start: int | str | ArrayLike) -> int | Ints | None:
+    """How domains begin, as the master takes it."""
+    if isinstance(start, str):
+        if start == "sweep":
+            return None
+    elif np.ndim(start) == 0:
+        if isinstance(start, (int, np.integer)) and start >= 1:
+            return int(start)
+    else:
+        labels = np.asarray(start)
+        instance.values(labels)  # refuses what is not a labelling
+        return labels.astype(np.int32)
+    raise InputError(f"start must be 'sweep', a number of labels, 1 or more, or a label for each node, not {start!r}")
+
+
+def certify(instance: Instance, labels: ArrayLike, rounds: int = 1) -> Labellings:
+    """How far given labellings, of beam search say, can be from the best: their values, and bounds on all others.
+
+    Parameters
+    ----------
+    labels
+        One a node; trees without a labelling (label -1) get a bound only.
+    rounds
+        Rounds of pricing, 1 or more: the first bounds by the reduced costs at the messages of the given labels alone;
+        further ones let better labels in, and end where the bound is the best labelling's value.
+
+    Returns
+    -------
+    Labellings
+        The given ones; ``gaps`` says what each may lose.
+    """
+    given = np.asarray(labels)
+    if rounds < 1:
+        raise InputError(f"rounds must be 1 or more, not {rounds}")
+    known = np.where(given < 0, instance.scores.argmax(axis=1), given)
+    values = instance.values(known)
+    values[np.minimum.reduceat(given, instance.forest.starts[:-1]) < 0] = -np.inf
+    answer = solve(ChainMAP(instance, start=known), stop=IterationLimit(rounds)).answer
+    bounds = np.full(instance.num_trees, -np.inf) if answer is None else answer.bounds
+    return Labellings(instance.forest.starts, given.astype(np.int32), values, bounds)
 
 
 def decode(

@@ -1,6 +1,8 @@
 """Column generation against all labellings, Viterbi's algorithm, and itself with other options."""
 
 import itertools
+import os
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -8,8 +10,24 @@ import pytest
 
 from colgen import IterationLimit, Termination, solve
 from colgen.errors import InputError
-from problems.chain_map import ChainMAP, Instance, Labellings, Pairwise, decode, random, viterbi, viterbi_two_best
+from problems.chain_map import (
+    ChainMAP,
+    Instance,
+    Labellings,
+    Pairwise,
+    beam_search,
+    certify,
+    decode,
+    random,
+    viterbi,
+    viterbi_two_best,
+)
+from problems.chain_map.corpus import TASKS
+from problems.chain_map.learning import train_perceptron
+from problems.chain_map.training import examples_of, read_corpus
 from tests.problems.chain_map.models import best_scores, draw, second_scores
+
+DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "english_ewt"
 
 WAYS = [
     {},
@@ -185,9 +203,54 @@ def test_columns_of_a_solution_are_the_pairs_in_use():
     assert columns[0][0].key == next(iter(columns))[0].key
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_certificates_bound_what_any_labelling_loses(seed):
+    instance = draw(seed)
+    best = best_scores(instance)
+    labels = np.random.default_rng(seed).integers(0, instance.num_labels, size=instance.forest.num_nodes)
+    bounds = []
+    for rounds in (1, 2, 50):
+        found = certify(instance, labels, rounds)
+        np.testing.assert_array_equal(found.values, instance.values(labels))
+        assert (found.bounds >= best - 1e-9).all()
+        bounds.append(found.bounds)
+    assert (bounds[0] >= bounds[1] - 1e-9).all()
+    np.testing.assert_allclose(bounds[2], best, atol=1e-9)  # to the end, the bound is the best labelling's value
+
+
+def test_a_beam_that_found_the_best_is_certified():
+    instance = random(0, chains=50, labels=20, evidence=6.0)
+    beam, best = beam_search(instance, 3), viterbi(instance)
+    found = certify(instance, beam.labels, rounds=10)
+    exact = beam.values > best.values - 1e-9
+    assert 10 < exact.sum() < 50
+    np.testing.assert_allclose(found.gaps[exact], 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.gaps, best.values - beam.values, atol=1e-9)
+    assert certify(Instance.from_chain([[0.0, -np.inf]], np.zeros((2, 2))), [-1]).values.tolist() == [-np.inf]
+    with pytest.raises(InputError, match="rounds must be"):
+        certify(instance, beam.labels, rounds=0)
+
+
+@pytest.mark.parametrize("task", ["pos", "joint"])
+@pytest.mark.skipif(
+    not DATA.is_dir(), reason="tagged English is not there (COLGEN_DATA names the folder of the corpora)"
+)
+@pytest.mark.slow
+def test_every_sentence_of_a_real_test_set_is_decoded_as_by_viterbi(task):
+    learn = read_corpus(DATA, TASKS[task], "train")
+    tagger = train_perceptron(task, examples_of(learn, TASKS[task]), epochs=3, say=[].append)
+    words = [sentence.words for sentence in read_corpus(DATA, TASKS[task], "test")]
+    for dtype, rounding in ((np.float32, 1e-5), (np.float64, 1e-12)):
+        instance = tagger.instance(words, dtype)
+        best = viterbi(instance).values
+        for options in ({}, {"start": 1}):
+            np.testing.assert_allclose(decode(instance, **options).values, best, rtol=rounding)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"start": [0]}, "expected"),
         ({"start": 0}, "start must be"),
         ({"start": "best"}, "start must be"),
         ({"reduced_cost": "none"}, "reduced_cost must be one of"),
