@@ -27,13 +27,13 @@ def draw(regularised: Sequence[Point], by_labels: Mapping[str, Sequence[Point]])
 
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    left.plot([p.x for p in regularised], [p.y for p in regularised], "o-", color="black")
+    left.plot([p.x / 1000 for p in regularised], [p.y for p in regularised], "o-", color="black")
     for point in regularised:
-        left.annotate(point.label, point[:2], textcoords="offset points", xytext=(6, 4))
-    left.set_xlabel("sentences a second")
+        left.annotate(point.label, (point.x / 1000, point.y), textcoords="offset points", xytext=(6, 4))
+    left.set_xlabel("thousand sentences a second")
     left.set_ylabel("tokens right (%)")
     left.set_title("Accuracy and speed by the transitions' L2 strength", fontsize=10)
-    left.margins(0.1)
+    left.margins(0.15)
     left.grid(alpha=0.3)
     _draw_scaling(right, by_labels)
     return figure
@@ -50,7 +50,7 @@ def _draw_scaling(axes: Axes, by_labels: Mapping[str, Sequence[Point]]) -> None:
     axes.set_ylabel("sentences a second")
     axes.set_title("Speed by number of labels", fontsize=10)
     axes.grid(alpha=0.3)
-    axes.legend()
+    axes.legend(loc="lower left")
 
 
 def draw_domains(
