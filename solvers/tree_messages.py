@@ -94,7 +94,7 @@ def pass_messages(
     up, down, up_change, down_change, grown = messages
     scratch = np.empty(num, dtype=scores.dtype)
     row = np.empty(num, dtype=scores.dtype)
-    outside = np.empty(num, dtype=scores.dtype)
+    outside = np.empty(len(labels), dtype=scores.dtype)  # G, as below holds F
     computed = 0
     for tree in active:
         first, root = forest.starts[tree], forest.starts[tree + 1] - 1
@@ -115,10 +115,11 @@ def pass_messages(
                     child = forest.next_sibling[child]
                 below[k] = total
             if node != root:
-                row[:] = 0
-                first_row = forest.table[node] * num
-                _add_message(tables, first_row, labels, below, starts[node], starts[node + 1], scratch, row)
-                up_change[node] = _replace(up, node, row, domains, forest.parent[node])
+                first_row, parent = forest.table[node] * num, forest.parent[node]
+                begin, end = starts[node], starts[node + 1]
+                up_change[node] = _send(
+                    up, node, tables, first_row, labels, below, begin, end, domains, parent, scratch, row
+                )
                 computed += 1
         if both_ways:
             for node in range(root, first - 1, -1):
@@ -140,20 +141,22 @@ def pass_messages(
                                 if sibling != child:
                                     total += up[sibling, labels[k]]
                                 sibling = forest.next_sibling[sibling]
-                            outside[k - starts[node]] = total
-                        row[:] = 0
-                        size = starts[node + 1] - starts[node]
-                        _add_message(
+                            outside[k] = total
+                        first_row, begin, end = forest.table[child] * num, starts[node], starts[node + 1]
+                        down_change[child] = _send(
+                            down,
+                            child,
                             transposed,
-                            forest.table[child] * num,
-                            labels[starts[node] : starts[node + 1]],
+                            first_row,
+                            labels,
                             outside,
-                            0,
-                            size,
+                            begin,
+                            end,
+                            domains,
+                            child,
                             scratch,
                             row,
                         )
-                        down_change[child] = _replace(down, child, row, domains, child)
                         computed += 1
                     child = forest.next_sibling[child]
         for node in range(first, root + 1):
@@ -162,18 +165,43 @@ def pass_messages(
 
 
 @njit(cache=True)
-def _replace(messages: Scores, node: int, row: Scores, domains: Domains, receiver: int) -> int:
-    """Put a message in its place; the answer says where it differs from the former one."""
-    change = 0
-    for k in range(domains.starts[receiver], domains.starts[receiver + 1]):
-        if messages[node, domains.labels[k]] != row[domains.labels[k]]:
-            change = ANYWHERE + WITHIN
-            break
-    differing = 0
-    for y in range(len(row)):
-        differing += messages[node, y] != row[y]
-        messages[node, y] = row[y]
-    return change if differing == 0 or change else ANYWHERE
+def _send(
+    messages: Scores,
+    node: int,
+    tables: Scores,
+    first_row: int,
+    labels: Ints,
+    sums: Scores,
+    begin: int,
+    end: int,
+    domains: Domains,
+    receiver: int,
+    scratch: Scores,
+    row: Scores,
+) -> int:
+    """Put the message of a domain's ``labels`` with ``sums`` in its place; the answer says where it has changed."""
+    num = len(row)
+    first, last = domains.starts[receiver], domains.starts[receiver + 1]
+    within, differing = False, np.int32(0)
+    if end - begin == 1:  # most domains: no maximum has to be taken
+        a, i = sums[begin], first_row + labels[begin]
+        for k in range(first, last):
+            y = domains.labels[k]
+            within = within or messages[node, y] != a + tables[i, y]
+        for y in range(num):
+            value = a + tables[i, y]
+            differing += np.int32(messages[node, y] != value)
+            messages[node, y] = value
+    else:
+        for y in range(num):
+            row[y] = 0
+        _add_message(tables, first_row, labels, sums, begin, end, scratch, row)
+        for k in range(first, last):
+            within = within or messages[node, domains.labels[k]] != row[domains.labels[k]]
+        for y in range(num):
+            differing += np.int32(messages[node, y] != row[y])
+            messages[node, y] = row[y]
+    return ANYWHERE + WITHIN if within else ANYWHERE if differing else 0
 
 
 @njit(cache=True)

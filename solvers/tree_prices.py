@@ -141,10 +141,9 @@ def price(
     found = 0
     left = np.full(width, -np.inf, dtype=scores.dtype)  # S
     right = np.full(width, -np.inf, dtype=scores.dtype)  # T
-    some = np.empty(width, dtype=np.int32)
+    some = np.empty((2, width + 1), dtype=np.int32)
     priced, looked_at = 0, 0
     rounding = 16 * np.finfo(scores.dtype).eps
-    half = scores.dtype.type(0.5)
     for tree in active:
         first, root = forest.starts[tree], forest.starts[tree + 1] - 1
         tolerance = scores.dtype.type(rounding * (1.0 + abs(values[tree])))
@@ -189,68 +188,177 @@ def price(
                 gap += best_on[node]
                 continue
             priced += 1
-            w = scores.dtype.type(beyond[node])
-            v = 1 - w
-            if split and v == 0:
-                for x in range(num):
-                    left[x] = half * scores[node, x] + half * scores[node, x]
-                    right[x] = half * scores[parent, x] - (up[node, x] + half * scores[parent, x])
-            else:
-                for x in range(num):
-                    left[x] = w * scores[node, x]
-                    right[x] = -w * up[node, x]
-            child = forest.first_child[node]
-            while child != NONE:
-                for x in range(num):
-                    left[x] += w * up[child, x]
-                child = forest.next_sibling[child]
-            if v > 0:
-                for x in range(num):
-                    left[x] -= v * down[node, x]
-                    right[x] += v * scores[parent, x]
-                if parent != root:
-                    for x in range(num):
-                        right[x] += v * down[parent, x]
-                sibling = forest.first_child[parent]
-                while sibling != NONE:
-                    if sibling != node:
-                        for x in range(num):
-                            right[x] += v * up[sibling, x]
-                    sibling = forest.next_sibling[sibling]
-            best_on[node] = 0.0
-            table = forest.table[node]
-            candidates = 0
-            highest = row_max(left)
-            for k in range(0, width, WIDTH):
-                bits = above(right, k, column_bounds, table, tolerance - highest)
-                while bits:
-                    some[candidates] = k + lowest_bit(bits)
-                    candidates += 1
-                    bits &= bits - 1
-            if candidates == 0:
-                continue
-            highest = right[some[0]]
-            for k in range(1, candidates):
-                highest = max(highest, right[some[k]])
-            for k in range(0, width, WIDTH):
-                bits = above(left, k, row_bounds, table, tolerance - highest)
-                while bits:
-                    x = k + lowest_bit(bits)
-                    bits &= bits - 1
-                    looked_at += candidates
-                    for j in range(candidates):
-                        y = some[j]
-                        cost = left[x] + tables[table * num + x, y] + right[y]
-                        if cost > tolerance:
-                            best_on[node] = max(best_on[node], np.float64(cost))
-                            if not (member[node, x] and member[parent, y]):
-                                if found == len(nodes):
-                                    nodes, lower, upper, reduced = _longer(nodes, lower, upper, reduced)
-                                nodes[found], lower[found], upper[found], reduced[found] = node, x, y, cost
-                                found += 1
-            gap += best_on[node]
+            _sides(forest, scores, messages, node, beyond[node], split, left, right)
+            seen, count, most = _pairs(
+                forest.table[node],
+                tables,
+                row_bounds,
+                column_bounds,
+                member,
+                node,
+                parent,
+                tolerance,
+                left,
+                right,
+                some,
+            )
+            looked_at += seen
+            best_on[node] = most
+            gap += most
+            if count:
+                while found + count > len(nodes):
+                    nodes, lower, upper, reduced = _longer(nodes, lower, upper, reduced)
+                _note_pairs(
+                    forest.table[node],
+                    tables,
+                    member,
+                    node,
+                    parent,
+                    tolerance,
+                    left,
+                    right,
+                    some,
+                    nodes[found : found + count],
+                    lower[found : found + count],
+                    upper[found : found + count],
+                    reduced[found : found + count],
+                )
+                found += count
         bounds[tree] = min(bounds[tree], values[tree] + gap)
     return nodes[:found], lower[:found], upper[:found], reduced[:found], priced, looked_at
+
+
+@njit(cache=True)
+def _pairs(
+    table: int,
+    tables: Scores,
+    row_bounds: Scores,
+    column_bounds: Scores,
+    member: Flags,
+    node: int,
+    parent: int,
+    tolerance: Any,
+    left: Scores,
+    right: Scores,
+    some: Ints,
+) -> tuple[int, int, float]:
+    """Look at the candidate pairs of an edge.
+
+    Parameters
+    ----------
+    some
+        Written: in either row the number of candidates, and then the candidates, for y and for x.
+
+    Returns
+    -------
+    looked_at, improving, best
+        Pairs looked at, those of them that improve and are not in the domains, and max(0, max R).
+    """
+    num, width = tables.shape[1], len(left)
+    some[0, 0] = some[1, 0] = 0
+    candidates = 0
+    highest = row_max(left)
+    for k in range(0, width, WIDTH):
+        bits = above(right, k, column_bounds, table, tolerance - highest)
+        while bits:
+            candidates += 1
+            some[0, candidates] = k + lowest_bit(bits)
+            bits &= bits - 1
+    if candidates == 0:
+        return 0, 0, 0.0
+    some[0, 0] = candidates
+    highest = right[some[0, 1]]
+    for j in range(2, candidates + 1):
+        highest = max(highest, right[some[0, j]])
+    improving, best, others = 0, tolerance * 0, 0
+    for k in range(0, width, WIDTH):
+        bits = above(left, k, row_bounds, table, tolerance - highest)
+        while bits:
+            x = k + lowest_bit(bits)
+            bits &= bits - 1
+            others += 1
+            some[1, others] = x
+            inside = member[node, x]
+            for j in range(1, candidates + 1):
+                y = some[0, j]
+                cost = left[x] + tables[table * num + x, y] + right[y]
+                best = max(best, cost)
+                improving += cost > tolerance and not (inside and member[parent, y])
+    some[1, 0] = others
+    return candidates * others, improving, np.float64(best) if best > tolerance else 0.0
+
+
+@njit(cache=True)
+def _note_pairs(
+    table: int,
+    tables: Scores,
+    member: Flags,
+    node: int,
+    parent: int,
+    tolerance: Any,
+    left: Scores,
+    right: Scores,
+    some: Ints,
+    nodes: Offsets,
+    lower: Ints,
+    upper: Ints,
+    reduced: Values,
+) -> None:
+    """Write down the pairs that :func:`_pairs` counted."""
+    num, found = tables.shape[1], 0
+    for i in range(1, some[1, 0] + 1):
+        x = some[1, i]
+        for j in range(1, some[0, 0] + 1):
+            y = some[0, j]
+            cost = left[x] + tables[table * num + x, y] + right[y]
+            if cost > tolerance and not (member[node, x] and member[parent, y]):
+                nodes[found], lower[found], upper[found], reduced[found] = node, x, y, cost
+                found += 1
+
+
+@njit(cache=True)
+def _sides(
+    forest: Forest,
+    scores: Scores,
+    messages: Messages,
+    node: int,
+    share: float,
+    split: bool,
+    left: Scores,
+    right: Scores,
+) -> None:
+    """S and T of the edge above a node, in one pass each for a node of a chain."""
+    num, parent = scores.shape[1], forest.parent[node]
+    up, down = messages.up, messages.down
+    w, v, half = scores.dtype.type(share), scores.dtype.type(1.0 - share), scores.dtype.type(0.5)
+    child, sibling = forest.first_child[node], forest.first_child[parent]
+    has_above = forest.parent[parent] != NONE
+    if v == 0:
+        if split:  # equation (9) as it stands
+            for x in range(num):
+                left[x] = half * scores[node, x] + half * scores[node, x]
+                right[x] = half * scores[parent, x] - (up[node, x] + half * scores[parent, x])
+        else:
+            for x in range(num):
+                left[x] = scores[node, x]
+                right[x] = -up[node, x]
+    elif has_above:
+        for x in range(num):
+            left[x] = w * scores[node, x] - v * down[node, x]
+            right[x] = v * (scores[parent, x] + down[parent, x]) - w * up[node, x]
+    else:
+        for x in range(num):
+            left[x] = w * scores[node, x] - v * down[node, x]
+            right[x] = v * scores[parent, x] - w * up[node, x]
+    while child != NONE:
+        for x in range(num):
+            left[x] += w * up[child, x]
+        child = forest.next_sibling[child]
+    while sibling != NONE:
+        if sibling != node and v > 0:
+            for x in range(num):
+                right[x] += v * up[sibling, x]
+        sibling = forest.next_sibling[sibling]
 
 
 @njit(cache=True)

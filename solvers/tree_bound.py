@@ -1,0 +1,318 @@
+r"""The best tree of local parts and products of arcs, bounded by dynamic programs: one node of a search tree.
+
+    max_z φ(z) ≤ min_p max_z ψ(p, z)
+
+where ψ, linear in z, is the products' bound of :mod:`solvers.products` on top of a parser's local parts.  The right
+side is convex and piecewise linear in p; every evaluation is one call of the backbone, whose tree is also an answer.
+Three ways to descend:
+
+* SUBGRADIENT: projected subgradient steps, the first of length 1 / min_c |φ_c|, halved whenever the bound got worse.
+* POLYAK: steps of (ψ - best tree) / ‖∂ψ‖² in the shares |φ_c| p; if the bound can meet that tree's value at all then no
+  step goes too far.  The length is cut where the bound does not improve.
+* FIXING: likewise, but p starts where products are tight if every word has its best head, and is twice made tight at
+  the tree found before steps begin (most often that ends it); and from time to time the max-marginals of ψ drop each
+  arc whose best tree does not beat the best tree known, and with it all products that need it.
+
+An arc's max-marginal under ψ bounds every tree with that arc, so what is dropped is never missed (only trees that beat
+the incumbent matter).
+
+Sources: X. Qian, Y. Liu (TACL 2013), whose step has the wrong sign (it ascends); A. M. Rush, D. Sontag, M. Collins,
+T. Jaakkola (EMNLP 2010) for its length; B. T. Polyak, *Minimization of unsmooth functionals* (1969).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from solvers.backbone import Backbone
+from solvers.eisner_first import NEG, Floats, Ints
+from solvers.products import descend, gaps, simplify, slope, tilt
+
+SUBGRADIENT, POLYAK, FIXING = 0, 1, 2
+CLOSED, OPEN, EMPTY, LIMIT = 0, 1, 2, 3
+_IMPOSSIBLE = 0.5 * NEG
+
+_PROGRESS = 0.02
+"""Share of the gap that counts as progress."""
+
+_SNAPS = 2
+"""How often p is made tight at the tree found before steps begin."""
+
+_BETWEEN_FIXINGS = 4
+"""Calls of the backbone between two attempts to drop arcs."""
+
+
+@dataclass
+class Scores:
+    """Scores of a node's trees; bounding simplifies them, in place.
+
+    Attributes
+    ----------
+    arc
+        Shape (N, N), ``NEG`` where the node forbids an arc.
+    start, arcs, score, p
+        The products, see :mod:`solvers.products`.
+    constant
+        What every tree scores besides.
+    """
+
+    arc: Floats
+    start: Ints
+    arcs: Ints
+    score: Floats
+    p: Floats
+    constant: float = 0.0
+
+    def copy(self) -> Scores:
+        """For another node."""
+        return Scores(
+            self.arc.copy(), self.start.copy(), self.arcs.copy(), self.score.copy(), self.p.copy(), self.constant
+        )
+
+    def simplify(self) -> None:
+        """Drop products with a forbidden arc; take arcs that every tree has out of the others."""
+        kept, more = simplify(self.start, self.arcs, self.score, self.p, len(self.score), self.arc)
+        end = int(self.start[kept])
+        self.start, self.arcs = self.start[: kept + 1], self.arcs[:end]
+        self.score, self.p = self.score[:kept], self.p[:end]
+        self.constant += more
+
+    def gaps(self, heads: Ints) -> Floats:
+        """How much of ψ - φ each product is to blame for at a tree."""
+        gap = np.empty(len(self.score))
+        gaps(self.start, self.arcs, self.score, self.p, heads, gap)
+        return gap
+
+    def evaluate(self, backbone: Backbone, tilted: Floats, heads: Ints, *, lower: bool = False) -> float:
+        """max_z ψ(p, z), or π for ``lower``, and its tree; ``NEG`` if there is none.
+
+        ``tilted``, shape (N, N), is overwritten by the arc scores that the backbone was asked with.
+        """
+        tilted[:] = self.arc
+        constant = tilt(self.start, self.arcs, self.score, self.p, lower, tilted.reshape(-1))
+        value = backbone.best(tilted, heads)
+        return value + constant + self.constant if value > _IMPOSSIBLE else NEG
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """What bounding found at a node.
+
+    Attributes
+    ----------
+    outcome
+        CLOSED: no tree beats the cut; EMPTY: there is no tree; OPEN: the method has done what it can; LIMIT: of calls,
+        or of time.
+    bound
+        On all trees of the node that beat the cut.
+    value, heads
+        The best tree that beats the cut, None if none does.
+    at_bound, gap
+        The tree at which the bound is attained, and each product's share in the gap there.
+    calls, sweeps
+        Of the backbone: for best trees, and for max-marginals besides.
+    """
+
+    outcome: int
+    bound: float
+    value: float
+    heads: Ints | None
+    at_bound: Ints
+    gap: Floats
+    calls: int
+    sweeps: int
+
+
+def bound_node(
+    scores: Scores,
+    backbone: Backbone,
+    *,
+    cut: float,
+    raising: bool = True,
+    grid: float = 0.0,
+    method: int = FIXING,
+    fresh: bool = True,
+    most_calls: int = 200,
+    patience: int = 10,
+    deadline: float = math.inf,
+) -> Bounded:
+    """Bound the trees of a node, and look for one that beats the cut.
+
+    Parameters
+    ----------
+    scores
+        Simplified in place; p is left where the bound is best.
+    cut
+        The value to be beaten; -inf if there is none.
+    raising
+        Whether a tree that beats it takes its place.
+    grid
+        All values are multiples of it; 0 if nothing of the kind is known.
+    fresh
+        Whether p is to be chosen by the method's own start.
+    most_calls, patience
+        Of the backbone at this node; and after how many calls without progress the node is given up.
+    deadline
+        Value of ``time.monotonic()``.
+    """
+    size = backbone.size
+    tilted, marginal = np.empty((size, size)), np.empty((size, size))
+    heads, at_bound = np.empty(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    best: Ints | None = None
+    bound, calls, sweeps, outcome = math.inf, 0, 0, OPEN
+    found = target = cut  # value of the best tree that beats the cut; what the bound could come down to
+
+    def result(outcome: int) -> Bounded:
+        return Bounded(
+            outcome, NEG if outcome == EMPTY else bound, found, best, at_bound, scores.gaps(at_bound), calls, sweeps
+        )
+
+    scores.simplify()
+    margin = margins(scores.arc) if method == FIXING else scores.arc
+    if method == FIXING and fresh and len(scores.score):
+        likely_start(scores.start, scores.arcs, scores.score, scores.p, margin)
+    smallest = np.abs(scores.score[scores.score != 0.0]).min(initial=math.inf)
+    length, factor = 1.0 / float(smallest), 1.0
+    before = reference = math.inf
+    since, snaps, fix_at = 0, 0, 3
+    kept = scores.p.copy()
+    while True:
+        value = float(scores.evaluate(backbone, tilted, heads))
+        calls += 1
+        if value < _IMPOSSIBLE:
+            return result(EMPTY)
+        gap = scores.gaps(heads)
+        reached = value - float(gap.sum())
+        target = max(target, reached)
+        if reached > found:
+            found, best = reached, heads.copy()
+            cut = found if raising else cut
+        if value < bound:
+            bound = value
+            at_bound[:] = heads
+            kept = scores.p.copy()
+        if meets(bound, cut, grid):
+            scores.p = kept
+            return result(CLOSED)
+        # Progress is measured against the gap: so much of it in so many calls, or the node is given up.
+        if reference == math.inf or bound < reference - _PROGRESS * (reference - target):
+            reference, since = bound, 0
+        else:
+            since += 1
+        if since >= patience or meets(bound, target, grid):
+            break
+        if calls >= most_calls or time.monotonic() >= deadline:
+            outcome = LIMIT
+            break
+        if method == FIXING and snaps < _SNAPS:
+            snaps += 1
+            snap(scores.start, scores.arcs, scores.score, scores.p, margin, heads)
+            continue
+        if method == FIXING and calls >= fix_at and cut > -math.inf:
+            fix_at = calls + _BETWEEN_FIXINGS
+            if value > bound:  # back to the best p
+                scores.p = kept.copy()
+                value = scores.evaluate(backbone, tilted, heads)
+                calls += 1
+            backbone.marginals(tilted, marginal)
+            sweeps += 1
+            rest = bound - float(marginal[:, 1].max())  # constants: the best tree has some arc to word 1
+            if drop_arcs(scores.arc, marginal, rest, cut, grid):
+                scores.simplify()
+                kept = scores.p.copy()
+                since = 0
+                continue
+        if method == SUBGRADIENT:
+            if value > before:
+                length *= 0.5
+            before = value
+        else:
+            norm = slope(scores.start, scores.arcs, scores.score, scores.p, heads, True)
+            if norm <= 0.0:
+                break
+            if since > 0 and since % 3 == 0:
+                factor *= 0.6
+            length = factor * (value - target) / norm
+        descend(scores.start, scores.arcs, scores.score, scores.p, heads, length, method != SUBGRADIENT)
+    scores.p = kept
+    return result(outcome)
+
+
+def meets(bound: float, cut: float, grid: float) -> bool:
+    """Whether a bound leaves no room above a value; all values are multiples of ``grid`` unless it is zero."""
+    if cut == -math.inf:
+        return False
+    if grid > 0.0:
+        bound = math.floor(bound / grid + 1e-6) * grid
+    return bound <= cut + 1e-9 * max(1.0, abs(cut))
+
+
+def drop_arcs(arc: Floats, marginal: Floats, constant: float, cut: float, grid: float) -> int:
+    """Forbid each arc whose best tree does not beat the cut; how many these are."""
+    least = cut + 1e-9 * max(1.0, abs(cut))
+    best = marginal + constant
+    if grid > 0.0:
+        best = np.floor(best / grid + 1e-6) * grid
+    hopeless = (arc > _IMPOSSIBLE) & ((marginal < _IMPOSSIBLE) | (best <= least))
+    hopeless[:, 0] = False
+    arc[hopeless] = NEG
+    return int(hopeless.sum())
+
+
+def margins(arc: Floats) -> Floats:
+    """How much less an arc scores than the best arc to its modifier, shape (N, N); zero for that one."""
+    margin: Floats = arc - arc.max(axis=0)
+    return margin
+
+
+@njit(cache=True)
+def likely_start(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats) -> None:
+    """A start that costs no call: products are taken to be tight at the best head of each word.
+
+    A positive score goes to the arc of least margin, or to equal shares if all of its arcs are best; a negative score
+    is counted if all are.
+    """
+    size = len(margin)
+    for c in range(len(score)):
+        first, end = start[c], start[c + 1]
+        least = first
+        for k in range(first, end):
+            if margin[arcs[k] // size, arcs[k] % size] < margin[arcs[least] // size, arcs[least] % size]:
+                least = k
+        all_best = margin[arcs[least] // size, arcs[least] % size] >= 0.0
+        if score[c] < 0.0:
+            p[first:end] = 0.0
+            p[first] = 1.0 if all_best else 0.0
+        elif all_best:
+            p[first:end] = 1.0 / (end - first)
+        else:
+            p[first:end] = 0.0
+            p[least] = 1.0
+
+
+@njit(cache=True)
+def snap(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats, heads: Ints) -> None:
+    """Make every product tight at a tree: a positive score goes to the missing arc of least margin."""
+    size = len(heads)
+    for c in range(len(score)):
+        first, end = start[c], start[c + 1]
+        held, least = 0, -1
+        for k in range(first, end):
+            h, m = arcs[k] // size, arcs[k] % size
+            if heads[m] == h:
+                held += 1
+            elif least < 0 or margin[h, m] < margin[arcs[least] // size, arcs[least] % size]:
+                least = k
+        if score[c] >= 0.0:
+            if 0 < held < end - first:
+                p[first:end] = 0.0
+                p[least] = 1.0
+        elif held == end - first:
+            p[first] = 1.0
+        elif held < end - first - 1:
+            p[first] = 0.0
