@@ -1,0 +1,25 @@
+"""Best changes of one label, against all labellings; best and second best ones are tested with the domains."""
+
+import numpy as np
+import pytest
+
+from solvers.tree_domains import exchange, sweep
+from solvers.tree_labels import best_flips, best_labels
+from tests.solvers.forests import draw, labellings, rows
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_flips_lose_what_the_best_change_of_one_label_loses(seed):
+    forest, scores, tables = draw(seed)
+    domains = sweep(forest, scores, rows(tables), exchange(tables))
+    labels, values, lost = np.empty(forest.num_nodes, dtype=np.int32), np.empty(2), np.empty(2)
+    best_labels(forest, scores, rows(tables), domains, np.arange(2), labels, values)
+    best_flips(forest, scores, rows(tables), labels, values, lost)
+    for tree in range(2):
+        mine = tuple(labels[slice(*forest.starts[tree : tree + 2])].tolist())
+        near = [
+            values[tree] - score
+            for score, other in labellings(forest, scores, tables, tree)
+            if sum(a != b for a, b in zip(mine, other, strict=True)) == 1
+        ]
+        assert lost[tree] == pytest.approx(min(near, default=np.inf))
