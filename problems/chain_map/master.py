@@ -64,21 +64,37 @@ class Pairs(Sequence[Column]):
 
 @dataclass(frozen=True, eq=False)
 class MessageDuals:
-    """Dual values: the messages of the trees that are not finished, in both directions.
+    """Dual values: the messages of the trees that are not finished, and what pricing needs with them.
+
+    The arrays are the master's own, which goes on from them.
 
     Attributes
     ----------
+    instance
+        Whose messages they are.
     active
-        Numbers of these trees.
-    values
-        Scores of all trees' best labellings within their domains.
+        Numbers of the trees that are not finished.
+    values, bounds
+        Of all trees: scores of the best labellings within their domains, and dual bounds, which pricing lowers.
+    member
+        Shape (nodes, labels): whether a label is in a domain.
     messages
-        Up and down every edge; shared with the master, which goes on from them.
+        Up and down every edge.
+    best_on
+        Best reduced cost on the edge above each node when it was last priced.
+    shares, beyond
+        See :func:`solvers.tree_prices.root_shares` and :func:`solvers.tree_prices.roots_beyond`.
     """
 
+    instance: Instance
     active: Offsets
     values: Floats
+    bounds: Floats
+    member: NDArray[np.uint8]
     messages: Messages
+    best_on: Floats
+    shares: Floats
+    beyond: Floats
 
 
 class ChainMaster(RestrictedMaster):
@@ -135,6 +151,7 @@ class ChainMaster(RestrictedMaster):
             sizes = np.diff(self.domains.starts)
             self.member[np.repeat(np.arange(len(sizes)), sizes), self.domains.labels] = 1
             self.messages = no_messages(instance.scores)
+            self._best_on = np.zeros(instance.forest.num_nodes)
 
     @cached_property
     def shares(self) -> Floats:
@@ -174,8 +191,23 @@ class ChainMaster(RestrictedMaster):
         found = self.labellings()
         if not found.feasible.any():
             return MasterSolution(MasterStatus.INFEASIBLE, phase=1)
-        duals = None if self.messages is None else MessageDuals(self.active, self.values, self.messages)
-        return MasterSolution(MasterStatus.OPTIMAL, found.objective, found, duals)
+        return MasterSolution(MasterStatus.OPTIMAL, found.objective, found, self._duals())
+
+    def _duals(self) -> MessageDuals | None:
+        """None where there is nothing to price."""
+        if self.messages is None:
+            return None
+        return MessageDuals(
+            self.instance,
+            self.active,
+            self.values,
+            self.bounds,
+            self.member,
+            self.messages,
+            self._best_on,
+            self.shares,
+            self.beyond,
+        )
 
     def _find_runner_up(self) -> None:
         instance = self.instance
@@ -219,8 +251,8 @@ class ChainMaster(RestrictedMaster):
         # The oracle leaves out what the domains hold and what rounding explains.
         return columns
 
-    def reduced_costs(self, columns: Sequence[Column], duals: Any) -> Floats:
-        if not len(columns):
+    def reduced_costs(self, columns: Sequence[Column], duals: MessageDuals | None) -> Floats:
+        if not len(columns) or duals is None:
             return np.empty(0)
         pairs = columns if isinstance(columns, Pairs) else _as_pairs(columns)
         forest = self.instance.forest
@@ -233,8 +265,8 @@ class ChainMaster(RestrictedMaster):
             self.instance.pairwise.rows,
             duals.messages,
             values,
-            self.shares,
-            self.beyond,
+            duals.shares,
+            duals.beyond,
             pairs.nodes,
             pairs.lower,
             pairs.upper,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from colgen.pricing import Pricing, PricingContext, PricingResult
-from problems.chain_map.master import ChainMaster, Pairs
+from problems.chain_map.master import Pairs
 from solvers.tree_prices import price
 
 
@@ -28,8 +28,6 @@ class PairPricing(Pricing):
 
     Parameters
     ----------
-    master
-        Whose messages are the dual values.
     reduced_cost
         ``both``, ``forward`` or ``split``, see :class:`~problems.chain_map.ChainMAP`.
     gap
@@ -41,45 +39,42 @@ class PairPricing(Pricing):
         Edges whose reduced costs were bounded, and pairs that were looked at, in all calls.
     """
 
-    def __init__(self, master: ChainMaster, reduced_cost: str = "both", gap: float = 0.0) -> None:
-        self._master = master
+    def __init__(self, reduced_cost: str = "both", gap: float = 0.0) -> None:
         self._split = reduced_cost == "split"
         self._gap = gap
-        self._best_on = np.zeros(master.instance.forest.num_nodes)
         self.priced = 0
         self.looked_at = 0
 
     def price(self, duals: Any, context: PricingContext) -> PricingResult:
-        master = self._master
-        instance = master.instance
+        instance, active = duals.instance, duals.active
+        pairwise = instance.pairwise
         nodes, lower, upper, found, priced, looked_at = price(
             instance.forest,
             instance.scores,
-            instance.pairwise.rows,
-            instance.pairwise.row_maxima,
-            instance.pairwise.column_maxima,
+            pairwise.rows,
+            pairwise.row_maxima,
+            pairwise.column_maxima,
             duals.messages,
-            master.member,
-            duals.active,
+            duals.member,
+            active,
             duals.values,
-            master.shares,
-            master.beyond,
+            duals.shares,
+            duals.beyond,
             self._split,
-            self._best_on,
-            master.bounds,
+            duals.best_on,
+            duals.bounds,
         )
         self.priced += priced
         self.looked_at += looked_at
-        active = duals.active
-        total = float((master.bounds[active] - duals.values[active]).sum())
+        gaps = duals.bounds[active] - duals.values[active]
         # Numbers of single precision are summed in another order when the engine checks them.
         single = instance.scores.dtype == np.float32
         rounding = 64 * float(np.finfo(np.float32).eps) * (1.0 + float(np.abs(duals.values[active]).max(initial=0.0)))
         bound = float(found.max()) + (rounding if single else 0.0) if len(found) else 0.0
         pairs = Pairs(nodes, lower, upper)
         if self._gap > 0 and len(found):
-            far = np.zeros(len(master.bounds), dtype=bool)
-            far[active] = master.bounds[active] - duals.values[active] > self._gap * np.abs(duals.values[active])
+            far = np.zeros(len(duals.bounds), dtype=bool)
+            far[active] = gaps > self._gap * np.abs(duals.values[active])
             wanted = far[np.searchsorted(instance.forest.starts, nodes, side="right") - 1]
             pairs, found = pairs.where(wanted), found[wanted]
-        return PricingResult(pairs, bound, None if single else found, total)
+        return PricingResult(pairs, bound, None if single else found, float(gaps.sum()))

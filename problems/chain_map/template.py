@@ -85,23 +85,16 @@ class ChainMAP(Problem):
         self.prune = prune
         self.gap = gap
         self.margin = margin
-        self._master: ChainMaster | None = None
 
     def restricted_master(self) -> ChainMaster:
         if self.start is None:
-            self._master = ChainMaster(self.instance, margin=self.margin)
-        else:
-            instance, feasible = made_finite(self.instance)
-            instance = prune(instance) if self.prune else instance
-            both_ways = self.reduced_cost == "both"
-            self._master = ChainMaster(instance, self.start, both_ways, feasible=feasible)
-        return self._master
+            return ChainMaster(self.instance, margin=self.margin)
+        instance, feasible = made_finite(self.instance)
+        instance = prune(instance) if self.prune else instance
+        return ChainMaster(instance, self.start, self.reduced_cost == "both", feasible=feasible)
 
     def pricing(self) -> Pricing:
-        if self.start is None:
-            return FinishedDomains()
-        master = self._master if self._master is not None else self.restricted_master()
-        return PairPricing(master, self.reduced_cost, self.gap)
+        return FinishedDomains() if self.start is None else PairPricing(self.reduced_cost, self.gap)
 
     def stabilization(self) -> Stabilization:
         return NoStabilization()  # a round costs less than what a smoothed one could save

@@ -107,9 +107,9 @@ def test_quick_benchmark_measures_everything(folder, tmp_path):
     picture = tmp_path / "bench.png"
     options = BenchOptions(folder, quick=True, say=[].append, plot=picture)
     figures = {figure.name: figure.value for figure in bench_chain_map(options)}
-    for name in ("speedup_vs_viterbi_pos", "speedup_vs_viterbi_pos_double", "oracle_speedup_pos", "label_exponent_cg"):
-        assert np.isfinite(figures[name])
+    for name in ("speedup_vs_viterbi_pos", "speedup_vs_viterbi_pos_double", "oracle_speedup_pos"):
         assert figures[name] > 0
+    assert np.isfinite(figures["label_exponent_cg"])
     assert figures["exact_pos_cg"] == figures["exact_pos_cg_published"] == 100.0
     assert picture.stat().st_size > 10_000
 
