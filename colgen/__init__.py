@@ -20,6 +20,7 @@ from colgen.columns import Column, Key, Row
 from colgen.duals import Duals
 from colgen.enumeration import Enumerated, Enumeration
 from colgen.errors import ColgenError, InputError
+from colgen.executor import Executor, seeds_from
 from colgen.formulation import Formulation, FormulationCache, artificial, compile_model
 from colgen.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
 from colgen.linear_master import LinearMaster
@@ -53,6 +54,7 @@ __all__ = [
     "Duals",
     "Enumerated",
     "Enumeration",
+    "Executor",
     "Formulation",
     "FormulationCache",
     "GapLimit",
@@ -94,5 +96,6 @@ __all__ = [
     "Wentges",
     "artificial",
     "compile_model",
+    "seeds_from",
     "solve",
 ]

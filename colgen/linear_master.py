@@ -124,6 +124,11 @@ class LinearMaster(RestrictedMaster):
     def holds(self, column: Column) -> bool:
         return self._identity(column) in self.table.position
 
+    def is_whole(self, solved: MasterSolution) -> bool:
+        integer = self.table.integer[: len(solved.values)]  # columns may have come since it was solved
+        values = solved.values[integer]
+        return bool((abs(values - values.round()) <= 1e-6).all())
+
     def find(self, identity: Hashable) -> Column:
         position = self.table.position.get(identity)
         column = None if position is None else self.table.columns[position]
@@ -153,7 +158,7 @@ class LinearMaster(RestrictedMaster):
             solved = self.lp.solve(time_limit)
         if solved.status is not LPStatus.OPTIMAL:
             return MasterSolution(MasterStatus[solved.status.name], phase=self.phase)
-        central = self.central and self.phase == 2
+        central = self.central and self.phase == 2 and self.num_rows > 0
         duals = self._signed(self._central_duals(solved, time_limit) if central else solved.duals)
         # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
         used = self.current_costs() - self.table.row_products(duals) if central else solved.reduced_costs

@@ -30,7 +30,7 @@ from colgen.separation import Separation
 from colgen.solution import Solution
 from colgen.stabilization import Stabilization, Wentges
 from colgen.stop import AnyOf, StopRule
-from colgen.tree import NodeQueue, TreeResult, branch_and_bound
+from colgen.tree import NodeQueue, Relaxation, TreeResult, branch_and_bound
 
 
 class Problem(ABC):
@@ -46,6 +46,16 @@ class Problem(ABC):
     """
 
     objective_step: float | None = None
+
+    sense: Sense | None = None
+    """Stated by a problem whose nodes are bounded by :meth:`relaxation`; otherwise that of the master's objective."""
+
+    def relaxation(self, run: Run) -> Relaxation:
+        """Where the bounds of the nodes come from, if not from column generation: asked of problems that state a sense.
+
+        It offers answers to ``run`` as solutions, whose columns carry the structures that :meth:`answer` reads.
+        """
+        raise NotImplementedError(f"{type(self).__name__} states a sense, so it must define relaxation(run)")
 
     def master(self) -> pyo.ConcreteModel:
         """The master's rows as a Pyomo model, with artificial variables that can satisfy them; columns come later."""
@@ -126,6 +136,9 @@ def solve(
 ) -> Result:
     """Solve a problem by column generation, and by branch and bound where its relaxation is not whole.
 
+    A problem that states its sense is solved by branch and bound alone, over the relaxation that it brings; settings
+    that speak of columns or duals then mean nothing.
+
     Parameters
     ----------
     problem
@@ -168,42 +181,55 @@ def solve(
         raise InputError(f"tolerance must be a positive number, not {tolerance}")
     if clean_up_after is not None and clean_up_after < 1:
         raise InputError(f"clean_up_after must be at least 1 solve, not {clean_up_after}")
+    if problem.sense is not None and relaxation:
+        raise InputError(
+            f"{type(problem).__name__} brings its own relaxation, which is not solved on its own: node_limit=1 stops "
+            "after the root"
+        )
     started = time.monotonic()
-    master = problem.restricted_master()
-    oracles = problem.pricing()
-    with listening(progress, master.sense) as listener:
+    master = problem.restricted_master() if problem.sense is None else None
+    sense = problem.sense if master is None else master.sense
+    assert sense is not None
+    search: Relaxation
+    with listening(progress, sense) as listener:
         run = Run(
-            master.sense,
+            sense,
             AnyOf(*((stop,) if callable(stop) else stop)),
             None if relaxation else problem.objective_step,
             listener,
             started,
         )
-        search = BranchAndPrice(
-            master,
-            (oracles,) if isinstance(oracles, Pricing) else tuple(oracles),
-            tuple(problem.separation()),
-            tuple(problem.branching()),
-            tuple(problem.reductions()),
-            problem.enumeration(),
-            tuple(problem.heuristics() if heuristics is None else heuristics),
-            problem.stabilization() if stabilization is None else stabilization,
-            run,
-            Settings(not relaxation, not relaxation, clean_up_after, keep_duals),
-            tolerance,
-            relaxation,
-            problem.initial_duals(),
-        )
+        if master is None:
+            search = problem.relaxation(run)
+        else:
+            oracles = problem.pricing()
+            search = BranchAndPrice(
+                master,
+                (oracles,) if isinstance(oracles, Pricing) else tuple(oracles),
+                tuple(problem.separation()),
+                tuple(problem.branching()),
+                tuple(problem.reductions()),
+                problem.enumeration(),
+                tuple(problem.heuristics() if heuristics is None else heuristics),
+                problem.stabilization() if stabilization is None else stabilization,
+                run,
+                Settings(not relaxation, not relaxation, clean_up_after, keep_duals),
+                tolerance,
+                relaxation,
+                problem.initial_duals(),
+            )
         try:
             with run.stage("setup"):
                 for solution in problem.initial_answers():
-                    master.add([column for column, _ in solution.columns])
+                    if master is not None:
+                        master.add([column for column, _ in solution.columns])
                     search.take(solution, f"{type(problem).__name__}.initial_answers")
-                master.add(list(problem.initial_columns()))
+                if master is not None:
+                    master.add(list(problem.initial_columns()))
             outcome = branch_and_bound(
                 search,
                 run,
-                queue=None if queue is None else queue(master.sense),
+                queue=None if queue is None else queue(sense),
                 node_limit=node_limit,
                 depth_limit=depth_limit,
             )
@@ -211,13 +237,12 @@ def solve(
             outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, ())
         except Exception as error:
             fault = TreeResult(Termination.FAULT, run.global_bound, ())
-            error.result = _result(problem, search, fault, relaxation)  # type: ignore[attr-defined]
+            error.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
             raise
-    return _result(problem, search, outcome, relaxation)
+    return _result(problem, search, run, outcome, relaxation)
 
 
-def _result(problem: Problem, search: BranchAndPrice, outcome: TreeResult, relaxation: bool) -> Result:
-    run = search.run
+def _result(problem: Problem, search: Relaxation, run: Run, outcome: TreeResult, relaxation: bool) -> Result:
     solution = search.root if relaxation else run.incumbent
     seconds = dict(run.stage_seconds)
     seconds["total"] = run.seconds
@@ -230,7 +255,7 @@ def _result(problem: Problem, search: BranchAndPrice, outcome: TreeResult, relax
         solution=solution,
         answer=None if solution is None or relaxation else problem.answer(solution),
         relaxation=search.root,
-        root_bound=search.root_bound,
+        root_bound=run.sense.ideal if search.root_bound is None else search.root_bound,
         iterations=tuple(run.iterations),
         nodes=tuple(outcome.nodes),
         columns_generated=run.columns_generated,

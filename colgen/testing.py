@@ -303,7 +303,7 @@ class _Check:
         chosen = [seen[k] for k in rng.permutation(len(seen))[:25]]
         for claim in chosen:
             values = grown(claim.duals)
-            size = float(np.abs(values).mean()) or 1.0
+            size = float(np.abs(values).sum()) / max(width, 1) or 1.0
             noise = rng.normal(scale=0.5 * size, size=width)
             yield f"perturbed duals ({claim.label})", legal(values + noise), True
             yield f"doubled duals ({claim.label})", legal(2.0 * values), True

@@ -12,9 +12,10 @@ from typing import Any
 
 from colgen.branching import Decision
 from colgen.errors import ChildBoundError
-from colgen.result import NodeRecord, Termination
+from colgen.result import Certificate, NodeRecord, Termination
 from colgen.run import Run
 from colgen.sense import Sense
+from colgen.solution import Solution
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,29 @@ class Evaluation:
 
 
 class Relaxation(ABC):
-    """Where a node's bound comes from: column generation, a dynamic program under a subgradient, ..."""
+    """Where a node's bound comes from: column generation, a dynamic program under a subgradient, ...
+
+    Attributes
+    ----------
+    root
+        The root's last solution, fractional in general; None if the relaxation has no such thing.
+    root_bound
+        The root's dual bound before any branching; None until it is known.
+    certificate
+        What proves the root's bound, where dual values do.
+    """
+
+    root: Solution | None = None
+    root_bound: float | None = None
+    certificate: Certificate | None = None
 
     @abstractmethod
     def evaluate(self, node: Node) -> Evaluation:
         """Bound a node, offer answers to the run's incumbent on the way, and name the children."""
+
+    def take(self, solution: Solution, source: str) -> bool:
+        """Check an answer that comes from elsewhere and offer it as the incumbent; whether it is one now."""
+        raise NotImplementedError(f"{type(self).__name__} takes no initial answers: it must define take() for that")
 
 
 # --- which node next -------------------------------------------------------------------------------------------------
