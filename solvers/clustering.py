@@ -5,7 +5,7 @@
 The problem (correlation clustering, clique partitioning) is NP-hard; this is a heuristic and proves nothing.  From a
 given partition, single items move to the cluster where they gain most and pairs of clusters join while they gain; at a
 local optimum a few items are thrown out at random and the search goes on from there.  A pass over all items takes
-O(n²) time in the worst case: the scores of every item towards every cluster are kept up to date, O(n) a move.
+O(n) time a cluster: the scores of every item towards every cluster are kept up to date, O(n) a move.
 
 Sources: B. W. Kernighan and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell System Technical
 Journal 49 (1970); H. R. Lourenço, O. C. Martin and T. Stützle, *Iterated local search*, in Handbook of Metaheuristics
@@ -13,6 +13,8 @@ Journal 49 (1970); H. R. Lourenço, O. C. Martin and T. Stützle, *Iterated loca
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,6 +25,9 @@ Ints = NDArray[np.int64]
 
 _GAIN = 1e-9
 """A move must gain more than this, relative to the largest score."""
+
+_ORDERED = 8
+"""So many descents share an order: sorting would take as long as descending."""
 
 
 def local_search(scores: Floats, start: Ints, *, kicks: int = 0, seed: int = 0) -> tuple[Ints, float]:
@@ -50,7 +55,7 @@ def local_search(scores: Floats, start: Ints, *, kicks: int = 0, seed: int = 0) 
         raise ValueError(f"expected a cluster number from 0 to {len(scores) - 1} for each of {len(scores)} items")
     generator = np.random.default_rng(seed)
     orders = generator.random((kicks + 1, len(labels)))
-    labels = _search(scores, labels, orders, _GAIN * max(1e-300, float(np.abs(scores).max(initial=0.0))))
+    labels = descend(scores, labels, orders, max(1e-300, float(np.abs(scores).max(initial=0.0))))
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -59,42 +64,127 @@ def local_search(scores: Floats, start: Ints, *, kicks: int = 0, seed: int = 0) 
 
 
 @njit(cache=True)
-def _search(scores: Floats, labels: Ints, orders: Floats, least: float) -> Ints:
-    """Local search from ``labels``; row k of ``orders`` orders the items of the k-th descent and draws its kick."""
+def descend(scores: Floats, labels: Ints, orders: Floats, largest: float) -> Ints:
+    """The kernel of :func:`local_search`, for other kernels: the best partition found, whatever its clusters' numbers.
+
+    Parameters
+    ----------
+    scores, labels
+        As there; ``labels`` may be changed.
+    orders
+        Numbers in [0, 1): row k draws the k-th kick, and every eighth row orders the items of the descents up to the
+        next; shape (kicks + 1, n).
+    largest
+        Of the scores' absolute values, positive.
+    """
     n = len(labels)
-    sizes = np.zeros(n, dtype=np.int64)
-    towards = np.zeros((n, n))  # of item i to cluster c: the sum of its scores with the members of c
+    least = _GAIN * largest
+    state = _State(
+        labels,
+        np.zeros(n, dtype=np.int64),
+        np.zeros((n, n)),
+        np.ones(n, dtype=np.int64),
+        np.zeros(n, dtype=np.int64),
+        np.array([1, 0]),
+    )
     for j in range(n):
-        sizes[labels[j]] += 1
-        for i in range(n):
-            towards[i, labels[j]] += scores[i, j]
+        state.sizes[labels[j]] += 1
+        state.towards[labels[j]] += scores[j]
     best = labels.copy()
     gained, best_gain = 0.0, 0.0
+    order = np.empty(0, dtype=np.int64)
     for k in range(len(orders)):
         if k > 0:
-            gained += _kick(scores, labels, sizes, towards, orders[k])
-        gained += _descend(scores, labels, sizes, towards, np.argsort(orders[k]), least)
-        if gained > best_gain + least:
+            gained += _kick(scores, state, orders[k])
+        if k % _ORDERED == 0:
+            order = np.argsort(orders[k])
+        gained += _descend(scores, state, order, least)
+        if k == 0:
+            # Most clusters are empty by now, and the others get small numbers.  A descent without a gain has no move.
+            _renumber(state)
+            best[:] = labels
+            best_gain = gained
+        elif gained > best_gain + least:
             best_gain = gained
             best[:] = labels
         elif gained < best_gain - least:
             # Back to the best: only what the kick and the descent have moved.
             for i in range(n):
                 if labels[i] != best[i]:
-                    _move(scores, labels, sizes, towards, i, best[i])
+                    _move(scores, state, i, best[i])
             gained = best_gain
+            _nothing_gains(state)
     return best
 
 
+class _State(NamedTuple):
+    """Of a search: everything is kept up to date by :func:`_move`.
+
+    Attributes
+    ----------
+    labels, sizes
+        The number of each item's cluster, and how many items each number has.
+    towards
+        Of cluster c to item i: the sum of the scores of i with the members of c, shape (n, n).
+    changed, checked
+        When each number's cluster changed last, and when each item last had no move that gains.
+    clock
+        The number of moves so far, plus one; and the time of the last local optimum.
+    """
+
+    labels: Ints
+    sizes: Ints
+    towards: Floats
+    changed: Ints
+    checked: Ints
+    clock: Ints
+
+
 @njit(cache=True)
-def _move(scores: Floats, labels: Ints, sizes: Ints, towards: Floats, item: int, cluster: int) -> None:
-    old = labels[item]
-    sizes[old] -= 1
-    sizes[cluster] += 1
-    labels[item] = cluster
-    for i in range(len(labels)):
-        towards[i, old] -= scores[i, item]
-        towards[i, cluster] += scores[i, item]
+def _move(scores: Floats, state: _State, item: int, cluster: int) -> None:
+    old = state.labels[item]
+    state.sizes[old] -= 1
+    state.sizes[cluster] += 1
+    state.labels[item] = cluster
+    state.clock[0] += 1
+    state.changed[old] = state.clock[0]
+    state.changed[cluster] = state.clock[0]
+    for i in range(len(state.labels)):
+        state.towards[old, i] -= scores[item, i]
+        state.towards[cluster, i] += scores[item, i]
+
+
+@njit(cache=True)
+def _nothing_gains(state: _State) -> None:
+    state.checked[:] = state.clock[0]
+    state.clock[1] = state.clock[0]
+
+
+@njit(cache=True)
+def _renumber(state: _State) -> None:
+    """Number the clusters that are not empty from 0, in their order."""
+    n = len(state.labels)
+    number = np.empty(n, dtype=np.int64)
+    count = 0
+    for c in range(n):
+        if state.sizes[c] > 0:
+            number[c] = count
+            if count < c:
+                state.sizes[count], state.sizes[c] = state.sizes[c], 0
+                state.towards[count] = state.towards[c]
+                state.towards[c] = 0.0
+            count += 1
+    for i in range(n):
+        state.labels[i] = number[state.labels[i]]
+
+
+@njit(cache=True)
+def _numbers(sizes: Ints) -> int:
+    """The largest number of a cluster that is not empty, plus one."""
+    for c in range(len(sizes) - 1, -1, -1):
+        if sizes[c] > 0:
+            return c + 1
+    return 0
 
 
 @njit(cache=True)
@@ -106,16 +196,17 @@ def _empty_cluster(sizes: Ints) -> int:
 
 
 @njit(cache=True)
-def _kick(scores: Floats, labels: Ints, sizes: Ints, towards: Floats, draw: Floats) -> float:
+def _kick(scores: Floats, state: _State, draw: Floats) -> float:
     """Throw some items out of their clusters; returns the (negative) gain.
 
     They are neighbours in the random order, and those of one cluster leave together, so that whole parts can change.
     """
+    labels, towards = state.labels, state.towards
     n = len(labels)
     count = min(n, 2 + int(draw[0] * 6.0))
     first = int(draw[n - 1] * n)
     source = labels[first]
-    target = _empty_cluster(sizes)
+    target = _empty_cluster(state.sizes)
     gained = 0.0
     left = count
     for step in range(n):
@@ -126,60 +217,71 @@ def _kick(scores: Floats, labels: Ints, sizes: Ints, towards: Floats, draw: Floa
             continue
         if target < 0 or labels[i] == target:
             continue
-        gained += towards[i, target] - towards[i, labels[i]]
-        _move(scores, labels, sizes, towards, i, target)
+        gained += towards[target, i] - towards[labels[i], i]
+        _move(scores, state, i, target)
         left -= 1
     return gained
 
 
 @njit(cache=True)
-def _descend(scores: Floats, labels: Ints, sizes: Ints, towards: Floats, order: Ints, least: float) -> float:
-    """Move items and join clusters until nothing gains; returns the gain."""
-    n = len(labels)
+def _descend(scores: Floats, state: _State, order: Ints, least: float) -> float:
+    """Move items and join clusters until nothing gains; returns the gain.
+
+    An item that had no move that gains has one now only if its cluster has changed, or to a cluster that has changed.
+    """
+    labels, sizes, towards, changed = state.labels, state.sizes, state.towards, state.changed
     gained = 0.0
     improved = True
     while improved:
         improved = False
         empty = _empty_cluster(sizes)
+        numbers = _numbers(sizes)
         for i in order:
             old = labels[i]
-            own = towards[i, old]
+            own = towards[old, i]
+            since = state.checked[i] if changed[old] <= state.checked[i] else 0
             best, gain = old, least
-            for c in range(n):
-                if sizes[c] > 0 and c != old and towards[i, c] - own > gain:
-                    best, gain = c, towards[i, c] - own
+            for c in range(numbers):
+                if changed[c] > since and sizes[c] > 0 and c != old and towards[c, i] - own > gain:
+                    best, gain = c, towards[c, i] - own
             if empty >= 0 and sizes[old] > 1 and -own > gain:
                 best, gain = empty, -own
             if best != old:
-                _move(scores, labels, sizes, towards, i, best)
+                _move(scores, state, i, best)
                 gained += gain
                 improved = True
+                numbers = max(numbers, best + 1)
                 if best == empty or sizes[old] == 0:
                     empty = _empty_cluster(sizes)
+            else:
+                state.checked[i] = state.clock[0]
         if not improved:
-            gain = _join(scores, labels, sizes, towards, least)
+            gain = _join(scores, state, least)
             gained += gain
             improved = gain > 0.0
+    _nothing_gains(state)
     return gained
 
 
 @njit(cache=True)
-def _join(scores: Floats, labels: Ints, sizes: Ints, towards: Floats, least: float) -> float:
-    """Join the two clusters that gain most; zero if none do."""
-    n = len(labels)
-    between = np.zeros((n, n))
-    for i in range(n):
-        for c in range(n):
-            if sizes[c] > 0:
-                between[labels[i], c] += towards[i, c]
+def _join(scores: Floats, state: _State, least: float) -> float:
+    """Join the two clusters that gain most, one of which has changed; zero if none do."""
+    labels, sizes, towards = state.labels, state.sizes, state.towards
+    n, numbers = len(labels), _numbers(state.sizes)
+    between = np.empty(numbers)
     best, into, gain = -1, -1, least
-    for c in range(n):
-        for d in range(c + 1, n):
-            if sizes[c] > 0 and sizes[d] > 0 and between[c, d] > gain:
-                best, into, gain = c, d, between[c, d]
+    for c in range(numbers):
+        if sizes[c] == 0 or state.changed[c] <= state.clock[1]:
+            continue
+        between[:] = 0.0
+        for i in range(n):
+            between[labels[i]] += towards[c, i]
+        for d in range(numbers):
+            if d != c and sizes[d] > 0 and between[d] > gain:
+                best, into, gain = c, d, between[d]
     if best < 0:
         return 0.0
     for i in range(n):
         if labels[i] == best:
-            _move(scores, labels, sizes, towards, i, into)
+            _move(scores, state, i, into)
     return gain

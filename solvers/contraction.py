@@ -155,26 +155,49 @@ def together(scores: Floats, weights: Floats, items: Ints, others: Ints) -> Ints
     ``others`` are the items that could share a cluster with them; they may include ``items``.
     """
     others = np.setdiff1d(others, items)
-    inside, outside = scores[np.ix_(items, items)], scores[np.ix_(items, others)]
-    left = np.arange(len(items))
-    out = np.empty(0, dtype=np.int64)  # of ``items``: left out, so that they count as others
+    both = np.append(items, others)
+    return items[_together(np.ascontiguousarray(scores[np.ix_(items, both)]), weights[items])]
+
+
+@njit(cache=True)
+def _together(scores: Floats, weights: Floats) -> Ints:
+    """Which items pass the test together; columns of ``scores`` are the items, then others."""
+    n, width = scores.shape
+    left = np.arange(n)
+    inside = np.zeros(width, dtype=np.bool_)
+    inside[:n] = True
+    delta = np.empty(n)
+    margin = np.empty(n)
     while len(left) >= 2:
-        mu = weights[items[left]] / weights[items[left]].sum()
-        across = np.hstack([outside[left], inside[np.ix_(left, out)]])
-        delta = np.abs(across - mu[:, None] * across.sum(axis=0)).sum(axis=1)
-        own = inside[np.ix_(left, left)]
-        if len(left) == 2:
-            margin = own[0, 1] - delta
-        else:
-            np.fill_diagonal(own, np.inf)
-            half = len(left) - len(left) // 2  # |U \ A| at least
-            lower = np.partition(own, half - 1, axis=1)[:, :half].sum(axis=1)
-            margin = 0.5 * lower - delta
-        if (margin >= 0.0).all():
-            return items[left]
-        worst = np.argsort(margin)[: max(1, int(0.2 * (margin < 0.0).sum()))]
-        out = np.append(out, left[worst])
-        left = np.delete(left, worst)
+        mu = weights[left] / weights[left].sum()
+        delta[:] = 0.0
+        for k in range(width):
+            if not inside[k]:
+                total = 0.0
+                for i in left:
+                    total += scores[i, k]
+                for a in range(len(left)):
+                    delta[a] += abs(scores[left[a], k] - mu[a] * total)
+        half = len(left) - len(left) // 2  # |U \ A| at least
+        fails = 0
+        for a in range(len(left)):
+            if len(left) == 2:
+                margin[a] = scores[left[0], left[1]] - delta[a]
+            else:
+                own = np.empty(len(left) - 1)
+                count = 0
+                for b in range(len(left)):
+                    if b != a:
+                        own[count] = scores[left[a], left[b]]
+                        count += 1
+                own = np.partition(own, half - 1) if half < len(own) else own
+                margin[a] = 0.5 * own[:half].sum() - delta[a]
+            fails += margin[a] < 0.0
+        if fails == 0:
+            return left
+        worst = np.argsort(margin[: len(left)], kind="mergesort")[: max(1, int(0.2 * fails))]
+        inside[left[worst]] = False  # they count as others from now on
+        left = left[inside[left]]
     return np.empty(0, dtype=np.int64)
 
 

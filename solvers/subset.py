@@ -162,6 +162,7 @@ def search(
     allowance = len(left) * max(least, 1e-15 * n * _largest(scores, profits))
     slack = -_rounding(scores, profits)
     nodes, rest, levels, limit = 0, 0.0, 0, min(_CHUNK, enough or _CHUNK, most or _CHUNK)
+    lasts = False  # more than one chunk
     while len(left):
         within = np.ix_(left, left)
         worth, found, spent, rest, open_ = _search(scores[within], profits[left], values[left], slack, limit, levels)
@@ -171,8 +172,8 @@ def search(
         members[left[better]] = False  # it may have held an item that is finished by now
         members[np.ix_(left[better], left)] = found[better]
         elapsed = time.monotonic() - started
-        if levels == 0:
-            levels, limit = _LEVELS, _SHARING_CHUNK
+        if not lasts:
+            lasts, levels, limit = True, _LEVELS, _SHARING_CHUNK
         elif open_.all():  # not one anchor was finished: try longer, but not much longer than there is time
             limit = min(4 * limit, 1 + int(min(nodes / max(elapsed, 1e-9) * (seconds - elapsed), 1e15)))
         left = left[open_]
@@ -263,6 +264,28 @@ def _flip(scores: Floats, chosen: Mask, gains: Floats, item: int) -> None:
     else:
         gains += scores[item]
     chosen[item] = not chosen[item]
+
+
+@njit(cache=True)
+def anchored(scores: Floats, profits: Floats, least: Floats, nodes: int) -> tuple[Floats, Mask, Mask]:
+    """The search, for other kernels: best value and subset of each anchor, and which anchors it has not finished.
+
+    Parameters
+    ----------
+    scores, profits
+        As in :func:`search`.
+    least
+        For each anchor: subsets of at most this value are not looked for, and it is returned where there is no other.
+    nodes
+        The search ends after so many.
+    """
+    largest = 0.0
+    for i in range(len(profits)):
+        largest = max(largest, abs(profits[i]))
+        for j in range(i):
+            largest = max(largest, abs(scores[i, j]))
+    values, members, _, _, left = _search(scores, profits, least, -_ROUNDING * largest, nodes, 0)
+    return values, members, left
 
 
 @njit(cache=True)

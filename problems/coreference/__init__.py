@@ -16,8 +16,9 @@ symmetric matrix or networkx graph with edge scores will do (:func:`from_graph`,
 
 Branching is Ryan and Foster's, on pairs of mentions.  The source states that its matrices are totally unimodular and
 stops at the relaxation; they are not (:mod:`problems.coreference.model` has the counterexamples), though on real
-documents the relaxation is nearly always whole.  Before any of this, mentions that provably share a cluster are
-contracted (:mod:`solvers.contraction`): the rows of the master are then groups of mentions.
+documents the relaxation is nearly always whole.  Before any of this, dual values settle whole components, mentions that
+provably share a cluster are contracted, and pairs that are provably apart are kept so (:mod:`solvers.persistency`): the
+rows of the master are the groups of mentions that are left, often none.
 
 Sources: J. De Belder and M.-F. Moens, *Coreference clustering using column generation*, COLING 2012; M. Grötschel and
 Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming 45 (1989); A. Mehrotra

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from colgen import Apart, Column, Decision, Together
 from problems.coreference.instance import Cluster, Floats, Instance
-from solvers.clustering import local_search
-from solvers.contraction import components, contract, merged
+from solvers.dual_proof import settle
+from solvers.persistency import contracted as contracted_alone
+from solvers.persistency import persistent
 
 COVER = "cover"
 """Block of the partitioning rows; their index is the item."""
@@ -31,21 +32,35 @@ class Items:
     groups
         The mentions of each item.
     scores
-        Of pairs of items, shape (items, items), zero diagonal.
+        Of pairs of items, shape (items, items), zero diagonal.  Of two that some best clustering parts it may be less
+        than the sum of their mentions' scores: then no good cluster holds both.
     within
         Of each item: the scores of the pairs inside it.
     start
         The number of each item's cluster in a good clustering.
+    settled
+        Clusters of mentions that are in no item: dual values prove that some best clustering has them.
+    constant
+        Their score.
     """
 
     groups: tuple[Cluster, ...]
     scores: Floats
     within: Floats
     start: Ints
+    settled: tuple[Cluster, ...] = ()
+    constant: float = 0.0
 
     @classmethod
     def of(
-        cls, instance: Instance, *, contracted: bool = True, smallest: int = SMALL, kicks: int = 10, seed: int = 0
+        cls,
+        instance: Instance,
+        *,
+        contracted: bool = True,
+        settled: bool = True,
+        smallest: int = SMALL,
+        kicks: int = 10,
+        seed: int = 0,
     ) -> Items:
         """The items of an instance.
 
@@ -53,20 +68,32 @@ class Items:
         ----------
         contracted
             Contract mentions that provably belong together (:mod:`solvers.contraction`); False: an item a mention.
+        settled
+            If ``contracted``, decide all that dual values decide without columns (:mod:`solvers.persistency`): clusters
+            are settled, and pairs of items are apart.
         smallest
             Components of the graph of positive scores with fewer mentions are left as they are.
         kicks
-            Effort of the local search, so many kicks an item.
+            Effort of the local search where nothing is settled, so many kicks an item.
         """
         scores = instance.scores
-        labels = _by_component(scores, np.arange(len(scores)), kicks if not contracted else 1, seed)
-        groups = contract(scores, labels, smallest=smallest) if contracted else np.arange(len(scores))
-        items = merged(scores, groups)
-        representative = np.unique(groups, return_index=True)[1]
-        start = _by_component(items, _renumbered(labels[representative]), kicks, seed) if contracted else labels
-        members = np.split(np.argsort(groups, kind="stable"), np.flatnonzero(np.diff(np.sort(groups))) + 1)
-        within = np.array([0.5 * scores[np.ix_(m, m)].sum() if len(m) > 1 else 0.0 for m in members])
-        return cls(tuple(tuple(m.tolist()) for m in members), items, within, start)
+        n = len(scores)
+        if not contracted:
+            start, _ = settle(scores, np.arange(n), kicks=kicks, seed=seed, largest=0)
+            return cls(tuple((i,) for i in range(n)), scores, np.zeros(n), start)
+        if settled:
+            left = persistent(scores, smallest=smallest, seed=seed)
+        else:
+            left = contracted_alone(scores, smallest=smallest, kicks=kicks, seed=seed)
+        order = sorted(range(len(left.groups)), key=lambda k: int(left.groups[k][0]))
+        return cls(
+            tuple(tuple(left.groups[k].tolist()) for k in order),
+            np.ascontiguousarray(left.scores[np.ix_(order, order)]),
+            np.array([_score(scores, left.groups[k]) for k in order]),
+            left.start[order],
+            tuple(sorted(tuple(cluster.tolist()) for cluster in left.settled)),
+            sum(_score(scores, cluster) for cluster in left.settled),
+        )
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -74,30 +101,18 @@ class Items:
     def column(self, items: Sequence[int]) -> Column:
         """The column of a cluster of items: its score, and a one in the row of each."""
         chosen = sorted(items)
-        pairs = 0.5 * float(self.scores[np.ix_(chosen, chosen)].sum()) if len(chosen) > 1 else 0.0
-        cost = pairs + float(self.within[chosen].sum())
+        cost = _score(self.scores, chosen) + float(self.within[chosen].sum())
         cluster = tuple(sorted(i for k in chosen for i in self.groups[k]))
         return Column(cost, {(COVER, k): 1.0 for k in chosen}, cluster, ("cluster", cluster))
 
     def clustering(self) -> list[Ints]:
         """The items of each cluster of the good clustering."""
-        return [np.flatnonzero(self.start == c) for c in range(int(self.start.max()) + 1)]
+        return [np.flatnonzero(self.start == c) for c in range(int(self.start.max(initial=-1)) + 1)]
 
 
-def _by_component(scores: Floats, start: Ints, kicks: int, seed: int) -> Ints:
-    """Local search in each component of the graph of positive scores: clusters never need to span two."""
-    component = components(scores)
-    labels = np.arange(len(scores))
-    for c in np.flatnonzero(np.bincount(component) > 1):
-        items = np.flatnonzero(component == c)
-        inner = np.ascontiguousarray(scores[np.ix_(items, items)])
-        found, _ = local_search(inner, _renumbered(start[items]), kicks=kicks * len(items), seed=seed)
-        labels[items] = items[np.unique(found, return_index=True)[1]][found]
-    return _renumbered(labels)
-
-
-def _renumbered(labels: Ints) -> Ints:
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+def _score(scores: Floats, members: Sequence[int] | Ints) -> float:
+    chosen = np.asarray(members, dtype=np.intp)
+    return 0.5 * float(scores[np.ix_(chosen, chosen)].sum()) if len(chosen) > 1 else 0.0
 
 
 class Contraction:

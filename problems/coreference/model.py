@@ -33,17 +33,18 @@ _MOST_MENTIONS = 16
 """Set partitioning is written down for so many mentions at most: 65,535 clusters."""
 
 
-def master(instance: Instance | int) -> pyo.ConcreteModel:
+def master(instance: Instance | int, constant: float = 0.0) -> pyo.ConcreteModel:
     """The rows of set partitioning, without any cluster: ``uncovered`` stands in for the columns to come.
 
-    They depend on the number of mentions alone, which may be given instead of an instance.
+    They depend on the number of mentions alone, which may be given instead of an instance.  ``constant`` is the score
+    of clusters that are in no row because they are known.
     """
     mentions = instance.num_mentions if isinstance(instance, Instance) else instance
     m = pyo.ConcreteModel()
     m.mention = pyo.RangeSet(0, mentions - 1)
     m.uncovered = artificial(m.mention)
     m.cover = pyo.Constraint(m.mention, rule=lambda m, i: m.uncovered[i] == 1)
-    m.score = pyo.Objective(expr=0, sense=pyo.maximize)
+    m.score = pyo.Objective(expr=constant, sense=pyo.maximize)
     return m
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from colgen import Pricing, PricingContext, PricingResult
 from colgen.duals import Duals
 from problems.coreference.baseline import ilp_pricing
-from problems.coreference.instance import Instance
+from problems.coreference.instance import Floats, Instance
 from problems.coreference.items import COVER, Contraction, Items
 from solvers.subset import Subsets, ascend, promising, search
 
@@ -37,6 +37,13 @@ class ClusterPricing(Pricing):
             self._situation = situation
         return self._contraction
 
+    def priced(self, duals: Duals, context: PricingContext) -> tuple[Contraction, Floats, Floats]:
+        """The items at the node, the scores of their pairs, and what each earns by itself."""
+        contraction = self.contraction(context)
+        # Where all mentions are settled the master has no row, and its dual values do not know the block.
+        values = np.asarray(duals[COVER]) if len(self.items) else np.empty(0)
+        return contraction, *contraction.priced(values, context.cost_weight)
+
 
 class GrowingClusters(ClusterPricing):
     """Heuristic: clusters grown from every item that a good cluster could hold, by chains of single changes.
@@ -52,8 +59,7 @@ class GrowingClusters(ClusterPricing):
         self.columns = columns
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        contraction = self.contraction(context)
-        scores, profits = contraction.priced(np.asarray(duals[COVER]), context.cost_weight)
+        contraction, scores, profits = self.priced(duals, context)
         left = np.flatnonzero(promising(scores, profits))
         if not len(left):
             return PricingResult()
@@ -75,8 +81,7 @@ class ClusterSearch(ClusterPricing):
     """
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        contraction = self.contraction(context)
-        scores, profits = contraction.priced(np.asarray(duals[COVER]), context.cost_weight)
+        contraction, scores, profits = self.priced(duals, context)
         found = search(
             scores,
             profits,
@@ -95,8 +100,7 @@ class ClusterILP(ClusterPricing):
     """
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        contraction = self.contraction(context)
-        scores, profits = contraction.priced(np.asarray(duals[COVER]), context.cost_weight)
+        contraction, scores, profits = self.priced(duals, context)
         if not len(profits):
             return PricingResult(bound=0.0, total=0.0)
         cluster, solution = ilp_pricing(Instance(scores), -profits, context.seconds_left())

@@ -6,27 +6,27 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyomo.environ as pyo
+from scipy import sparse
 
 from colgen import (
     BranchingRule,
     Column,
     Formulation,
-    FormulationCache,
     Heuristic,
     LinearMaster,
     Pricing,
     Problem,
     RestrictedMIP,
     RyanFoster,
+    Sense,
     Solution,
     Stages,
 )
+from colgen.formulation import Block
 from problems.coreference.instance import Cluster, Floats, Instance
 from problems.coreference.items import COVER, SMALL, Items
 from problems.coreference.model import master
 from problems.coreference.pricing import ClusterSearch, GrowingClusters
-
-_SHAPES = FormulationCache()
 
 
 class Coreference(Problem):
@@ -38,20 +38,43 @@ class Coreference(Problem):
     ----------
     contracted
         Let the rows of the master be groups of mentions that provably belong together; False: a row a mention.
+    settled
+        Leave components of the graph of positive scores out of the master that dual values alone prove, if contracted.
     smallest
-        Only components of the graph of positive scores with so many mentions are worth it.
+        Only components with so many mentions are worth contracting.
     """
 
-    def __init__(self, instance: Instance, *, contracted: bool = True, smallest: int = SMALL) -> None:
+    def __init__(
+        self, instance: Instance, *, contracted: bool = True, settled: bool = True, smallest: int = SMALL
+    ) -> None:
         self.instance = instance
-        self.items = Items.of(instance, contracted=contracted, smallest=smallest)
+        self.items = Items.of(instance, contracted=contracted, settled=settled, smallest=smallest)
         self.objective_step = instance.step
 
     def master(self) -> pyo.ConcreteModel:
-        return master(len(self.items))
+        return master(len(self.items), self.items.constant)
 
     def formulation(self) -> Formulation:
-        return _SHAPES.get(len(self.items), self.master)
+        # What compiling the model gives, without Pyomo: every document has its own number of items, and building the
+        # model takes longer than solving it.
+        n = len(self.items)
+        ones, indices = np.ones(n), tuple(range(n))
+        return Formulation(
+            sense=Sense.MAXIMIZE,
+            matrix=sparse.csc_array((ones, (indices, indices)), shape=(n, n)),
+            costs=np.zeros(n),
+            lower=np.zeros(n),
+            upper=np.full(n, np.inf),
+            integer=np.zeros(n, dtype=bool),
+            artificial=np.ones(n, dtype=bool),
+            row_lower=ones,
+            row_upper=ones,
+            offset=self.items.constant,
+            column_keys=tuple(("uncovered", i) for i in indices),
+            row_keys=tuple((COVER, i) for i in indices),
+            row_blocks={COVER: Block(COVER, indices, np.arange(n))} if n else {},
+            column_blocks={"uncovered": Block("uncovered", indices, np.arange(n))} if n else {},
+        )
 
     def restricted_master(self) -> LinearMaster:
         return LinearMaster(self.formulation(), central=True)
@@ -75,20 +98,21 @@ class Coreference(Problem):
             members = cluster.tolist()
             if len(members) > 2:
                 columns += [items.column([k for k in members if k != left_out]) for left_out in members]
-            attracted = np.flatnonzero((items.scores[:, cluster] > 0.0).any(axis=1))
-            columns += [items.column([*members, k]) for k in np.setdiff1d(attracted, cluster).tolist()]
+            attracted = items.scores[:, cluster].max(axis=1)
+            attracted[cluster] = 0.0
+            columns += [items.column([*members, k]) for k in np.flatnonzero(attracted > 0.0).tolist()]
         return columns
 
     def initial_duals(self) -> Mapping[str, Floats]:
         # Half of what an item scores in its cluster: then no part of a cluster that is best as a whole prices in.
-        duals = self.items.within.copy()
-        for cluster in self.items.clustering():
-            duals[cluster] += 0.5 * self.items.scores[np.ix_(cluster, cluster)].sum(axis=1)
-        return {COVER: duals}
+        items = self.items
+        same = items.start[:, None] == items.start
+        return {COVER: items.within + 0.5 * np.where(same, items.scores, 0.0).sum(axis=1)}
 
     def initial_answers(self) -> Iterable[Solution]:
         columns = [self.items.column(cluster.tolist()) for cluster in self.items.clustering()]
-        yield Solution(sum(column.cost for column in columns), tuple((column, 1.0) for column in columns))
+        score = self.items.constant + sum(column.cost for column in columns)
+        yield Solution(score, tuple((column, 1.0) for column in columns))
 
     def answer(self, solution: Solution) -> list[Cluster]:
-        return sorted(column.structure for column, _ in solution.columns)
+        return sorted([*self.items.settled, *(column.structure for column, _ in solution.columns)])

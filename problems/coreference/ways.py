@@ -12,7 +12,7 @@ from colgen import Problem, Result, solve
 from colgen.stop import TimeLimit
 from problems.coreference.baseline import all_link_in_highs
 from problems.coreference.bounded import bounded
-from problems.coreference.instance import Cluster, Instance, random
+from problems.coreference.instance import Cluster, Instance, random, random_signs
 from problems.coreference.items import Items
 from problems.coreference.lazy import LazyAllLink
 from problems.coreference.template import Coreference
@@ -65,6 +65,7 @@ def warm_up() -> None:
     for way in (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED):
         run(way, random(16, 0), 60.0)
         run(way, random(24, 1, positive=0.5), 60.0)
+    Items.of(random_signs(36, 0))  # nothing is settled before all reductions have been tried
 
 
 def run(way: str, instance: Instance, limit: float) -> Run:
@@ -83,7 +84,7 @@ def _by_engine(way: str, instance: Instance, limit: float) -> Run:
     constant = 0.0
     problem: Problem
     if way == LAZY_CONTRACTED:
-        items = Items.of(instance)
+        items = Items.of(instance, settled=False)
         constant = float(items.within.sum())
         problem = LazyAllLink(Instance(items.scores))
     elif way == LAZY:

@@ -106,7 +106,7 @@ def test_naive_exact_search(seed):
         assert len(found.values)
 
 
-@pytest.mark.parametrize("levels", [1, 3, 40])
+@pytest.mark.parametrize("levels", [0, 1, 3, 40])
 @pytest.mark.parametrize("chunk", [1, 2, 5])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_resumed_search(seed, chunk, levels, monkeypatch):

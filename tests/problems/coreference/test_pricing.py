@@ -29,7 +29,7 @@ def draw(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 8))
     scores = rng.integers(-3, 4, n * (n - 1) // 2) if seed % 2 else rng.normal(size=n * (n - 1) // 2)
-    items = Items.of(Instance(symmetric(n, scores)), contracted=seed % 3 == 0)
+    items = Items.of(Instance(symmetric(n, scores)), contracted=seed % 3 == 0, settled=False)
     n = len(items)
     half = 0.5 * items.scores.sum(axis=1) + items.within
     duals = [rng.normal(size=n), rng.integers(-2, 3, n).astype(float), half][seed // 2 % 3]
@@ -180,7 +180,7 @@ def test_noise_of_large_scores_is_no_improvement():
 @pytest.mark.parametrize("contracted", [True, False])
 def test_a_column_is_a_cluster_of_mentions(contracted):
     instance = Instance(symmetric(4, [5.0, -1.0, -1.0, -1.0, 1.0, 2.0]))
-    items = Items.of(instance, contracted=contracted)
+    items = Items.of(instance, contracted=contracted, settled=False)
     for members in subsets(len(items)):
         column = items.column(members)
         assert isinstance(column, Column)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import IterationLimit, LinearMaster, NoStabilization, Termination, TimeLimit, solve
+from colgen.formulation import compile_model
 from colgen.testing import check_problem
 from problems.coreference import (
     ClusterILP,
@@ -22,9 +23,16 @@ from problems.coreference import (
 from problems.coreference.baseline import all_link_in_highs
 from tests.problems.coreference.partitions import instances, optimum, symmetric
 
+every_way = pytest.mark.parametrize(
+    "how", [{}, {"settled": False}, {"contracted": False}], ids=["settled", "contracted", "by mentions"]
+)
+
 
 class Bare(Coreference):
     """Without a first answer, first columns and first prices: column generation has to do it all."""
+
+    def __init__(self, instance, *, settled=False, **how):
+        super().__init__(instance, settled=settled, **how)
 
     def initial_answers(self):
         return ()
@@ -72,11 +80,11 @@ def proved(instance, kind=Coreference, value=None, **how):
     return result
 
 
-@pytest.mark.parametrize("contracted", [True, False])
+@every_way
 @pytest.mark.parametrize("kind", [Coreference, Bare, Simplex, BySearch, ByProgram], ids=lambda kind: kind.__name__)
 @given(instance=instances())
-def test_optimum_is_that_of_enumeration(kind, contracted, instance):
-    proved(instance, kind, optimum(instance), contracted=contracted)
+def test_optimum_is_that_of_enumeration(kind, how, instance):
+    proved(instance, kind, optimum(instance), **how)
 
 
 @given(instances())
@@ -87,11 +95,11 @@ def test_growing_alone_proves_nothing_by_pricing(instance):
     assert instance.check(result.answer) == pytest.approx(result.objective)
 
 
-@pytest.mark.parametrize("contracted", [True, False])
+@every_way
 @pytest.mark.parametrize("seed", range(4))
-def test_dense_signs_against_the_all_link_model(seed, contracted):
+def test_dense_signs_against_the_all_link_model(seed, how):
     instance = random_signs(12 + seed % 3, seed)
-    proved(instance, value=all_link_in_highs(instance).objective, contracted=contracted)
+    proved(instance, value=all_link_in_highs(instance).objective, **how)
 
 
 @pytest.mark.parametrize("kind", [Coreference, Bare], ids=lambda kind: kind.__name__)
@@ -107,14 +115,14 @@ def pentagon(factor=1.0):
     return Instance(factor * symmetric(5, np.where(near, 1.0, -1.0)))
 
 
-@pytest.mark.parametrize("contracted", [True, False])
+@every_way
 @pytest.mark.parametrize("kind", [Coreference, Bare, Simplex, BySearch, ByProgram], ids=lambda kind: kind.__name__)
-def test_a_relaxation_that_is_not_whole(kind, contracted):
-    relaxed = solve(kind(pentagon(0.37), contracted=contracted), relaxation=True)
+def test_a_relaxation_that_is_not_whole(kind, how):
+    relaxed = solve(kind(pentagon(0.37), **how), relaxation=True)
     assert relaxed.objective == pytest.approx(0.37 * 2.5)
-    proved(pentagon(), kind, 2.0, contracted=contracted)
+    proved(pentagon(), kind, 2.0, **how)
     # Without a common divisor of the scores no rounding closes the gap: it takes branching.
-    result = proved(pentagon(0.37), kind, 0.74, contracted=contracted)
+    result = proved(pentagon(0.37), kind, 0.74, **how)
     assert result.root_bound == pytest.approx(0.37 * 2.5)
     assert len(result.nodes) > 1
 
@@ -167,7 +175,7 @@ def test_a_limit_leaves_a_valid_bound(seed, stop, kind):
 # --- instances of every kind -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("contracted", [True, False])
+@every_way
 @pytest.mark.parametrize(
     ("scores", "value", "clusters"),
     [
@@ -185,20 +193,20 @@ def test_a_limit_leaves_a_valid_bound(seed, stop, kind):
     ],
     ids=str,
 )
-def test_simple_instances(scores, value, clusters, contracted):
+def test_simple_instances(scores, value, clusters, how):
     n = next(n for n in range(1, 8) if n * (n - 1) // 2 == len(scores))
-    result = proved(Instance(symmetric(n, scores)), value=value, contracted=contracted)
+    result = proved(Instance(symmetric(n, scores)), value=value, **how)
     assert clusters is None or len(result.answer) == clusters
 
 
-@pytest.mark.parametrize("contracted", [True, False])
-def test_mentions_that_are_the_same(contracted):
+@every_way
+def test_mentions_that_are_the_same(how):
     """Copies of a few mentions, close to each other: many clusterings are equally good."""
     kinds = np.repeat(np.arange(4), 4)
     between = symmetric(4, [1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
     np.fill_diagonal(between, 1.0)
     instance = Instance(between[np.ix_(kinds, kinds)])
-    proved(instance, value=all_link_in_highs(instance).objective, contracted=contracted)
+    proved(instance, value=all_link_in_highs(instance).objective, **how)
 
 
 @given(instances(), st.sampled_from([1e-6, 1e-3, 1e3, 1e6, 1e9]))
@@ -229,22 +237,58 @@ def test_communities_are_proved(noise):
     result = proved(instance)
     if not noise:
         assert len(result.answer) == 5
-        assert len(Coreference(instance, smallest=2).items) < len(Coreference(instance).items) == 100
+        of_mentions = Coreference(instance, settled=False, smallest=101).items
+        assert len(Coreference(instance, settled=False, smallest=2).items) < len(of_mentions) == 100
+        items = Coreference(instance).items
+        assert not len(items)
+        assert items.constant == pytest.approx(result.objective)
 
 
-@pytest.mark.parametrize("contracted", [True, False])
-def test_answer_is_a_sorted_list_of_clusters(contracted):
-    answer = proved(communities(12, 1, num_communities=3, noise=0.0), contracted=contracted).answer
+@given(instances())
+def test_arrays_are_those_of_the_compiled_model(instance):
+    problem = Coreference(instance, settled=False)
+    compiled, built = compile_model(problem.master()), problem.formulation()
+    for name in ("sense", "offset", "column_keys", "row_keys"):
+        assert getattr(built, name) == getattr(compiled, name)
+    for name in ("costs", "lower", "upper", "integer", "artificial", "row_lower", "row_upper"):
+        assert getattr(built, name).tolist() == getattr(compiled, name).tolist()
+        assert getattr(built, name).dtype == getattr(compiled, name).dtype
+    assert (built.matrix.toarray() == compiled.matrix.toarray()).all()
+    for blocks in ("row_blocks", "column_blocks"):
+        ours, theirs = getattr(built, blocks), getattr(compiled, blocks)
+        assert ours.keys() == theirs.keys()
+        for name, block in ours.items():
+            assert block.indices == theirs[name].indices
+            assert block.positions.tolist() == theirs[name].positions.tolist()
+
+
+def test_what_is_settled_is_in_the_answer_and_in_the_objective():
+    """A pair that is settled beside a pentagon that takes branching."""
+    scores = np.full((7, 7), -1.0)
+    scores[:5, :5] = pentagon(0.37).scores
+    scores[5, 6] = scores[6, 5] = 2.0
+    problem = Coreference(Instance(scores))
+    assert problem.items.settled == ((5, 6),)
+    assert problem.items.constant == 2.0
+    assert compile_model(problem.master()).offset == problem.formulation().offset == 2.0
+    result = proved(Instance(scores), value=2.74)
+    assert (5, 6) in result.answer
+    assert result.root_bound == pytest.approx(2.0 + 0.37 * 2.5)
+
+
+@every_way
+def test_answer_is_a_sorted_list_of_clusters(how):
+    answer = proved(communities(12, 1, num_communities=3, noise=0.0), **how).answer
     assert answer == sorted(answer)
     assert all(list(cluster) == sorted(cluster) for cluster in answer)
     assert all(type(i) is int for cluster in answer for i in cluster)
 
 
-@pytest.mark.parametrize("contracted", [True, False])
+@every_way
 @pytest.mark.parametrize("kind", [Coreference, BySearch], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("instance", [random_signs(6, 1), random(7, 2), pentagon(0.37)], ids=["signs", "random", "5"])
-def test_conformance(instance, kind, contracted):
-    report = check_problem(kind(instance, contracted=contracted), seconds=1.0)
+def test_conformance(instance, kind, how):
+    report = check_problem(kind(instance, **how), seconds=1.0)
     assert report.ok, report
 
 

@@ -1,0 +1,157 @@
+"""What is decided of a best clustering before any column is generated: clusters, pairs together, pairs apart.
+
+    max Σ_{clusters S} Σ_{i<j in S} w_ij,        w symmetric, of any sign.
+
+Three reductions take turns, cheap ones first, each of which leaves an instance whose optimum is the same:
+
+1. Clusters never need to span components of the graph of positive scores, and dual values often prove a component's
+   clustering best (:mod:`solvers.dual_proof`): it is *settled*.
+2. Where they do not, dual values of the triangle inequalities prove a bound near the optimum (:mod:`solvers.triangle_dual`).
+   That settles the component, or decides which pairs are together and which are apart: components fall to pieces then,
+   and searches are short.
+3. Items that provably share a cluster are contracted (:mod:`solvers.contraction`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.contraction import components, contract, merged
+from solvers.dual_proof import settle
+from solvers.triangle_dual import kept_apart, triangle_bound
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_LARGEST = 200
+"""Dual values are tried on components of so many items at most, by searches of so many nodes."""
+
+_NODES = 5_000
+
+_LARGEST_BOUNDED = 350
+"""Triangles of so many items at most are kept, 7 million of them."""
+
+_SMALLEST_BOUNDED = 30
+"""Column generation has solved a component of fewer items before triangles are looked at."""
+
+_WORTHWHILE = 0.8
+"""A round is followed by another one if no more than this share of the items is left."""
+
+
+class Persistent(NamedTuple):
+    """What is decided, and what is left.
+
+    Attributes
+    ----------
+    settled
+        The items of each cluster that is decided as a whole.
+    groups
+        The items of each group that is left: they are in one cluster.
+    scores
+        Of pairs of groups, zero diagonal; where the two are apart the score is bad enough, and no longer a sum.
+    start
+        The number of each group's cluster in a good clustering.
+    """
+
+    settled: list[Ints]
+    groups: list[Ints]
+    scores: Floats
+    start: Ints
+
+
+def persistent(scores: Floats, *, smallest: int = 2, kicks: int = 2, seed: int = 0) -> Persistent:
+    """Apply the reductions until they decide little more.
+
+    Parameters
+    ----------
+    scores
+        w, symmetric with zero diagonal, shape (n, n).
+    smallest
+        Components with fewer items are not contracted.
+    kicks
+        Effort of the local search after contraction, so many kicks an item.
+    seed
+        Of the local search.
+    """
+    n = len(scores)
+    left = Persistent([], [np.array([i]) for i in range(n)], scores, np.arange(n))
+    left = _without_settled(left, kicks=1, seed=seed)
+    before = np.inf
+    while 0 < len(left.groups) <= _WORTHWHILE * before:
+        before = len(left.groups)
+        left = _bounded(left, seed)
+        left = _joined(left, contract(left.scores, left.start, smallest=smallest))
+        left = _without_settled(left, kicks=kicks, seed=seed)
+    return left
+
+
+def contracted(scores: Floats, *, smallest: int = 2, kicks: int = 10, seed: int = 0) -> Persistent:
+    """Contraction alone, with nothing settled; parameters as for :func:`persistent`."""
+    n = len(scores)
+    start, _ = settle(scores, np.arange(n), kicks=1, seed=seed, largest=0)
+    left = Persistent([], [np.array([i]) for i in range(n)], scores, start)
+    left = _joined(left, contract(scores, start, smallest=smallest))
+    start, _ = settle(left.scores, left.start, kicks=kicks, seed=seed, largest=0)
+    return left._replace(start=start)
+
+
+def _without_settled(left: Persistent, *, kicks: int, seed: int) -> Persistent:
+    start, done = settle(left.scores, left.start, kicks=kicks, seed=seed, largest=_LARGEST, nodes=_NODES)
+    clusters = [_union(left.groups, np.flatnonzero(start == c)) for c in np.unique(start[done])]
+    return _part(left._replace(settled=[*left.settled, *clusters], start=start), np.flatnonzero(~done))
+
+
+def _bounded(left: Persistent, seed: int) -> Persistent:
+    """Decide by triangles, component by component."""
+    component = components(left.scores)
+    together = np.arange(len(left.groups))
+    scores, start, done = left.scores.copy(), left.start.copy(), np.zeros(len(left.groups), dtype=np.bool_)
+    settled = list(left.settled)
+    for c in np.flatnonzero(np.bincount(component) >= _SMALLEST_BOUNDED):
+        here = np.flatnonzero(component == c)
+        if len(here) > _LARGEST_BOUNDED:
+            continue
+        within = np.ix_(here, here)
+        found = triangle_bound(left.scores[within], _renumbered(start[here]), seed=seed)
+        start[here] = len(start) + here[np.unique(found.labels, return_index=True)[1]][found.labels]
+        together[here] = here[np.unique(found.together, return_index=True)[1]][found.together]
+        scores[within] = kept_apart(left.scores[within], found.apart)
+        if found.closed:
+            done[here] = True
+            settled += [_union(left.groups, here[found.labels == k]) for k in range(found.labels.max() + 1)]
+    rest = np.flatnonzero(~done)
+    left = _part(Persistent(settled, left.groups, scores, _renumbered(start)), rest)
+    return _joined(left, _renumbered(together[rest]))
+
+
+def _part(left: Persistent, chosen: Ints) -> Persistent:
+    """What is left of some groups alone."""
+    if len(chosen) == len(left.groups):
+        return left._replace(start=_renumbered(left.start))
+    return Persistent(
+        left.settled,
+        [left.groups[k] for k in chosen],
+        np.ascontiguousarray(left.scores[np.ix_(chosen, chosen)]),
+        _renumbered(left.start[chosen]),
+    )
+
+
+def _joined(left: Persistent, joined: Ints) -> Persistent:
+    """Groups put together; ``joined`` numbers them by first groups."""
+    if not len(joined) or joined.max() == len(joined) - 1:
+        return left
+    _, first = np.unique(joined, return_index=True)
+    groups = [_union(left.groups, np.flatnonzero(joined == k)) for k in range(len(first))]
+    return Persistent(left.settled, groups, merged(left.scores, joined), _renumbered(left.start[first]))
+
+
+def _union(groups: list[Ints], chosen: Ints) -> Ints:
+    return np.sort(np.concatenate([groups[k] for k in chosen]))
+
+
+def _renumbered(labels: Ints) -> Ints:
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
