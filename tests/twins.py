@@ -3,19 +3,32 @@
 A new template adds one :class:`Twin` to ``TWINS``; `test_every_problem.py` then holds it to the laws.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from colgen import Problem
+from problems.chain_map import ChainMAP
+from problems.chain_map import Instance as Model
 from problems.coreference import Coreference
 from problems.coreference import Instance as Scores
 from problems.cutting_stock import CuttingStock, Instance
+from problems.nonlocal_parsing import ParsingByColumns
+from problems.title_path import Instance as Digraph
+from problems.title_path import LazyPath, TitlePath
+from tests.problems.chain_map.models import best_scores
+from tests.problems.chain_map.models import draw as draw_model
 from tests.problems.coreference.partitions import optimum as best_clustering
 from tests.problems.coreference.partitions import symmetric
+from tests.problems.nonlocal_parsing.trees import instances as parsing
+from tests.problems.nonlocal_parsing.trees import optimum as best_parse
+from tests.problems.title_path.naive import heaviest
 
 
 @dataclass(frozen=True)
@@ -95,18 +108,61 @@ def score_matrices(draw: st.DrawFn) -> Scores:
     return Scores(symmetric(n, draw(st.lists(score, min_size=pairs, max_size=pairs))))
 
 
-def coreference(name: str, contracted: bool) -> Twin:
+def coreference(name: str, **how: bool) -> Twin:
     return Twin(
         name,
         score_matrices(),
-        lambda instance: Coreference(instance, contracted=contracted, smallest=2),
+        lambda instance: Coreference(instance, smallest=2, **how),
         best_clustering,
         lambda instance, answer: instance.check(answer),
     )
 
 
+# --- paths of k vertices ---------------------------------------------------------------------------------------------
+
+
+@st.composite
+def digraphs(draw: st.DrawFn) -> Digraph:
+    n = draw(st.integers(1, 5))
+    # Few different numbers make ties, a bonus of a vertex makes walks that come back to it; some arcs are missing.
+    weight = st.sampled_from([-math.inf, -2.0, -1.0, 0.0, 1.0, 2.0]) | st.floats(-2.0, 2.0).map(lambda w: round(w, 2))
+    weights = draw(arrays(np.float64, (n + 2, n), elements=weight))
+    weights += draw(arrays(np.float64, n, elements=st.sampled_from([0.0, 0.0, 5.0])))
+    classes = draw(st.lists(st.integers(0, n - 1), min_size=n, max_size=n))
+    return Digraph(weights[:n], weights[n], weights[n + 1], draw(st.integers(1, 4)), tuple(classes))
+
+
+def title_path(name: str, problem: Callable[[Digraph], Problem]) -> Twin:
+    return Twin(name, digraphs(), problem, heaviest, lambda instance, answer: instance.check(answer))
+
+
+# --- chains and trees ------------------------------------------------------------------------------------------------
+
+
+def best_labelling(instance: Model) -> float | None:
+    """None if no tree has a labelling; trees without one count nothing."""
+    best = best_scores(instance)
+    return float(best[np.isfinite(best)].sum()) if np.isfinite(best).any() else None
+
+
+def chain_map(name: str, **how: Any) -> Twin:
+    return Twin(
+        name,
+        st.integers(0, 100_000).map(draw_model),
+        lambda instance: ChainMAP(instance, **how),
+        best_labelling,
+        lambda instance, answer: float(instance.values(np.maximum(answer.labels, 0))[answer.feasible].sum()),
+    )
+
+
 TWINS = [
     Twin("cutting_stock", cutting_stock_instances(), CuttingStock, fewest_rolls, lambda i, answer: i.check(answer)),
-    coreference("coreference", contracted=True),
+    coreference("coreference"),
+    coreference("coreference_unsettled", settled=False),
     coreference("coreference_by_mentions", contracted=False),
+    chain_map("chain_map"),
+    chain_map("chain_map_published", start=1),
+    title_path("title_path", TitlePath),
+    title_path("title_path_lazy", LazyPath),
+    Twin("parsing_by_columns", parsing(), ParsingByColumns, best_parse, lambda i, answer: i.check(answer)),
 ]

@@ -1,0 +1,297 @@
+"""The methods that are compared, each from an instance to a :class:`~problems.title_path.outcome.PathResult`."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from colgen import Executor, InputError, Problem, Result, Termination, TimeLimit, seeds_from, solve
+from problems.title_path.instance import Instance, Path
+from problems.title_path.lazy import LazyPath
+from problems.title_path.model import arcs, arrays
+from problems.title_path.outcome import PathResult
+from problems.title_path.template import TitlePath
+from solvers import colour_coding as kernels
+from solvers.lp import LPStatus, solve_mip
+from solvers.path_beam import beam as beam_kernel
+from solvers.walks import ascend, completions
+
+MEMORY = 1 << 30
+"""Bytes that the tables of colour coding may take together."""
+
+_WORK_OF_A_PIECE = 2e8
+"""Elementary steps of colour coding between two looks at the clock, roughly."""
+
+
+def relaxation_bound(instance: Instance, lower: float = -math.inf) -> float:
+    """No path weighs more: the bound of penalised walks, or the weight of the path known if that is more."""
+    return max(ascend(instance.graph, lower).bound, lower)
+
+
+# --- exact -----------------------------------------------------------------------------------------------------------
+
+
+def exact(instance: Instance, *, time_limit: float = math.inf) -> PathResult:
+    """The template's own method: bounds from penalised walks, and states that remember the classes that matter."""
+    return _by_engine("exact", TitlePath(instance), time_limit)
+
+
+def lazy_rows(instance: Instance, *, time_limit: float = math.inf) -> PathResult:
+    """The integer program whose cycles are cut off as they appear, on the engine."""
+    return _by_engine("lazy rows", LazyPath(instance), time_limit)
+
+
+def _by_engine(method: str, problem: Problem, time_limit: float) -> PathResult:
+    started = time.perf_counter()
+    result: Result = solve(problem, stop=TimeLimit(time_limit) if time_limit < math.inf else ())
+    proved = result.termination in (Termination.OPTIMAL, Termination.INFEASIBLE)
+    return PathResult(
+        method,
+        result.answer,
+        result.objective,
+        -math.inf if result.termination is Termination.INFEASIBLE else result.dual_bound,
+        1.0 if proved else 0.0,
+        proved,
+        time.perf_counter() - started,
+        len(result.nodes),
+    )
+
+
+def ilp(instance: Instance, *, time_limit: float = math.inf) -> PathResult:
+    """The integer program with flow variables in HiGHS, presolve on; the model is built as arrays, without Pyomo."""
+    started = time.perf_counter()
+    f = arrays(instance, "flow")
+    left = time_limit - (time.perf_counter() - started)
+    found = solve_mip(
+        True, f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.integer, f.offset, max(left, 0.0)
+    )
+    path = None if found.values is None else _follow(instance, found.values)
+    proved = found.status in (LPStatus.OPTIMAL, LPStatus.INFEASIBLE)
+    return PathResult(
+        "flow in HiGHS",
+        path,
+        -math.inf if path is None else instance.objective(path),
+        found.bound if path is None or found.status is not LPStatus.OPTIMAL else instance.objective(path),
+        1.0 if proved else 0.0,
+        proved,
+        time.perf_counter() - started,
+        found.nodes,
+    )
+
+
+def _follow(instance: Instance, values: np.ndarray) -> Path:
+    tails, heads, _ = arcs(instance)
+    taken = values[: len(tails)] > 0.5
+    after = dict(zip(tails[taken].tolist(), heads[taken].tolist(), strict=True))
+    path = [after[instance.num_vertices]]
+    while path[-1] != instance.num_vertices + 1:
+        path.append(after[path[-1]])
+    return tuple(path[:-1])
+
+
+def exhaustive(instance: Instance) -> PathResult:
+    """All paths, one after the other: for tests, and for very small graphs."""
+    started = time.perf_counter()
+    best, weight, count = None, -math.inf, 0
+    for w, path in _paths(instance):
+        count += 1
+        if w > weight:
+            best, weight = path, w
+    if best is not None:
+        weight = instance.objective(best)
+    return PathResult("exhaustive", best, weight, weight, 1.0, True, time.perf_counter() - started, count)
+
+
+def _paths(instance: Instance) -> Iterator[tuple[float, Path]]:
+    """Weight and vertices of every path of k vertices, depth first."""
+    graph = instance.graph
+    classes, last = graph.classes.tolist(), graph.last.tolist()
+    after = [[(v, w) for v, w in enumerate(row) if w > -math.inf] for row in graph.weights.tolist()]
+
+    def extend(path: Path, weight: float, visited: frozenset[int]) -> Iterator[tuple[float, Path]]:
+        if len(path) == instance.length:
+            if last[path[-1]] > -math.inf:
+                yield weight + last[path[-1]], path
+            return
+        for v, w in after[path[-1]]:
+            if classes[v] not in visited:
+                yield from extend((*path, v), weight + w, visited | {classes[v]})
+
+    for v, w in enumerate(graph.first.tolist()):
+        if w > -math.inf:
+            yield from extend((v,), w, frozenset((classes[v],)))
+
+
+def a_star(
+    instance: Instance, *, bound: bool = True, most: int = 1_000_000, time_limit: float = math.inf
+) -> PathResult:
+    """A* over partial paths, for small k: what is to come is bounded by the best walk without classes.
+
+    Of partial paths that visit the same vertices and end in the same one only the heaviest is extended.  The first path
+    that reaches the sink is the heaviest.
+
+    Parameters
+    ----------
+    bound
+        State the bound on the paths not looked at, where the search is cut short.
+    most
+        Partial paths extended before it gives up.
+    """
+    started = time.perf_counter()
+    graph, k = instance.graph, instance.length
+    to_go, classes = completions(graph), instance.class_numbers
+    queue: list[tuple[float, float, Path]] = []
+    extended: set[tuple[int, frozenset[int]]] = set()
+
+    def push(path: Path, weight: float, steps: np.ndarray) -> None:
+        totals = weight + steps + to_go[len(path)]
+        for v in np.flatnonzero(totals > -np.inf).tolist():
+            heapq.heappush(queue, (-float(totals[v]), weight + float(steps[v]), (*path, v)))
+
+    push((), 0.0, graph.first)
+    while queue:
+        hope, weight, path = heapq.heappop(queue)
+        if len(path) == k:
+            total = instance.objective(path)
+            seconds = time.perf_counter() - started
+            return PathResult("A*", path, total, total, 1.0, True, seconds, len(extended))
+        if len(extended) >= most or (len(extended) % 256 == 0 and time.perf_counter() - started > time_limit):
+            left = -hope if bound else math.inf
+            return PathResult("A*", None, -math.inf, left, 0.0, False, time.perf_counter() - started, len(extended))
+        state = (path[-1], frozenset(path))
+        if state in extended:
+            continue
+        extended.add(state)
+        steps = graph.weights[path[-1]].copy()
+        steps[np.isin(classes, classes[list(path)])] = -np.inf
+        push(path, weight, steps)
+    return PathResult("A*", None, -math.inf, -math.inf, 1.0, True, time.perf_counter() - started, len(extended))
+
+
+# --- without a proof -------------------------------------------------------------------------------------------------
+
+
+def beam(instance: Instance, width: int, *, bound: bool = False) -> PathResult:
+    """Beam search by weight so far, as it is used for selection and ordering.
+
+    Parameters
+    ----------
+    width
+        Partial paths kept at each length.
+    bound
+        State the bound of the relaxation as well.
+    """
+    if width < 1:
+        raise InputError(f"the width of a beam must be 1 or more, not {width}")
+    started = time.perf_counter()
+    weight, found = beam_kernel(instance.graph, width)
+    path = tuple(found.tolist()) or None
+    dual_bound = relaxation_bound(instance, weight) if bound else math.inf
+    seconds = time.perf_counter() - started
+    return _unproved(PathResult(f"beam {width}", path, weight, dual_bound, 0.0, True, seconds, width))
+
+
+def colour_coding(
+    instance: Instance,
+    *,
+    failure: float = 1e-6,
+    seed: int = 0,
+    iterations: int | None = None,
+    num_colours: int | None = None,
+    until: float = math.inf,
+    executor: Executor | None = None,
+    memory: int = MEMORY,
+    bound: bool = False,
+    time_limit: float = math.inf,
+) -> PathResult:
+    """Colour coding: optimal with probability 1 - δ or more (:mod:`solvers.colour_coding`).
+
+    The same seed gives the same path on any number of processors, unless it is cut short by the clock.
+
+    Parameters
+    ----------
+    failure
+        δ; it decides on the number of iterations.
+    iterations
+        Instead of that.
+    num_colours
+        r; by default the source's running-time formula decides, among the numbers whose table fits the memory.
+    until
+        Stop once a path weighs so much: for measuring how long it takes to find an optimum that is known.
+    executor
+        Shares the iterations among threads; by default on all processors.
+    memory
+        Bytes of all tables together.  There is one for each worker, of a quarter of this at most, so that what is
+        computed does not depend on the number of workers; where fewer fit, fewer work.
+    bound
+        State the bound of the relaxation as well.
+    time_limit
+        Seconds; the probability that is stated is that of the iterations that were made.
+    """
+    if not 0.0 < failure <= 1.0:
+        raise InputError(f"the probability of failure must be above 0 and at most 1, not {failure}")
+    if iterations is not None and iterations < 1:
+        raise InputError(f"expected one iteration or more, not {iterations}")
+    started = time.perf_counter()
+    graph, k, n, m = instance.graph, instance.length, instance.num_vertices, instance.num_classes
+    if m < k:  # k different classes are needed
+        return PathResult("colour coding", None, -math.inf, -math.inf, 1.0)
+    r = kernels.best_num_colours(k, n, memory // 4) if num_colours is None else num_colours
+    if not k <= r <= 62:
+        raise InputError(f"the number of colours must be from k = {k} to 62, not {r}")
+    p = kernels.success_probability(k, r, m)
+    wanted = kernels.num_iterations(p, failure) if iterations is None else iterations
+    piece = max(1, int(_WORK_OF_A_PIECE / (n * n * 2.0**r)))
+    weights: list[float] = []
+    path: Path | None = None
+    best, finished = -math.inf, True
+    executor = executor or Executor()
+    fitting = max(1, memory // kernels.table_bytes(r, n))
+    if fitting < executor.workers:
+        executor = Executor(fitting)
+    piece = 1 if until < math.inf else min(piece, max(1, -(-wanted // executor.workers)))
+    try:
+        for found in executor.map(
+            lambda seeds: kernels.iterate(graph, r, seeds), seeds_from(seed, wanted), piece=piece
+        ):
+            weights += found.weights.tolist()
+            top = float(found.weights.max())
+            if top > best:
+                best, path = top, tuple(found.path.tolist())
+            if best >= until or time.perf_counter() - started > time_limit:
+                break
+    except KeyboardInterrupt:
+        finished = False
+    course = np.maximum.accumulate(weights).tolist() if weights else []
+    finished = finished and (len(course) == wanted or best >= until)
+    probability = 1.0 if p >= 1.0 and course else -math.expm1(len(course) * math.log1p(-p)) if p < 1.0 else 0.0
+    weight = -math.inf if path is None else instance.objective(path)
+    dual_bound = weight if probability == 1.0 and p >= 1.0 else math.inf
+    if bound and dual_bound == math.inf:
+        dual_bound = relaxation_bound(instance, weight)
+    seconds = time.perf_counter() - started
+    result = PathResult("colour coding", path, weight, dual_bound, probability, finished, seconds, len(course), course)
+    return _unproved(result)
+
+
+def _unproved(result: PathResult) -> PathResult:
+    """With the probability 1 where the bound of the relaxation proves what was found."""
+    if result.is_optimal or result.is_infeasible:
+        return PathResult(**{**vars(result), "probability": 1.0})
+    return result
+
+
+METHODS: dict[str, Callable[[Instance], PathResult]] = {
+    "exact": exact,
+    "lazy rows": lazy_rows,
+    "flow in HiGHS": ilp,
+    "colour coding": colour_coding,
+    "A*": a_star,
+    "beam 80": lambda instance: beam(instance, 80),
+    "exhaustive": exhaustive,
+}
+"""By name, for notebooks that compare them."""

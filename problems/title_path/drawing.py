@@ -1,0 +1,174 @@
+"""Pictures: how soon colour coding finds the optimum, and a graph with its best path.
+
+As in :mod:`colgen.plotting` a figure belongs to the caller alone, and nothing is told apart by colour alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from colgen import InputError
+from problems.title_path.instance import Instance, Path
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_LETTER, _MARGIN, _GAP, _ROW = 0.1, 0.24, 0.75, 0.5
+"""Inches: of a letter, around a word, between columns, between rows."""
+
+
+def draw_convergence(iterations: Sequence[float]) -> Figure:
+    """The source's second figure: the share of instances whose optimum is found, by iteration of colour coding.
+
+    Parameters
+    ----------
+    iterations
+        At which the optimum of each instance was found; infinite where it was not.
+    """
+    if not len(iterations):
+        raise InputError("there are no measurements to draw")
+    figure = _figure((6.0, 3.8))
+    ax = figure.subplots()
+    ended = sorted(iterations)
+    most = max([i for i in ended if i < math.inf], default=1.0)
+    shares = [100.0 * (k + 1) / len(ended) for k in range(len(ended))]
+    x = [1.0, *[i for i in ended if i < math.inf], 1.3 * most]
+    y = [0.0, *[s for i, s in zip(ended, shares, strict=True) if i < math.inf]]
+    ax.step(x, [*y, y[-1]], where="post", color="0.0", lw=1.4)
+    for share in (90.0, 100.0):
+        reached = ended[max(0, math.ceil(share / 100.0 * len(ended)) - 1)]
+        if reached < math.inf:
+            ax.plot([reached], [share], "o", mfc="white", mec="0.0", ms=6)
+            ax.annotate(
+                f"{share:g}% after {reached:g}",
+                (reached, share),
+                xytext=(6, -14),
+                textcoords="offset points",
+                fontsize="small",
+            )
+    if most > 20:
+        ax.set_xscale("log")
+    ax.set_xlim(left=1.0 if most > 20 else 0.0)
+    ax.set_ylim(0.0, 106.0)
+    ax.set_xlabel("iterations of colour coding")
+    ax.set_ylabel("optimum found (% of instances)")
+    ax.grid(True, color="0.85", linewidth=0.4)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def draw_path(instance: Instance, path: Path, *, most: int = 24, title: str = "") -> Figure:
+    """A graph with a path through it: the vertices of the path on a line, those that compete with them above and below.
+
+    The vertices in a column are those that would come in the place of the one on the path at the least loss of weight,
+    the nearest the best; thin lines are the heaviest arcs between the vertices shown.
+
+    Parameters
+    ----------
+    most
+        Vertices shown at most, though never fewer than the path has.
+    """
+    columns = _columns(instance, path, most)
+    widths = [max(_width(instance, v) for v in column) for column in columns]
+    ends = _LETTER * len("source") + _MARGIN
+    centres, at = [], ends + _GAP
+    for width in widths:
+        centres.append(at + width / 2)
+        at += width + _GAP
+    stations = [ends / 2, *centres, at + ends / 2]
+    heights = [(_ROW if rank % 2 else -_ROW) * ((rank + 1) // 2) for rank in range(max(map(len, columns)))]
+    total, bottom, top = at + ends, min(heights) - 0.4, max(heights) + 0.4
+    figure = _figure((total, top - bottom + (0.4 if title else 0.0)))
+    ax = figure.subplots()
+    places = {
+        v: (x, y) for column, x in zip(columns, centres, strict=True) for v, y in zip(column, heights, strict=False)
+    }
+    for u, v in _heaviest_arcs(instance, list(places), 3 * len(places)):
+        ax.plot(*zip(places[u], places[v], strict=True), color="0.88", lw=0.6, zorder=1)
+    halves = [ends / 2, *(_width(instance, v) / 2 for v in path), ends / 2]
+    vertices = [None, *path, None]
+    for i, (tail, head) in enumerate(pairwise(vertices)):
+        left, right = stations[i] + halves[i], stations[i + 1] - halves[i + 1]
+        arrow = {"arrowstyle": "-|>", "lw": 1.8, "color": "0.0", "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", (right, 0.0), (left, 0.0), arrowprops=arrow, zorder=3)
+        middle, box = (left + right) / 2, {"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"}
+        weight = f"{_step(instance, tail, head):.1f}"
+        ax.text(middle, 0.1, weight, ha="center", va="bottom", fontsize="small", bbox=box, zorder=2)
+        word = _word_between(instance, tail, head)
+        if word:
+            ax.text(middle, -0.1, word, ha="center", va="top", style="italic", bbox=box, zorder=2)
+    for v, (x, y) in places.items():
+        chosen = v in path
+        box = {"boxstyle": "round", "fc": "0.9" if chosen else "white", "ec": "0.0" if chosen else "0.6"}
+        face = "bold" if chosen else "normal"
+        ax.text(x, y, str(instance.labels[v]), ha="center", va="center", fontweight=face, bbox=box, zorder=4)
+    for name, x in (("source", stations[0]), ("sink", stations[-1])):
+        ax.text(x, 0.0, name, ha="center", va="center", bbox={"boxstyle": "round", "fc": "white", "ls": "--"}, zorder=4)
+    ax.set_xlim(0.0, total)
+    ax.set_ylim(bottom, top)
+    ax.set_axis_off()
+    if title:
+        ax.set_title(title, loc="left")
+    return figure
+
+
+def _columns(instance: Instance, path: Path, most: int) -> list[list[int]]:
+    """For each vertex of the path itself and those that could best take its place; no vertex is in two columns."""
+    shown = set(path)
+    columns = []
+    graph = instance.graph
+    for i, v in enumerate(path):
+        into = graph.first if i == 0 else graph.weights[path[i - 1]]
+        out = graph.last if i == len(path) - 1 else graph.weights[:, path[i + 1]]
+        worth = into + out
+        worth[list(shown)] = -np.inf
+        best = np.argsort(-worth, kind="stable")[: max(0, most - len(path)) // len(path)]
+        rivals = best[worth[best] > -np.inf].tolist()
+        shown.update(rivals)
+        columns.append([v, *rivals])
+    return columns
+
+
+def _heaviest_arcs(instance: Instance, vertices: Sequence[int], count: int) -> list[tuple[int, int]]:
+    """The heaviest arcs between some vertices."""
+    weights = instance.graph.weights[np.ix_(vertices, vertices)]
+    order = np.argsort(-weights, axis=None, kind="stable")[:count]
+    tails, heads = np.unravel_index(order, weights.shape)
+    pairs = zip(tails.tolist(), heads.tolist(), strict=True)
+    return [(vertices[a], vertices[b]) for a, b in pairs if weights[a, b] > -np.inf]
+
+
+def _width(instance: Instance, vertex: int) -> float:
+    """Of a vertex's box, in inches."""
+    return _LETTER * len(str(instance.labels[vertex])) + _MARGIN
+
+
+def _word_between(instance: Instance, tail: int | None, head: int | None) -> str:
+    """The label of an arc, empty if it has none."""
+    if instance.via is None or head is None:
+        return ""
+    number = int(instance.via[instance.num_vertices if tail is None else tail, head])
+    return instance.via_labels[number] if number >= 0 else ""
+
+
+def _step(instance: Instance, u: int | None, v: int | None) -> float:
+    """Weight of an arc; None is the source as a tail, the sink as a head."""
+    graph = instance.graph
+    if u is None:
+        assert v is not None
+        return float(graph.first[v])
+    return float(graph.last[u] if v is None else graph.weights[u, v])
+
+
+def _figure(size: tuple[float, float]) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
+    return Figure(figsize=size, layout="constrained")

@@ -1,0 +1,412 @@
+"""Instances of selection and ordering: data that validates itself, graphs of networkx, files, random instances."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any, TypeAlias
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen import InputError
+from solvers import walks
+
+Path: TypeAlias = tuple[int, ...]
+"""The vertices of a path from source to sink, those two left out, by number."""
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+FORMAT = "colgen title_path graph"
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A weighted digraph with source and sink, whose heaviest path of k vertices is sought, no two of one class.
+
+    Parameters
+    ----------
+    weights
+        Shape (n, n): the weight of the arc from row to column, minus infinity where there is none.  The diagonal, and
+        arcs within a class, are never used.
+    first, last
+        Shape (n,): weights of the arcs from the source and to the sink.
+    length
+        k, the vertices between source and sink.
+    classes
+        The class of each vertex, anything that can be told apart; by default each vertex is a class of its own.
+    labels
+        What the vertices are called; by default their numbers.
+    name
+        What the instance is called.
+    via
+        Shape (n + 1, n): of parallel arcs only the heaviest counts, and this says which one that was, as a number of
+        ``via_labels``, or -1 for an arc without a label; the last row is that of the source.
+
+    Raises
+    ------
+    InputError
+        If the data is none of this: NaN, plus infinity, unequal sizes, k below 1, no vertex.
+    """
+
+    weights: Floats
+    first: Floats
+    last: Floats
+    length: int
+    classes: tuple[Hashable, ...] = ()
+    labels: tuple[Hashable, ...] = ()
+    name: str = ""
+    via: Ints | None = field(default=None, repr=False)
+    via_labels: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        first = _weights(self.first, "the weights of the arcs from the source", None)
+        n = len(first)
+        if n == 0:
+            raise InputError("expected a graph with one vertex or more between source and sink, there is none")
+        last = _weights(self.last, "the weights of the arcs to the sink", (n,))
+        weights = _weights(self.weights, "the weights of the arcs", (n, n))
+        for name, value in (("first", first), ("last", last), ("weights", weights)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "length", as_length(self.length))
+        object.__setattr__(self, "classes", tuple(self.classes) or tuple(range(n)))
+        object.__setattr__(self, "labels", tuple(self.labels) or tuple(range(n)))
+        for name in ("classes", "labels"):
+            if len(getattr(self, name)) != n:
+                raise InputError(f"expected {name} of {n} vertices, there are {len(getattr(self, name))}")
+        if len(set(self.labels)) != n:
+            raise InputError("expected labels that tell the vertices apart, some are equal")
+        if self.via is not None and self.via.shape != (n + 1, n):
+            raise InputError(f"expected labels of arcs of shape {(n + 1, n)}, not {self.via.shape}")
+
+    @property
+    def num_vertices(self) -> int:
+        return len(self.first)
+
+    @cached_property
+    def class_numbers(self) -> Ints:
+        """The class of each vertex as a number from 0, in the order of first appearance."""
+        number: dict[Hashable, int] = {}
+        return np.array([number.setdefault(c, len(number)) for c in self.classes], dtype=np.int64)
+
+    @property
+    def num_classes(self) -> int:
+        return int(self.class_numbers.max()) + 1
+
+    @cached_property
+    def graph(self) -> walks.Graph:
+        """The arrays that the kernels of :mod:`solvers` take."""
+        return walks.graph(self.weights, self.first, self.last, self.class_numbers, self.length)
+
+    def with_length(self, length: int) -> Instance:
+        """The same graph, another k."""
+        return Instance(
+            self.weights, self.first, self.last, length, self.classes, self.labels, self.name, self.via, self.via_labels
+        )
+
+    def objective(self, path: Sequence[int]) -> float:
+        """Weight of a path, the arcs of source and sink included; minus infinity where an arc is missing."""
+        total = float(self.first[path[0]])
+        for u, v in itertools.pairwise(path):
+            total += float(self.weights[u, v])
+        return total + float(self.last[path[-1]])
+
+    def check(self, path: Sequence[int]) -> float:
+        """Weight of a path, after checking from the data alone that it is an answer.
+
+        Raises
+        ------
+        ValueError
+            If it is not an answer; the message says why.
+        """
+        path = [int(v) for v in path]
+        if len(path) != self.length:
+            raise ValueError(f"the path has {len(path)} vertices, expected {self.length}")
+        if not all(0 <= v < self.num_vertices for v in path):
+            raise ValueError(f"the path {path} has a vertex that the graph does not have")
+        seen: dict[Hashable, int] = {}
+        for v in path:
+            other = seen.setdefault(self.classes[v], v)
+            if other != v or path.count(v) > 1:
+                raise ValueError(
+                    f"the path visits the class {self.classes[v]!r} twice: at {self.labels[other]!r} and "
+                    f"{self.labels[v]!r}"
+                )
+        weight = self.objective(path)
+        if not math.isfinite(weight):
+            raise ValueError(f"the path {path} takes an arc that the graph does not have")
+        return weight
+
+    def words(self, path: Sequence[int]) -> list[Hashable]:
+        """Labels along a path, those of labelled arcs between those of the vertices."""
+        words: list[Hashable] = []
+        before = self.num_vertices  # the source
+        for v in path:
+            if self.via is not None and self.via[before, v] >= 0:
+                words.append(self.via_labels[self.via[before, v]])
+            words.append(self.labels[v])
+            before = v
+        return words
+
+
+def as_length(value: object) -> int:
+    """A number of vertices, after checking that it is a whole number of 1 or more."""
+    try:
+        number = int(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"the length k must be a whole number, not {value!r}") from None
+    if number != value:
+        raise InputError(f"the length k must be a whole number, not {value!r}")
+    if number < 1:
+        raise InputError(f"the length k must be 1 or more, not {number}")
+    return int(number)
+
+
+def _weights(values: ArrayLike, what: str, shape: tuple[int, ...] | None) -> Floats:
+    try:
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"expected numbers as {what}") from None
+    if (array.ndim != 1) if shape is None else (array.shape != shape):
+        raise InputError(f"expected {what} in the shape {shape or '(n,)'}, not {array.shape}")
+    wrong = np.isnan(array) | (array == np.inf)
+    if wrong.any():
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        place = where if len(where) > 1 else where[0]
+        raise InputError(
+            f"expected finite numbers as {what}, or minus infinity for a missing arc; that of {place} is {array[where]}"
+        )
+    return array
+
+
+# --- graphs ----------------------------------------------------------------------------------------------------------
+
+
+def from_graph(
+    graph: nx.DiGraph,
+    source: Hashable,
+    sink: Hashable,
+    length: int,
+    *,
+    weight: str = "weight",
+    classes: Mapping[Hashable, Hashable] | str = "class",
+    label: str = "label",
+    name: str = "",
+) -> Instance:
+    """The instance of a networkx digraph; of parallel arcs (``MultiDiGraph``) the heaviest counts.
+
+    Arcs that no path uses are passed over: into the source, out of the sink, from source to sink, and loops.
+
+    Parameters
+    ----------
+    weight
+        Attribute of the arcs.
+    classes
+        Attribute of the vertices, or a mapping from vertices; a vertex without a class is one of its own.
+    label
+        Attribute of the arcs that names them in :meth:`Instance.words`.
+
+    Raises
+    ------
+    InputError
+        If the graph is undirected, lacks source or sink, or an arc has no weight; if the mapping speaks of vertices
+        that the graph does not have.
+    """
+    if not graph.is_directed():
+        raise InputError("expected a directed graph: networkx.DiGraph")
+    for what, vertex in (("source", source), ("sink", sink)):
+        if vertex not in graph:
+            raise InputError(f"the {what} {vertex!r} is not a vertex of the graph")
+    if source == sink:
+        raise InputError(f"expected a source and a sink that differ, both are {source!r}")
+    labels = [v for v in graph if v not in (source, sink)]
+    number = {v: k for k, v in enumerate(labels)}
+    if isinstance(classes, str):
+        given = {v: data[classes] for v, data in graph.nodes(data=True) if classes in data}
+    else:
+        given = dict(classes)
+        unknown = [v for v in given if v not in graph]
+        if unknown:
+            raise InputError(f"a class is given of {unknown[0]!r}, which is not a vertex of the graph")
+    arcs = []
+    for u, v, data in graph.edges(data=True):
+        if v == source or u in (sink, v) or (u == source and v == sink):
+            continue
+        if weight not in data:
+            raise InputError(f"the arc from {u!r} to {v!r} has no attribute {weight!r}")
+        tail = None if u == source else number[u]
+        head = None if v == sink else number[v]
+        arcs.append((tail, head, data[weight], data.get(label)))
+    # A vertex without a class is told apart from classes of the same name by a pair that no label can be.
+    own = [("class", given[v]) if v in given else ("vertex", v) for v in labels]
+    return _from_arcs(len(labels), arcs, length, own, labels, name)
+
+
+def _from_arcs(
+    n: int,
+    arcs: Iterable[tuple[int | None, int | None, float, str | None]],
+    length: int,
+    classes: Sequence[Hashable],
+    labels: Sequence[Hashable],
+    name: str,
+) -> Instance:
+    """An instance from (tail or None for the source, head or None for the sink, weight, label)."""
+    weights, first, last = np.full((n, n), -np.inf), np.full(n, -np.inf), np.full(n, -np.inf)
+    via = np.full((n + 1, n), -1, dtype=np.int64)
+    names: dict[str, int] = {}
+    for tail, head, weight, label in arcs:
+        value = _number(weight, tail, head, labels)
+        if head is None:
+            assert tail is not None
+            last[tail] = max(last[tail], value)
+            continue
+        old = first[head] if tail is None else weights[tail, head]
+        if value > old or old == -np.inf:
+            if tail is None:
+                first[head] = value
+            else:
+                weights[tail, head] = value
+            via[n if tail is None else tail, head] = -1 if label is None else names.setdefault(str(label), len(names))
+    return Instance(
+        weights, first, last, length, tuple(classes), tuple(labels), name, via if names else None, tuple(names)
+    )
+
+
+def _number(value: Any, tail: int | None, head: int | None, labels: Sequence[Hashable]) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number) or number == math.inf or isinstance(value, bool):
+        ends = (
+            "the source" if tail is None else repr(labels[tail]),
+            "the sink" if head is None else repr(labels[head]),
+        )
+        raise InputError(f"the arc from {ends[0]} to {ends[1]} has the weight {value!r}, expected a finite number")
+    return number
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def read(path: FilePath | str) -> Instance:
+    """Read a graph in JSON, as :func:`write` writes it.
+
+    An object with ``length``, ``vertices`` (objects with ``name`` and, if they share it with others, ``class``) and
+    ``arcs`` (lists of tail, head, weight and, if it has one, label); the source is called ``null`` as a tail, the sink
+    as a head.
+
+    Raises
+    ------
+    InputError
+        Saying what was expected, where the file is something else.
+    """
+    path = FilePath(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a text file") from None
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: expected JSON, {error.msg}") from None
+    if not isinstance(content, dict) or not {"length", "vertices", "arcs"} <= content.keys():
+        raise InputError(f"{path}: expected an object with length, vertices and arcs")
+    try:
+        return _from_json(content, path.stem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _from_json(content: Mapping[str, Any], name: str) -> Instance:
+    labels, classes = [], []
+    for k, vertex in enumerate(_list(content["vertices"], "vertices")):
+        if not isinstance(vertex, dict) or not isinstance(vertex.get("name"), (str, int)):
+            raise InputError(f"vertex number {k}: expected an object with a name, not {vertex!r}")
+        labels.append(vertex["name"])
+        own = vertex.get("class")
+        classes.append(("vertex", vertex["name"]) if own is None else ("class", own))
+    number = {label: k for k, label in enumerate(labels)}
+    arcs = []
+    for k, arc in enumerate(_list(content["arcs"], "arcs")):
+        if not isinstance(arc, list) or len(arc) not in (3, 4):
+            raise InputError(f"arc number {k}: expected a list of tail, head, weight and perhaps a label, not {arc!r}")
+        for end in arc[:2]:
+            if end is not None and (not isinstance(end, (str, int)) or end not in number):
+                raise InputError(f"arc number {k}: there is no vertex {end!r}")
+        tail, head = (None if end is None else number[end] for end in arc[:2])
+        if tail is None and head is None:
+            raise InputError(f"arc number {k} leads from the source to the sink: a path has a vertex between them")
+        arcs.append((tail, head, arc[2], arc[3] if len(arc) == 4 else None))
+    return _from_arcs(len(labels), arcs, content["length"], classes, labels, str(content.get("name", name)))
+
+
+def _list(value: object, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InputError(f"expected a list of {what}")
+    return value
+
+
+def write(instance: Instance, path: FilePath | str) -> None:
+    """Write a graph in JSON; :func:`read` reads it.  Labels become strings, unless they are whole numbers."""
+    labels = [label if isinstance(label, int) else str(label) for label in instance.labels]
+    vertices = [{"name": label, "class": c} for label, c in zip(labels, instance.class_numbers.tolist(), strict=True)]
+    arcs: list[list[Any]] = []
+    for v in np.flatnonzero(instance.first > -np.inf).tolist():
+        arcs.append([None, labels[v], float(instance.first[v]), *_label(instance, instance.num_vertices, v)])
+    for u, v in np.argwhere(instance.weights > -np.inf).tolist():
+        arcs.append([labels[u], labels[v], float(instance.weights[u, v]), *_label(instance, u, v)])
+    arcs += [[labels[v], None, float(instance.last[v])] for v in np.flatnonzero(instance.last > -np.inf).tolist()]
+    content = {"format": FORMAT, "name": instance.name, "length": instance.length, "vertices": vertices, "arcs": arcs}
+    FilePath(path).write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _label(instance: Instance, tail: int, head: int) -> list[str]:
+    if instance.via is None or instance.via[tail, head] < 0:
+        return []
+    return [instance.via_labels[instance.via[tail, head]]]
+
+
+# --- random instances ------------------------------------------------------------------------------------------------
+
+
+def random(
+    num_vertices: int,
+    length: int,
+    seed: int,
+    *,
+    num_classes: int | None = None,
+    density: float = 1.0,
+    attraction: float = 0.0,
+) -> Instance:
+    """Normally distributed weights.
+
+    Parameters
+    ----------
+    num_classes
+        Vertices are put in so many classes at random; by default each is a class of its own.
+    density
+        Probability that an arc is there.
+    attraction
+        Each vertex adds an exponentially distributed value of this mean to all arcs that enter it.  With a large one
+        the heaviest walks go to and fro between a few vertices, so that classes matter.
+    """
+    rng = np.random.default_rng(seed)
+    n = num_vertices
+    value = attraction * rng.exponential(size=n)
+    weights, first, last = rng.normal(size=(n, n)) + value, rng.normal(size=n) + value, rng.normal(size=n)
+    if density < 1.0:
+        for array in (weights, first, last):
+            array[rng.random(array.shape) >= density] = -np.inf
+    classes = () if num_classes is None else tuple(rng.integers(0, num_classes, n).tolist())
+    return Instance(weights, first, last, length, classes, name=f"random-{n}-{length}-{seed}")

@@ -1,0 +1,208 @@
+r"""The integer program without flow variables, its cycles cut off as they appear.
+
+A path that visits v enters every set W of vertices that holds v:
+
+    Σ_{i not in W, j in W} I_ij ≥ Σ_i I_iv      for v in W, W a subset of V.
+
+There are exponentially many of these rows.  At an integral point the connected components without the source violate
+one each; at a fractional point a minimum cut between the source and v finds the most violated row of v.  They are valid
+for all paths and forbid all cycles, and they imply the flow formulation: the relaxation is at least as strong.
+
+Sources: E. Balas, *The prize collecting traveling salesman problem*, Networks 19 (1989); M. Fischetti, J. J. Salazar
+González, P. Toth, *Solving the orienteering problem through branch-and-cut*, INFORMS Journal on Computing 10 (1998).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import networkx as nx
+import numpy as np
+import pyomo.environ as pyo
+
+from colgen import (
+    BranchingRule,
+    Formulation,
+    Heuristic,
+    HeuristicContext,
+    InputError,
+    NoStabilization,
+    OnTemplateVariable,
+    Problem,
+    Row,
+    Separation,
+    Solution,
+    Stabilization,
+)
+from colgen.columns import Key
+from problems.title_path.instance import Instance, Path
+from problems.title_path.model import SINK, SOURCE, arrays, full
+from solvers.path_beam import beam
+
+_TOLERANCE = 1e-6
+_WIDTH = 80
+
+
+class LazyPath(Problem):
+    """The heaviest path of k vertices by row generation and branch and bound on arcs.
+
+    The answer is a tuple of vertices.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+
+    def master(self) -> pyo.ConcreteModel:
+        return full(self.instance, "lazy")
+
+    def formulation(self) -> Formulation:
+        return arrays(self.instance, "lazy")
+
+    def separation(self) -> Sequence[Separation]:
+        return (Cuts(self.instance),)
+
+    def stabilization(self) -> Stabilization:
+        return NoStabilization()  # nothing is priced
+
+    def branching(self) -> Sequence[BranchingRule]:
+        return (OnTemplateVariable(),)
+
+    def heuristics(self) -> Sequence[Heuristic]:
+        return (BeamNear(self.instance),)
+
+    def initial_answers(self) -> Iterable[Solution]:
+        _weight, path = beam(self.instance.graph, _WIDTH)
+        if len(path):
+            yield as_solution(self.instance, tuple(path.tolist()))
+
+    def answer(self, solution: Solution) -> Path:
+        return path_of(solution)
+
+
+class BeamNear(Heuristic):
+    """A beam over the arcs that the relaxation uses, each worth what it weighs."""
+
+    every = 1
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+
+    def search(self, context: HeuristicContext) -> Solution | None:
+        graph = self.instance.graph
+        first, last = np.full_like(graph.first, -np.inf), np.full_like(graph.last, -np.inf)
+        weights = np.full_like(graph.weights, -np.inf)
+        for key in context.relaxation.variables:
+            tail, head = ends(key)
+            if tail == SOURCE:
+                first[head] = graph.first[head]
+            elif head == SINK:
+                last[tail] = graph.last[tail]
+            else:
+                weights[tail, head] = graph.weights[tail, head]
+        _, path = beam(graph._replace(first=first, last=last, weights=weights), _WIDTH)
+        return as_solution(self.instance, tuple(path.tolist())) if len(path) else None
+
+
+class Cuts(Separation):
+    """The most violated of the rows above for each vertex; exact.
+
+    Row ``("cut", (v, W))`` has W as a sorted tuple.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        graph = instance.graph
+        self._tails = [np.flatnonzero(column > -np.inf).tolist() for column in graph.weights.T]
+        self._from_source = graph.first > -np.inf
+
+    def separate(self, solution: Solution) -> Sequence[Row]:
+        support = nx.DiGraph()
+        support.add_node(SOURCE)
+        for key, value in solution.variables.items():
+            tail, head = ends(key)
+            if value > 1e-9 and head != SINK:
+                support.add_edge(tail, head, capacity=value)
+        whole = all(abs(value - round(value)) <= _TOLERANCE for value in solution.variables.values())
+        sets = _components(support) if whole else _cuts(support)
+        return [self._row(v, inside) for v, inside in sets]
+
+    def _row(self, v: int, inside: frozenset[int]) -> Row:
+        coefficients: dict[Key, float] = {}
+        for head in inside:
+            for tail in self._tails[head]:
+                if tail not in inside:
+                    coefficients["I", (tail, head)] = 1.0
+            if self._from_source[head]:
+                coefficients["I", (SOURCE, head)] = 1.0
+        sources = (SOURCE,) if self._from_source[v] else ()
+        for end in (*self._tails[v], *sources):
+            key: Key = ("I", (end, v))
+            coefficients[key] = coefficients.get(key, 0.0) - 1.0
+        kept = {key: value for key, value in coefficients.items() if value}
+        return Row(("cut", (v, tuple(sorted(inside)))), lower=0.0, coefficients=kept)
+
+
+def _components(support: nx.DiGraph) -> list[tuple[int, frozenset[int]]]:
+    """The sets of vertices that hang together without the source: each is a cycle, or several."""
+    found = []
+    for component in nx.weakly_connected_components(support):
+        if SOURCE not in component:
+            found.append((min(component), frozenset(component)))
+    return found
+
+
+def _cuts(support: nx.DiGraph) -> list[tuple[int, frozenset[int]]]:
+    """For each vertex the set of least flow into it that holds the vertex, where less enters it than the vertex."""
+    found: dict[frozenset[int], int] = {}
+    for v in support:
+        if v == SOURCE:
+            continue
+        visited = sum(data["capacity"] for _, _, data in support.in_edges(v, data=True))
+        if visited <= _TOLERANCE:
+            continue
+        residual = nx.algorithms.flow.edmonds_karp(support, SOURCE, v)
+        if residual.graph["flow_value"] < visited - _TOLERANCE:
+            outside = _reachable(residual)
+            found.setdefault(frozenset(u for u in support if u not in outside), v)
+    return [(v, inside) for inside, v in found.items()]
+
+
+def _reachable(residual: nx.DiGraph) -> set[object]:
+    """What the source still reaches when a maximum flow is subtracted."""
+    reached: set[object] = {SOURCE}
+    queue: deque[object] = deque(reached)
+    while queue:
+        u = queue.popleft()
+        for w, data in residual[u].items():
+            if w not in reached and data["capacity"] - data["flow"] > 1e-9:
+                reached.add(w)
+                queue.append(w)
+    return reached
+
+
+def ends(key: Key) -> tuple[Any, Any]:
+    """Tail and head of the arc of a variable."""
+    tail, head = cast(tuple[Any, Any], key[1])
+    return tail, head
+
+
+def as_solution(instance: Instance, path: Path) -> Solution:
+    """A path as a solution of the integer program."""
+    stations = (SOURCE, *path, SINK)
+    taken: dict[Key, float] = {("I", arc): 1.0 for arc in itertools.pairwise(stations)}
+    return Solution(instance.objective(path), variables=taken, integer=frozenset(taken))
+
+
+def path_of(solution: Solution) -> Path:
+    """The vertices along the chosen arcs, from the source on."""
+    after = dict(ends(key) for key, value in solution.variables.items() if value > 0.5)
+    path = []
+    at = after.get(SOURCE, SINK)
+    while at != SINK:
+        path.append(at)
+        at = after[at]
+    if not path:
+        raise InputError("the solution holds no path")
+    return tuple(path)

@@ -1,0 +1,202 @@
+"""Learning to make titles: from sections to graphs whose heaviest paths are titles."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+from problems.title_path.instance import Instance
+from problems.title_path.language import BEGIN, END, BigramModel, estimate
+from problems.title_path.sections import Section
+from problems.title_path.selection import Background, Selection, fit
+from problems.title_path.text import ARTICLES, PREPOSITIONS, sentences
+
+Floats = NDArray[np.float64]
+
+FORMAT, VERSION = "colgen title_path model", 1
+
+NUM_AUXILIARY = 24
+"""Prepositions and articles that may stand between two content words, the source's number."""
+
+
+@dataclass(frozen=True, eq=False)
+class TitleModel:
+    """Scores of words and of their order.
+
+    Attributes
+    ----------
+    selection
+        log P(a word is in the title).
+    language
+        log P(a word follows another one).
+    auxiliary
+        Words that are no vertices, but may stand between two.
+    length
+        The median number of content words of the titles that it was trained on.
+    """
+
+    selection: Selection
+    language: BigramModel
+    auxiliary: tuple[str, ...]
+    length: int
+
+    def instance(self, text: str, length: int | None = None, name: str = "") -> Instance:
+        """The graph of a text: a vertex a content word, a class a stem.
+
+        The arc from v to w weighs log P(w in title) + log p(w | v); of it and the arcs that lead over an auxiliary word
+        x, which weigh log P(w in title) + log p(x | v) + log p(w | x), the heaviest counts.
+
+        Parameters
+        ----------
+        length
+            Content words of the title; by default the median of the training titles.
+
+        Raises
+        ------
+        InputError
+            If the text has no content word.
+        """
+        stems, log_p = self.selection.log_probabilities(text)
+        return title_graph(
+            stems.words,
+            log_p[list(stems.stem_of_word)],
+            tuple(stems.stems[k] for k in stems.stem_of_word),
+            self.language,
+            self.auxiliary,
+            self.length if length is None else length,
+            name,
+        )
+
+    def save(self, path: Path | str) -> None:
+        """Write the model as arrays; :meth:`load` reads it."""
+        background = self.selection.background
+        stems = tuple(background.in_texts.keys() | background.in_titles.keys())
+        about = {
+            "format": FORMAT,
+            "version": VERSION,
+            "length": self.length,
+            "auxiliary": self.auxiliary,
+            "num_sections": background.num_sections,
+            "intercept": self.selection.intercept,
+            "stems": stems,
+            "vocabulary": self.language.vocabulary,
+        }
+        with Path(path).open("wb") as file:
+            np.savez_compressed(
+                file,
+                about=np.array(json.dumps(about)),
+                in_texts=np.array([background.in_texts.get(s, 0) for s in stems]),
+                in_titles=np.array([background.in_titles.get(s, 0) for s in stems]),
+                weights=self.selection.weights,
+                mean=self.selection.mean,
+                scale=self.selection.scale,
+                unigrams=self.language.unigrams,
+                rows=self.language.rows,
+                columns=self.language.columns,
+                probabilities=self.language.probabilities,
+                backoff=self.language.backoff,
+            )
+
+    @classmethod
+    def load(cls, path: Path | str) -> TitleModel:
+        """Read a model that :meth:`save` has written.
+
+        Raises
+        ------
+        InputError
+            If the file is something else, or of another version.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                about = json.loads(str(file["about"]))
+                if (about["format"], about["version"]) != (FORMAT, VERSION):
+                    raise InputError(f"{path}: expected a {FORMAT} of version {VERSION}, not {about['version']}")
+                stems = about["stems"]
+                counts = [dict(zip(stems, file[part].tolist(), strict=True)) for part in ("in_texts", "in_titles")]
+                background = Background(about["num_sections"], *counts)
+                selection = Selection(background, file["weights"], about["intercept"], file["mean"], file["scale"])
+                parts = [file[part] for part in ("unigrams", "rows", "columns", "probabilities", "backoff")]
+                language = BigramModel(tuple(about["vocabulary"]), *parts)
+                return cls(selection, language, tuple(about["auxiliary"]), about["length"])
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{path}: expected a {FORMAT}, as `colgen train title_path` writes it") from None
+
+
+def title_graph(
+    words: Sequence[str],
+    selection: Floats,
+    classes: Sequence[str],
+    language: BigramModel,
+    auxiliary: Sequence[str],
+    length: int,
+    name: str = "",
+) -> Instance:
+    """The graph of some words: see :meth:`TitleModel.instance`.
+
+    Parameters
+    ----------
+    words
+        One a vertex, all different.
+    selection
+        Shape (n,): what it is worth to select each.
+    classes
+        Of the words: one of each at most is selected.
+    """
+    n = len(words)
+    before = [*words, BEGIN]
+    best = language.log_probabilities(before, words)
+    via = np.full((n + 1, n), -1, dtype=np.int64)
+    to_auxiliary = language.log_probabilities(before, auxiliary)
+    from_auxiliary = language.log_probabilities(auxiliary, words)
+    for x in range(len(auxiliary)):
+        through = to_auxiliary[:, x, None] + from_auxiliary[x]
+        better = through > best
+        best[better] = through[better]
+        via[better] = x
+    best += selection
+    last = language.log_probabilities(words, [END])[:, 0]
+    return Instance(best[:n], best[n], last, length, tuple(classes), tuple(words), name, via, tuple(auxiliary))
+
+
+def train(
+    sections: Sequence[Section], more_text: Sequence[Section] = (), *, say: Callable[[str], None] = lambda line: None
+) -> TitleModel:
+    """Train on sections with titles.
+
+    Parameters
+    ----------
+    sections
+        From their titles the classifier learns, and from their texts the bigram model.
+    more_text
+        Further sections, from whose texts alone the bigram model learns; the source takes all of its corpus.
+    say
+        Called with a line of text as the training goes on.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to learn from.
+    """
+    if not sections:
+        raise InputError("expected sections to train on, there are none")
+    selection = fit(sections)
+    say(f"classifier of {len(sections)} sections, {len(selection.background.in_texts):,} stems")
+    parts = [[w.lower() for w in part] for one in (*sections, *more_text) for part in sentences(one.text)]
+    language = estimate(parts)
+    say(f"bigram model of {sum(map(len, parts)):,} words, {len(language.vocabulary):,} different ones")
+    counts = Counter(word for part in parts for word in part if word in ARTICLES or word in PREPOSITIONS)
+    auxiliary = tuple(word for word, _ in counts.most_common(NUM_AUXILIARY))
+    length = int(np.median([one.num_content_words for one in sections]))
+    return TitleModel(selection, language, auxiliary, max(length, 1))

@@ -1,0 +1,102 @@
+"""The restricted master of paths: a dynamic program over walks, to which rows on classes are added."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from colgen import Column, Duals, MasterSolution, MasterStatus, Pricing, PricingResult, RestrictedMaster, Row, Sense
+from colgen import Solution as MasterPoint
+from colgen.duals import RowNames
+from problems.title_path.instance import Instance, Path
+from problems.title_path.search import Start
+from solvers.elementary_path import heaviest
+
+WALK = ("walk", None)
+"""The row that says that one walk is chosen."""
+
+ONCE = "once"
+"""Block of the rows that say that a class is visited once at most."""
+
+
+class WalkMaster(RestrictedMaster):
+    """max Σ_p c_p x_p over walks p of k vertices,  Σ_p x_p = 1 [π],  and the rows on classes that have been separated.
+
+    With x whole, a row says of the chosen walk that it visits a class once at most; a dynamic program remembers the
+    class (:mod:`solvers.elementary_path`).  So all columns are there from the start, no dual value but π is needed, and
+    row generation is decremental state-space relaxation.
+
+    The first solve, before any row, is the Lagrangian relaxation of all of these rows at once
+    (:mod:`solvers.walks`): its objective is that bound, while the walk that it shows is one that the unpenalised
+    relaxation prefers, which has repeated classes to be separated.  Walks that cannot beat the best path known are left
+    out from then on; the best path itself takes their place.
+    """
+
+    sense = Sense.MAXIMIZE
+
+    def __init__(self, instance: Instance, start: Start) -> None:
+        self.instance = instance
+        self.start = start
+        self._remembered = np.zeros(instance.num_classes, dtype=np.bool_)
+        self._names = RowNames()
+        self._names.append(WALK)
+        self._bound = start.bound
+        self._solves = 0
+        self.states = 0
+
+    def solve(self, time_limit: float = math.inf) -> MasterSolution:
+        self._solves += 1
+        start = self.start
+        if start.open and self._solves > 1:
+            found = heaviest(start.relaxed, self._remembered, start.weight, deadline=time.monotonic() + time_limit)
+            self.states += found.states
+            start.offer(found.path)
+            if not found.finished:
+                return MasterSolution(MasterStatus.LIMIT)
+            start.bound = max(min(start.bound, found.bound), start.weight)
+            if start.open:
+                return self._solved(start.bound, tuple(found.walk.tolist()))
+        if start.open:
+            return self._solved(start.bound, start.walk)
+        if start.path is None:
+            return MasterSolution(MasterStatus.INFEASIBLE)
+        return self._solved(start.weight, start.path)
+
+    def _solved(self, objective: float, walk: Path) -> MasterSolution:
+        return MasterSolution(MasterStatus.OPTIMAL, objective, walk, Duals(np.array([objective]), self._names))
+
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+        for row in rows:
+            if row.key not in self._names.position:
+                self._names.append(row.key)
+                self._remembered[int(str(row.key[1]))] = True
+        for column in columns:
+            self.start.offer(column.structure)
+        return 0
+
+    def reduced_costs(self, columns: Sequence[Column], duals: Any) -> list[float]:
+        return [column.cost - duals.get(WALK) for column in columns]
+
+    def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+        return float(duals.get(WALK))
+
+    def solution(self, solved: MasterSolution) -> MasterPoint:
+        return MasterPoint(solved.objective, ((column_of(self.instance, solved.values), 1.0),))
+
+    @property
+    def num_columns(self) -> int:
+        """Walks that the restricted master speaks of: one, for those that it does not look at are not counted."""
+        return 1
+
+    @property
+    def num_rows(self) -> int:
+        return len(self._names.keys)
+
+
+def column_of(instance: Instance, walk: Path) -> Column:
+    """The column of a walk."""
+    return Column(instance.objective(walk), {WALK: 1.0}, walk, ("walk", walk))

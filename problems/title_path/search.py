@@ -1,0 +1,69 @@
+"""What is known before the search over states begins: a good path, a bound, and how much of the graph it leaves."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from problems.title_path.instance import Ints, Path
+from solvers.path_beam import guided_beam
+from solvers.walks import ROUNDS, Graph, Relaxed, ascend, tolerance
+
+_FIRST_ROUNDS = 12
+"""Subgradient steps before the first path is looked for: enough for penalties that guide a beam."""
+
+_WIDTH = 64
+"""Of the guided beam: it finds the optimum nearly always, and takes less time than a few steps of the ascent."""
+
+
+class Start:
+    """Penalised walks and a beam guided by them.
+
+    The ascent is begun without a path, which needs few steps to see where classes are visited again and again; a beam
+    guided by its bounds finds a path; with that the ascent goes on, and strikes out what no better path can use.
+
+    Attributes
+    ----------
+    relaxed
+        The state of the ascent: penalties, what is left of the graph, bounds on completions.
+    bound
+        No path weighs more.
+    path, weight
+        The heaviest path known, None and minus infinity if none is.
+    walk
+        A walk that attains a relaxation of the problem without penalties; it may visit classes again.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.path: Path | None = None
+        self.weight = -math.inf
+        self.relaxed = self._ascend(_FIRST_ROUNDS)
+        self.bound = self.relaxed.bound
+        self.walk: Path = tuple(self.relaxed.walk.tolist())
+        if self.open:
+            self.offer(guided_beam(self.relaxed, _WIDTH)[1])
+        if self.open:
+            self.relaxed = self._ascend(ROUNDS, self.relaxed)
+            self.bound = min(self.bound, self.relaxed.bound)
+        if self.open:
+            self.offer(guided_beam(self.relaxed, _WIDTH)[1])
+
+    @property
+    def open(self) -> bool:
+        """Whether there may be a path heavier than the one known."""
+        return self.bound > self.weight + tolerance(self.weight)
+
+    def offer(self, path: Ints | Path) -> None:
+        """Take a path without repeated classes as the best one known, if it is."""
+        if len(path):
+            weight = self._graph.weight(np.asarray(path, dtype=np.int64))
+            if weight > self.weight:
+                self.path, self.weight = tuple(int(v) for v in path), weight
+
+    def _ascend(self, rounds: int, before: Relaxed | None = None) -> Relaxed:
+        penalties = None if before is None else before.penalties
+        relaxed = ascend(self._graph, self.weight, rounds, penalties=penalties)
+        self.offer(relaxed.path)
+        return relaxed

@@ -1,0 +1,55 @@
+"""``colgen train title_path``: a model from a folder of sections with titles, and how good it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from statistics import fmean
+
+from colgen.template import Figure, TrainOptions
+from problems.title_path.baseline import exact
+from problems.title_path.learning import TitleModel, train
+from problems.title_path.outcome import PathResult
+from problems.title_path.rouge import rouge_l
+from problems.title_path.sections import Section, read_sections, split
+from problems.title_path.selection import log_loss
+from problems.title_path.text import has_stemmer, words
+
+_QUICK = 30
+"""Sections of a file in a quick training."""
+
+
+def train_from_folder(options: TrainOptions) -> list[Figure]:
+    """Train on the first two thirds of each file's sections, test on the last third; write the model.
+
+    Nothing in it is drawn at random, so that the seed does not matter.
+    """
+    started = time.perf_counter()
+    files = read_sections(options.data)
+    learn, test = split([file[:_QUICK] for file in files] if options.quick else files)
+    options.say(f"{len(learn)} sections to train on, {len(test)} to test on")
+    if not has_stemmer():
+        options.say("no stemmer is installed: each word is a class of its own (pip install colgen[learning])")
+    # The source estimates the bigrams from the body text of its whole corpus; titles are not part of it.
+    model = train(learn, test, say=options.say)
+    model.save(options.model)
+    options.say(f"{options.model} is written")
+    loss, constant, count = log_loss(model.selection, test)
+    results = [exact(model.instance(one.text, one.num_content_words)) for one in test]
+    return [
+        Figure("sections", len(learn), "", 1, "trained on"),
+        Figure("words", len(model.language.vocabulary), "", 1, "different ones in the bigram model"),
+        Figure("test.log_loss", loss, "nat", count, "mean over the stems of the texts: in the title or not"),
+        Figure("test.log_loss_constant", constant, "nat", count, "knowing the rate alone"),
+        quality("test.rouge_l", model, test, results),
+        Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"),
+    ]
+
+
+def quality(name: str, model: TitleModel, sections: Sequence[Section], results: Sequence[PathResult]) -> Figure:
+    """Mean F measure of ROUGE-L of the titles found; a section without one counts zero."""
+    scores = []
+    for section, result in zip(sections, results, strict=True):
+        proposed = [] if result.path is None else model.instance(section.text, len(result.path)).words(result.path)
+        scores.append(rouge_l(proposed, words(section.title)).f)
+    return Figure(name, fmean(scores), "", len(scores), "mean F measure")

@@ -1,0 +1,357 @@
+r"""Walks of k vertices in a weighted digraph, as a relaxation of paths on which no two vertices share a class.
+
+    max  first(v_1) + Σ_i w(v_i, v_{i+1}) + last(v_k)      over walks v_1, ..., v_k.
+
+A walk may return to a class; only two neighbours on it never share one.  The dynamic program over (position, vertex)
+spends O(k n²) time.  A penalty λ_c ≥ 0 for each visit of class c, given back once, turns its value into a bound on all
+paths that visit no class twice (Lagrangian relaxation: Σ_c λ_c (1 - visits of c) is never negative on these):
+
+    bound(λ) = Σ_c λ_c + max over walks of (weight - Σ_i λ_{class(v_i)}).
+
+:func:`ascend` looks for penalties of a small bound by subgradients.  On the way it strikes out every (position, vertex)
+through which no walk can beat a known path, and goes on in the smaller graph that is left.
+
+Sources: N. Christofides, A. Mingozzi, P. Toth, *State-space relaxation procedures for the computation of bounds to
+routing problems*, Networks 11 (1981); M. Held, P. Wolfe, H. P. Crowder, *Validation of subgradient optimization*,
+Mathematical Programming 6 (1974).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+ROUNDS = 60
+"""Subgradient steps at most: by then the bound has settled, and what is left is for the search."""
+
+SMALL = 12
+"""With so few vertices left the search takes less time than another step."""
+
+
+class Graph(NamedTuple):
+    """A weighted digraph with a source and a sink, of which walks of ``length`` vertices are sought.
+
+    Attributes
+    ----------
+    weights
+        Shape (n, n): w(u, v) from row to column, minus infinity where there is no arc.
+    first, last
+        Shape (n,): weights of the arcs from the source and to the sink, minus infinity where there are none.
+    classes
+        Shape (n,): the class of each vertex, numbered from 0.
+    length
+        k ≥ 1.
+    """
+
+    weights: Floats
+    first: Floats
+    last: Floats
+    classes: Ints
+    length: int
+
+    def weight(self, path: Ints) -> float:
+        """Weight of a walk, source and sink included."""
+        total = float(self.first[path[0]])
+        for u, v in zip(path[:-1].tolist(), path[1:].tolist()):
+            total += float(self.weights[u, v])
+        return total + float(self.last[path[-1]])
+
+
+class Relaxed(NamedTuple):
+    """What the ascent leaves: penalties, the bound they prove, and the part of the graph that a better path can use.
+
+    Attributes
+    ----------
+    bound
+        No path that visits no class twice weighs more; minus infinity if there is no walk at all.
+    vertices
+        Those that are left, by their numbers in the graph; all further fields speak of them alone.
+    graph
+        The graph of these vertices.
+    active
+        Shape (k, vertices left): where on a better path each of them can stand.
+    penalties
+        λ of each class, also of those that no vertex left belongs to.
+    to_go
+        Shape (k, vertices left): the best penalised weight from each vertex to the sink, its own penalty not counted;
+        minus infinity where it cannot stand.
+    path, weight
+        The heaviest path without a repeated class that was met on the way, by numbers in the graph, empty if none was
+        heavier than the given weight; and its weight, or the given one.
+    walk
+        The last walk of best penalised weight that repeated a class, by numbers in the graph, empty if none did.
+    rounds
+        Subgradient steps.
+    """
+
+    bound: float
+    vertices: Ints
+    graph: Graph
+    active: Mask
+    penalties: Floats
+    to_go: Floats
+    path: Ints
+    weight: float
+    walk: Ints
+    rounds: int
+
+
+def graph(weights: Floats, first: Floats, last: Floats, classes: Ints, length: int) -> Graph:
+    """A graph of contiguous arrays, without the arcs that no path can use: loops, and arcs within a class.
+
+    Parameters
+    ----------
+    weights, first, last, classes, length
+        See :class:`Graph`; nothing may be NaN or plus infinity.
+    """
+    classes = np.ascontiguousarray(classes, dtype=np.int64)
+    usable = np.where(classes[:, None] == classes[None, :], -np.inf, weights)
+    return Graph(
+        np.ascontiguousarray(usable),
+        np.ascontiguousarray(first, dtype=np.float64),
+        np.ascontiguousarray(last, dtype=np.float64),
+        classes,
+        int(length),
+    )
+
+
+def tolerance(weight: float) -> float:
+    """By how much a path must be heavier than another one to count as better."""
+    return 1e-9 * max(1.0, abs(weight)) if math.isfinite(weight) else 0.0
+
+
+def ascend(
+    of: Graph,
+    lower: float = -math.inf,
+    rounds: int = ROUNDS,
+    *,
+    active: Mask | None = None,
+    penalties: Floats | None = None,
+) -> Relaxed:
+    """Penalties of a small bound, and what of the graph is left for paths heavier than ``lower``.
+
+    Parameters
+    ----------
+    lower
+        Weight of a known path, minus infinity if none is known.
+    rounds
+        Subgradient steps at most.
+    active
+        Shape (k, n): where each vertex may stand; everywhere by default.
+    penalties
+        Shape (classes,): where to start; at zero by default.
+    """
+    n = len(of.first)
+    allowed = np.ones((of.length, n), dtype=np.bool_) if active is None else np.ascontiguousarray(active)
+    start = np.zeros(int(of.classes.max()) + 1) if penalties is None else penalties
+    bound, vertices, weights, first, last, classes, left, best, to_go, path, weight, walk, steps = _ascend(
+        *of[:4], allowed, start, lower, rounds, SMALL
+    )
+    smaller = Graph(weights, first, last, classes, of.length)
+    path, walk = path[path >= 0], walk[walk >= 0]
+    return Relaxed(bound, vertices, smaller, left, best, to_go, path, weight, walk, steps)
+
+
+def completions(of: Graph) -> Floats:
+    """The best weight from each vertex at each position to the sink, by walks without penalties; shape (k, n)."""
+    n = len(of.first)
+    to_go = np.empty((of.length, n))
+    _backward(of.weights, of.last, np.ones((of.length, n), np.bool_), np.zeros(n), to_go)
+    return to_go
+
+
+@njit(cache=True, nogil=True)
+def _forward(weights, first, active, penalty, value):  # type: ignore[no-untyped-def]
+    """Best penalised weight from the source to each vertex at each position, its own penalty counted."""
+    length, n = value.shape
+    for v in range(n):
+        value[0, v] = first[v] - penalty[v] if active[0, v] else -np.inf
+    for j in range(1, length):
+        here = value[j]
+        here[:] = -np.inf
+        for u in range(n):
+            reached = value[j - 1, u]
+            if reached > -np.inf:
+                row = weights[u]
+                for v in range(n):
+                    x = reached + row[v]
+                    here[v] = x if x > here[v] else here[v]
+        for v in range(n):
+            here[v] = here[v] - penalty[v] if active[j, v] else -np.inf
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _best_successor(row, after):  # type: ignore[no-untyped-def]
+    best = -np.inf
+    for v in range(len(row)):
+        x = row[v] + after[v]
+        best = x if x > best else best
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _backward(weights, last, active, penalty, to_go):  # type: ignore[no-untyped-def]
+    """Best penalised weight from each vertex at each position to the sink, its own penalty not counted."""
+    length, n = to_go.shape
+    after = np.empty(n)
+    for v in range(n):
+        to_go[length - 1, v] = last[v] if active[length - 1, v] else -np.inf
+    for j in range(length - 2, -1, -1):
+        for v in range(n):
+            after[v] = to_go[j + 1, v] - penalty[v]
+        for u in range(n):
+            to_go[j, u] = _best_successor(weights[u], after) if active[j, u] else -np.inf
+
+
+@njit(cache=True, nogil=True)
+def _best_walk(weights, value, penalty, last, walk):  # type: ignore[no-untyped-def]
+    """Write the walk of the best penalised weight, read off the table of :func:`_forward`; returns that weight."""
+    length, n = value.shape
+    best, end = -np.inf, -1
+    for v in range(n):
+        if value[length - 1, v] + last[v] > best:
+            best, end = value[length - 1, v] + last[v], v
+    if end < 0:
+        return best
+    walk[length - 1] = end
+    for j in range(length - 1, 0, -1):
+        v = walk[j]
+        most, before = -np.inf, -1
+        for u in range(n):
+            x = value[j - 1, u] + weights[u, v]
+            if x > most:
+                most, before = x, u
+        walk[j - 1] = before
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _weight(weights, first, last, walk):  # type: ignore[no-untyped-def]
+    total = first[walk[0]]
+    for j in range(1, len(walk)):
+        total += weights[walk[j - 1], walk[j]]
+    return total + last[walk[-1]]
+
+
+@njit(cache=True, nogil=True)
+def _margin(weight):  # type: ignore[no-untyped-def]
+    return 1e-9 * max(1.0, abs(weight)) if weight > -np.inf else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _ascend(  # type: ignore[no-untyped-def]
+    weights, first, last, classes, allowed, start, lower, rounds, small
+):
+    length = len(allowed)
+    n = len(first)
+    vertices = np.arange(n)
+    active = allowed.copy()
+    num_classes = len(start)
+    penalties, best_penalties = start.copy(), start.copy()
+    visits = np.zeros(num_classes, np.int64)
+    penalty = np.zeros(n)
+    value, to_go = np.empty((length, n)), np.empty((length, n))
+    walk = np.empty(length, np.int64)
+    path, repeating = np.full(length, -1, np.int64), np.full(length, -1, np.int64)
+    bound, step, stalled = np.inf, 1.0, 0
+    done = 0
+    for k in range(rounds + 1):
+        done = k
+        for v in range(n):
+            penalty[v] = penalties[classes[v]]
+        _forward(weights, first, active, penalty, value)
+        spread = penalties.sum()
+        relaxed = _best_walk(weights, value, penalty, last, walk) + spread
+        if relaxed == -np.inf:  # no walk is left that could be better
+            bound = lower if k or lower > -np.inf else -np.inf
+            break
+        visits[:] = 0
+        repeated = False
+        for j in range(length):
+            c = classes[walk[j]]
+            visits[c] += 1
+            repeated |= visits[c] > 1
+        if repeated:
+            repeating[:] = vertices[walk]
+        else:
+            weight = _weight(weights, first, last, walk)
+            if weight > lower:
+                lower = weight
+                path[:] = vertices[walk]
+        if bound == np.inf or relaxed < bound - 1e-4 * abs(bound):
+            stalled = 0
+        else:
+            stalled += 1
+        if relaxed < bound:
+            bound = relaxed
+            best_penalties[:] = penalties
+        if bound <= lower + _margin(lower):
+            bound = lower
+            break
+        if stalled == 5:
+            step *= 0.5
+            stalled = 0
+            penalties[:] = best_penalties
+        norm = 0.0
+        for c in range(num_classes):
+            excess = visits[c] - 1.0
+            if excess > 0.0 or (excess < 0.0 and penalties[c] > 0.0):
+                norm += excess * excess
+        if norm == 0.0:  # a path, and no penalty is wasted on a class that it leaves out: it is the best one
+            bound = relaxed
+            break
+        if lower > -np.inf:
+            _backward(weights, last, active, penalty, to_go)
+            cutoff = lower + _margin(lower)
+            left = 0
+            for v in range(n):
+                stands = False
+                for j in range(length):
+                    if active[j, v] and value[j, v] + to_go[j, v] + spread <= cutoff:
+                        active[j, v] = False
+                    stands |= active[j, v]
+                left += stands
+            if left <= 0.75 * n:
+                keep = np.empty(left, np.int64)
+                left = 0
+                for v in range(n):
+                    if active[:, v].any():
+                        keep[left] = v
+                        left += 1
+                weights, active = _restricted(weights, active, keep)
+                first, last, classes, vertices = first[keep], last[keep], classes[keep], vertices[keep]
+                n = left
+                penalty = np.zeros(n)
+                value, to_go = np.empty((length, n)), np.empty((length, n))
+            if n <= small:
+                break
+        if k == rounds or step < 0.05:
+            break
+        target = lower if lower > -np.inf else relaxed - 0.05 * abs(relaxed) - 1e-3
+        length_of_step = step * (relaxed - target) / norm
+        for c in range(num_classes):
+            penalties[c] = max(0.0, penalties[c] + length_of_step * (visits[c] - 1.0))
+    for v in range(n):
+        penalty[v] = best_penalties[classes[v]]
+    _backward(weights, last, active, penalty, to_go)
+    return bound, vertices, weights, first, last, classes, active, best_penalties, to_go, path, lower, repeating, done
+
+
+@njit(cache=True, nogil=True)
+def _restricted(weights, active, keep):  # type: ignore[no-untyped-def]
+    """Weights and active positions of some vertices."""
+    m = len(keep)
+    smaller = np.empty((m, m))
+    for a in range(m):
+        row = weights[keep[a]]
+        for b in range(m):
+            smaller[a, b] = row[keep[b]]
+    return smaller, active[:, keep].copy()

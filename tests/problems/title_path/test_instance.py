@@ -1,0 +1,259 @@
+import json
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from colgen import InputError
+from problems.title_path import Instance, from_graph, random, read, write
+
+N = float("nan")
+SMALL = Instance(
+    [[-math.inf, 2.0, 1.0], [0.5, -math.inf, 4.0], [1.0, -math.inf, -math.inf]],
+    [1.0, 0.0, -math.inf],
+    [0.0, 3.0, -1.0],
+    2,
+    ("x", "y", "y"),
+    ("a", "b", "c"),
+)
+
+
+def square(n, value=0.0):
+    return np.full((n, n), value)
+
+
+# --- data ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        ((square(0), [], [], 1), "one vertex or more"),
+        ((square(2), [0, 0], [0, 0], 0), "the length k must be 1 or more, not 0"),
+        ((square(2), [0, 0], [0, 0], -3), "1 or more, not -3"),
+        ((square(2), [0, 0], [0, 0], 1.5), "must be a whole number, not 1.5"),
+        ((square(2), [0, 0], [0, 0], N), "must be a whole number"),
+        ((square(2), [0, 0], [0, 0], None), "must be a whole number, not None"),
+        ((square(2), [0, 0], [0], 1), r"in the shape \(2,\), not \(1,\)"),
+        ((square(3), [0, 0], [0, 0], 1), r"the weights of the arcs in the shape \(2, 2\)"),
+        ((square(2, N), [0, 0], [0, 0], 1), r"that of \(0, 0\) is nan"),
+        ((square(2), [0, N], [0, 0], 1), "arcs from the source, .* that of 1 is nan"),
+        ((square(2), [0, 0], [math.inf, 0], 1), "arcs to the sink, .* that of 0 is inf"),
+        ((square(2), ["a", 0], [0, 0], 1), "expected numbers"),
+        ((square(2), [0, 0], [0, 0], 1, ("x",)), "classes of 2 vertices, there are 1"),
+        ((square(2), [0, 0], [0, 0], 1, (), ("x",)), "labels of 2 vertices, there are 1"),
+        ((square(2), [0, 0], [0, 0], 1, (), ("x", "x")), "tell the vertices apart"),
+        ((square(2), [0, 0], [0, 0], 1, (), (), "", square(2)), r"of shape \(3, 2\)"),
+    ],
+)
+def test_bad_data_is_refused(data, complaint):
+    with pytest.raises(InputError, match=complaint):
+        Instance(*data)
+
+
+def test_defaults():
+    instance = Instance(square(2), [0, 0], [0, 0], np.int64(2))
+    assert instance.classes == instance.labels == (0, 1)
+    assert type(instance.length) is int
+    assert instance.num_vertices == instance.num_classes == 2
+
+
+def test_data_is_copied_and_kept():
+    weights = square(2)
+    instance = Instance(weights, [0, 0], [0, 0], 1)
+    weights[0, 1] = 7.0
+    assert instance.weights[0, 1] == 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        instance.weights[0, 1] = 7.0
+
+
+def test_classes_are_numbered_as_they_appear():
+    assert SMALL.class_numbers.tolist() == [0, 1, 1]
+    assert SMALL.num_classes == 2
+
+
+def test_other_length():
+    assert SMALL.with_length(1).length == 1
+    assert SMALL.with_length(1).labels == SMALL.labels
+    with pytest.raises(InputError, match="1 or more"):
+        SMALL.with_length(0)
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def test_check_weighs_the_path():
+    assert SMALL.check((0, 1)) == SMALL.objective((0, 1)) == 6.0
+    assert SMALL.check(np.array([1, 0])) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("path", "complaint"),
+    [
+        ((0,), "has 1 vertices, expected 2"),
+        ((0, 3), "a vertex that the graph does not have"),
+        ((0, -1), "a vertex that the graph does not have"),
+        ((1, 2), "the class 'y' twice: at 'b' and 'c'"),
+        ((1, 1), "the class 'y' twice"),
+        ((2, 0), "an arc that the graph does not have"),
+    ],
+)
+def test_check_refuses_what_is_no_answer(path, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        SMALL.check(path)
+
+
+# --- graphs ----------------------------------------------------------------------------------------------------------
+
+
+def digraph():
+    g = nx.DiGraph()
+    g.add_node("a", **{"class": 1})
+    g.add_node("b", **{"class": 1})
+    g.add_weighted_edges_from([("s", "a", 1), ("a", "b", 2), ("b", "t", 3), ("s", "c", -1), ("c", "t", 0)])
+    g.add_weighted_edges_from(
+        [("a", "t", 1), ("a", "c", 5), ("a", "s", 9), ("t", "a", 9), ("s", "t", 9), ("a", "a", 9)]
+    )
+    return g
+
+
+def test_graph_of_networkx():
+    instance = from_graph(digraph(), "s", "t", 2)
+    assert instance.labels == ("a", "b", "c")
+    assert instance.class_numbers.tolist() == [0, 0, 1]
+    assert instance.objective((0, 2)) == 6.0
+    assert np.isneginf(instance.weights).sum() == 7
+    assert from_graph(digraph(), "s", "t", 2, classes={"c": 1, "b": 1}).class_numbers.tolist() == [0, 1, 1]
+
+
+def test_a_class_may_be_called_like_a_vertex():
+    g = digraph()
+    g.nodes["a"]["class"] = "c"
+    assert from_graph(g, "s", "t", 2).num_classes == 3
+
+
+def test_of_parallel_arcs_the_heaviest_counts():
+    g = nx.MultiDiGraph()
+    g.add_edge("s", "a", weight=1.0, label="the")
+    g.add_edge("s", "a", weight=0.0)
+    g.add_edge("a", "b", weight=1.0, label="of")
+    g.add_edge("a", "b", weight=2.0)
+    g.add_edge("b", "t", weight=1.0)
+    g.add_edge("b", "t", weight=5.0)
+    instance = from_graph(g, "s", "t", 2)
+    assert instance.check((0, 1)) == 8.0
+    assert instance.words((0, 1)) == ["the", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda g: from_graph(g.to_undirected(), "s", "t", 2), "directed graph"),
+        (lambda g: from_graph(g, "q", "t", 2), "the source 'q' is not a vertex"),
+        (lambda g: from_graph(g, "s", "q", 2), "the sink 'q' is not a vertex"),
+        (lambda g: from_graph(g, "s", "s", 2), "that differ"),
+        (lambda g: from_graph(g, "s", "t", 2, classes={"q": 1}), "a class is given of 'q'"),
+        (lambda g: from_graph(g, "s", "t", 2, weight="cost"), "the arc from 'a' to 'b' has no attribute 'cost'"),
+        (lambda g: from_graph(g, "s", "t", 0), "1 or more"),
+    ],
+)
+def test_bad_graphs_are_refused(call, complaint):
+    with pytest.raises(InputError, match=complaint):
+        call(digraph())
+
+
+@pytest.mark.parametrize("weight", [N, math.inf, "x", None])
+def test_bad_weights_are_refused_by_name(weight):
+    g = digraph()
+    g.edges["a", "c"]["weight"] = weight
+    with pytest.raises(InputError, match="the arc from 'a' to 'c' has the weight"):
+        from_graph(g, "s", "t", 2)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [SMALL, random(6, 3, 0, num_classes=4, density=0.6), from_graph(digraph(), "s", "t", 2)],
+    ids=["small", "random", "networkx"],
+)
+def test_written_graphs_are_read_back(tmp_path, instance):
+    write(instance, tmp_path / "graph.json")
+    again = read(tmp_path / "graph.json")
+    usable = instance.graph
+    assert np.array_equal(again.graph.weights, usable.weights)
+    assert np.array_equal(again.first, instance.first)
+    assert np.array_equal(again.last, instance.last)
+    assert np.array_equal(again.class_numbers, instance.class_numbers)
+    assert (again.length, again.labels) == (instance.length, instance.labels)
+
+
+def test_labels_of_arcs_are_written(tmp_path):
+    via = np.full((4, 3), -1)
+    via[3, 0], via[0, 1] = 0, 1
+    instance = Instance(SMALL.weights, SMALL.first, SMALL.last, 2, SMALL.classes, SMALL.labels, "t", via, ("the", "of"))
+    write(instance, tmp_path / "graph.json")
+    assert read(tmp_path / "graph.json").words((0, 1)) == instance.words((0, 1)) == ["the", "a", "of", "b"]
+
+
+GOOD = {"length": 1, "vertices": [{"name": "a"}, {"name": "b"}], "arcs": [[None, "a", 1], ["a", None, 2]]}
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"length": 0}, "1 or more"),
+        ({"length": None}, "whole number"),
+        ({"vertices": [], "arcs": []}, "one vertex or more"),
+        ({"vertices": {}}, "a list of vertices"),
+        ({"vertices": ["a"]}, "vertex number 0: expected an object with a name"),
+        ({"vertices": [{"name": "a"}, {"name": "a"}]}, "tell the vertices apart"),
+        ({"arcs": 3}, "a list of arcs"),
+        ({"arcs": [["a", "b"]]}, "arc number 0: expected a list of tail, head, weight"),
+        ({"arcs": [["a", "q", 1]]}, "arc number 0: there is no vertex 'q'"),
+        ({"arcs": [[["a"], "b", 1]]}, r"arc number 0: there is no vertex \['a'\]"),
+        ({"arcs": [[None, None, 1]]}, "leads from the source to the sink"),
+        ({"arcs": [["a", "b", "x"]]}, "the arc from 'a' to 'b' has the weight 'x'"),
+        ({"arcs": [["a", "b", N]]}, "the arc from 'a' to 'b' has the weight nan"),
+    ],
+)
+def test_malformed_graphs_are_refused(tmp_path, change, complaint):
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps({**GOOD, **change}))
+    with pytest.raises(InputError, match=complaint) as caught:
+        read(path)
+    assert "bad.json" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [(b"{", "line 1: expected JSON"), (b"[]", "an object with length"), (b"\xff\xfe", "not a text file")],
+)
+def test_other_files_are_refused(tmp_path, content, complaint):
+    (tmp_path / "bad.json").write_bytes(content)
+    with pytest.raises(InputError, match=complaint):
+        read(tmp_path / "bad.json")
+
+
+def test_missing_file():
+    with pytest.raises(InputError, match="cannot be read"):
+        read("nowhere.json")
+
+
+# --- random instances ------------------------------------------------------------------------------------------------
+
+
+def test_random_instances_are_deterministic():
+    a, b = random(7, 3, 5, num_classes=4, density=0.5), random(7, 3, 5, num_classes=4, density=0.5)
+    assert np.array_equal(a.weights, b.weights)
+    assert a.classes == b.classes
+    assert not np.array_equal(a.weights, random(7, 3, 6, num_classes=4, density=0.5).weights)
+
+
+def test_density_and_attraction():
+    sparse = random(40, 3, 0, density=0.25)
+    assert 0.2 < (sparse.weights > -math.inf).mean() < 0.3
+    drawn, plain = random(40, 3, 0, attraction=10.0), random(40, 3, 0)
+    assert drawn.weights.mean(axis=0).std() > 3 * plain.weights.mean(axis=0).std()

@@ -1,0 +1,157 @@
+import math
+
+import numpy as np
+import pytest
+
+from colgen import Termination, TimeLimit, solve
+from colgen.testing import check_problem
+from problems.title_path import Instance, TitlePath, random
+from problems.title_path.master import ONCE, WALK, WalkMaster, column_of
+from problems.title_path.search import Start
+from problems.title_path.template import RepeatedClasses
+from tests.problems.title_path.naive import heaviest
+
+
+def instances(count, most=7):
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(1, most)), int(rng.integers(1, 6))
+        classes = int(rng.integers(1, n + 1)) if seed % 3 else None
+        density, attraction = float(rng.choice([0.4, 0.8, 1.0])), float(rng.choice([0, 3, 10]))
+        yield random(n, k, seed, num_classes=classes, density=density, attraction=attraction)
+
+
+def agrees(instance):
+    result, optimum = solve(TitlePath(instance)), heaviest(instance)
+    if optimum is None:
+        assert result.termination is Termination.INFEASIBLE
+        assert result.answer is None
+    else:
+        assert result.termination is Termination.OPTIMAL
+        assert instance.check(result.answer) == pytest.approx(optimum)
+        assert result.objective == pytest.approx(optimum)
+        assert result.dual_bound == pytest.approx(optimum)
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_optimum_is_that_of_enumeration(block):
+    for instance in list(instances(200))[block::10]:
+        agrees(instance)
+
+
+@pytest.mark.slow
+def test_optimum_is_that_of_enumeration_many_times():
+    for instance in instances(3000, most=8):
+        agrees(instance)
+
+
+def test_more_vertices_than_classes_are_infeasible():
+    instance = random(6, 3, 0, num_classes=2)
+    assert solve(TitlePath(instance)).termination is Termination.INFEASIBLE
+
+
+def test_more_vertices_than_there_are_are_infeasible():
+    assert solve(TitlePath(random(3, 4, 0))).termination is Termination.INFEASIBLE
+
+
+def test_no_arcs_at_all_are_infeasible():
+    nothing = Instance(np.full((2, 2), -math.inf), np.full(2, -math.inf), np.zeros(2), 1)
+    assert solve(TitlePath(nothing)).termination is Termination.INFEASIBLE
+
+
+def test_a_path_that_few_arcs_allow():
+    """A ring: the only paths of n vertices go round it."""
+    n = 12
+    weights = np.full((n, n), -math.inf)
+    weights[np.arange(n), (np.arange(n) + 1) % n] = 1.0
+    weights[(np.arange(n) + 1) % n, np.arange(n)] = 5.0
+    weights[3, 2] = -math.inf
+    result = solve(TitlePath(Instance(weights, np.zeros(n), np.zeros(n), n)))
+    assert result.is_optimal
+    assert result.objective == 5.0 * (n - 1)
+
+
+def hard():
+    """Walks that come back again and again: rows on classes are needed, and memory."""
+    return random(40, 8, 0, num_classes=30, attraction=10.0)
+
+
+def test_rows_are_generated_where_classes_repeat():
+    result = solve(TitlePath(hard()))
+    assert result.is_optimal
+    assert result.rows_generated > 0
+    assert result.root_bound == pytest.approx(result.objective)
+    bounds = [iteration.dual_bound for iteration in result.iterations]
+    assert bounds == sorted(bounds, reverse=True)
+
+
+def test_bare_problem_needs_no_first_answer():
+    problem = TitlePath(hard())
+    problem.initial_answers = lambda: ()
+    assert solve(problem).objective == pytest.approx(solve(TitlePath(hard())).objective)
+
+
+def test_better_first_answers_are_used():
+    class Helped(TitlePath):
+        def initial_answers(self):
+            yield from ()
+
+    instance = hard()
+    optimum = solve(TitlePath(instance))
+    problem = Helped(instance)
+    problem.start.path, problem.start.weight = None, -math.inf
+    master = problem.restricted_master()
+    master.add([column_of(instance, optimum.answer)])
+    assert problem.start.weight == pytest.approx(optimum.objective)
+
+
+def test_time_limit_leaves_an_answer_and_a_bound():
+    instance = random(300, 12, 3, attraction=10.0)
+    full = solve(TitlePath(instance))
+    result = solve(TitlePath(instance), stop=TimeLimit(0.0))
+    assert result.termination in (Termination.TIME_LIMIT, Termination.OPTIMAL)
+    assert instance.check(result.answer) == pytest.approx(result.objective)
+    assert result.objective <= full.objective + 1e-9 <= result.dual_bound + 1e-6
+    assert math.isfinite(result.dual_bound)
+
+
+def test_kept_contract():
+    report = check_problem(TitlePath(random(8, 4, 0, num_classes=6, attraction=5.0)), seconds=2.0)
+    assert report.ok, str(report)
+
+
+# --- parts -----------------------------------------------------------------------------------------------------------
+
+
+def test_separation_finds_exactly_the_repeated_classes():
+    instance = Instance(np.zeros((4, 4)), np.zeros(4), np.zeros(4), 5, ("x", "y", "x", "z"))
+    separation = RepeatedClasses(instance)
+    master = WalkMaster(instance, Start(instance.graph))
+    walk = master.solution(master._solved(0.0, (0, 1, 2, 1, 3)))
+    rows = separation.separate(walk)
+    assert sorted(row.key for row in rows) == [(ONCE, 0), (ONCE, 1)]
+    for row in rows:
+        assert row.coefficient(walk.columns[0][0]) == 2.0
+        assert row.upper == 1.0
+    assert separation.separate(master.solution(master._solved(0.0, (0, 1, 3)))) == []
+
+
+def test_master_states_its_dual_value():
+    instance = random(5, 2, 0)
+    master = WalkMaster(instance, Start(instance.graph))
+    solved = master.solve()
+    assert solved.duals.get(WALK) == solved.objective == master.dual_bound(solved.duals, (), ())
+    column = column_of(instance, solved.values)
+    assert master.reduced_costs([column], solved.duals) == pytest.approx([0.0])
+    assert (master.num_columns, master.num_rows) == (1, 1)
+
+
+def test_first_path_is_nearly_always_the_best():
+    best = 0
+    for seed in range(30):
+        instance = random(60, 5, seed, num_classes=50, attraction=5.0)
+        start = Start(instance.graph)
+        assert instance.check(start.path) == pytest.approx(start.weight)
+        assert start.bound >= start.weight - 1e-9
+        best += start.weight == pytest.approx(solve(TitlePath(instance)).objective)
+    assert best >= 27
