@@ -1,0 +1,272 @@
+"""Weights from annotated sentences: averaged 1-best MIRA with the parser's own decoder."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+from problems.dependency.features import Encoded, Vocabulary
+from problems.dependency.scorer import GRANDPARENTS, SIBLINGS, Weights
+from problems.dependency.sentence import Sentence
+from solvers.factored_scores import Table, score_arcs, table_of
+from solvers.margin_updates import (
+    mark_arcs,
+    mark_between,
+    mark_triples,
+    squared_norm,
+    take_step,
+    tree_triples,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Singles = NDArray[np.float32]
+
+Decoder = Callable[[Encoded, Floats, Weights, Ints], Ints]
+"""Sentence, arc scores with the loss added, weights, right heads: to the heads, shape (n + 1,), the root's -1, of a
+tree that scores as much as the decoder can find."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to learn.
+
+    Attributes
+    ----------
+    epochs
+        Passes over the sentences.
+    aggressiveness
+        C, the longest step.
+    seed
+        Of the order of the sentences.
+    kinds
+        Which triples the model scores besides arcs: a subset of ``("grandparents", "siblings")``.
+    """
+
+    epochs: int = 10
+    aggressiveness: float = 0.05
+    seed: int = 0
+    kinds: tuple[str, ...] = ("grandparents", "siblings")
+
+
+class _Family:
+    """A table that learns: weights, sums for the average, and the features of the step at hand."""
+
+    def __init__(self, table: Table) -> None:
+        width = table.values.shape[1]
+        self.table = table
+        self.sums = np.zeros((len(table.keys), width), dtype=np.float32)
+        self.delta = np.zeros((len(table.keys), width), dtype=np.float32)
+        self.held = int((table.keys >= 0).sum())
+        self.slots = np.empty(1, dtype=np.int64)
+        self.count = 0
+
+    def reserve(self, features: int) -> None:
+        """Make room for so many more keys, and for a step with so many features."""
+        if len(self.slots) < features:
+            self.slots = np.empty(2 * features, dtype=np.int64)
+        self.count = 0
+        if 2 * (self.held + features) > len(self.table.keys):
+            self.held = int((self.table.keys >= 0).sum())  # many of the features reserved before were known
+            if 3 * (self.held + features) > len(self.table.keys):
+                self.restore(*self.state(), room=2 * (self.held + features))
+        self.held += features
+
+    def state(self) -> tuple[Ints, Singles]:
+        """Keys in use, and their weights beside their sums."""
+        slots = np.flatnonzero(self.table.keys >= 0)
+        return self.table.keys[slots], np.hstack([self.table.values[slots], self.sums[slots]])
+
+    def restore(self, keys: Ints, values: Singles, *, room: int = 0) -> None:
+        """Put back what :meth:`state` gave, with room for so many keys."""
+        width = self.table.values.shape[1]
+        both = table_of(self.table, keys, values, room=room)
+        self.table = both._replace(values=np.ascontiguousarray(both.values[:, :width]))
+        self.sums = np.ascontiguousarray(both.values[:, width:])
+        self.delta = np.zeros_like(self.sums)
+        self.held = len(keys)
+
+    def average(self, steps: float) -> Table:
+        """The averaged weights, rows of zeros left out."""
+        keys, both = self.state()
+        width = both.shape[1] // 2
+        mean = (both[:, :width].astype(np.float64) - both[:, width:] / steps).astype(np.float32)
+        kept = np.abs(mean).max(axis=1, initial=0.0) > 0.0
+        return table_of(self.table, keys[kept], np.ascontiguousarray(mean[kept]))
+
+
+class Learner:
+    """Averaged 1-best MIRA over arcs, grandparent parts and consecutive sibling parts.
+
+    Parameters
+    ----------
+    sentences
+        To learn from; every one has heads.
+    decode
+        Finds the tree that the weights would choose, the loss of wrong arcs included.
+    """
+
+    def __init__(self, sentences: Sequence[Sentence], decode: Decoder, settings: Settings) -> None:
+        if not sentences:
+            raise InputError("expected sentences to learn from, there are none")
+        for number, sentence in enumerate(sentences, 1):
+            if sentence.heads is None:
+                raise InputError(f"sentence {number} has no heads: nothing can be learned from it")
+        self.settings = settings
+        self.decode = decode
+        self.vocabulary = Vocabulary.of(sentences)
+        self.single_root = all(sentence.num_roots == 1 for sentence in sentences)
+        self._encoded = [self.vocabulary.encode(sentence) for sentence in sentences]
+        self._heads = [np.array([-1, *sentence.heads], dtype=np.int64) for sentence in sentences if sentence.heads]
+        weights = Weights.zero(self.vocabulary, single_root=self.single_root)
+        self._arcs = _Family(weights.arcs)
+        self._triples = (_Family(weights.grandparents), _Family(weights.siblings))
+        self._between = weights.between.reshape(-1, 1)
+        self._between_sums = np.zeros_like(self._between)
+        self._between_delta = np.zeros_like(self._between)
+        self._places = np.empty(1, dtype=np.int64)
+        self.epoch = 0
+        self.steps = 1.0
+
+    @property
+    def weights(self) -> Weights:
+        """The weights of the moment, which the next step changes."""
+        tags = self.vocabulary.num_tags
+        return Weights(
+            self.vocabulary,
+            self._arcs.table,
+            self._between.reshape(tags, tags, 2, tags),
+            self._triples[GRANDPARENTS].table,
+            self._triples[SIBLINGS].table,
+            single_root=self.single_root,
+            parts=self.settings.kinds,
+        )
+
+    def averaged(self) -> Weights:
+        """The average of the weights over all steps so far."""
+        tags = self.vocabulary.num_tags
+        between = (self._between.astype(np.float64) - self._between_sums / self.steps).astype(np.float32)
+        return Weights(
+            self.vocabulary,
+            self._arcs.average(self.steps),
+            between.reshape(tags, tags, 2, tags),
+            self._triples[GRANDPARENTS].average(self.steps),
+            self._triples[SIBLINGS].average(self.steps),
+            single_root=self.single_root,
+            parts=self.settings.kinds,
+        )
+
+    def run_epoch(self, say: Callable[[str], None] | None = None) -> float:
+        """One pass over the sentences in an order of its own; the share of heads that were right before each step."""
+        order = np.random.default_rng((self.settings.seed, self.epoch)).permutation(len(self._encoded))
+        right = total = 0
+        shown = time.monotonic()
+        for done, k in enumerate(order.tolist(), 1):
+            wrong = self.learn(self._encoded[k], self._heads[k])
+            total += len(self._encoded[k])
+            right += len(self._encoded[k]) - wrong
+            if say is not None and time.monotonic() - shown > 10.0:
+                shown = time.monotonic()
+                say(f"epoch {self.epoch + 1}: {done:,} of {len(order):,} sentences, {100 * right / total:.1f}% right")
+        self.epoch += 1
+        return right / total
+
+    def learn(self, encoded: Encoded, right: Ints) -> int:
+        """One step on one sentence; how many heads were wrong."""
+        weights = self.weights
+        n = len(encoded)
+        arcs = score_arcs(encoded.codes, weights.arcs, encoded.tags, weights.between)
+        arcs += 1.0  # the loss: a wrong head
+        arcs[right[1:], np.arange(1, n + 1)] -= 1.0
+        found = self.decode(encoded, arcs, weights, right)
+        self.steps += 1.0
+        wrong = int((found[1:] != right[1:]).sum())
+        if wrong:
+            self._update(encoded, weights, arcs, right, found)
+        return wrong
+
+    def _update(self, encoded: Encoded, weights: Weights, arcs: Floats, right: Ints, found: Ints) -> None:
+        n = len(encoded)
+        tokens = np.arange(1, n + 1)
+        margin = float(arcs[found[1:], tokens].sum() - arcs[right[1:], tokens].sum())
+        family = self._arcs
+        family.reserve(2 * n * len(family.table.templates))
+        for heads, other, sign in ((right, found, 1.0), (found, right, -1.0)):
+            family.count += mark_arcs(
+                encoded.codes, family.table, family.delta, heads, other, sign, family.slots[family.count :]
+            )
+        norm = squared_norm(family.delta, family.slots, family.count)
+        if len(self._places) < 2 * n * n:
+            self._places = np.empty(4 * n * n, dtype=np.int64)
+        tags = self.vocabulary.num_tags
+        delta = self._between_delta.reshape(tags, tags, 2, tags)
+        placed = mark_between(encoded.tags, delta, right, found, 1.0, self._places)
+        placed += mark_between(encoded.tags, delta, found, right, -1.0, self._places[placed:])
+        norm += squared_norm(self._between_delta, self._places, placed)
+        active = [kind for kind, name in enumerate(("grandparents", "siblings")) if name in self.settings.kinds]
+        for kind in active:
+            family = self._triples[kind]
+            family.reserve(6 * n * len(family.table.templates))
+            scorer = weights.encoded_scorer(encoded)
+            for heads, sign in ((right, 1.0), (found, -1.0)):
+                triples = tree_triples(heads, kind)
+                scores = scorer.grandparents(triples) if kind == GRANDPARENTS else scorer.siblings(triples)
+                margin -= sign * float(scores.sum())
+                family.count += mark_triples(
+                    encoded.codes, family.table, kind, family.delta, triples, sign, family.slots[family.count :]
+                )
+            norm += squared_norm(family.delta, family.slots, family.count)
+        # A decoder that is not exact may return a tree that is no better than the right one: that is no mistake.
+        step = min(self.settings.aggressiveness, max(margin, 0.0) / norm) if norm > 0.0 else 0.0
+        for family in (self._arcs, *(self._triples[kind] for kind in active)):
+            take_step(family.table.values, family.sums, family.delta, family.slots, family.count, step, self.steps)
+        take_step(self._between, self._between_sums, self._between_delta, self._places, placed, step, self.steps)
+
+    # --- to go on later ----------------------------------------------------------------------------------------------
+
+    def save(self, path: Path) -> None:
+        """Write all that is needed to go on after this epoch."""
+        arrays: dict[str, NDArray[np.generic]] = {
+            "between": np.hstack([self._between, self._between_sums]),
+            "progress": np.array([self.epoch, self.steps]),
+        }
+        for name, family in (("arcs", self._arcs), ("grandparents", self._triples[0]), ("siblings", self._triples[1])):
+            arrays[f"{name}.keys"], arrays[f"{name}.values"] = family.state()
+        arrays["fingerprint"] = np.frombuffer(self._fingerprint().encode(), dtype=np.uint8)
+        partial = path.with_name(path.name + ".part")
+        with open(partial, "wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        partial.replace(path)
+
+    def resume(self, path: Path) -> bool:
+        """Go on where :meth:`save` stopped; False if the file is absent or belongs to other sentences or settings."""
+        if not path.is_file():
+            return False
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                if bytes(arrays["fingerprint"]).decode() != self._fingerprint():
+                    return False
+                for name, family in (
+                    ("arcs", self._arcs),
+                    ("grandparents", self._triples[0]),
+                    ("siblings", self._triples[1]),
+                ):
+                    family.restore(arrays[f"{name}.keys"], arrays[f"{name}.values"])
+                both = arrays["between"]
+                self._between, self._between_sums = both[:, :1].copy(), both[:, 1:].copy()
+                self.epoch, self.steps = int(arrays["progress"][0]), float(arrays["progress"][1])
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(f"{path}: expected the state of an interrupted training ({error})") from None
+        return True
+
+    def _fingerprint(self) -> str:
+        settings = replace(self.settings, epochs=0)  # more epochs may be asked for later
+        tokens = sum(len(encoded) for encoded in self._encoded)
+        return json.dumps([str(settings), len(self._encoded), tokens, self.vocabulary.sizes.tolist()])

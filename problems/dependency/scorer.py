@@ -1,0 +1,214 @@
+"""Scores of the parts of a sentence's trees: arcs, grandparent parts and consecutive sibling parts, scored lazily."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen import InputError
+from problems.dependency.features import (
+    ARC_TEMPLATES,
+    GRANDPARENT_TEMPLATES,
+    SIBLING_TEMPLATES,
+    Encoded,
+    Vocabulary,
+)
+from problems.dependency.sentence import Sentence
+from solvers.factored_scores import (
+    RELATIONS,
+    ROW,
+    Table,
+    bound_table,
+    empty_table,
+    score_arcs,
+    score_bounds,
+    score_triples,
+    table_of,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+GRANDPARENTS, SIBLINGS = 0, 1
+"""Kinds of triples: (grandparent, parent, child), and (head, sibling, modifier)."""
+
+_FORMAT = "colgen dependency scores 1"
+
+# What each of the eight relations says of the two tokens that a bound knows, see solvers.factored_scores.
+_RELATION = np.arange(RELATIONS)
+_PARENT_CHILD = _RELATION & 1  # p > c
+_GRANDPARENT_PARENT = (_RELATION >> 2) & 1  # g > p
+_HEAD_SIDE = _RELATION & 1  # h > m, and h > s
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A trained model: what the tokens' attributes are called, and the weights of all templates.
+
+    Attributes
+    ----------
+    single_root
+        Whether every tree of the training data has one token under the root.
+    parts
+        Kinds of triples that the model scores: a subset of ``("grandparents", "siblings")``.
+    """
+
+    vocabulary: Vocabulary
+    arcs: Table
+    between: NDArray[np.float32]
+    grandparents: Table
+    siblings: Table
+    single_root: bool = False
+    parts: tuple[str, ...] = ("grandparents", "siblings")
+
+    @staticmethod
+    def zero(vocabulary: Vocabulary, *, single_root: bool = False) -> Weights:
+        """A model without weights."""
+        sizes, tags = vocabulary.sizes, vocabulary.num_tags
+        arcs = empty_table(np.array(ARC_TEMPLATES), sizes, weights=ROW, relations=2)
+        grandparents, siblings = (
+            empty_table(np.array(templates), sizes, weights=1, relations=RELATIONS)
+            for templates in (GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES)
+        )
+        between = np.zeros((tags, tags, 2, tags), dtype=np.float32)
+        return Weights(vocabulary, arcs, between, grandparents, siblings, single_root)
+
+    @cached_property
+    def bounds(self) -> dict[str, Table]:
+        """The largest scores of triples by what is known of them, computed once and offline."""
+        return {
+            "parent_child": bound_table(self.grandparents, (1, 2), _PARENT_CHILD),
+            "grandparent_parent": bound_table(self.grandparents, (0, 1), _GRANDPARENT_PARENT),
+            "head_modifier": bound_table(self.siblings, (0, 2), _HEAD_SIDE),
+            "head_sibling": bound_table(self.siblings, (0, 1), _HEAD_SIDE),
+        }
+
+    def scorer(self, sentence: Sentence) -> SentenceScorer:
+        """The scores of a sentence's parts."""
+        return self.encoded_scorer(self.vocabulary.encode(sentence))
+
+    def encoded_scorer(self, encoded: Encoded) -> SentenceScorer:
+        """The same for a sentence whose codes are known."""
+        return SentenceScorer(self, encoded)
+
+    def save(self, path: Path | str) -> None:
+        """Write the model; numpy's ``.npz``, whatever the file is called."""
+        arrays: dict[str, NDArray[np.generic]] = {"between": self.between}
+        for name in ("arcs", "grandparents", "siblings"):
+            table: Table = getattr(self, name)
+            held = np.flatnonzero(table.keys >= 0)
+            arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys[held], table.values[held]
+        head = {
+            "format": _FORMAT,
+            "slots": self.vocabulary.slots,
+            "values": self.vocabulary.values(),
+            "single_root": self.single_root,
+            "parts": self.parts,
+        }
+        arrays["head"] = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
+        with open(path, "wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    @staticmethod
+    def load(path: Path | str) -> Weights:
+        """Read a model.
+
+        Raises
+        ------
+        InputError
+            If the file is something else.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                head = json.loads(bytes(arrays["head"]).decode())
+                if head["format"] != _FORMAT:
+                    raise ValueError(head["format"])
+                values = [[tuple(value) for value in known] for known in head["values"]]
+                empty = Weights.zero(Vocabulary(values, head["slots"]))
+                tables = {
+                    name: table_of(getattr(empty, name), arrays[f"{name}.keys"], arrays[f"{name}.values"])
+                    for name in ("arcs", "grandparents", "siblings")
+                }
+                between = arrays["between"]
+        except OSError as error:
+            if isinstance(error, FileNotFoundError):
+                raise InputError(f"{path} cannot be read: {error.strerror}") from None
+            raise InputError(f"{path}: expected a model that `colgen train` wrote") from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path}: expected a model that `colgen train` wrote ({error})") from None
+        return Weights(
+            empty.vocabulary,
+            tables["arcs"],
+            between,
+            tables["grandparents"],
+            tables["siblings"],
+            single_root=bool(head["single_root"]),
+            parts=tuple(head["parts"]),
+        )
+
+
+@dataclass
+class SentenceScorer:
+    """Scores of the parts of one sentence: exactly those that are asked for, a batch a call, and counted.
+
+    Attributes
+    ----------
+    scored
+        How many triples have been scored so far, by kind.
+    """
+
+    weights: Weights
+    encoded: Encoded
+    scored: list[int] = field(default_factory=lambda: [0, 0])
+
+    def __len__(self) -> int:
+        """The number of tokens."""
+        return len(self.encoded)
+
+    @cached_property
+    def arcs(self) -> Floats:
+        """Scores of all arcs by head and modifier, shape (n + 1, n + 1); -inf in column 0 and on the diagonal."""
+        w, e = self.weights, self.encoded
+        return score_arcs(e.codes, w.arcs, e.tags, w.between)
+
+    def grandparents(self, triples: ArrayLike) -> Floats:
+        """Scores of (grandparent, parent, child), shape (parts, 3)."""
+        return self._triples(GRANDPARENTS, self.weights.grandparents, triples)
+
+    def siblings(self, triples: ArrayLike) -> Floats:
+        """Scores of (head, sibling, modifier), two modifiers of one side with none between them, shape (parts, 3).
+
+        The sibling is the nearer to the head.  ``sibling == head``: the modifier is the first on its side;
+        ``modifier == head``: the sibling is the last.  A side without modifiers is worth 0.
+        """
+        return self._triples(SIBLINGS, self.weights.siblings, triples)
+
+    def _triples(self, kind: int, table: Table, triples: ArrayLike) -> Floats:
+        parts = np.ascontiguousarray(triples, dtype=np.int64).reshape(-1, 3)
+        self.scored[kind] += len(parts)
+        return score_triples(self.encoded.codes, table, kind, parts)
+
+    @cached_property
+    def parent_child_bounds(self) -> Floats:
+        """No grandparent part (g, p, c) scores more than this at (p, c), whatever g is; shape (n + 1, n + 1)."""
+        return score_bounds(self.encoded.codes, self.weights.bounds["parent_child"], 0, 0)
+
+    @cached_property
+    def grandparent_parent_bounds(self) -> Floats:
+        """No grandparent part (g, p, c) scores more than this at (g, p), whatever c is; shape (n + 1, n + 1)."""
+        return score_bounds(self.encoded.codes, self.weights.bounds["grandparent_parent"], 0, 0)
+
+    @cached_property
+    def head_modifier_bounds(self) -> Floats:
+        """No sibling part (h, s, m) with m ≠ h scores more than this at (h, m), whatever s is, none included."""
+        return score_bounds(self.encoded.codes, self.weights.bounds["head_modifier"], 0, 0)
+
+    @cached_property
+    def head_sibling_bounds(self) -> Floats:
+        """No sibling part (h, s, m) with s ≠ h scores more than this at (h, s), whatever m is, none included."""
+        return score_bounds(self.encoded.codes, self.weights.bounds["head_sibling"], 0, 0)

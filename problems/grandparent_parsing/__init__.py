@@ -1,0 +1,64 @@
+r"""Second-order dependency parsing by column and row generation (Riedel, Smith and McCallum, 2012).
+
+Data: n tokens and a root, scores s_hm of arcs, s_gpc of grandparent parts, s_hsm of consecutive sibling parts (s = h:
+none before m; m = h: none after s).
+
+With z_hm = 1 if the arc (h, m) is in the tree, u_gpc = 1 if (g, p) and (p, c) are, and
+q_hsm = 1 if s and m are modifiers of h on one side with none between them,
+
+    max Σ s_hm z_hm + Σ s_gpc u_gpc + Σ s_hsm q_hsm
+    subject to  Σ_h z_hm = 1                              for each token m                   [one_head, free]
+                Σ_{h not in S, m in S} z_hm ≥ 1           for each set S of tokens           [cut, ≤ 0]
+                Σ_g u_gpc = z_pc                          for each arc (p, c), p > 0         [one_gp, free]
+                u_gpc ≤ z_gp                              for each part                      [gp_arc, ≥ 0]
+                Σ_s q_hsm = z_hm                          for each arc (h, m)                [before, free]
+                Σ_m q_hsm = z_hs                          for each arc (h, s)                [after, free]
+                Σ_m q_hhm ≤ 1                             for each head h and side           [first, ≥ 0]
+                z in {0, 1}, u, q ≥ 0.
+
+Arcs are in the master from the start, parts are columns and bring their ``gp_arc`` and ``first`` rows, cuts are
+separated by minimum cuts (a flow of one commodity can replace them).  The reduced cost of a part that is not there is
+
+    s_gpc - π_pc(one_gp)        or        s_hsm - π_hm(before) - π_hs(after) - π_h(first, if s = h),
+
+and the pricing problems are: find parts of positive reduced cost without scoring the others, by upper bounds that the
+factored scores provide.  Branching is on arcs.
+
+As a rule :func:`parse` finds the same tree without a linear program, and faster: head automata under a Lagrangian,
+whose multipliers price the arcs that were left out (:mod:`solvers.second_order`).
+
+Sources: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut: delayed column and row generation for graph based
+parsers*, EMNLP 2012; T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *Dual decomposition for parsing with
+non-projective head automata*, EMNLP 2010.
+"""
+
+from problems.grandparent_parsing.instance import (
+    Instance,
+    PartScores,
+    from_scores,
+    random,
+    read,
+    tree_objective,
+    write,
+)
+from problems.grandparent_parsing.parser import Parse, parse
+from problems.grandparent_parsing.pricing import GrandparentParts, SiblingParts
+from problems.grandparent_parsing.separation import ArcGP, Cuts
+from problems.grandparent_parsing.template import GrandparentParsing
+
+__all__ = [
+    "ArcGP",
+    "Cuts",
+    "GrandparentParsing",
+    "GrandparentParts",
+    "Instance",
+    "Parse",
+    "PartScores",
+    "SiblingParts",
+    "from_scores",
+    "parse",
+    "random",
+    "read",
+    "tree_objective",
+    "write",
+]

@@ -1,0 +1,44 @@
+"""Random sentences solved twice: by the complete linear program, and by price and cut with a proof of the best tree."""
+
+from __future__ import annotations
+
+import time
+
+from colgen import solve
+from colgen.template import DemoLine
+from problems.grandparent_parsing.baseline import solve_complete
+from problems.grandparent_parsing.instance import random
+from problems.grandparent_parsing.model import grandparent_triples
+from problems.grandparent_parsing.template import GrandparentParsing
+
+
+def short_sentence() -> list[DemoLine]:
+    """Eight tokens."""
+    return [_compare(8, 0)]
+
+
+def sentence() -> list[DemoLine]:
+    """Fifteen tokens."""
+    return [_compare(15, 1)]
+
+
+def _compare(tokens: int, seed: int) -> DemoLine:
+    instance = random(tokens, seed)
+    GrandparentParsing(instance).formulation()  # compiled once a length, like the complete model
+    solve(GrandparentParsing(random(2, 0)))
+    complete = solve_complete(instance)
+    started = time.perf_counter()
+    result = solve(GrandparentParsing(instance))
+    seconds = time.perf_counter() - started
+    instance.check(result.answer)
+    return DemoLine(
+        instance=instance.name,
+        objective=result.objective,
+        brute_force_objective=complete.objective if complete.is_whole else None,
+        proof=result.termination.value,
+        columns_used=result.columns_generated,
+        columns_possible=len(grandparent_triples(tokens)),
+        brute_force="complete linear program in HiGHS",
+        brute_force_seconds=complete.seconds,
+        seconds=seconds,
+    )

@@ -1,0 +1,289 @@
+"""Instances: a sentence's scores of arcs, grandparent parts and consecutive sibling parts, and what a tree is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen import InputError
+from problems.dependency.sentence import Heads, check_tree
+from solvers.margin_updates import tree_triples
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@runtime_checkable
+class PartScores(Protocol):
+    """Scores of a sentence's parts: what a parser asks for.
+
+    :class:`Instance` has them in arrays, :class:`~problems.dependency.scorer.SentenceScorer` computes those that are
+    asked for from a trained model; a class of your own may do anything else.
+    """
+
+    def __len__(self) -> int:
+        """The number of tokens."""
+        ...
+
+    @property
+    def arcs(self) -> Floats:
+        """By head and modifier, shape (n + 1, n + 1); -inf where there is no arc, in column 0 and on the diagonal."""
+        ...
+
+    def grandparents(self, triples: ArrayLike) -> Floats:
+        """Of (grandparent, parent, child), shape (parts, 3)."""
+        ...
+
+    def siblings(self, triples: ArrayLike) -> Floats:
+        """Of (head, sibling, modifier), consecutive on one side, the sibling nearer to the head, shape (parts, 3).
+
+        sibling = head: the modifier is the first on its side; modifier = head: the sibling is the last.
+        """
+        ...
+
+    @property
+    def parent_child_bounds(self) -> Floats:
+        """No grandparent part scores more, by parent and child; shape (n + 1, n + 1)."""
+        ...
+
+    @property
+    def grandparent_parent_bounds(self) -> Floats:
+        """No grandparent part scores more, by grandparent and parent."""
+        ...
+
+    @property
+    def head_modifier_bounds(self) -> Floats:
+        """No sibling part scores more, by head and modifier, whatever the sibling is."""
+        ...
+
+    @property
+    def head_sibling_bounds(self) -> Floats:
+        """No sibling part scores more, by head and sibling, whatever the modifier is."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Scores in arrays, indexed by vertices: 0 is the root, tokens are counted from 1.
+
+    Parameters
+    ----------
+    arc_scores
+        By head and modifier, shape (n + 1, n + 1); -inf where the arc is no candidate.  Column 0 and the diagonal are
+        not looked at.
+    grandparent_scores
+        By grandparent, parent, child, shape (n + 1, n + 1, n + 1); None: all are 0.
+    sibling_scores
+        By head, sibling, modifier; see :class:`PartScores`.
+    single_root
+        Whether exactly one token must hang from the root.
+
+    Raises
+    ------
+    InputError
+        If shapes do not agree, there is no token, or a score is NaN or infinite (arcs: NaN or +inf).
+    """
+
+    arc_scores: Floats
+    grandparent_scores: Floats | None = None
+    sibling_scores: Floats | None = None
+    single_root: bool = False
+    name: str = ""
+    scored: list[int] = field(default_factory=lambda: [0, 0], repr=False)
+
+    def __post_init__(self) -> None:
+        arcs = np.array(self.arc_scores, dtype=np.float64)
+        if arcs.ndim != 2 or arcs.shape[0] != arcs.shape[1] or len(arcs) < 2:
+            raise InputError(f"expected arc scores of shape (n + 1, n + 1) with n ≥ 1 tokens, not {arcs.shape}")
+        arcs[:, 0] = -np.inf
+        np.fill_diagonal(arcs, -np.inf)
+        if np.isnan(arcs).any() or (arcs == np.inf).any():
+            raise InputError("expected arc scores that are numbers, or -inf where there is no arc, not NaN or +inf")
+        arcs.setflags(write=False)
+        object.__setattr__(self, "arc_scores", arcs)
+        for name in ("grandparent_scores", "sibling_scores"):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            scores = np.array(given, dtype=np.float64)
+            if scores.shape != (len(arcs),) * 3:
+                raise InputError(f"expected {name} of shape {(len(arcs),) * 3}, not {scores.shape}")
+            if not np.isfinite(scores).all():
+                raise InputError(f"expected {name} that are finite numbers")
+            scores.setflags(write=False)
+            object.__setattr__(self, name, scores)
+
+    def __len__(self) -> int:
+        """The number of tokens."""
+        return len(self.arc_scores) - 1
+
+    @property
+    def arcs(self) -> Floats:
+        """Scores of the arcs."""
+        return self.arc_scores
+
+    def grandparents(self, triples: ArrayLike) -> Floats:
+        """Scores of (grandparent, parent, child), shape (parts, 3)."""
+        return self._triples(0, self.grandparent_scores, triples)
+
+    def siblings(self, triples: ArrayLike) -> Floats:
+        """Scores of (head, sibling, modifier), shape (parts, 3)."""
+        return self._triples(1, self.sibling_scores, triples)
+
+    def _triples(self, kind: int, scores: Floats | None, triples: ArrayLike) -> Floats:
+        parts = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
+        self.scored[kind] += len(parts)
+        return np.zeros(len(parts)) if scores is None else scores[parts[:, 0], parts[:, 1], parts[:, 2]]
+
+    @cached_property
+    def parent_child_bounds(self) -> Floats:
+        """The largest grandparent score by parent and child."""
+        return self._largest(self.grandparent_scores, 0)
+
+    @cached_property
+    def grandparent_parent_bounds(self) -> Floats:
+        """The largest grandparent score by grandparent and parent."""
+        return self._largest(self.grandparent_scores, 2)
+
+    @cached_property
+    def head_modifier_bounds(self) -> Floats:
+        """The largest sibling score by head and modifier."""
+        return self._largest(self.sibling_scores, 1)
+
+    @cached_property
+    def head_sibling_bounds(self) -> Floats:
+        """The largest sibling score by head and sibling."""
+        return self._largest(self.sibling_scores, 2)
+
+    def _largest(self, scores: Floats | None, axis: int) -> Floats:
+        return np.zeros(self.arc_scores.shape) if scores is None else scores.max(axis=axis)
+
+    # --- trees -------------------------------------------------------------------------------------------------------
+
+    def objective(self, heads: Sequence[int]) -> float:
+        """The score of a tree, given the head of each token."""
+        return tree_objective(self, heads)
+
+    def check(self, heads: Sequence[int]) -> float:
+        """The score of a tree, after checking that it is one and of candidate arcs alone.
+
+        Raises
+        ------
+        InputError
+            Saying what is wrong.
+        """
+        check_tree(heads, len(self), single_root=self.single_root)
+        for token, head in enumerate(heads, 1):
+            if self.arc_scores[head, token] == -np.inf:
+                raise InputError(f"the arc from {head} to {token} is no candidate")
+        return self.objective(heads)
+
+
+def tree_objective(scores: PartScores, heads: Sequence[int]) -> float:
+    """The score of a tree: its arcs, its grandparent parts, and its consecutive sibling parts."""
+    vertices = np.array([-1, *heads], dtype=np.int64)
+    total = scores.arcs[vertices[1:], np.arange(1, len(vertices))].sum()
+    total += scores.grandparents(tree_triples(vertices, 0)).sum()
+    total += scores.siblings(tree_triples(vertices, 1)).sum()
+    return float(total)
+
+
+def as_heads(vertices: Ints) -> Heads:
+    """Heads of the tokens, from heads of all vertices."""
+    return tuple(vertices[1:].tolist())
+
+
+# --- making instances ------------------------------------------------------------------------------------------------
+
+
+def random(
+    tokens: int,
+    seed: int,
+    *,
+    siblings: bool = False,
+    strength: float = 0.5,
+    single_root: bool = False,
+) -> Instance:
+    """Random scores: arcs favour near heads, parts are ``strength`` times as large.
+
+    Parts of one sign pattern repeat between tokens of the same kind, as those of a trained model do.
+    """
+    if tokens < 1:
+        raise InputError(f"expected one token or more, not {tokens}")
+    rng = np.random.default_rng(seed)
+    size = tokens + 1
+    kinds = rng.integers(0, 5, size)
+    distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+    arcs = rng.normal(size=(size, size)) + rng.normal(size=(5, 5))[np.ix_(kinds, kinds)] - 0.5 * np.log1p(distance)
+    by_kind = np.ix_(kinds, kinds, kinds)
+
+    def parts() -> Floats:
+        return strength * (rng.normal(size=(5, 5, 5))[by_kind] + 0.3 * rng.normal(size=(size, size, size)))
+
+    grandparents = parts()
+    return Instance(
+        arcs, grandparents, parts() if siblings else None, single_root, f"random, {tokens} tokens, seed {seed}"
+    )
+
+
+def from_scores(scores: PartScores, *, siblings: bool = True, single_root: bool = False, name: str = "") -> Instance:
+    """All scores of a lazy scorer in arrays: n³ of either kind."""
+    size = len(scores) + 1
+    triples = np.array(list(np.ndindex(size, size, size)))
+    i, j, k = triples.T
+    grandparents = np.zeros((size,) * 3)
+    real = (j > 0) & (k > 0) & (i != j) & (j != k) & (i != k)
+    grandparents[tuple(triples[real].T)] = scores.grandparents(triples[real])
+    consecutive = np.zeros((size,) * 3)
+    if siblings:
+        # h, s, m: s and m on one side of h, s nearer; s = h, or m = h, but not both.
+        between = ((i < j) & (j < k)) | ((i > j) & (j > k) & (k > 0))
+        real = between | ((i == j) & (k != i) & (k > 0)) | ((k == i) & (j != i) & (j > 0))
+        consecutive[tuple(triples[real].T)] = scores.siblings(triples[real])
+    return Instance(np.array(scores.arcs), grandparents, consecutive if siblings else None, single_root, name)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def write(instance: Instance, path: Path | str) -> None:
+    """Write an instance as numpy's ``.npz``."""
+    arrays = {"arcs": instance.arc_scores, "single_root": np.array(instance.single_root)}
+    if instance.grandparent_scores is not None:
+        arrays["grandparents"] = instance.grandparent_scores
+    if instance.sibling_scores is not None:
+        arrays["siblings"] = instance.sibling_scores
+    with open(path, "wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
+def read(path: Path | str) -> Instance:
+    """Read an instance that :func:`write` has written, or any ``.npz`` with ``arcs`` and maybe ``grandparents``.
+
+    Raises
+    ------
+    InputError
+        If the file is something else.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            if "arcs" not in arrays:
+                raise InputError(f"{path}: expected an array 'arcs', there are {', '.join(arrays) or 'none'}")
+            given = {name: arrays[name] for name in arrays}
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or 'no .npz file'}") from None
+    except ValueError:
+        raise InputError(f"{path}: expected numpy's .npz with arrays 'arcs' and 'grandparents'") from None
+    return Instance(
+        given["arcs"],
+        given.get("grandparents"),
+        given.get("siblings"),
+        bool(given.get("single_root", False)),
+        Path(path).stem,
+    )

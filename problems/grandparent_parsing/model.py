@@ -1,0 +1,249 @@
+r"""Second-order parsing as Pyomo models: the master of price and cut, and complete models of each formulation.
+
+Vertices are numbered from 0, the root; V is the number of tokens.  z_hm says whether the arc (h, m) is in the tree.
+
+*Trees.*  ``one_head``: Σ_h z_hm = 1.  Connectivity either as a flow φ of one commodity, ``source``: Σ_m φ_0m = V,
+``consume``: Σ_h φ_ht - Σ_m φ_tm = 1, ``no_flow``: φ_hm ≤ V z_hm; or as ``cut`` rows Σ_{h not in S, m in S} z_hm ≥ 1,
+which with ``one_head`` describe the arborescences exactly (Edmonds, 1967) and are separated by minimum cuts.
+
+*Grandparents.*  u_gpc says whether (g, p) and (p, c) are in the tree.
+
+    ``arc_gp``   z_gp + z_pc - u_gpc ≤ 1
+    ``gp_arc``   u_gpc ≤ z_gp        and  ``gp_arc_child``   u_gpc ≤ z_pc
+    ``one_gp``   Σ_g u_gpc = z_pc    for p > 0
+    ``no_gp``    Σ_c u_gpc ≤ V z_gp
+
+Of the union of all, ``one_head``, ``one_gp`` and ``gp_arc`` are enough: ``no_gp`` is a sum of ``gp_arc``;
+``gp_arc_child`` follows from ``one_gp`` and u ≥ 0; and ``arc_gp`` follows because
+
+    u_gpc = z_pc - Σ_{g' ≠ g} u_g'pc ≥ z_pc - Σ_{g' ≠ g} z_g'p = z_pc - (1 - z_gp).
+
+The same holds if some u are missing: a restricted master with ``one_gp``, and ``gp_arc`` for the columns that it has,
+never violates ``arc_gp``, so that the source's fourth step (its section 4.4) has nothing to do there.
+
+*Consecutive siblings.*  q_hsm says that s and m are modifiers of h on one side with none between them; s = h: none
+before m; m = h: none after s.  On each side they are a path from h through the modifiers and back:
+
+    ``before``   Σ_s q_hsm = z_hm          ``after``   Σ_m q_hsm = z_hs          ``first``   Σ_m q_hhm ≤ 1
+
+Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 3; A. Martins, N. Smith, E.
+Xing, *Concise integer linear programming formulations for dependency parsing*, ACL (2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyomo.environ as pyo
+
+from colgen import InputError, artificial
+from problems.grandparent_parsing.instance import Instance
+
+FORMULATIONS = ("gp_arc+arc_gp", "one_gp+no_gp", "all")
+"""The outer bounds of the source's Table 2."""
+
+CONNECTIVITIES = ("flow", "cuts")
+
+_MOST_CUTS = 14
+"""Tokens up to which all cut rows are written down: 16,383 of them."""
+
+Triple = tuple[int, int, int]
+
+
+def grandparent_triples(tokens: int) -> list[Triple]:
+    """All (g, p, c): p and c are tokens, the three are different."""
+    vertices = range(tokens + 1)
+    return [(g, p, c) for p in vertices[1:] for c in vertices[1:] if c != p for g in vertices if g not in (p, c)]
+
+
+def sibling_triples(tokens: int) -> list[Triple]:
+    """All (h, s, m), s nearer to h than m; s = h: none before; m = h: none after."""
+    found: list[Triple] = []
+    for h in range(tokens + 1):
+        for side in (range(h - 1, 0, -1), range(h + 1, tokens + 1)):
+            inner = list(side)
+            for k, m in enumerate(inner):
+                found += [(h, h, m), (h, m, h), *((h, s, m) for s in inner[:k])]
+    return found
+
+
+def trees(tokens: int, connectivity: str = "flow", *, single_root: bool = False) -> pyo.ConcreteModel:
+    """The first-order rows over all arcs, without an objective.
+
+    ``connectivity="cuts"`` leaves the cut rows to separation.
+    """
+    if connectivity not in CONNECTIVITIES:
+        raise ValueError(f"connectivity must be 'flow' or 'cuts', not {connectivity!r}")
+    m = pyo.ConcreteModel()
+    m.token = pyo.RangeSet(1, tokens)
+    m.vertex = pyo.RangeSet(0, tokens)
+    m.arc = pyo.Set(initialize=[(h, t) for t in m.token for h in m.vertex if h != t], dimen=2)
+    m.z = pyo.Var(m.arc, domain=pyo.Binary)
+    m.one_head = pyo.Constraint(m.token, rule=lambda m, t: pyo.quicksum(m.z[h, t] for h in m.vertex if h != t) == 1)
+    if single_root:
+        m.one_root = pyo.Constraint(expr=pyo.quicksum(m.z[0, t] for t in m.token) == 1)
+    if connectivity == "flow":
+        m.phi = pyo.Var(m.arc, domain=pyo.NonNegativeReals)
+        m.source = pyo.Constraint(expr=pyo.quicksum(m.phi[0, t] for t in m.token) == tokens)
+        m.consume = pyo.Constraint(
+            m.token,
+            rule=lambda m, t: (
+                pyo.quicksum(m.phi[h, t] for h in m.vertex if h != t)
+                - pyo.quicksum(m.phi[t, k] for k in m.token if k != t)
+                == 1
+            ),
+        )
+        m.no_flow = pyo.Constraint(m.arc, rule=lambda m, h, t: m.phi[h, t] - tokens * m.z[h, t] <= 0)
+    return m
+
+
+def master(
+    tokens: int,
+    *,
+    formulation: str = "all",
+    connectivity: str = "cuts",
+    siblings: bool = False,
+    single_root: bool = False,
+) -> pyo.ConcreteModel:
+    """The rows of price and cut over all arcs: parts are columns that come later.
+
+    They bring their ``gp_arc`` and ``first`` rows with them.
+
+    Artificial variables stand in for parts.  Scores of the arcs are the costs of ``z``; here they are 0.
+    """
+    if formulation not in ("all", "one_gp+no_gp"):
+        raise ValueError(f"formulation must be 'all' or 'one_gp+no_gp' for columns to come, not {formulation!r}")
+    m = trees(tokens, connectivity, single_root=single_root)
+    m.inner = pyo.Set(initialize=[(p, c) for p, c in m.arc if p > 0], dimen=2)
+    if tokens > 1:
+        m.no_part = artificial(m.inner)
+        m.one_gp = pyo.Constraint(m.inner, rule=lambda m, p, c: m.no_part[p, c] - m.z[p, c] == 0)
+        if formulation == "one_gp+no_gp":
+            m.entered = pyo.Set(initialize=[(g, p) for g, p in m.arc], dimen=2)
+            m.no_gp = pyo.Constraint(m.entered, rule=lambda m, g, p: -tokens * m.z[g, p] <= 0)
+    if siblings:
+        m.no_before, m.no_after = artificial(m.arc), artificial(m.arc)
+        m.before = pyo.Constraint(m.arc, rule=lambda m, h, t: m.no_before[h, t] - m.z[h, t] == 0)
+        m.after = pyo.Constraint(m.arc, rule=lambda m, h, t: m.no_after[h, t] - m.z[h, t] == 0)
+    m.score = pyo.Objective(expr=0.0 * m.z[0, 1], sense=pyo.maximize)
+    return m
+
+
+def sides(tokens: int) -> list[tuple[int, int]]:
+    """(h, side) where h can have modifiers; side 0 is the left one."""
+    return [(h, side) for h in range(tokens + 1) for side in (0, 1) if (h > 1 if side == 0 else h < tokens)]
+
+
+def full(
+    instance: Instance, formulation: str = "all", *, connectivity: str = "flow", siblings: bool | None = None
+) -> pyo.ConcreteModel:
+    """A complete model of an instance, for any solver that Pyomo knows.
+
+    Parameters
+    ----------
+    formulation
+        ``"first_order"``: arcs alone.  ``"gp_arc+arc_gp"``, ``"one_gp+no_gp"``, ``"all"``: with all grandparent parts.
+    connectivity
+        ``"flow"``; or ``"cuts"``, all 2ⁿ - 1 of them, for few tokens.
+    siblings
+        With consecutive siblings as well; by default if the instance has scores for them.
+    """
+    if formulation != "first_order" and formulation not in FORMULATIONS:
+        raise ValueError(f"formulation must be 'first_order' or one of {FORMULATIONS}, not {formulation!r}")
+    n = len(instance)
+    m = complete(
+        n,
+        formulation,
+        connectivity=connectivity,
+        siblings=instance.sibling_scores is not None if siblings is None else siblings,
+        single_root=instance.single_root,
+    )
+    for h, t in m.arc:
+        if instance.arc_scores[h, t] == -np.inf:
+            m.z[h, t].fix(0)
+    del m.score
+    terms = [float(instance.arc_scores[arc]) * m.z[arc] for arc in m.arc if instance.arc_scores[arc] > -np.inf]
+    for name, scores in (("u", instance.grandparent_scores), ("q", instance.sibling_scores)):
+        if scores is not None and hasattr(m, name):
+            variable = getattr(m, name)
+            terms += [float(scores[index]) * variable[index] for index in variable]
+    m.score = pyo.Objective(expr=pyo.quicksum(terms), sense=pyo.maximize)
+    return m
+
+
+def complete(
+    tokens: int,
+    formulation: str = "all",
+    *,
+    connectivity: str = "flow",
+    siblings: bool = False,
+    single_root: bool = False,
+) -> pyo.ConcreteModel:
+    """The complete model of so many tokens, all scores 0: what is compiled once and given new scores after."""
+    m = trees(tokens, connectivity, single_root=single_root)
+    if connectivity == "cuts":
+        if tokens > _MOST_CUTS:
+            raise InputError(
+                f"expected at most {_MOST_CUTS} tokens to list all cuts, there are {tokens}: separate them instead, "
+                "or choose connectivity='flow'"
+            )
+        m.subset = pyo.RangeSet(1, 2**tokens - 1)
+        m.cut = pyo.Constraint(m.subset, rule=_cut)
+    if formulation != "first_order" and tokens > 1:
+        m.triple = pyo.Set(initialize=grandparent_triples(tokens), dimen=3)
+        m.u = pyo.Var(m.triple, domain=pyo.NonNegativeReals)
+        m.inner = pyo.Set(initialize=[(p, c) for p, c in m.arc if p > 0], dimen=2)
+        if formulation == "gp_arc+arc_gp":
+            m.arc_gp = pyo.Constraint(m.triple, rule=lambda m, g, p, c: m.z[g, p] + m.z[p, c] - m.u[g, p, c] <= 1)
+            m.gp_arc_child = pyo.Constraint(m.triple, rule=lambda m, g, p, c: m.u[g, p, c] - m.z[p, c] <= 0)
+        else:
+            m.one_gp = pyo.Constraint(
+                m.inner,
+                rule=lambda m, p, c: pyo.quicksum(m.u[g, p, c] for g in m.vertex if g not in (p, c)) - m.z[p, c] == 0,
+            )
+        if formulation == "one_gp+no_gp":
+            m.no_gp = pyo.Constraint(
+                m.arc,
+                rule=lambda m, g, p: (
+                    pyo.quicksum(m.u[g, p, c] for c in m.token if c not in (g, p)) - tokens * m.z[g, p] <= 0
+                ),
+            )
+        else:
+            m.gp_arc = pyo.Constraint(m.triple, rule=lambda m, g, p, c: m.u[g, p, c] - m.z[g, p] <= 0)
+    if siblings:
+        m.pair = pyo.Set(initialize=sibling_triples(tokens), dimen=3)
+        m.q = pyo.Var(m.pair, domain=pyo.NonNegativeReals)
+        into: dict[tuple[int, int], list[Triple]] = {}
+        out: dict[tuple[int, int], list[Triple]] = {}
+        for h, s, t in m.pair:
+            if t != h:
+                into.setdefault((h, t), []).append((h, s, t))
+            if s != h:
+                out.setdefault((h, s), []).append((h, s, t))
+        m.before = pyo.Constraint(
+            m.arc, rule=lambda m, h, t: pyo.quicksum(m.q[part] for part in into[h, t]) - m.z[h, t] == 0
+        )
+        m.after = pyo.Constraint(
+            m.arc, rule=lambda m, h, t: pyo.quicksum(m.q[part] for part in out[h, t]) - m.z[h, t] == 0
+        )
+        m.side = pyo.Set(initialize=sides(tokens), dimen=2)
+        m.first = pyo.Constraint(
+            m.side,
+            rule=lambda m, h, side: (
+                pyo.quicksum(m.q[h, h, t] for t in (range(1, h) if side == 0 else range(h + 1, tokens + 1))) <= 1
+            ),
+        )
+    m.score = pyo.Objective(expr=0.0 * m.z[0, 1], sense=pyo.maximize)
+    return m
+
+
+def _cut(m: pyo.ConcreteModel, subset: int) -> object:
+    """Some arc enters the tokens whose bits are set; bit k stands for token k + 1."""
+    return pyo.quicksum(m.z[arc] for arc in _entering(m, subset)) >= 1
+
+
+def _entering(m: pyo.ConcreteModel, subset: int) -> Iterator[tuple[int, int]]:
+    for h, t in m.arc:
+        if subset >> (t - 1) & 1 and (h == 0 or not subset >> (h - 1) & 1):
+            yield h, t

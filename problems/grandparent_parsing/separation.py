@@ -1,0 +1,75 @@
+"""Rows that are too many to write down: cuts, which make a tree of arcs, and ArcGP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from colgen import Row, Separation, Solution
+from colgen.columns import Key
+from problems.grandparent_parsing.instance import Floats
+from solvers.min_cut import violated_cuts
+
+_TOLERANCE = 1e-6
+
+
+class Cuts(Separation):
+    """Σ_{h not in S, m in S} z_hm ≥ 1 for sets S of tokens, separated exactly by minimum cuts.
+
+    Parameters
+    ----------
+    tokens
+        How many there are.
+    """
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+
+    def separate(self, solution: Solution) -> Sequence[Row]:
+        return [self._row(members) for members in violated_cuts(arc_values(solution, self.tokens), _TOLERANCE)]
+
+    def _row(self, members: tuple[int, ...]) -> Row:
+        inside = set(members)
+        entering: dict[Key, float] = {
+            ("z", (h, m)): 1.0 for m in members for h in range(self.tokens + 1) if h not in inside
+        }
+        return Row(("cut", members), lower=1.0, coefficients=entering)
+
+
+class ArcGP(Separation):
+    """z_gp + z_pc - u_gpc ≤ 1, the source's section 4.4, as rows that know the columns to come.
+
+    Needed only where the columns bring no GPArc rows; see :mod:`problems.grandparent_parsing.model`.
+    """
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+
+    def separate(self, solution: Solution) -> Sequence[Row]:
+        z = arc_values(solution, self.tokens)
+        parts = {column.structure: value for column, value in solution.columns}
+        heads, modifiers = np.nonzero(z > _TOLERANCE)
+        rows = []
+        for g, p in zip(heads.tolist(), modifiers.tolist(), strict=True):
+            for c in np.flatnonzero(z[p] > 1.0 - z[g, p] + _TOLERANCE).tolist():
+                value = parts.get(("grandparent", (g, p, c)), 0.0)
+                if c != g and z[g, p] + z[p, c] - value > 1.0 + _TOLERANCE:
+                    coefficients: dict[Key, float] = {
+                        ("z", (g, p)): 1.0,
+                        ("z", (p, c)): 1.0,
+                        ("grandparent", (g, p, c)): -1.0,
+                    }
+                    rows.append(Row(("arc_gp", (g, p, c)), upper=1.0, coefficients=coefficients))
+        return rows
+
+
+def arc_values(solution: Solution, tokens: int) -> Floats:
+    """The arcs' values by head and modifier, rounding errors below 0 cut off."""
+    z = np.zeros((tokens + 1, tokens + 1))
+    index: Any
+    for (block, index), value in solution.variables.items():
+        if block == "z":
+            z[index] = max(value, 0.0)
+    return z

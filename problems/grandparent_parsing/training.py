@@ -1,0 +1,140 @@
+"""``colgen train grandparent_parsing``: a model from annotated sentences, and how good it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from colgen import InputError
+from colgen.template import Figure, TrainOptions
+from problems.dependency.conll import read_conll
+from problems.dependency.learning import Learner, Settings
+from problems.dependency.scorer import Weights
+from problems.dependency.sentence import Sentence
+from problems.grandparent_parsing.decoding import NarrowDecoder
+from problems.grandparent_parsing.reading import parse_sentences
+
+EPOCHS = 10
+
+_QUICK = 150
+"""Sentences of a quick training."""
+
+OPTIONS = {
+    "epochs": f"passes over the sentences, {EPOCHS} by default",
+    "parts": "what is scored besides arcs: grandparents, siblings, both (the default) or none",
+}
+
+_PARTS = {
+    "both": ("grandparents", "siblings"),
+    "grandparents": ("grandparents",),
+    "siblings": ("siblings",),
+    "none": (),
+}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Sentences to learn from, to tune on and to test on."""
+
+    name: str
+    learn: list[Sentence]
+    tune: list[Sentence]
+    test: list[Sentence]
+
+    def cut(self, learn: int | None, rest: int | None) -> Corpus:
+        """The first so many sentences of each part."""
+        return Corpus(self.name, self.learn[:learn], self.tune[:rest], self.test[:rest])
+
+
+def read_corpus(folder: Path) -> Corpus:
+    """The CoNLL files of a folder: all with ``train`` in their names, the first with ``dev``, the first with ``test``.
+
+    Raises
+    ------
+    InputError
+        If there are none to learn from.
+    """
+    files = {
+        kind: sorted(path for path in folder.glob("*.conll*") if kind in path.stem) for kind in ("train", "dev", "test")
+    }
+    if not files["train"]:
+        raise InputError(f"{folder}: expected a file in CoNLL-U or CoNLL-X with 'train' in its name, there is none")
+    learn = [sentence for path in files["train"] for sentence in read_conll(path)]
+    tune, test = ([sentence for path in files[kind][:1] for sentence in read_conll(path)] for kind in ("dev", "test"))
+    return Corpus(folder.name, learn, tune, test)
+
+
+def train(
+    sentences: Sequence[Sentence],
+    settings: Settings,
+    *,
+    state: Path | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Weights:
+    """Averaged weights.
+
+    Parameters
+    ----------
+    state
+        File that keeps what an interrupted training needs to go on, removed at the end; one that is there already and
+        belongs to the same sentences and settings is gone on from.
+    """
+    learner = Learner(sentences, NarrowDecoder(), settings)
+    if state is not None and learner.resume(state) and say is not None:
+        say(f"going on after epoch {learner.epoch}, from {state}")
+    while learner.epoch < settings.epochs:
+        right = learner.run_epoch(say)
+        if say is not None:
+            say(f"epoch {learner.epoch} of {settings.epochs}: {100 * right:.1f}% of the heads right before each step")
+        if state is not None and learner.epoch < settings.epochs:
+            learner.save(state)
+    weights = learner.averaged()
+    if state is not None:
+        state.unlink(missing_ok=True)
+    return weights
+
+
+def accuracy(sentences: Sequence[Sentence], weights: Weights) -> float:
+    """Share of tokens, punctuation included, whose head is right in the best tree, in percent."""
+    right = total = 0
+    for sentence, (parsed, _) in zip(sentences, parse_sentences(sentences, weights), strict=True):
+        right += sum(a == b for a, b in zip(sentence.heads or (), parsed.heads or (), strict=True))
+        total += len(sentence)
+    return 100.0 * right / total
+
+
+def train_from_files(options: TrainOptions) -> Sequence[Figure]:
+    """Train on the sentences of a folder or a file, test, and write the model."""
+    started = time.perf_counter()
+    unknown = [name for name in options.options if name not in OPTIONS]
+    if unknown:
+        known = "; ".join(f"{name}: {meaning}" for name, meaning in OPTIONS.items())
+        raise InputError(f"there is no option {unknown[0]!r}; there are {known}")
+    epochs = options.options.get("epochs", "1" if options.quick else str(EPOCHS))
+    if not (epochs.isascii() and epochs.isdigit() and int(epochs)):
+        raise InputError(f"option epochs: expected a whole number, one or more, not {epochs!r}")
+    parts = options.options.get("parts", "both")
+    if parts not in _PARTS:
+        raise InputError(f"option parts: expected {', '.join(_PARTS)}, not {parts!r}")
+    if options.train is not None:
+        tune = [] if options.dev is None else read_conll(options.dev)
+        corpus = Corpus(options.train.stem, read_conll(options.train), tune, [])
+    else:
+        corpus = read_corpus(options.data)
+    if options.quick:
+        corpus = corpus.cut(_QUICK, 50)
+    options.say(f"{len(corpus.learn)} sentences to learn from")
+    state = options.model.with_name(options.model.name + ".training")
+    settings = Settings(epochs=int(epochs), seed=options.seed, kinds=_PARTS[parts])
+    weights = train(corpus.learn, settings, state=state, say=options.say)
+    weights.save(options.model)
+    options.say(f"{options.model} is written")
+    figures = [Figure("sentences", len(corpus.learn), "", 1, "learned from")]
+    for name, part in (("tune", corpus.tune), ("test", corpus.test)):
+        if part:
+            reached = accuracy(part, weights)
+            figures.append(Figure(f"{name}.accuracy", reached, "%", len(part), "unlabeled, punctuation included"))
+    figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"))
+    return figures

@@ -1,0 +1,276 @@
+"""Bounds of the nodes by dynamic programs: the relaxation that branch and bound asks."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from colgen import Column, Decision, Iteration, Solution
+from colgen.run import Run
+from colgen.tree import Evaluation, Node, Relaxation
+from problems.nonlocal_parsing.factors import Floats, Ints
+from problems.nonlocal_parsing.instance import Instance
+from solvers.backbone import Backbone, NonProjective, Projective
+from solvers.eisner_first import NEG
+from solvers.products import start_at, tighten_below
+from solvers.tree_bound import EMPTY, FIXING, POLYAK, SUBGRADIENT, Scores, bound_node
+
+Method = Literal["fixing", "polyak", "subgradient"]
+METHODS: dict[Method, int] = {
+    "fixing": FIXING,
+    "polyak": POLYAK,
+    "subgradient": SUBGRADIENT,
+}
+
+
+@dataclass(frozen=True)
+class ArcDecision(Decision):
+    """An arc is in the tree, or is not."""
+
+    head: int
+    modifier: int
+    required: bool
+
+    def allows(self, column: Column) -> bool:
+        return bool((column.structure[self.modifier - 1] == self.head) == self.required)
+
+    def __str__(self) -> str:
+        return f"{self.head} {'→' if self.required else '↛'} {self.modifier}"
+
+
+@dataclass
+class Effort:
+    """Calls of the dynamic program: passes that find a best tree, and passes that find max-marginals besides."""
+
+    calls: int = 0
+    sweeps: int = 0
+    k_best: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them; a pass for max-marginals, or for k best trees, counts as one more call."""
+        return self.calls + self.sweeps + self.k_best
+
+
+@dataclass
+class Pool:
+    """The best trees so far, no more than ``k``, best first."""
+
+    k: int
+    trees: dict[tuple[int, ...], float] = field(default_factory=dict)
+
+    def add(self, heads: tuple[int, ...], value: float) -> bool:
+        """Whether the tree is among the best k, and was not before."""
+        if heads in self.trees or (len(self.trees) >= self.k and value <= self.least):
+            return False
+        self.trees[heads] = value
+        ranked = sorted(self.trees.items(), key=lambda item: -item[1])[: self.k]
+        self.trees = dict(ranked)
+        return True
+
+    @property
+    def least(self) -> float:
+        """The value to be beaten: that of the k-th best tree, minus infinity before there are k."""
+        return min(self.trees.values()) if len(self.trees) >= self.k else -math.inf
+
+
+class TreeRelaxation(Relaxation):
+    """Bounds a node by dynamic programs over tilted scores, and splits it on the arc of largest gap.
+
+    Parameters
+    ----------
+    k
+        How many trees are wanted.  With several, the incumbent is the k-th best tree so far, and a node's bound speaks
+        of the trees that are not among them: if ψ's k-th best tree does not beat the k-th best value then no unlisted
+        tree does (the source's proposition 2).
+    method
+        How the bound is brought down, see :mod:`solvers.tree_bound`.
+    most_calls, patience
+        Calls of the parser a node, and calls without progress after which a node is split.
+    warm
+        Whether a node starts at its parent's p; False: at a start of its own.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        run: Run,
+        *,
+        k: int = 1,
+        method: Method = "fixing",
+        most_calls: int = 200,
+        patience: int = 10,
+        warm: bool = True,
+        lower_bounds: int = 0,
+    ) -> None:
+        self.instance, self.run = instance, run
+        self.method = METHODS[method]
+        self.most_calls, self.patience, self.warm = most_calls, patience, warm
+        self.pool = Pool(k)
+        self.effort = Effort()
+        self._lower_bounds = lower_bounds
+        self._backbone: Backbone = (
+            Projective(instance.parts, instance.single_root)
+            if instance.projective
+            else NonProjective(instance.parts.size, instance.single_root)
+        )
+
+    def root_scores(self) -> Scores:
+        """The instance's scores with the uniform p."""
+        instance, factors = self.instance, self.instance.nonlocal_factors
+        p = np.empty(len(factors.arcs))
+        start_at(factors.start, factors.scores, p)
+        arc = np.where(instance.usable, instance.parts.arcs, NEG)
+        return Scores(arc, factors.start.copy(), factors.arcs.copy(), factors.scores.copy(), p)
+
+    def evaluate(self, node: Node) -> Evaluation:
+        started = time.perf_counter()
+        scores: Scores = self.root_scores() if node.start is None else node.start.copy()
+        if node.decisions:
+            _decide(scores.arc, node.decisions[-1])
+        if node.number == 0 and self._lower_bounds:
+            self._ascend(scores)
+        evaluation = self._bound(node, scores)
+        iteration = Iteration(
+            number=len(self.run.iterations),
+            node=node.number,
+            depth=node.depth,
+            phase=2,
+            objective=self.run.objective,
+            dual_bound=max(evaluation.bound, self.run.objective),
+            incumbent=self.run.objective,
+            global_bound=self.run.global_bound,
+            columns=0,
+            rows=0,
+            new_columns=0,
+            new_rows=0,
+            misprices=0,
+            seconds=self.run.seconds,
+            master_seconds=0.0,
+            pricing_seconds=time.perf_counter() - started,
+            separation_seconds=0.0,
+        )
+        self.run.record(iteration)  # a reason to stop is heard before the next node
+        return evaluation
+
+    def _bound(self, node: Node, scores: Scores) -> Evaluation:
+        run, size = self.run, self.instance.parts.size
+        bounded = bound_node(
+            scores,
+            self._backbone,
+            cut=self.pool.least,
+            raising=self.pool.k == 1,
+            grid=self.instance.step or 0.0,
+            method=self.method,
+            fresh=node.start is None or not self.warm,
+            most_calls=self.most_calls,
+            patience=self.patience,
+            deadline=run.deadline,
+        )
+        self.effort.calls += bounded.calls
+        self.effort.sweeps += bounded.sweeps
+        if bounded.heads is not None:
+            self._offer(bounded.heads)
+        bound = run.sense.hopeless if bounded.outcome == EMPTY else bounded.bound
+        if node.number == 0:
+            # The bound speaks of trees that beat the incumbent: with it, of all trees.
+            self.root_bound = max(bound, run.objective)
+        if bounded.outcome == EMPTY:
+            return Evaluation(bound, "empty")
+        gap = bounded.gap
+        if self.pool.k > 1:
+            rest, gap = self._list(scores, node.number == 0)
+            bound = min(bound, rest)
+        if run.prunes(bound):
+            return Evaluation(bound, "pruned")
+        arc = _largest_gap(scores, gap, size)
+        if arc is None:  # no product is left: the bound is a tree's value, which the run knows
+            return Evaluation(bound, "pruned")
+        h, m = divmod(arc, size)
+        children = [[ArcDecision(h, m, required)] for required in (True, False)]
+        return Evaluation(bound, "branched", children if bounded.at_bound[m] == h else children[::-1], scores)
+
+    # --- answers -----------------------------------------------------------------------------------------------------
+
+    def take(self, solution: Solution, source: str) -> bool:
+        before = self.run.incumbent
+        for heads in solution.columns[0][0].structure:
+            self.pool.add(tuple(heads), self.instance.check(heads))
+        self._announce(source)
+        return self.run.incumbent is not before
+
+    def _offer(self, heads: Ints) -> None:
+        """A tree that the bounds have come by."""
+        tree = tuple(heads[1:].tolist())
+        if self.pool.add(tree, self.instance.objective(tree)):
+            self._announce("a dynamic program")
+
+    def _announce(self, source: str) -> None:
+        if self.pool.least > self.run.objective:
+            self.run.offer(solution_of(self.pool.trees), None, source)
+
+    def _list(self, scores: Scores, root: bool) -> tuple[float, Floats]:
+        """Offer ψ's k best trees of a node; the bound on all of its other trees, and the products' gaps at these k."""
+        k, size = self.pool.k, self.instance.parts.size
+        tilted, heads = np.empty((size, size)), np.empty(size, dtype=np.int64)
+        bound = scores.evaluate(self._backbone, tilted, heads)
+        values, trees = self._backbone.k_best(tilted, k)
+        self.effort.calls += 1
+        self.effort.k_best += 1
+        if len(trees) < k and root and math.isinf(self.pool.least):  # there are no more trees than these
+            self.pool.k = max(len(trees), 1)
+        gap = np.zeros(len(scores.score))
+        for tree in trees:
+            self._offer(tree)
+            gap += scores.gaps(tree)
+        self._announce("a dynamic program")
+        if len(trees) < k:
+            return self.run.sense.hopeless, gap
+        return bound - float(values[0] - values[-1]), gap
+
+    def _ascend(self, scores: Scores) -> None:
+        """Answers from the lower bound π: tightened at a tree, its best tree is no worse; so in turn, a few times."""
+        size = self.instance.parts.size
+        heads, tilted = np.empty(size, dtype=np.int64), np.empty((size, size))
+        self.effort.calls += 1
+        if scores.evaluate(self._backbone, tilted, heads) < 0.5 * NEG:
+            return
+        own = scores.copy()
+        for _ in range(self._lower_bounds):
+            tighten_below(own.start, own.arcs, own.score, own.p, heads)
+            before = heads.copy()
+            own.evaluate(self._backbone, tilted, heads, lower=True)
+            self.effort.calls += 1
+            self._offer(heads)
+            if (before == heads).all():
+                return
+
+
+def solution_of(trees: dict[tuple[int, ...], float]) -> Solution:
+    """Trees with their scores as the engine's answer: one column that stands for all of them, worth the least."""
+    least = min(trees.values())
+    return Solution(least, ((Column(cost=least, coefficients={}, structure=tuple(trees)), 1.0),))
+
+
+def _decide(arc: Floats, decision: Decision) -> None:
+    assert isinstance(decision, ArcDecision)
+    h, m = decision.head, decision.modifier
+    if decision.required:
+        kept = arc[h, m]
+        arc[:, m] = NEG
+        arc[h, m] = kept
+    else:
+        arc[h, m] = NEG
+
+
+def _largest_gap(scores: Scores, gap: Floats, size: int) -> int | None:
+    """The undecided arc whose factors are to blame for most of the gap; None if there is no gap."""
+    if not len(scores.score):
+        return None
+    total = np.bincount(scores.arcs, weights=np.repeat(gap, np.diff(scores.start)), minlength=size * size)
+    arc = int(total.argmax())
+    return arc if total[arc] > 0.0 else None

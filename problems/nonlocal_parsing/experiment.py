@@ -1,0 +1,163 @@
+"""What is measured: the source's comparison of factor families, of candidate heads, and of the effort of the search.
+
+The parser is trained on each corpus of the folder; training counts in no time.  All that is compared is measured in one
+run, on one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from colgen import InputError
+from colgen.template import BenchOptions, Figure
+from problems.dependency.sentence import Heads, Sentence
+from problems.nonlocal_parsing.drawing import draw_by_length
+from problems.nonlocal_parsing.families import COMBINATION, FAMILIES
+from problems.nonlocal_parsing.learning import accuracy, begin, usable
+from problems.nonlocal_parsing.measuring import (
+    Parsed,
+    compare_methods,
+    compare_with_mip,
+    kernel_speed,
+    parse_all,
+    speed,
+)
+from problems.nonlocal_parsing.scoring import Model
+from problems.nonlocal_parsing.training import Corpus, read_corpus
+
+CORPORA = ("english_ewt", "italian")
+"""Folders that are measured, of those that the data folder has."""
+
+CANDIDATES: tuple[int | None, ...] = (3, 5, 10, 20, None)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured: ``learn`` and ``test`` are numbers of sentences, None for all.
+
+    Attributes
+    ----------
+    epochs, more_epochs
+        Of the backbone alone, and of each family together with it (the backbone that is compared has as many).
+    methods, mips
+        Sentences over which methods, and over which branch and bound and HiGHS are compared.
+    """
+
+    learn: int | None = None
+    test: int | None = None
+    filter_epochs: int = 3
+    epochs: int = 4
+    more_epochs: int = 2
+    limit: float = 10.0
+    methods: int = 200
+    mips: int = 40
+    mip_limit: float = 20.0
+    lengths: tuple[int, ...] = (20, 30, 40, 60)
+
+
+QUICK = Plan(120, 20, 1, 1, 1, 2.0, 8, 3, 5.0, (10, 15))
+
+
+def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
+    """The source's experiment on each corpus."""
+    if options.data is None:
+        raise InputError(
+            "this benchmark needs treebanks: say --data DIR, a folder with train and test files in CoNLL-U, or with "
+            f"folders {' and '.join(CORPORA)} of such; Universal Dependencies are at universaldependencies.org"
+        )
+    plan = QUICK if options.quick else Plan()
+    corpora = [read_corpus(folder) for folder in _folders(options.data)]
+    if options.quick:
+        corpora = corpora[:1]
+    figures: list[Figure] = []
+    curves: dict[str, list[Parsed]] = {}
+    for number, corpus in enumerate(corpora):
+        measured, runs = measure_corpus(corpus.cut(plan.learn, plan.test), plan, options, first=number == 0)
+        figures += measured
+        curves.update({f"{corpus.name}, {label}" if len(corpora) > 1 else label: r for label, r in runs.items()})
+    figures += kernel_speed(plan.lengths)
+    if options.plot is not None:
+        draw_by_length(curves).savefig(options.plot, dpi=150)
+    return figures
+
+
+def _folders(data: Path) -> list[Path]:
+    folders = [data / name for name in CORPORA if (data / name).is_dir()]
+    return folders or [data]
+
+
+def measure_corpus(
+    corpus: Corpus, plan: Plan, options: BenchOptions, *, first: bool
+) -> tuple[list[Figure], dict[str, list[Parsed]]]:
+    """Accuracy of all models; then speed, effort and proofs of the combination.
+
+    The figures of the first corpus that name no language are the benchmark's headline.
+    """
+    name = corpus.name
+    options.say(f"{name}: {len(corpus.learn)} sentences to learn from, {len(corpus.test)} to test on")
+    figures: list[Figure] = []
+    chosen: Model | None = None
+    for label, model in models(corpus, plan, options):
+        chosen = model if label == "combination" else chosen
+        runs = parse_all(model, corpus.test, 10, plan.limit)
+        figures += _quality(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
+        options.say(f"{name}, {label}: {figures[-2].value:.2f}% with, {figures[-1].value:.2f}% without punctuation")
+    assert chosen is not None  # it is among the models
+    curves: dict[str, list[Parsed]] = {}
+    for k in CANDIDATES:
+        label = "unpruned" if k is None else f"k{k}"
+        runs = parse_all(chosen, corpus.test, k, plan.limit)
+        curves[label] = runs
+        figures += _quality(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
+        measured = speed(runs, f"{name}_{label}")
+        if first:
+            figures += speed(runs, label)
+        figures += measured
+        options.say(f"{name}, {label}: {measured[0].value:,.0f} words a second, {measured[2].value:.1f} calls")
+    if first:
+        some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, plan.methods)]
+        figures += compare_methods(some, plan.limit)
+        some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, plan.mips)]
+        figures += compare_with_mip(some, plan.mip_limit)
+    return figures, curves
+
+
+def models(corpus: Corpus, plan: Plan, options: BenchOptions) -> Iterator[tuple[str, Model]]:
+    """The backbone, each family with it, the combination, and the third-order parser."""
+    learn_from = usable(corpus.learn)
+    common = begin(corpus.learn, filter_epochs=plan.filter_epochs, say=options.say)
+    common.learn(learn_from, plan.epochs, np.random.default_rng(0), options.say, name="backbone")
+    wanted: dict[str, tuple[str, ...]] = {"backbone": ()}
+    wanted |= {family: (family,) for family in FAMILIES}
+    wanted["combination"] = COMBINATION
+    for label, families in wanted.items():
+        learner = common.with_families(families)
+        learner.learn(learn_from, plan.more_epochs, np.random.default_rng(1), options.say, name=label)
+        yield label, learner.averaged()
+    third = begin(corpus.learn, backbone="third", filter_epochs=plan.filter_epochs, say=options.say)
+    for epochs, seed in ((plan.epochs, 0), (plan.more_epochs, 1)):
+        third.learn(learn_from, epochs, np.random.default_rng(seed), options.say, name="third order")
+    yield "third_order", third.averaged()
+
+
+def _heads(run: Parsed) -> Heads:
+    return tuple(range(run.words)) if run.heads is None else run.heads
+
+
+def _quality(name: str, sentences: Sequence[Sentence], found: Sequence[Heads]) -> list[Figure]:
+    reached, n = accuracy(sentences, found), len(sentences)
+    return [
+        Figure(f"accuracy_{name}", reached.all, "%", n, "unlabeled, punctuation included"),
+        Figure(f"accuracy_words_{name}", reached.without_punctuation, "%", n, "unlabeled, without punctuation"),
+    ]
+
+
+def spread(sentences: Sequence[Sentence], count: int) -> list[Sentence]:
+    """So many sentences, evenly over the file."""
+    if len(sentences) <= count:
+        return list(sentences)
+    return [sentences[i] for i in np.linspace(0, len(sentences) - 1, count).round().astype(int).tolist()]

@@ -1,0 +1,145 @@
+"""Non-local factors: products of arcs with a score, held as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+Arc = tuple[int, int]
+"""Head and modifier; words are counted from 1, the root is 0."""
+
+_LARGEST = 1e12
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """Factors of one sentence: factor c scores ``scores[c]`` in each tree that has all of its arcs.
+
+    Parameters
+    ----------
+    size
+        Number of positions, the root among them.
+    start
+        Shape (factors + 1,): factor c has the arcs ``arcs[start[c]:start[c + 1]]``, one or more, all different.
+    arcs
+        ``head * size + modifier`` of each arc.
+    scores
+        Shape (factors,), finite.
+
+    Raises
+    ------
+    InputError
+        If the arrays are none of this.
+    """
+
+    size: int
+    start: Ints
+    arcs: Ints
+    scores: Floats
+
+    def __post_init__(self) -> None:
+        for name, kind in (("start", np.int64), ("arcs", np.int64), ("scores", np.float64)):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
+        n, lengths = len(self.scores), np.diff(self.start)
+        if len(self.start) != n + 1 or self.start[0] != 0 or self.start[-1] != len(self.arcs) or (lengths < 1).any():
+            raise InputError("expected factors of one arc or more, whose starts ascend from 0 to the number of arcs")
+        if not (np.abs(self.scores) <= _LARGEST).all():
+            bad = int(np.flatnonzero(~(np.abs(self.scores) <= _LARGEST))[0])
+            raise InputError(f"factor {bad}: expected a finite score within ±1e12, not {self.scores[bad]}")
+        if not len(self.arcs):
+            return
+        heads, modifiers = self.arcs // self.size, self.arcs % self.size
+        wrong = (self.arcs < 0) | (heads >= self.size) | (modifiers == 0) | (heads == modifiers)
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"factor {self._factor_of(at)}: expected arcs from 0, ..., {self.size - 1} to another word, "
+                f"not ({heads[at]}, {modifiers[at]})"
+            )
+        owner = np.repeat(np.arange(n), lengths)
+        order = np.lexsort((self.arcs, owner))
+        same = (np.diff(owner[order]) == 0) & (np.diff(self.arcs[order]) == 0)
+        if same.any():
+            raise InputError(f"factor {owner[order][:-1][same][0]} has the same arc twice")
+
+    def _factor_of(self, position: int) -> int:
+        return int(np.searchsorted(self.start, position, side="right")) - 1
+
+    def __len__(self) -> int:
+        """The number of factors."""
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[tuple[tuple[Arc, ...], float]]:
+        """Arcs and score of each factor."""
+        for c in range(len(self)):
+            arcs = self.arcs[self.start[c] : self.start[c + 1]].tolist()
+            yield tuple((arc // self.size, arc % self.size) for arc in arcs), float(self.scores[c])
+
+    @staticmethod
+    def of(size: int, factors: Iterable[tuple[Iterable[Arc], float]] = ()) -> Factors:
+        """From arcs and scores, of a sentence with ``size`` positions."""
+        start: list[int] = [0]
+        arcs: list[int] = []
+        scores: list[float] = []
+        for members, score in factors:
+            for h, m in members:
+                if not (0 <= h < size and 0 < m < size):
+                    raise InputError(f"factor {len(scores)}: expected arcs among {size} positions, not ({h}, {m})")
+                arcs.append(h * size + m)
+            start.append(len(arcs))
+            scores.append(score)
+        return Factors(size, np.array(start), np.array(arcs, dtype=np.int64), np.array(scores, dtype=np.float64))
+
+    @staticmethod
+    def from_rows(size: int, several: Sequence[tuple[Ints, Floats]]) -> Factors:
+        """From sets of factors of equally many arcs each: arcs of shape (factors, r), and scores.
+
+        The arcs must be valid: they are not checked, only the scores are.
+        """
+        lengths = [np.full(len(arcs), arcs.shape[1]) for arcs, _ in several]
+        start = np.concatenate([[0], np.cumsum(np.concatenate([*lengths, np.empty(0, np.int64)]))]).astype(np.int64)
+        scores = np.concatenate([*(scores for _, scores in several), np.empty(0)])
+        if not (np.abs(scores) <= _LARGEST).all():
+            raise InputError("expected finite scores of the factors within ±1e12")
+        made = object.__new__(Factors)
+        arcs = np.concatenate([*(arcs.ravel() for arcs, _ in several), np.empty(0, np.int64)])
+        for name, value in (("size", size), ("start", start), ("arcs", arcs), ("scores", scores)):
+            object.__setattr__(made, name, value)
+        return made
+
+
+# --- polynomials -----------------------------------------------------------------------------------------------------
+
+
+def either(first: Arc, second: Arc, score: float) -> list[tuple[tuple[Arc, ...], float]]:
+    """Factors that score a tree with one of two arcs or both: z + z' - z z'."""
+    if first == second:
+        return [((first,), score)]
+    return [((first,), score), ((second,), score), ((first, second), -score)]
+
+
+def valency(arcs: Sequence[Arc], count: int, score: float) -> tuple[list[tuple[tuple[Arc, ...], float]], float]:
+    """Factors that score a tree with exactly ``count`` of the arcs, and the constant that comes with them.
+
+    The indicator of k among d variables is Σ_{j≥k} (-1)^{j-k} C(j, k) e_j with e_j the sum of all products of j of them
+    (e_0 = 1): all subsets of k or more, so that it is for short lists of arcs.  The number of arcs that can be together
+    in a tree bounds what occurs: arcs of one modifier exclude each other, and their products are left out.
+    """
+    from itertools import combinations
+    from math import comb
+
+    factors: list[tuple[tuple[Arc, ...], float]] = []
+    for j in range(max(count, 1), len(arcs) + 1):
+        share = score * (-1) ** (j - count) * comb(j, count)
+        factors += [
+            (subset, share) for subset in combinations(arcs, j) if len({modifier for _, modifier in subset}) == j
+        ]
+    return factors, score if count == 0 else 0.0

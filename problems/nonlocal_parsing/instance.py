@@ -1,0 +1,236 @@
+"""Instances of parsing with non-local factors: local parts and factors, files, generators, the check of a tree."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+from problems.dependency.sentence import check_tree, is_projective
+from problems.nonlocal_parsing.factors import Factors
+from solvers.eisner import Parts
+from solvers.eisner_search import FIRST
+from solvers.products import value
+
+Bools = NDArray[np.bool_]
+
+_PARTS = ("arcs", "siblings", "outermost", "grandchildren", "triples", "kinds")
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A sentence's scores: the best tree is wanted, local parts and non-local factors added up.
+
+    Parameters
+    ----------
+    parts
+        What the dynamic program holds, see :class:`solvers.eisner.Parts`.
+    factors
+        What it does not hold; None for nothing.
+    allowed
+        Which arcs may be used, shape (N, N); by default all.
+    single_root
+        Whether the root must have exactly one modifier.
+    projective
+        Whether the tree must be projective; if not, the local parts are arcs alone.
+    step
+        Every tree's score is a multiple of this; None if nothing of the kind is known.
+    words
+        For people; by default numbers.
+
+    Raises
+    ------
+    InputError
+        If the parts of the instance do not fit together.
+    """
+
+    parts: Parts
+    factors: Factors | None = None
+    allowed: Bools | None = None
+    single_root: bool = True
+    projective: bool = True
+    step: float | None = None
+    words: tuple[str, ...] = ()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        size = self.parts.size
+        factors = Factors.of(size) if self.factors is None else self.factors
+        if factors.size != size:
+            raise InputError(f"expected factors over {size} positions, not {factors.size}")
+        object.__setattr__(self, "factors", factors)
+        try:
+            object.__setattr__(self, "allowed", self.parts.allowed(self.allowed))
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        if not self.projective and self.parts.order != FIRST:
+            raise InputError("expected scores of arcs alone: no other local parts can be held by non-projective trees")
+        if self.step is not None and not (0.0 < self.step < np.inf):
+            raise InputError(f"step: expected a positive number, not {self.step}")
+        object.__setattr__(self, "words", tuple(self.words) or tuple(map(str, range(1, size))))
+        if len(self.words) != self.num_words:
+            raise InputError(f"expected {self.num_words} words, not {len(self.words)}")
+
+    @property
+    def num_words(self) -> int:
+        return self.parts.size - 1
+
+    @property
+    def nonlocal_factors(self) -> Factors:
+        """The factors, empty if there are none."""
+        assert self.factors is not None  # set above
+        return self.factors
+
+    @property
+    def usable(self) -> Bools:
+        """Which arcs may be used, shape (N, N)."""
+        assert self.allowed is not None  # set above
+        return self.allowed
+
+    def objective(self, heads: Sequence[int]) -> float:
+        """Score of a tree, given by the head of each word."""
+        tree = np.array([-1, *heads], dtype=np.int64)
+        factors = self.nonlocal_factors
+        return self.parts.score(tree) + float(value(factors.start, factors.arcs, factors.scores, tree))
+
+    def check(self, heads: Sequence[int]) -> float:
+        """Score of a tree, after checking that it is one: of allowed arcs, projective and rooted as it must be.
+
+        Raises
+        ------
+        ValueError
+            If it is not; the message says why.
+        """
+        check_tree(heads, self.num_words, single_root=self.single_root)
+        if self.projective and not is_projective(heads):
+            raise ValueError("the tree is not projective")
+        for m, h in enumerate(heads, 1):
+            if not self.usable[h, m]:
+                raise ValueError(f"the arc ({h}, {m}) is not allowed")
+        return self.objective(heads)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def write(instance: Instance, path: Path | str) -> None:
+    """Write an instance, numpy's ``.npz``."""
+    parts, factors = instance.parts, instance.nonlocal_factors
+    arrays = {name: getattr(parts, name) for name in _PARTS if getattr(parts, name) is not None}
+    with open(path, "wb") as file:
+        np.savez_compressed(
+            file,
+            **arrays,
+            start=factors.start,
+            factor_arcs=factors.arcs,
+            scores=factors.scores,
+            allowed=instance.usable,
+            single_root=np.array(instance.single_root),
+            projective=np.array(instance.projective),
+            step=np.array(instance.step or 0.0),
+            words=np.array(instance.words),
+        )
+
+
+def read(path: Path | str) -> Instance:
+    """Read what :func:`write` wrote.  ``arcs`` is all that must be there.
+
+    Raises
+    ------
+    InputError
+        If the file is something else.
+    """
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            held = {name: arrays[name] for name in arrays.files}
+    except FileNotFoundError:
+        raise InputError(f"{path} cannot be read: there is no such file") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: expected scores in numpy's format .npz ({error})") from None
+    if "arcs" not in held:
+        raise InputError(f"{path}: expected an array 'arcs', there are {', '.join(held) or 'none'}")
+    try:
+        parts = Parts(**{name: held[name] for name in _PARTS if name in held})
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
+    factors = None
+    if "scores" in held:
+        if not {"start", "factor_arcs"} <= held.keys():
+            raise InputError(f"{path}: expected the arrays 'start' and 'factor_arcs' with 'scores'")
+        factors = Factors(parts.size, held["start"], held["factor_arcs"], held["scores"])
+    return Instance(
+        parts,
+        factors,
+        held.get("allowed"),
+        bool(held.get("single_root", True)),
+        bool(held.get("projective", True)),
+        float(held.get("step", 0.0)) or None,
+        tuple(held["words"].tolist()) if "words" in held else (),
+        path.stem,
+    )
+
+
+# --- generators ------------------------------------------------------------------------------------------------------
+
+
+def random(
+    num_words: int,
+    seed: int,
+    *,
+    order: int = 1,
+    num_factors: int | None = None,
+    strength: float = 1.0,
+    whole: bool = False,
+    single_root: bool = True,
+    projective: bool = True,
+) -> Instance:
+    """Normal scores of local parts, and factors over two to four arcs that can be together in a tree.
+
+    Parameters
+    ----------
+    order
+        Which parser's local parts: :data:`solvers.eisner.FIRST` and so on; triples with three kinds of words.
+    num_factors
+        By default ten a word.
+    strength
+        Standard deviation of the factors' scores, of either sign.
+    whole
+        Whole numbers instead, from -3 to 3.
+    """
+    rng = np.random.default_rng(seed)
+    size = num_words + 1
+
+    def scores(*shape: int) -> NDArray[np.float64]:
+        return rng.integers(-3, 4, shape).astype(np.float64) if whole else rng.normal(size=shape)
+
+    parts = Parts(
+        scores(size, size),
+        scores(size, size, size) if order > 1 else None,
+        scores(size, size, size) if order == 3 else None,
+        scores(size, size, size) if order == 4 else None,
+        scores(2, 2, 4, 4, 4, 4) if order == 4 else None,
+        rng.integers(0, 3, size) if order == 4 else None,
+    )
+    count = 10 * num_words if num_factors is None else num_factors
+    factors = []
+    for _ in range(count):
+        length = int(rng.integers(2, 5))
+        modifiers = rng.permutation(np.arange(1, size))[:length]
+        arcs = [(int(h), int(m)) for m in modifiers if (h := rng.integers(0, size)) != m]
+        if len(arcs) > 1:
+            score = float(rng.integers(-3, 4)) if whole else strength * float(rng.normal())
+            factors.append((arcs, score))
+    return Instance(
+        parts,
+        Factors.of(size, factors),
+        single_root=single_root,
+        projective=projective,
+        step=1.0 if whole else None,
+        name=f"random, {num_words} words, seed {seed}",
+    )

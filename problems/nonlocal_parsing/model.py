@@ -1,0 +1,155 @@
+"""The problem in Pyomo: complete integer programs, and the master whose columns are trees."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pyomo.environ as pyo
+
+from colgen import InputError, artificial
+from problems.nonlocal_parsing.instance import Instance
+from solvers.eisner_hypergraph import hypergraph
+from solvers.eisner_search import FIRST
+
+
+def full(instance: Instance, formulation: str = "chart") -> pyo.ConcreteModel:
+    """A complete model of the problem, for any solver that Pyomo knows: ``z[h, m]`` is whether an arc is in the tree.
+
+    Parameters
+    ----------
+    formulation
+        ``"chart"``: a flow through the dynamic program's items, whose relaxation without factors is exact; any local
+        parts.  ``"arcs"``: variables of arcs alone, connected by a single-commodity flow and, for projective
+        trees, without crossings, in the manner of Martins, Smith and Xing (2009), with O(n³) rows; first-order parts
+        alone.
+    """
+    if formulation == "chart":
+        return _chart(instance)
+    if formulation == "arcs":
+        return _arcs(instance)
+    raise ValueError(f"formulation must be 'chart' or 'arcs', not {formulation!r}")
+
+
+def _chart(instance: Instance) -> pyo.ConcreteModel:
+    if not instance.projective:
+        raise InputError("the formulation 'chart' holds projective trees alone: choose 'arcs'")
+    graph = hypergraph(instance.parts, allowed=instance.usable, single_root=instance.single_root)
+    if not graph.num_items:
+        raise InputError("the allowed arcs hold no tree: there is nothing to state")
+    size = instance.parts.size
+    built, used, makes = defaultdict(list), defaultdict(list), defaultdict(list)
+    for way, (item, first, second) in enumerate(
+        zip(graph.item.tolist(), graph.first.tolist(), graph.second.tolist(), strict=True)
+    ):
+        built[item].append(way)
+        for part in (first, second):
+            if part >= 0:
+                used[part].append(way)
+        if graph.arc[item] >= 0:
+            makes[divmod(int(graph.arc[item]), size)].append(way)
+    score = graph.score.tolist()
+    m = pyo.ConcreteModel()
+    m.way = pyo.RangeSet(0, len(score) - 1)
+    m.item = pyo.RangeSet(1, graph.num_items - 1)
+    m.x = pyo.Var(m.way, domain=pyo.NonNegativeReals)
+    m.arc = pyo.Set(initialize=sorted(makes), dimen=2)
+    m.z = pyo.Var(m.arc, domain=pyo.Binary)
+    m.one_tree = pyo.Constraint(expr=pyo.quicksum(m.x[w] for w in built[0]) == 1)
+    m.balance = pyo.Constraint(
+        m.item,
+        rule=lambda m, i: pyo.quicksum(m.x[w] for w in built[i]) == pyo.quicksum(m.x[w] for w in used[i]),
+    )
+    m.chosen = pyo.Constraint(m.arc, rule=lambda m, h, w: m.z[h, w] == pyo.quicksum(m.x[k] for k in makes[h, w]))
+    _add_factors(m, instance)
+    m.score = pyo.Objective(
+        expr=pyo.quicksum(score[w] * m.x[w] for w in m.way) + pyo.quicksum(m.worth[c] * m.y[c] for c in m.factor),
+        sense=pyo.maximize,
+    )
+    return m
+
+
+def _arcs(instance: Instance) -> pyo.ConcreteModel:
+    if instance.parts.order != FIRST:
+        raise InputError("the formulation 'arcs' holds first-order parts alone: choose 'chart'")
+    n = instance.num_words
+    usable, scores = instance.usable, instance.parts.arcs
+    m = pyo.ConcreteModel()
+    m.word = pyo.RangeSet(1, n)
+    m.arc = pyo.Set(
+        initialize=[(h, w) for h in range(n + 1) for w in range(1, n + 1) if usable[h, w]],
+        dimen=2,
+    )
+    m.z = pyo.Var(m.arc, domain=pyo.Binary)
+    m.flow = pyo.Var(m.arc, domain=pyo.NonNegativeReals)
+    heads = {w: [h for h in range(n + 1) if usable[h, w]] for w in range(1, n + 1)}
+    modifiers = {h: [w for w in range(1, n + 1) if usable[h, w]] for h in range(n + 1)}
+    if not all(heads.values()) or not modifiers[0]:
+        raise InputError("the allowed arcs hold no tree: there is nothing to state")
+    m.one_head = pyo.Constraint(m.word, rule=lambda m, w: pyo.quicksum(m.z[h, w] for h in heads[w]) == 1)
+    m.consume = pyo.Constraint(
+        m.word,
+        rule=lambda m, w: (
+            pyo.quicksum(m.flow[h, w] for h in heads[w]) - pyo.quicksum(m.flow[w, k] for k in modifiers[w]) == 1
+        ),
+    )
+    m.no_flow = pyo.Constraint(m.arc, rule=lambda m, h, w: m.flow[h, w] <= n * m.z[h, w])
+    if instance.single_root:
+        m.one_root = pyo.Constraint(expr=pyo.quicksum(m.z[0, w] for w in modifiers[0]) == 1)
+    m.crossing = pyo.ConstraintList()
+    for h, w in m.arc if instance.projective else ():
+        low, high = min(h, w), max(h, w)
+        for k in range(1, n + 1):
+            within = low < k < high
+            if not within and low <= k <= high:
+                continue
+            crossing = [g for g in heads[k] if (g < low or g > high if within else low < g < high)]
+            if crossing:
+                m.crossing.add(pyo.quicksum(m.z[g, k] for g in crossing) + m.z[h, w] <= 1)
+    _add_factors(m, instance)
+    m.score = pyo.Objective(
+        expr=pyo.quicksum(float(scores[h, w]) * m.z[h, w] for h, w in m.arc)
+        + pyo.quicksum(m.worth[c] * m.y[c] for c in m.factor),
+        sense=pyo.maximize,
+    )
+    return m
+
+
+def _add_factors(m: pyo.ConcreteModel, instance: Instance) -> None:
+    """``y[c]`` for each factor whose arcs are all there, no more than any z if it scores, no less than all of them."""
+    factors = [
+        (arcs, score) for arcs, score in instance.nonlocal_factors if score and all(arc in m.arc for arc in arcs)
+    ]
+    m.factor = pyo.RangeSet(0, len(factors) - 1)
+    m.worth = pyo.Param(m.factor, initialize=dict(enumerate(score for _, score in factors)), within=pyo.Reals)
+    m.y = pyo.Var(m.factor, bounds=(0.0, 1.0))
+    m.at_most = pyo.ConstraintList()
+    m.at_least = pyo.ConstraintList()
+    for c, (arcs, score) in enumerate(factors):
+        if score > 0.0:
+            for arc in arcs:
+                m.at_most.add(m.y[c] <= m.z[arc])
+        else:
+            m.at_least.add(m.y[c] >= pyo.quicksum(m.z[arc] for arc in arcs) - (len(arcs) - 1))
+
+
+def master(instance: Instance) -> pyo.ConcreteModel:
+    """The rows of the master whose columns are trees; a factor's y is a variable of the template.
+
+    max Σ_t s_t λ_t + Σ_c φ_c y_c, where s_t is the score of a tree's local parts.
+    """
+    factors = [(arcs, score) for arcs, score in instance.nonlocal_factors if score]
+    positive = [(c, *arc) for c, (arcs, score) in enumerate(factors) if score > 0.0 for arc in arcs]
+    negative = [c for c, (_, score) in enumerate(factors) if score < 0.0]
+    m = pyo.ConcreteModel()
+    m.factor = pyo.RangeSet(0, len(factors) - 1)
+    m.y = pyo.Var(m.factor, bounds=(0.0, 1.0))
+    m.missing = artificial()
+    m.one_tree = pyo.Constraint(expr=m.missing == 1)
+    m.pair = pyo.Set(initialize=positive, dimen=3)
+    m.at_most = pyo.Constraint(m.pair, rule=lambda m, c, h, w: m.y[c] <= 0)
+    m.negative = pyo.Set(initialize=negative)
+    m.at_least = pyo.Constraint(m.negative, rule=lambda m, c: m.y[c] >= 1 - len(factors[c][0]))
+    m.score = pyo.Objective(
+        expr=pyo.quicksum(score * m.y[c] for c, (_, score) in enumerate(factors)), sense=pyo.maximize
+    )
+    return m

@@ -1,0 +1,139 @@
+"""Backbones: what finds the best tree of local parts, again and again with other arc scores.
+
+A backbone holds the parts that never change and the memory of its charts.  Projective trees come from the dynamic
+programs of :mod:`solvers.eisner`, all others from maximum spanning arborescences (Hall, *K-best spanning tree parsing*,
+ACL 2007, for the k best of these).
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from solvers import eisner_search as search
+from solvers.arborescence import reduced_costs, solve_arborescence
+from solvers.eisner import Parts
+from solvers.eisner_first import NEG, Floats, Ints
+
+_IMPOSSIBLE = 0.5 * NEG
+
+
+class Backbone(ABC):
+    """The best trees of local parts, for arc scores of shape (N, N) with ``NEG`` where an arc is forbidden."""
+
+    size: int
+
+    @abstractmethod
+    def best(self, arc: Floats, heads: Ints) -> float:
+        """Score of the best tree, ``NEG`` if there is none; writes its heads, shape (N,) with ``heads[0]`` = -1."""
+
+    @abstractmethod
+    def marginals(self, arc: Floats, bound: Floats) -> None:
+        """Write an upper bound on the trees with each arc, shape (N, N), for the arc scores of the last :meth:`best`.
+
+        It is the score of the best tree for the arcs of a best tree, and at most ``NEG / 2`` where there is none.
+        """
+
+    @abstractmethod
+    def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
+        """Scores and heads of the k best trees, shapes (k,) and (k, N), or of all if there are fewer."""
+
+
+class Projective(Backbone):
+    """Projective trees, by dynamic programs; their marginals are exact."""
+
+    def __init__(self, parts: Parts, single_root: bool = True) -> None:
+        self.size, self._order = parts.size, parts.order
+        self._arguments = (*parts.kernel_arguments(), single_root)
+        self._chart = _memory("chart", search.chart_size(self._order, self.size))
+
+    def best(self, arc: Floats, heads: Ints) -> float:
+        value: float = search.best_with_heads(self._order, arc, *self._arguments, self._chart, heads)
+        return value
+
+    def marginals(self, arc: Floats, bound: Floats) -> None:
+        outside = _memory("outside", len(self._chart))
+        search.marginals(self._order, arc, *self._arguments, self._chart, outside, bound)
+
+    def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
+        values, heads = np.empty(k), np.empty((k, self.size), dtype=np.int64)
+        search.inside(self._order, arc, *self._arguments, self._chart)
+        found = search.k_best(k, self._order, arc, *self._arguments, self._chart, values, heads)
+        return values[:found], heads[:found]
+
+
+class NonProjective(Backbone):
+    """All trees, by arborescences; marginals are bounds by reduced costs."""
+
+    def __init__(self, size: int, single_root: bool = True) -> None:
+        self.size, self.single_root = size, single_root
+
+    def best(self, arc: Floats, heads: Ints) -> float:
+        found, _, _, feasible = solve_arborescence(_open(arc), self.single_root)
+        if not feasible:
+            return NEG
+        heads[:] = found
+        return float(arc[heads[1:], np.arange(1, self.size)].sum())
+
+    def marginals(self, arc: Floats, bound: Floats) -> None:
+        heads = np.empty(self.size, dtype=np.int64)
+        best = self.best(arc, heads)
+        costs = reduced_costs(_open(arc), single_root=self.single_root)
+        assert costs is not None  # there is a tree
+        bound[:] = NEG
+        there = arc > _IMPOSSIBLE
+        bound[there] = best + costs[there]
+        bound[heads[1:], np.arange(1, self.size)] = best
+
+    def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
+        # A set of trees is kept with its best tree.  When that is taken, the rest of the set is split by the first arc
+        # that differs: it is forbidden, and those before it are required (Lawler, 1972).
+        heads = np.empty(self.size, dtype=np.int64)
+        values: list[float] = []
+        trees: list[Ints] = []
+        best = self.best(arc, heads)
+        heap = [(-best, 0, arc, heads, 1)] if best > _IMPOSSIBLE else []
+        pushed = 0
+        while heap and len(values) < k:
+            worth, _, scores, heads, first = heapq.heappop(heap)
+            values.append(-worth)
+            trees.append(heads)
+            scores = scores.copy()
+            for m in range(first, self.size):
+                h = heads[m]
+                own, scores[h, m] = scores[h, m], NEG
+                other = np.empty(self.size, dtype=np.int64)
+                best = self.best(scores, other)
+                if best > _IMPOSSIBLE:
+                    pushed += 1
+                    heapq.heappush(heap, (-best, pushed, scores.copy(), other, m))
+                scores[:, m] = NEG
+                scores[h, m] = own
+        return np.array(values), np.array(trees, dtype=np.int64).reshape(-1, self.size)
+
+
+def _open(arc: Floats) -> Floats:
+    return np.where(arc > _IMPOSSIBLE, arc, -np.inf)
+
+
+_kept = threading.local()
+
+_MOST_KEPT = 1 << 23
+"""Numbers of a chart that is kept."""
+
+
+def _memory(name: str, length: int) -> Floats:
+    """A chart of this length, the same one for all sentences of a thread: fresh memory costs more than filling it.
+
+    Every use fills it anew, so that backbones may share it.  Very long ones are not kept.
+    """
+    if length > _MOST_KEPT:
+        return np.empty(length)
+    chart: Floats | None = getattr(_kept, name, None)
+    if chart is None or len(chart) < length:
+        chart = np.empty(length)
+        setattr(_kept, name, chart)
+    return chart

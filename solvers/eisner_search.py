@@ -1,0 +1,323 @@
+"""What all projective parsers share: the best tree, the k best trees and the max-marginals, from any chart.
+
+A parser of :mod:`solvers.eisner` is two functions: one fills a chart with the values of its items, the other lists the
+ways to build one item.  All else follows from these, in kernels that know the parser by its order: FIRST, SIBLING,
+GRANDCHILD or THIRD.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from numba import njit
+
+from solvers.eisner_first import NEG, Floats, Ints, expand_first, inside_first
+from solvers.eisner_grandchild import expand_grandchild, inside_grandchild, outside_grandchild
+from solvers.eisner_sibling import expand_sibling, inside_sibling
+from solvers.eisner_third import expand_third, inside_third
+
+FIRST, SIBLING, GRANDCHILD, THIRD = 1, 2, 3, 4
+_IMPOSSIBLE = 0.5 * NEG
+
+
+@njit(cache=True)
+def chart_size(order: int, size: int) -> int:
+    """Length of a chart for ``size`` positions, the root among them."""
+    square, cube = size * size, size * size * size
+    if order == FIRST:
+        return 3 * square
+    if order == SIBLING:
+        return 4 * square
+    if order == GRANDCHILD:
+        return 3 * cube + square + 1
+    return 4 * cube
+
+
+@njit(cache=True)
+def goal(order: int, size: int) -> int:
+    """The item whose derivations are the trees."""
+    square, cube = size * size, size * size * size
+    if order == GRANDCHILD:
+        return square + 3 * cube
+    return size - 1
+
+
+@njit(cache=True)
+def inside(
+    order: int,
+    arc: Floats,
+    sib: Floats,
+    grand: Floats,
+    triple: Floats,
+    kinds: Ints,
+    single_root: bool,
+    chart: Floats,
+) -> float:
+    """Fill the chart of the parser of that order; the value of the best tree, below ``NEG / 2`` if there is none."""
+    if order == FIRST:
+        return inside_first(arc, single_root, chart)
+    if order == SIBLING:
+        return inside_sibling(arc, sib, single_root, chart)
+    if order == GRANDCHILD:
+        return inside_grandchild(arc, sib, grand, single_root, chart)
+    return inside_third(arc, sib, grand, triple, kinds, single_root, chart)
+
+
+@njit(cache=True)
+def expand(
+    order: int,
+    item: int,
+    arc: Floats,
+    sib: Floats,
+    grand: Floats,
+    triple: Floats,
+    kinds: Ints,
+    single_root: bool,
+    score: Floats,
+    first: Ints,
+    second: Ints,
+) -> tuple[int, int, int]:
+    """The ways to build an item, as :func:`solvers.eisner_first.expand_first` gives them."""
+    if order == FIRST:
+        return expand_first(item, arc, single_root, score, first, second)
+    if order == SIBLING:
+        return expand_sibling(item, arc, sib, single_root, score, first, second)
+    if order == GRANDCHILD:
+        return expand_grandchild(item, arc, sib, grand, single_root, score, first, second)
+    return expand_third(item, arc, sib, grand, triple, kinds, single_root, score, first, second)
+
+
+@njit(cache=True)
+def best_heads(
+    order: int,
+    arc: Floats,
+    sib: Floats,
+    grand: Floats,
+    triple: Floats,
+    kinds: Ints,
+    single_root: bool,
+    chart: Floats,
+    heads: Ints,
+) -> None:
+    """Write the heads of the best tree, from a chart that holds a tree; ``heads[0]`` is -1."""
+    size = len(arc)
+    score, first, second = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    stack = np.empty(6 * size + 8, np.int64)
+    heads[:] = -1
+    stack[0], top = goal(order, size), 1
+    while top > 0:
+        top -= 1
+        count, h, m = expand(order, stack[top], arc, sib, grand, triple, kinds, single_root, score, first, second)
+        if m >= 0:
+            heads[m] = h
+        best, chosen = 4.0 * NEG, 0
+        for k in range(count):
+            value = score[k]
+            if first[k] >= 0:
+                value += chart[first[k]]
+            if second[k] >= 0:
+                value += chart[second[k]]
+            if value > best:
+                best, chosen = value, k
+        if first[chosen] >= 0:
+            stack[top] = first[chosen]
+            top += 1
+        if second[chosen] >= 0:
+            stack[top] = second[chosen]
+            top += 1
+
+
+@njit(cache=True)
+def best_with_heads(
+    order: int,
+    arc: Floats,
+    sib: Floats,
+    grand: Floats,
+    triple: Floats,
+    kinds: Ints,
+    single_root: bool,
+    chart: Floats,
+    heads: Ints,
+) -> float:
+    """Fill the chart and write the heads of the best tree; its value, ``NEG`` if there is none."""
+    value = inside(order, arc, sib, grand, triple, kinds, single_root, chart)
+    if value < _IMPOSSIBLE:
+        return NEG
+    best_heads(order, arc, sib, grand, triple, kinds, single_root, chart, heads)
+    return value
+
+
+# --- max-marginals ---------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _relax(
+    item: int,
+    order: int,
+    arc: Floats,
+    sib: Floats,
+    grand: Floats,
+    triple: Floats,
+    kinds: Ints,
+    single_root: bool,
+    chart: Floats,
+    outside: Floats,
+    score: Floats,
+    first: Ints,
+    second: Ints,
+) -> None:
+    """Carry the outside value of an item to the items that it is built of."""
+    around = outside[item]
+    if around < _IMPOSSIBLE or chart[item] < _IMPOSSIBLE:
+        return
+    count, _, _ = expand(order, item, arc, sib, grand, triple, kinds, single_root, score, first, second)
+    for k in range(count):
+        a, b = first[k], second[k]
+        left = chart[a] if a >= 0 else 0.0
+        right = chart[b] if b >= 0 else 0.0
+        if left < _IMPOSSIBLE or right < _IMPOSSIBLE:
+            continue
+        value = around + score[k]
+        if a >= 0 and value + right > outside[a]:
+            outside[a] = value + right
+        if b >= 0 and value + left > outside[b]:
+            outside[b] = value + left
+
+
+@njit(cache=True)
+def marginals(
+    order: int,
+    arc: Floats,
+    sib: Floats,
+    grand: Floats,
+    triple: Floats,
+    kinds: Ints,
+    single_root: bool,
+    chart: Floats,
+    outside: Floats,
+    best: Floats,
+) -> None:
+    """Write the value of the best tree with each arc, from a filled chart; ``NEG`` where there is none.
+
+    Parameters
+    ----------
+    outside
+        As long as the chart, overwritten: the value of the best tree around each item, without what lies within it.
+    best
+        Shape (N, N), by head and modifier.
+    """
+    if order == GRANDCHILD:
+        outside_grandchild(arc, sib, grand, single_root, chart, outside, best)
+        return
+    size = len(arc)
+    square, cube = size * size, size * size * size
+    last = goal(order, size)
+    outside[: chart_size(order, size)] = NEG
+    outside[last] = 0.0
+    score, first, second = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    rest = (order, arc, sib, grand, triple, kinds, single_root, chart, outside, score, first, second)
+    best[:] = NEG
+    for width in range(size - 1, 0, -1):
+        for i in range(size - width):
+            j = i + width
+            for turn in range(2 if i > 0 else 1):
+                h, e = (i, j) if turn == 0 else (j, i)
+                if order <= SIBLING:
+                    _relax(h * size + e, *rest)
+                    _relax(square + h * size + e, *rest)
+                    best[h, e] = _through(chart, outside, square + h * size + e)
+                else:
+                    for g in range(size):
+                        if (i <= g <= j) if i > 0 else g > 0:
+                            continue
+                        _relax((g * size + h) * size + e, *rest)
+                        _relax(cube + (g * size + h) * size + e, *rest)
+                        best[h, e] = max(best[h, e], _through(chart, outside, cube + (g * size + h) * size + e))
+            if i > 0 and order == SIBLING:
+                _relax(2 * square + i * size + j, *rest)
+            elif i > 0 and order == THIRD:
+                for g in range(size):
+                    if g < i or g > j:
+                        _relax(2 * cube + (g * size + i) * size + j, *rest)
+
+
+@njit(cache=True)
+def _through(chart: Floats, outside: Floats, item: int) -> float:
+    if chart[item] < _IMPOSSIBLE or outside[item] < _IMPOSSIBLE:
+        return NEG
+    return float(chart[item] + outside[item])
+
+
+# --- the k best trees ------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def k_best(
+    k: int,
+    order: int,
+    arc: Floats,
+    sib: Floats,
+    grand: Floats,
+    triple: Floats,
+    kinds: Ints,
+    single_root: bool,
+    chart: Floats,
+    values: Floats,
+    trees: Ints,
+) -> int:
+    """The k best trees from a filled chart, best first: how many there are; ``values`` and ``trees`` are written.
+
+    An A* search over partial derivations, top down.  Its estimate, the values of the items still to be built, is exact,
+    so that with the further one preferred among equals no more than k derivations are carried on at any depth.
+    """
+    size = len(arc)
+    score, first, second = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    before, built, cell = [-1], [-1], [0]  # of each state: the one it came from, the item built, its open items
+    item, following = [goal(order, size)], [-1]  # of each cell of a stack of open items
+    depth = [0]
+    heap = [(-chart[goal(order, size)], 0, 0)]
+    if chart[goal(order, size)] < _IMPOSSIBLE:
+        return 0
+    found = 0
+    while len(heap) > 0 and found < k:
+        worth, _, state = heapq.heappop(heap)
+        top = cell[state]
+        if top < 0:
+            values[found] = -worth
+            trees[found] = -1
+            at = state
+            while at > 0:
+                _, h, m = expand(order, built[at], arc, sib, grand, triple, kinds, single_root, score, first, second)
+                if m >= 0:
+                    trees[found, m] = h
+                at = before[at]
+            found += 1
+            continue
+        opened, rest = item[top], following[top]
+        count, _, _ = expand(order, opened, arc, sib, grand, triple, kinds, single_root, score, first, second)
+        for way in range(count):
+            a, b = first[way], second[way]
+            value = score[way]
+            if a >= 0:
+                value += chart[a]
+            if b >= 0:
+                value += chart[b]
+            if value < _IMPOSSIBLE:
+                continue
+            stack = rest
+            if b >= 0:
+                item.append(b)
+                following.append(stack)
+                stack = len(item) - 1
+            if a >= 0:
+                item.append(a)
+                following.append(stack)
+                stack = len(item) - 1
+            before.append(state)
+            built.append(opened)
+            cell.append(stack)
+            depth.append(depth[state] + 1)
+            loss = max(chart[opened] - value, 0.0)
+            heapq.heappush(heap, (worth + loss, -depth[state] - 1, len(cell) - 1))
+    return found

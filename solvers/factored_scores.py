@@ -1,0 +1,507 @@
+r"""Scores of arcs and of triples of tokens as sums of weights of conjunctions; weights sit in tables with exact keys.
+
+A *conjunction* is a tuple of attributes of one token (its form with its tag, the tags of its neighbours, ...) and has
+a code, a whole number, in each token: ``codes[k, i]`` for conjunction k and token i, -1 where training never met it.
+A template joins one conjunction of each token of a part with a relation of the tokens, and the weight of
+
+    (template, code, code[, code], relation)
+
+is looked up under a key that no other tuple shares: mixed radix in 64 bits, in a hash table with open addressing that
+compares whole keys.  Nothing collides, so that a maximum over a table is a true upper bound.
+
+An arc's key holds the direction; the row under it holds a weight for the direction alone and one for each bin of the
+distance.  A triple's key holds one of eight relations.
+
+Time O(1) a lookup; a template whose one side is constant is looked up once a token and direction, not once an arc.
+
+Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 2.3 and 4.3.2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+NUM_DISTANCES = 7
+ROW = 1 + NUM_DISTANCES
+"""Weights in the row of an arc's key: of the direction alone, and of the direction with each bin of the distance."""
+
+RELATIONS = 8
+"""Relations of a triple of tokens."""
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_EMPTY = np.int64(-1)
+
+
+class Table(NamedTuple):
+    """Weights of one family of parts.
+
+    Attributes
+    ----------
+    templates
+        Conjunction of each token, shape (templates, 2 or 3).
+    offsets
+        First key of each template.
+    strides
+        What one unit of each token's code is worth in the key, shape (templates, 2 or 3).
+    keys
+        Shape (capacity,), a power of two; -1 where empty.
+    values
+        Shape (capacity, weights a key).
+    """
+
+    templates: Ints
+    offsets: Ints
+    strides: Ints
+    keys: Ints
+    values: Singles
+
+
+@njit(cache=True)
+def _hash(key, mask):  # type: ignore[no-untyped-def]
+    mixed = np.uint64(key) * _MULTIPLIER
+    return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
+
+
+@njit(cache=True)
+def _find(keys, key):  # type: ignore[no-untyped-def]
+    """Slot of a key, -1 if it is not there."""
+    mask = keys.shape[0] - 1
+    slot = _hash(key, mask)
+    while keys[slot] != key:
+        if keys[slot] == _EMPTY:
+            return np.int64(-1)
+        slot = (slot + 1) & mask
+    return slot
+
+
+@njit(cache=True)
+def _claim(keys, key):  # type: ignore[no-untyped-def]
+    """Slot of a key, which is put there if it was not; whether it is new."""
+    mask = keys.shape[0] - 1
+    slot = _hash(key, mask)
+    while keys[slot] != key:
+        if keys[slot] == _EMPTY:
+            keys[slot] = key
+            return slot, True
+        slot = (slot + 1) & mask
+    return slot, False
+
+
+def empty_table(templates: Ints, sizes: Ints, *, weights: int, relations: int, capacity: int = 1 << 12) -> Table:
+    """A table without weights.
+
+    Parameters
+    ----------
+    templates
+        Conjunction of each token, shape (templates, tokens a part).
+    sizes
+        How many codes each conjunction has.
+    weights
+        Weights a key.
+    relations
+        Relations in the key: the smallest digit of it.
+
+    Raises
+    ------
+    OverflowError
+        If the keys do not fit into 63 bits.
+    """
+    strides = np.empty(templates.shape, dtype=np.int64)
+    offsets = np.empty(len(templates), dtype=np.int64)
+    offset = 0  # Python's whole numbers do not overflow
+    for t, template in enumerate(templates.tolist()):
+        offsets[t] = offset
+        stride = relations
+        for position in range(len(template) - 1, -1, -1):
+            strides[t, position] = stride
+            stride *= int(sizes[template[position]])
+        offset += stride
+        if offset >= 2**63:
+            raise OverflowError("too many attribute values: the keys of the templates do not fit into 63 bits")
+    return Table(
+        np.ascontiguousarray(templates, dtype=np.int64),
+        offsets,
+        strides,
+        np.full(capacity, _EMPTY),
+        np.zeros((capacity, weights), dtype=np.float32),
+    )
+
+
+def table_of(table: Table, keys: Ints, values: Singles, *, room: int = 0) -> Table:
+    """A table with the templates of ``table`` that holds ``values``, one row a key.
+
+    At most half of it is full, and would be with ``room`` keys.
+    """
+    capacity = 1 << max(4, int(2 * max(len(keys), room)).bit_length())
+    fresh = Table(
+        table.templates,
+        table.offsets,
+        table.strides,
+        np.full(capacity, _EMPTY),
+        np.zeros((capacity, values.shape[1]), dtype=np.float32),
+    )
+    fill_table(fresh.keys, fresh.values, keys, values)
+    return fresh
+
+
+@njit(cache=True)
+def fill_table(keys: Ints, rows: Singles, new_keys: Ints, new_rows: Singles) -> None:
+    """Write rows under new keys into a table that has room for them."""
+    for k in range(new_keys.shape[0]):
+        slot, _ = _claim(keys, new_keys[k])
+        rows[slot] = new_rows[k]
+
+
+# --- relations -------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def distance_bin(first, second):  # type: ignore[no-untyped-def]
+    """Bin of the distance of two tokens: 1, 2, 3, 4 to 5, 6 to 9, 10 to 19, 20 and more."""
+    distance = abs(first - second)
+    if distance <= 3:
+        return distance - 1
+    if distance <= 5:
+        return 3
+    if distance <= 9:
+        return 4
+    return 5 if distance <= 19 else 6
+
+
+@njit(cache=True)
+def grandparent_relation(g, p, c):  # type: ignore[no-untyped-def]
+    """Relative positions of grandparent, parent and child, equation 6 of the source; bit 0 is that of (p, c)."""
+    return 4 * (g > p) + 2 * (g > c) + (p > c)
+
+
+@njit(cache=True)
+def sibling_relation(h, s, m):  # type: ignore[no-untyped-def]
+    """Side of the head (bit 0), and the distance of the siblings: 1, 2, 3 to 5, 6 and more.
+
+    ``s == h``: m is the first modifier on its side; ``m == h``: s is the last one.
+    """
+    outer = s if m == h else m
+    distance = abs(outer - h) if m == h else abs(m - s)
+    near = distance - 1 if distance <= 2 else 2 if distance <= 5 else 3
+    return 2 * near + (h > outer)
+
+
+# --- arcs ------------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles) -> Floats:
+    """Scores of all arcs of a sentence.
+
+    Parameters
+    ----------
+    codes
+        Shape (conjunctions, n + 3): the root, the tokens, and the two tokens that stand for no sibling.
+        Conjunction 0 is constant.
+    tags
+        A small code of each token, shape (n + 3,), never -1.
+    between
+        Weights by tag of the head, of the modifier, side, and of a tag that occurs between them:
+        shape (tags, tags, 2, tags).
+
+    Returns
+    -------
+    Floats
+        Shape (n + 1, n + 1), by head and modifier; -inf in column 0 and on the diagonal.
+    """
+    n = codes.shape[1] - 3
+    scores = np.zeros((n + 1, n + 1))
+    for t in range(table.templates.shape[0]):
+        heads = codes[table.templates[t, 0]]
+        modifiers = codes[table.templates[t, 1]]
+        head_stride, modifier_stride = table.strides[t, 0], table.strides[t, 1]
+        if table.templates[t, 1] == 0:
+            for h in range(n + 1):
+                if heads[h] < 0:
+                    continue
+                key = table.offsets[t] + heads[h] * head_stride
+                slot = _find(table.keys, key)
+                if slot >= 0:
+                    row = table.values[slot]
+                    for m in range(h + 1, n + 1):
+                        scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
+                slot = _find(table.keys, key + 1)
+                if slot >= 0:
+                    row = table.values[slot]
+                    for m in range(1, h):
+                        scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
+        elif table.templates[t, 0] == 0:
+            for m in range(1, n + 1):
+                if modifiers[m] < 0:
+                    continue
+                key = table.offsets[t] + modifiers[m] * modifier_stride
+                slot = _find(table.keys, key)
+                if slot >= 0:
+                    row = table.values[slot]
+                    for h in range(m):
+                        scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
+                slot = _find(table.keys, key + 1)
+                if slot >= 0:
+                    row = table.values[slot]
+                    for h in range(m + 1, n + 1):
+                        scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
+        else:
+            for h in range(n + 1):
+                if heads[h] < 0:
+                    continue
+                first = table.offsets[t] + heads[h] * head_stride
+                for m in range(1, n + 1):
+                    if m == h or modifiers[m] < 0:
+                        continue
+                    slot = _find(table.keys, first + modifiers[m] * modifier_stride + (h > m))
+                    if slot >= 0:
+                        scores[h, m] += table.values[slot, 0] + table.values[slot, 1 + distance_bin(h, m)]
+    seen = np.zeros(between.shape[0], dtype=np.bool_)
+    found = np.empty(between.shape[0], dtype=np.int64)
+    for h in range(n + 1):
+        for side in range(2):
+            seen[:] = False
+            count = 0
+            step = 1 - 2 * side
+            m = h + step
+            while 1 <= m <= n:
+                row = between[tags[h], tags[m], side]
+                for k in range(count):
+                    scores[h, m] += row[found[k]]
+                if not seen[tags[m]]:
+                    seen[tags[m]] = True
+                    found[count] = tags[m]
+                    count += 1
+                m += step
+    for m in range(n + 1):
+        scores[m, 0] = -np.inf
+        scores[m, m] = -np.inf
+    return scores
+
+
+# --- triples ---------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _columns(kind, i, j, k, n):  # type: ignore[no-untyped-def]
+    """Relation of a triple and the columns of ``codes`` that describe its tokens; kind 0: grandparents, 1: siblings."""
+    if kind == 0:
+        return grandparent_relation(i, j, k), i, j, k
+    return sibling_relation(i, j, k), i, n + 1 if j == i else j, n + 2 if k == i else k
+
+
+@njit(cache=True)
+def score_triple(codes, table, kind, i, j, k):  # type: ignore[no-untyped-def]
+    """Score of one triple; for kernels."""
+    relation, a, b, c = _columns(kind, i, j, k, codes.shape[1] - 3)
+    score = 0.0
+    for t in range(table.templates.shape[0]):
+        first = codes[table.templates[t, 0], a]
+        second = codes[table.templates[t, 1], b]
+        third = codes[table.templates[t, 2], c]
+        if first >= 0 and second >= 0 and third >= 0:
+            key = (
+                table.offsets[t]
+                + first * table.strides[t, 0]
+                + second * table.strides[t, 1]
+                + third * table.strides[t, 2]
+                + relation
+            )
+            slot = _find(table.keys, key)
+            if slot >= 0:
+                score += table.values[slot, 0]
+    return score
+
+
+@njit(cache=True)
+def score_triples(codes: Codes, table: Table, kind: int, triples: Ints) -> Floats:
+    """Scores of triples, shape (parts, 3).
+
+    ``kind`` 0: grandparent, parent, child.  ``kind`` 1: head, sibling, modifier, where sibling = head says that the
+    modifier is the first on its side, and modifier = head that the sibling is the last.
+    """
+    scores = np.empty(triples.shape[0])
+    for part in range(triples.shape[0]):
+        scores[part] = score_triple(codes, table, kind, triples[part, 0], triples[part, 1], triples[part, 2])
+    return scores
+
+
+@njit(cache=True)
+def score_row(codes, table, pairs, kind, i, k, members, row):  # type: ignore[no-untyped-def]
+    """Scores of all triples of which two tokens are known, for kernels: cheaper than one by one.
+
+    Parameters
+    ----------
+    pairs
+        The bound table of the two known tokens: templates without a key there are passed over.
+    kind, i, k
+        0: parent and child, the grandparents vary; 1: head and modifier, the siblings between them vary, head included.
+    members
+        Which of the varying tokens are wanted.
+    row
+        Takes the scores by the varying token, where it is NaN.
+
+    Returns
+    -------
+    int
+        How many were scored.
+    """
+    n = codes.shape[1] - 3
+    templates = table.templates.shape[0]
+    bases = np.empty(templates, dtype=np.int64)
+    active = np.empty(templates, dtype=np.int64)
+    count = 0
+    free = kind
+    for t in range(templates):
+        a = codes[pairs.templates[t, 0], i]
+        b = codes[pairs.templates[t, 1], k]
+        if a < 0 or b < 0 or a >= pairs.templates[t, 2] or b >= pairs.templates[t, 3]:
+            continue
+        key = pairs.offsets[t] + a * pairs.strides[t, 0] + b * pairs.strides[t, 1] + (i > k)
+        if _find(pairs.keys, key) >= 0:
+            first = 1 if kind == 0 else 0
+            bases[count] = table.offsets[t] + a * table.strides[t, first] + b * table.strides[t, 2]
+            active[count] = t
+            count += 1
+    low, high = (0, n + 1) if kind == 0 else (min(i, k), max(i, k) + 1)
+    scored = 0
+    for j in range(low, high):
+        if j == k or not members[j] or not np.isnan(row[j]) or (kind == 0 and j == i):
+            continue
+        if kind == 0:
+            relation, column = grandparent_relation(j, i, k), j
+        else:
+            relation, column = sibling_relation(i, j, k), n + 1 if j == i else j
+        score = 0.0
+        for c in range(count):
+            t = active[c]
+            code = codes[table.templates[t, free], column]
+            if code >= 0:
+                slot = _find(table.keys, bases[c] + code * table.strides[t, free] + relation)
+                if slot >= 0:
+                    score += table.values[slot, 0]
+        row[j] = score
+        scored += 1
+    return scored
+
+
+# --- bounds ----------------------------------------------------------------------------------------------------------
+
+
+def bound_table(table: Table, kept: tuple[int, int], sides: Ints) -> Table:
+    """Of a table of triples: the largest weight over what one of the tokens can be (the source's equation 13).
+
+    Parameters
+    ----------
+    kept
+        The two tokens of the triple whose codes are known.
+    sides
+        Of each of the eight relations: what it says of the two known tokens, 0 or 1, which is known as well.
+
+    Returns
+    -------
+    Table
+        Templates of the two known tokens, one weight a key, the relation of two values.  Never negative: a token can
+        always be one that no weight speaks of.  It holds a key for all that occurs, so that a key which is not there
+        says that a template has nothing to say.
+    """
+    held = np.flatnonzero(table.keys != _EMPTY)
+    keys, weights = table.keys[held], table.values[held, 0]
+    order = np.argsort(keys)
+    keys, weights = keys[order], weights[order]
+    template = np.searchsorted(table.offsets, keys, side="right") - 1
+    rest = keys - table.offsets[template]
+    codes = []
+    for position in range(3):
+        codes.append(rest // table.strides[template, position])
+        rest = rest % table.strides[template, position]
+    # The codes that occur say how large a radix has to be, which need not be that of the vocabulary.
+    sizes = np.ones((len(table.templates), 2), dtype=np.int64)
+    for k, position in enumerate(kept):
+        np.maximum.at(sizes[:, k], template, codes[position] + 1)
+    strides = np.stack([2 * sizes[:, 1], np.full(len(sizes), 2)], axis=1)
+    offsets = np.concatenate([[0], np.cumsum(2 * sizes[:, 0] * sizes[:, 1])[:-1]]).astype(np.int64)
+    projected = (
+        offsets[template] + codes[kept[0]] * strides[template, 0] + codes[kept[1]] * strides[template, 1] + sides[rest]
+    )
+    unique, inverse = np.unique(projected, return_inverse=True)
+    largest = np.zeros((len(unique), 1), dtype=np.float32)
+    np.maximum.at(largest[:, 0], inverse, weights)
+    limits = np.ascontiguousarray(sizes)
+    bounds = Table(
+        np.ascontiguousarray(np.concatenate([table.templates[:, list(kept)], limits], axis=1)),
+        offsets,
+        np.ascontiguousarray(strides),
+        np.full(16, _EMPTY),
+        np.zeros((16, 1), dtype=np.float32),
+    )
+    return table_of(bounds, unique, largest)
+
+
+@njit(cache=True)
+def score_bounds(codes: Codes, bounds: Table, first: int, second: int) -> Floats:
+    """Upper bounds on the scores of triples of which two tokens are known, for all pairs of tokens.
+
+    Parameters
+    ----------
+    first, second
+        Column of ``codes`` that describes a token is the token itself where this is 0; where it is 1 (or 2), it is the
+        token that stands for no sibling before (or after).
+
+    Returns
+    -------
+    Floats
+        Shape (n + 1, n + 1).
+    """
+    n = codes.shape[1] - 3
+    result = np.zeros((n + 1, n + 1))
+    for t in range(bounds.templates.shape[0]):
+        rows = codes[bounds.templates[t, 0]]
+        columns = codes[bounds.templates[t, 1]]
+        row_limit, column_limit = bounds.templates[t, 2], bounds.templates[t, 3]
+        for i in range(n + 1):
+            a = rows[i if first == 0 else n + first]
+            if a < 0 or a >= row_limit:
+                continue
+            key = bounds.offsets[t] + a * bounds.strides[t, 0]
+            for j in range(n + 1):
+                b = columns[j if second == 0 else n + second]
+                if b < 0 or b >= column_limit or i == j:
+                    continue
+                slot = _find(bounds.keys, key + b * bounds.strides[t, 1] + (i > j))
+                if slot >= 0:
+                    result[i, j] += bounds.values[slot, 0]
+    return result
+
+
+@njit(cache=True)
+def score_ends(codes: Codes, bounds: Table) -> Floats:
+    """Upper bounds, at least 0, on the score of the part of a last modifier, by head and side: shape (n + 1, 2).
+
+    ``bounds`` knows the head and the modifier; "no sibling after" is the modifier here.
+    """
+    n = codes.shape[1] - 3
+    result = np.zeros((n + 1, 2))
+    for t in range(bounds.templates.shape[0]):
+        rows = codes[bounds.templates[t, 0]]
+        last = codes[bounds.templates[t, 1], n + 2]
+        if last < 0 or last >= bounds.templates[t, 3]:
+            continue
+        for h in range(n + 1):
+            if 0 <= rows[h] < bounds.templates[t, 2]:
+                key = bounds.offsets[t] + rows[h] * bounds.strides[t, 0] + last * bounds.strides[t, 1]
+                for side in range(2):
+                    # The relation of a part says 1 where the head stands after the modifier: the left side, 0 here.
+                    slot = _find(bounds.keys, key + 1 - side)
+                    if slot >= 0:
+                        result[h, side] += bounds.values[slot, 0]
+    return result

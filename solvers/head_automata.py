@@ -1,0 +1,534 @@
+r"""Trees with scores of arcs, grandparents and consecutive siblings: Lagrangian bounds from head automata and trees.
+
+Over arborescences y of candidate arcs, with the score s_hm of an arc, r_gpc of a grandparent part and q_hsm of two
+consecutive modifiers of one side (s = h: none before; m = h: none after, on a side that has modifiers):
+
+    max Σ_hm s_hm y_hm + Σ_gpc r_gpc y_gp y_pc + Σ_hsm q_hsm [s, m consecutive under h].
+
+Give each vertex p its own copies of the arcs it touches: the one that enters it and those that leave it.  For a fixed
+entering arc the best leaving ones are a path on either side, found by a dynamic program over their order (a *head
+automaton*).  A third copy of the arcs has to be an arborescence.  Dualising that the copies agree,
+
+    L(λ, μ) = max_tree Σ (s + λ + μ) y  +  Σ_p max_{arcs of p} ( r + q - Σ_leaving λ - Σ_entering μ )
+
+is an upper bound for all λ, μ.  It is minimised by subgradient steps of Polyak's length; each tree on the way is a
+candidate for the answer.  Where the copies agree, or the bound meets the best tree, that tree is proved optimal.
+
+*Reduced-cost fixing.*  The three problems are independent, so that what each of them loses if an arc is forced in adds
+up: a tree with the arc scores at most L minus the sum.  Arcs for which that is not above the best tree are deleted.
+
+An iteration takes time O(n² + Σ_p a_p d_p²) for a_p candidate arcs into p and d_p out of it.
+
+Source: T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *Dual decomposition for parsing with non-projective head
+automata*, EMNLP (2010), with the grandparent inside the automaton; the fixing is this project's own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.arborescence import solve_arborescence
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+EPSILON = 1e-9
+"""Trees that are better by no more than this are not looked for."""
+
+ENUMERATED = 256
+"""So many choices of heads that are left are tried one by one."""
+
+
+class Automata(NamedTuple):
+    """Candidate arcs and the scores of all parts that they can form.
+
+    Attributes
+    ----------
+    heads, modifiers, scores
+        Of the arcs, in the order of modifier and head; shape (arcs,).
+    incoming
+        Arcs into vertex p: ``incoming[p] : incoming[p + 1]``; shape (n + 2,).
+    outgoing, order
+        Arcs out of p: ``order[outgoing[p] : outgoing[p + 1]]``, the left side first, on each side the nearest first.
+    split
+        Where the right side begins within ``order``; shape (n + 1,).
+    grandparent_at, grandparents
+        Scores of p's grandparent parts, by arc into p and arc out of p (in ``order``), from ``grandparent_at[p]`` on.
+    sibling_at, siblings
+        Scores of p's sibling parts on a side with k candidates: a square of k + 1, from ``sibling_at[p, side]`` on;
+        row 0 stands for none before, column 0 for none after; shape (n + 1, 2).
+    arc
+        Number of each arc by head and modifier, -1 where there is none; shape (n + 1, n + 1).
+    """
+
+    heads: Ints
+    modifiers: Ints
+    scores: Floats
+    incoming: Ints
+    outgoing: Ints
+    order: Ints
+    split: Ints
+    grandparent_at: Ints
+    grandparents: Floats
+    sibling_at: Ints
+    siblings: Floats
+    arc: Ints
+
+
+@njit(cache=True)
+def lay_out(candidates: Mask, scores: Floats) -> Automata:
+    """The automata of candidate arcs, with all parts worth 0."""
+    n = candidates.shape[0] - 1
+    total = 0
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            if candidates[h, m]:
+                total += 1
+    heads = np.empty(total, dtype=np.int64)
+    modifiers = np.empty(total, dtype=np.int64)
+    weights = np.empty(total)
+    arc = np.full((n + 1, n + 1), -1)
+    incoming = np.zeros(n + 2, dtype=np.int64)
+    e = 0
+    for m in range(1, n + 1):
+        incoming[m] = e
+        for h in range(n + 1):
+            if candidates[h, m]:
+                heads[e], modifiers[e], weights[e], arc[h, m] = h, m, scores[h, m], e
+                e += 1
+    incoming[n + 1] = e
+    outgoing = np.zeros(n + 2, dtype=np.int64)
+    order = np.empty(total, dtype=np.int64)
+    split = np.empty(n + 1, dtype=np.int64)
+    grandparent_at = np.zeros(n + 2, dtype=np.int64)
+    sibling_at = np.zeros((n + 1, 2), dtype=np.int64)
+    k = 0
+    block = 0
+    square = 0
+    for p in range(n + 1):
+        outgoing[p] = k
+        for m in range(p - 1, 0, -1):
+            if arc[p, m] >= 0:
+                order[k] = arc[p, m]
+                k += 1
+        split[p] = k
+        for m in range(p + 1, n + 1):
+            if arc[p, m] >= 0:
+                order[k] = arc[p, m]
+                k += 1
+        grandparent_at[p] = block
+        block += (incoming[p + 1] - incoming[p]) * (k - outgoing[p])
+        left, right = split[p] - outgoing[p], k - split[p]
+        sibling_at[p, 0] = square
+        sibling_at[p, 1] = square + (left + 1) * (left + 1)
+        square += (left + 1) * (left + 1) + (right + 1) * (right + 1)
+    outgoing[n + 1] = k
+    grandparent_at[n + 1] = block
+    return Automata(
+        heads,
+        modifiers,
+        weights,
+        incoming,
+        outgoing,
+        order,
+        split,
+        grandparent_at,
+        np.zeros(block),
+        sibling_at,
+        np.zeros(square),
+        arc,
+    )
+
+
+@njit(cache=True)
+def tree_score(a: Automata, heads: Ints) -> float:
+    """Score of a tree (heads of all vertices, that of the root is not looked at); -inf if an arc is no candidate."""
+    n = a.arc.shape[0] - 1
+    total = 0.0
+    for m in range(1, n + 1):
+        e = a.arc[heads[m], m]
+        if e < 0:
+            return -np.inf
+        total += a.scores[e]
+    for p in range(n + 1):
+        start, middle, stop = a.outgoing[p], a.split[p], a.outgoing[p + 1]
+        row = -1
+        if p > 0:
+            row = a.grandparent_at[p] + (a.arc[heads[p], p] - a.incoming[p]) * (stop - start)
+        for side in range(2):
+            low, high = (start, middle) if side == 0 else (middle, stop)
+            width = high - low + 1
+            at = a.sibling_at[p, side]
+            before = 0
+            for k in range(low, high):
+                e = a.order[k]
+                if heads[a.modifiers[e]] == p:
+                    if row >= 0:
+                        total += a.grandparents[row + k - start]
+                    total += a.siblings[at + before * width + k - low + 1]
+                    before = k - low + 1
+            if before > 0:
+                total += a.siblings[at + before * width]
+    return total
+
+
+@njit(cache=True)
+def forward(a, p, side, row, leaving, best, back):  # type: ignore[no-untyped-def]
+    """Best path of modifiers on one side of p: its value and its last modifier, 0 for none.
+
+    ``row``: where the grandparent parts of the entering arc begin, -1 at the root.  ``leaving``: value of each arc,
+    -inf where it is deleted.  ``best[k]``: of paths that end in modifier k; ``back[k]``: the modifier before.
+    """
+    start = a.outgoing[p]
+    low, high = (start, a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
+    width = high - low + 1
+    at = a.sibling_at[p, side]
+    best[0] = 0.0
+    value, last = 0.0, 0
+    for k in range(1, width):
+        weight = leaving[a.order[low + k - 1]]
+        if weight == -np.inf:
+            best[k] = -np.inf
+            continue
+        if row >= 0:
+            weight += a.grandparents[row + low + k - 1 - start]
+        top, arg = -np.inf, 0
+        for j in range(k):
+            through = best[j] + a.siblings[at + j * width + k]
+            if through > top:
+                top, arg = through, j
+        best[k] = top + weight
+        back[k] = arg
+        through = best[k] + a.siblings[at + k * width]
+        if through > value:
+            value, last = through, k
+    return value, last
+
+
+@njit(cache=True)
+def backward(a, p, side, row, leaving, rest):  # type: ignore[no-untyped-def]
+    """Of each modifier of one side of p: the best value of what comes after it."""
+    start = a.outgoing[p]
+    low, high = (start, a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
+    width = high - low + 1
+    at = a.sibling_at[p, side]
+    for k in range(width - 1, 0, -1):
+        top = a.siblings[at + k * width]
+        for j in range(k + 1, width):
+            weight = leaving[a.order[low + j - 1]]
+            if weight > -np.inf:
+                if row >= 0:
+                    weight += a.grandparents[row + low + j - 1 - start]
+                top = max(top, a.siblings[at + k * width + j] + weight + rest[j])
+        rest[k] = top
+
+
+@njit(cache=True)
+def optimistic(a: Automata, alive: Mask) -> Floats:
+    """A first λ: of each arc the most that the parts which it is the last arc of can score."""
+    n = a.arc.shape[0] - 1
+    result = np.zeros(a.heads.shape[0])
+    for p in range(n + 1):
+        start, stop = a.outgoing[p], a.outgoing[p + 1]
+        for side in range(2):
+            low, high = (start, a.split[p]) if side == 0 else (a.split[p], stop)
+            width = high - low + 1
+            at = a.sibling_at[p, side]
+            for k in range(1, width):
+                e = a.order[low + k - 1]
+                if not alive[e]:
+                    continue
+                top = -np.inf
+                if p == 0:
+                    top = 0.0
+                for i in range(a.incoming[p], a.incoming[p + 1]):
+                    if alive[i]:
+                        row = a.grandparent_at[p] + (i - a.incoming[p]) * (stop - start)
+                        top = max(top, a.grandparents[row + low + k - 1 - start])
+                before = -np.inf
+                for j in range(k):
+                    if j == 0 or alive[a.order[low + j - 1]]:
+                        before = max(before, a.siblings[at + j * width + k])
+                result[e] = top + before + max(0.0, a.siblings[at + k * width])
+    return result
+
+
+@njit(cache=True)
+def best_tree(weights, single_root, heads):  # type: ignore[no-untyped-def]
+    """Best arborescence: its bound, whether there is one, and its reduced costs; ``heads`` is filled.
+
+    The best head of each modifier will do if these make a tree already.
+    """
+    n = weights.shape[0] - 1
+    total = 0.0
+    roots = 0
+    for m in range(1, n + 1):
+        top, arg = -np.inf, -1
+        for h in range(n + 1):
+            if weights[h, m] > top:
+                top, arg = weights[h, m], h
+        if arg < 0:
+            return -np.inf, False, weights
+        heads[m] = arg
+        total += top
+        if arg == 0:
+            roots += 1
+    if _is_tree(heads) and (roots == 1 or not single_root):
+        reduced = weights.copy()
+        for m in range(1, n + 1):
+            top = weights[heads[m], m]
+            for h in range(n + 1):
+                reduced[h, m] -= top
+        return total, True, reduced
+    found, bound, reduced, feasible = solve_arborescence(weights, single_root)
+    heads[:] = found
+    return bound, feasible, reduced
+
+
+@njit(cache=True)
+def _is_tree(heads):  # type: ignore[no-untyped-def]
+    n = heads.shape[0] - 1
+    seen = np.zeros(n + 1, dtype=np.int64)
+    seen[0] = -1
+    for m in range(1, n + 1):
+        vertex = m
+        while seen[vertex] == 0:
+            seen[vertex] = m
+            vertex = heads[vertex]
+        if seen[vertex] == m:
+            return False
+        vertex = m
+        while seen[vertex] == m:
+            seen[vertex] = -1
+            vertex = heads[vertex]
+    return True
+
+
+@njit(cache=True)
+def relax(
+    a: Automata,
+    alive: Mask,
+    leaving: Floats,
+    entering: Floats,
+    lower: float,
+    best_heads: Ints,
+    iterations: int,
+    single_root: bool,
+    fix: bool,
+) -> tuple[float, float, int]:
+    """Minimise the Lagrangian bound over the arcs that are alive; look for better trees and delete arcs on the way.
+
+    Parameters
+    ----------
+    alive
+        Arcs in play; deleted ones are switched off here.
+    leaving, entering
+        λ and μ of each arc; the best that were found are left in them.
+    lower
+        Score of the best tree known, -inf if none is.
+    best_heads
+        Its heads, shape (n + 1,); a better tree is written here.
+    iterations
+        At most so many.
+    fix
+        Delete arcs by reduced costs.
+
+    Returns
+    -------
+    tuple[float, float, int]
+        Upper bound on trees of arcs alive at the start that are better than the best tree (-inf: there is none), score
+        of the best tree, and iterations taken.  The tree is optimal if the bound is not above its score.
+    """
+    n = a.arc.shape[0] - 1
+    arcs = a.heads.shape[0]
+    weights = np.full((n + 1, n + 1), -np.inf)
+    values = np.empty(arcs)
+    heads = np.full(n + 1, -1)
+    chosen = np.full(n + 1, -1)
+    taken = np.zeros(arcs, dtype=np.bool_)
+    path = np.empty(n + 2)
+    back = np.empty(n + 2, dtype=np.int64)
+    rest = np.empty(n + 2)
+    forced = np.empty(arcs)
+    enters = np.empty(arcs)
+    local = np.empty(n + 1)
+    upper = np.inf
+    best_leaving = leaving.copy()
+    best_entering = entering.copy()
+    scale = 1.0
+    since = 0
+    for iteration in range(iterations):
+        weights[:, :] = -np.inf
+        for e in range(arcs):
+            if alive[e]:
+                weights[a.heads[e], a.modifiers[e]] = a.scores[e] + leaving[e] + entering[e]
+                values[e] = -leaving[e]
+            else:
+                values[e] = -np.inf
+        bound, feasible, reduced = best_tree(weights, single_root, heads)
+        if not feasible:
+            return -np.inf, lower, iteration
+        # --- head automata
+        taken[:] = False
+        for p in range(n + 1):
+            width = a.outgoing[p + 1] - a.outgoing[p]
+            top, arg = -np.inf, -1
+            if p == 0:
+                top = forward(a, p, 1, -1, values, path, back)[0]
+            else:
+                for e in range(a.incoming[p], a.incoming[p + 1]):
+                    if alive[e]:
+                        row = a.grandparent_at[p] + (e - a.incoming[p]) * width
+                        value = -entering[e]
+                        value += forward(a, p, 0, row, values, path, back)[0]
+                        value += forward(a, p, 1, row, values, path, back)[0]
+                        enters[e] = value
+                        if value > top:
+                            top, arg = value, e
+            chosen[p] = arg
+            local[p] = top
+            bound += top
+            row = -1 if p == 0 else a.grandparent_at[p] + (arg - a.incoming[p]) * width
+            for side in range(2):
+                _, k = forward(a, p, side, row, values, path, back)
+                low = a.outgoing[p] if side == 0 else a.split[p]
+                while k > 0:
+                    taken[a.order[low + k - 1]] = True
+                    k = back[k]
+        # --- the tree as an answer
+        score = tree_score(a, heads)
+        if score > lower:
+            lower = score
+            best_heads[:] = heads
+        if bound < upper - 1e-6 * abs(upper - lower):
+            since = 0
+        else:
+            since += 1
+        improved = bound < upper
+        if improved:
+            upper = bound
+            best_leaving[:] = leaving
+            best_entering[:] = entering
+        if upper <= lower + EPSILON:
+            leaving[:] = best_leaving
+            entering[:] = best_entering
+            return upper, lower, iteration + 1
+        # --- reduced-cost fixing
+        if fix and (improved or bound - lower < 0.5 * scale) and iteration % 3 == 0:
+            forced[:] = -np.inf
+            for p in range(n + 1):
+                width = a.outgoing[p + 1] - a.outgoing[p]
+                first, stop = (0, 1) if p == 0 else (a.incoming[p], a.incoming[p + 1])
+                for e in range(first, stop):
+                    if p > 0 and not alive[e]:
+                        continue
+                    row = -1 if p == 0 else a.grandparent_at[p] + (e - a.incoming[p]) * width
+                    whole = local[p] if p == 0 else enters[e]
+                    for side in range(2):
+                        low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
+                        if low == high:
+                            continue
+                        own, _ = forward(a, p, side, row, values, path, back)
+                        backward(a, p, side, row, values, rest)
+                        for k in range(1, high - low + 1):
+                            f = a.order[low + k - 1]
+                            if alive[f]:
+                                forced[f] = max(forced[f], whole - own + path[k] + rest[k])
+            deleted = 0
+            for e in range(arcs):
+                if alive[e]:
+                    h, m = a.heads[e], a.modifiers[e]
+                    with_arc = bound + min(reduced[h, m], 0.0) + (forced[e] - local[h]) + (enters[e] - local[m])
+                    if with_arc <= lower + EPSILON:
+                        alive[e] = False
+                        deleted += 1
+            if deleted > 0:
+                done, lower = _enumerate(a, alive, lower, best_heads, single_root)
+                if done:
+                    leaving[:] = best_leaving
+                    entering[:] = best_entering
+                    return lower, lower, iteration + 1
+        # --- Polyak's step
+        norm = 0.0
+        for m in range(1, n + 1):
+            e = a.arc[heads[m], m]
+            if not taken[e]:
+                norm += 1.0
+            if chosen[m] != e:
+                norm += 2.0
+        for e in range(arcs):
+            if taken[e] and heads[a.modifiers[e]] != a.heads[e]:
+                norm += 1.0
+        if norm == 0.0:  # all copies agree: the bound is this tree's score
+            leaving[:] = best_leaving
+            entering[:] = best_entering
+            return min(upper, lower), lower, iteration + 1
+        if since >= 8:
+            scale *= 0.7
+            since = 0
+        step = scale * (bound - lower) / norm
+        for m in range(1, n + 1):
+            e = a.arc[heads[m], m]
+            if not taken[e]:
+                leaving[e] -= step
+            if chosen[m] != e:
+                entering[e] -= step
+                entering[chosen[m]] += step
+        for e in range(arcs):
+            if taken[e] and heads[a.modifiers[e]] != a.heads[e]:
+                leaving[e] += step
+    leaving[:] = best_leaving
+    entering[:] = best_entering
+    return upper, lower, iterations
+
+
+@njit(cache=True)
+def _enumerate(a, alive, lower, best_heads, single_root):  # type: ignore[no-untyped-def]
+    """Try all trees of the arcs alive if they are few: whether that was done, and the best score known."""
+    n = a.arc.shape[0] - 1
+    count = 1
+    for m in range(1, n + 1):
+        degree = 0
+        for e in range(a.incoming[m], a.incoming[m + 1]):
+            if alive[e]:
+                degree += 1
+        count *= degree
+        if count > ENUMERATED:
+            return False, lower
+    if count == 0:
+        return True, lower
+    choice = np.zeros(n + 1, dtype=np.int64)
+    heads = np.full(n + 1, -1)
+    for m in range(1, n + 1):
+        choice[m] = a.incoming[m] - 1
+    m = 1
+    while m > 0:  # an odometer over the arcs alive of each modifier
+        if m > n:
+            if _is_tree(heads):
+                roots = 0
+                for k in range(1, n + 1):
+                    if heads[k] == 0:
+                        roots += 1
+                if roots == 1 or not single_root:
+                    score = tree_score(a, heads)
+                    if score > lower:
+                        lower = score
+                        best_heads[:] = heads
+            m -= 1
+            continue
+        e = choice[m] + 1
+        while e < a.incoming[m + 1] and not alive[e]:
+            e += 1
+        if e == a.incoming[m + 1]:
+            choice[m] = a.incoming[m] - 1
+            m -= 1
+        else:
+            choice[m] = e
+            heads[m] = a.heads[e]
+            m += 1
+    return True, lower

@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from colgen import InputError
+from problems.dependency import Learner, Sentence, Settings
+from problems.grandparent_parsing.decoding import NarrowDecoder
+from problems.grandparent_parsing.training import accuracy
+from tests.problems.dependency.treebank import sentences
+
+
+def learner(text, **how):
+    return Learner(text, NarrowDecoder(), Settings(**how))
+
+
+def test_a_regular_language_is_learned():
+    model = learner(sentences(150, 1), epochs=4)
+    before = model.run_epoch()
+    for _ in range(3):
+        after = model.run_epoch()
+    assert after > before
+    assert accuracy(sentences(60, 2), model.averaged()) > 85.0
+
+
+def test_a_step_makes_the_right_tree_score_more():
+    text = sentences(20, 3)
+    model = learner(text, aggressiveness=100.0)
+    encoded, right = model._encoded[0], model._heads[0]
+    for _ in range(20):
+        wrong = model.learn(encoded, right)
+    assert wrong == 0  # with the loss: the margin holds
+
+
+@pytest.mark.parametrize("kinds", [(), ("grandparents",), ("siblings",)])
+def test_kinds_that_are_not_wanted_have_no_weights(kinds):
+    model = learner(sentences(20, 4), kinds=kinds)
+    model.run_epoch()
+    weights = model.averaged()
+    assert ("grandparents" in kinds) == bool((weights.grandparents.keys >= 0).any())
+    assert ("siblings" in kinds) == bool((weights.siblings.keys >= 0).any())
+    assert weights.parts == kinds
+
+
+def test_training_goes_on_where_it_stopped(tmp_path):
+    text = sentences(30, 5)
+    whole = learner(text)
+    whole.run_epoch()
+    whole.save(tmp_path / "state")
+    whole.run_epoch()
+    again = learner(text)
+    assert again.resume(tmp_path / "state")
+    assert again.epoch == 1
+    again.run_epoch()
+    first, second = whole.averaged(), again.averaged()
+    assert np.array_equal(np.sort(first.arcs.keys), np.sort(second.arcs.keys))
+    probe = text[0]
+    assert np.allclose(first.scorer(probe).arcs, second.scorer(probe).arcs)
+
+
+def test_states_of_other_trainings_are_not_taken(tmp_path):
+    learner(sentences(10, 6)).save(tmp_path / "state")
+    other = learner(sentences(11, 7))
+    assert not other.resume(tmp_path / "state")
+    assert not other.resume(tmp_path / "missing")
+    (tmp_path / "broken").write_text("nothing")
+    with pytest.raises(InputError, match="interrupted training"):
+        other.resume(tmp_path / "broken")
+
+
+def test_what_cannot_be_learned_from():
+    with pytest.raises(InputError, match="there are none"):
+        learner([])
+    with pytest.raises(InputError, match="sentence 1 has no heads"):
+        learner([Sentence(("a",))])
+
+
+def test_single_roots_are_noticed():
+    assert learner([Sentence(("a", "b"), heads=(0, 1))]).averaged().single_root
+    assert not learner([Sentence(("a", "b"), heads=(0, 0))]).averaged().single_root

@@ -1,0 +1,118 @@
+"""The exact parser against enumeration, with arrays and with lazy scores, short and long."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from colgen import Termination, TimeLimit
+from problems.dependency import Vocabulary, Weights
+from problems.grandparent_parsing import Instance, from_scores, parse, random
+from tests.problems.dependency.treebank import random_weights, sentences
+from tests.problems.grandparent_parsing.trees import instances, optimum, worth
+
+
+@settings(max_examples=150)
+@given(instance=instances())
+def test_parse_is_the_best_tree(instance):
+    best, found = optimum(instance), parse(instance)
+    if best is None:
+        assert found.termination is Termination.INFEASIBLE
+        assert found.heads is None
+        return
+    assert found.is_optimal
+    assert found.score == pytest.approx(best)
+    assert found.bound == pytest.approx(best)
+    assert worth(instance, found.heads) == pytest.approx(best)
+    assert instance.check(found.heads) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("single_root", [False, True])
+def test_lazy_scores_give_the_tree_of_all_scores(seed, single_root):
+    text = sentences(12, seed)
+    weights = random_weights(text, seed, single_root=single_root)
+    for sentence in text[:4]:
+        scorer = weights.scorer(sentence)
+        instance = from_scores(weights.scorer(sentence), single_root=single_root)
+        lazy, dense = parse(scorer), parse(instance)
+        assert lazy.is_optimal
+        assert lazy.score == pytest.approx(dense.score)
+        assert instance.check(lazy.heads) == pytest.approx(lazy.score)
+
+
+def test_few_parts_are_scored_where_bounds_are_tight():
+    rng = np.random.default_rng(0)
+    n = 30
+    arcs = rng.normal(size=(n + 1, n + 1))
+    arcs[np.arange(n), np.arange(1, n + 1)] += 20.0
+    found = parse(Instance(arcs, 0.1 * rng.normal(size=(n + 1,) * 3)))
+    assert found.is_optimal
+    assert found.heads == tuple(range(n))
+    assert found.scored[0] < 0.2 * n**3
+
+
+def test_one_word():
+    found = parse(Instance(np.array([[0.0, 2.5], [0.0, 0.0]])))
+    assert (found.heads, found.score, found.is_optimal) == ((0,), 2.5, True)
+
+
+@pytest.mark.slow
+def test_a_hundred_and_fifty_words():
+    instance = random(150, 0, strength=0.1)
+    found = parse(instance)
+    assert found.is_optimal
+    assert instance.check(found.heads) == pytest.approx(found.score)
+
+
+def test_no_tree_is_infeasible():
+    arcs = np.full((4, 4), -np.inf)
+    arcs[1, 2] = arcs[2, 1] = arcs[0, 3] = 1.0
+    found = parse(Instance(arcs))
+    assert found.termination is Termination.INFEASIBLE
+    assert found.score == -np.inf
+
+
+def test_single_root_can_be_asked_for():
+    instance = Instance(np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.0]]))
+    assert parse(instance).heads == (0, 0)
+    assert parse(instance, single_root=True).heads == (0, 1)
+
+
+def test_a_limit_leaves_a_tree_and_a_bound():
+    rng = np.random.default_rng(5)
+    n = 12
+    instance = Instance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3))
+    found = parse(instance, stop=TimeLimit(0.0))
+    whole = parse(instance)
+    assert whole.nodes > 1
+    assert found.termination is Termination.TIME_LIMIT
+    assert instance.check(found.heads) == pytest.approx(found.score)
+    assert found.score <= whole.score + 1e-9
+    assert found.bound >= whole.score - 1e-9
+
+
+class Own:
+    """A scorer of one's own: no arrays, no weights."""
+
+    def __init__(self, instance):
+        self.instance = instance
+
+    def __len__(self):
+        return len(self.instance)
+
+    def __getattr__(self, name):
+        if name in ("arc_scores", "weights", "single_root") or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.instance, name)
+
+
+def test_scores_of_ones_own():
+    instance = random(6, 1, siblings=True)
+    assert parse(Own(instance)).score == pytest.approx(parse(instance).score)
+
+
+def test_a_model_without_weights_gives_any_tree():
+    text = sentences(3, 0)
+    found = parse(Weights.zero(Vocabulary.of(text)).scorer(text[0]))
+    assert found.is_optimal
+    assert found.score == 0.0

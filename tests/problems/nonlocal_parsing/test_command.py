@@ -1,0 +1,129 @@
+"""The command line: files, options, lines; and the experiment, where the treebanks are."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from colgen import InputError, solve
+from colgen.template import BenchOptions, TrainOptions
+from problems.dependency.conll import write_conll
+from problems.nonlocal_parsing import NonlocalParsing, random, write
+from problems.nonlocal_parsing.command import TEMPLATE
+from problems.nonlocal_parsing.demo import bracketed, num_trees
+from problems.nonlocal_parsing.experiment import bench_nonlocal_parsing, spread
+from problems.nonlocal_parsing.measuring import compare_with_mip, kernel_speed, parse_instance, speed
+from problems.nonlocal_parsing.reading import read_instance, score_instance
+from problems.nonlocal_parsing.training import read_corpus, train_from_folder
+from tests.problems.nonlocal_parsing.trees import made_up_sentences
+from tests.solvers.projective import all_trees
+
+DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A treebank of made-up sentences."""
+    path = tmp_path_factory.mktemp("treebank")
+    for kind, number, seed in (("train", 60, 0), ("dev", 10, 1), ("test", 12, 2)):
+        write_conll(made_up_sentences(number, seed), path / f"xx-ud-{kind}.conllu")
+    return path
+
+
+def test_scores_are_solved_and_shown(tmp_path):
+    write(random(5, 0), tmp_path / "scores.npz")
+    instance = TEMPLATE.read(tmp_path / "scores.npz")
+    result = solve(TEMPLATE.problem(instance))
+    assert len(TEMPLATE.lines(instance, result)) == 5
+    assert [word["head"] for word in TEMPLATE.data(instance, result)] == list(result.answer)
+
+
+def test_a_text_needs_a_model(folder):
+    with pytest.raises(InputError, match="colgen train nonlocal_parsing"):
+        read_instance(folder / "xx-ud-test.conllu")
+    with pytest.raises(FileNotFoundError):
+        read_instance(folder / "nothing.txt")
+
+
+def test_training_then_parsing(folder, tmp_path):
+    model = tmp_path / "model.npz"
+    figures = {f.name: f.value for f in train_from_folder(TrainOptions(folder, model, quick=True, say=lambda s: None))}
+    assert figures["test.accuracy"] > 90.0
+    assert figures["sentences"] == 60
+    instance = TEMPLATE.score(folder / "xx-ud-test.conllu", model, {"sentence": "3", "candidates": "all"})
+    result = solve(TEMPLATE.problem(instance))
+    gold = made_up_sentences(12, 2)[2]
+    assert instance.words == gold.forms
+    assert np.mean([a == b for a, b in zip(result.answer, gold.heads, strict=True)]) > 0.7
+    for options, sentence in (
+        ({"sentence": "99"}, "no number 99"),
+        ({"sentence": "x"}, "whole number"),
+        ({"candidates": "0"}, "whole number"),
+        ({"depth": "1"}, "no option 'depth'"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            score_instance(folder / "xx-ud-test.conllu", model, options)
+
+
+def test_a_corpus_needs_its_files(tmp_path):
+    with pytest.raises(InputError, match="'train'"):
+        read_corpus(tmp_path)
+
+
+def test_the_experiment_runs(folder, tmp_path):
+    figures = bench_nonlocal_parsing(
+        BenchOptions(folder, quick=True, say=lambda s: None, plot=tmp_path / "picture.png")
+    )
+    values = {figure.name: figure.value for figure in figures}
+    assert values["proved_k10"] == 100.0
+    assert values["dp_calls_per_sentence_k10"] >= 1.0
+    assert {"speedup_vs_mip", "words_per_second_k10", "words_per_second_unpruned"} <= values.keys()
+    assert (tmp_path / "picture.png").stat().st_size > 1000
+    with pytest.raises(InputError, match="--data"):
+        bench_nonlocal_parsing(BenchOptions())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not (DATA / "english_ewt").is_dir(), reason=f"no treebank in {DATA / 'english_ewt'}")
+def test_the_experiment_on_a_treebank():
+    figures = bench_nonlocal_parsing(BenchOptions(DATA, quick=True, say=lambda s: None))
+    values = {figure.name: figure.value for figure in figures}
+    assert values["proved_k10"] == 100.0
+    assert values["accuracy_english_ewt_combination"] > 50.0
+
+
+def test_figures_of_runs():
+    runs = [parse_instance(random(5, seed, num_factors=20)) for seed in range(3)]
+    values = {figure.name: figure.value for figure in speed(runs, "x")}
+    assert values["proved_x"] == 100.0
+    assert values["worst_gap_x"] == 0.0
+    assert values["dp_calls_per_sentence_x"] == pytest.approx(np.mean([r.calls for r in runs]))
+    (quotient, proved) = compare_with_mip([random(5, 1, num_factors=10)], 10.0)
+    assert quotient.value > 0.0
+    assert proved.value == 100.0
+    assert {f.name for f in kernel_speed((5, 8), repeats=1)} >= {"sentences_per_second_first", "growth_exponent_third"}
+
+
+def test_sentences_are_spread_evenly():
+    assert spread(list(range(10)), 3) == [0, 4, 9]
+    assert spread([1, 2], 5) == [1, 2]
+
+
+@pytest.mark.parametrize("demo", TEMPLATE.demo)
+def test_demo(demo):
+    for line in demo():
+        assert line.objective == pytest.approx(line.brute_force_objective)
+        assert line.columns_used <= line.columns_possible
+
+
+def test_the_planted_factor_changes_the_tree():
+    instance = bracketed()
+    without = solve(NonlocalParsing(type(instance)(instance.parts, words=instance.words)))
+    assert without.answer != solve(NonlocalParsing(instance)).answer
+
+
+@pytest.mark.parametrize("n", range(1, 6))
+def test_the_number_of_trees(n):
+    assert num_trees(n) == len(all_trees(n))

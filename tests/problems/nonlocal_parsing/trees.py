@@ -1,0 +1,85 @@
+"""Brute force over all trees of short sentences; sentences made up for learning."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from problems.dependency.sentence import Sentence
+from problems.nonlocal_parsing import Factors, Instance
+from solvers.eisner import Parts
+from tests.solvers.projective import all_trees, random_parts
+
+
+def answers(instance):
+    """All trees of an instance, each the tuple of its words' heads."""
+    trees = all_trees(instance.num_words, instance.projective, instance.single_root)
+    return [
+        tuple(tree[1:]) for tree in trees.tolist() if all(instance.usable[h, m] for m, h in enumerate(tree) if m > 0)
+    ]
+
+
+def scores_of_all(instance):
+    """Scores of all trees, best first."""
+    return sorted(map(instance.objective, answers(instance)), reverse=True)
+
+
+def optimum(instance):
+    scores = scores_of_all(instance)
+    return scores[0] if scores else None
+
+
+@st.composite
+def instances(draw, most_words=4, orders=(1, 2, 3, 4), projective=True):
+    """Local parts of some parser, and factors of any size and sign that overlap: whole numbers make ties."""
+    n = draw(st.integers(1, most_words))
+    rng = np.random.default_rng(draw(st.integers(0, 2**20)))
+    whole = draw(st.booleans())
+    parts = random_parts(draw(st.sampled_from(orders)), n, rng, whole)
+    arcs = [(h, m) for h in range(n + 1) for m in range(1, n + 1) if h != m]
+    factors = []
+    for _ in range(draw(st.sampled_from([0, 3, 20, 100]))):
+        chosen = rng.permutation(len(arcs))[: rng.integers(1, 5)]
+        score = float(rng.integers(-3, 4)) if whole else float(rng.normal(scale=2.0))
+        factors.append(([arcs[k] for k in chosen], score))
+    share = draw(st.sampled_from([1.0, 1.0, 0.8, 0.5]))
+    return Instance(
+        parts,
+        Factors.of(n + 1, factors),
+        rng.random((n + 1, n + 1)) < share,
+        single_root=draw(st.booleans()),
+        projective=projective,
+        step=1.0 if whole else None,
+    )
+
+
+def plain(n, factors=(), *, heads=None):
+    """Arc scores of zero, or 1 for the arcs of a tree; and factors."""
+    scores = np.zeros((n + 1, n + 1))
+    if heads is not None:
+        scores[np.array(heads), np.arange(1, n + 1)] = 1.0
+    return Instance(Parts(scores), Factors.of(n + 1, factors))
+
+
+def made_up_sentences(number, seed=0):
+    """Sentences of a small grammar: determiners and adjectives hang from the next noun, nouns from the verb."""
+    rng = np.random.default_rng(seed)
+    words = {"DET": ["the", "a"], "ADJ": ["red", "old"], "NOUN": ["dog", "cat", "tree"], "VERB": ["sees", "likes"]}
+    found = []
+    for _ in range(number):
+        tags, heads = [], []
+
+        def phrase(tags=tags, heads=heads):
+            first = len(tags)
+            tags += ["DET", *["ADJ"] * rng.integers(0, 3), "NOUN"]
+            heads += [len(tags)] * (len(tags) - first - 1) + [None]
+
+        phrase()
+        tags.append("VERB")
+        heads.append(0)
+        verb = len(tags)
+        phrase()
+        if rng.random() < 0.5:
+            tags.append("PUNCT")
+            heads.append(None)
+        forms = tuple("." if tag == "PUNCT" else str(rng.choice(words[tag])) for tag in tags)
+        found.append(Sentence(forms, coarse=tuple(tags), heads=tuple(verb if head is None else head for head in heads)))
+    return found
