@@ -17,6 +17,7 @@ from colgen.branching import (
     Together,
 )
 from colgen.columns import Column, Key, Row
+from colgen.comparison import Compared, Comparison, compare, solve_complete
 from colgen.duals import Duals
 from colgen.enumeration import Enumerated, Enumeration
 from colgen.errors import ColgenError, InputError
@@ -49,6 +50,8 @@ __all__ = [
     "Certificate",
     "ColgenError",
     "Column",
+    "Compared",
+    "Comparison",
     "Decision",
     "Diving",
     "Duals",
@@ -95,7 +98,9 @@ __all__ = [
     "Together",
     "Wentges",
     "artificial",
+    "compare",
     "compile_model",
     "seeds_from",
     "solve",
+    "solve_complete",
 ]

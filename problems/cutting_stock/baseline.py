@@ -7,10 +7,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 
-from colgen import Sense, compile_model
+from colgen import solve_complete
 from problems.cutting_stock.instance import Instance, Pattern
 from problems.cutting_stock.model import full
-from solvers.lp import MIPSolution, solve_mip
+from solvers.lp import MIPSolution
 
 
 def first_fit_decreasing(instance: Instance) -> list[tuple[Pattern, int]]:
@@ -65,16 +65,4 @@ def best_fit_decreasing(instance: Instance, demands: Sequence[int] | None = None
 
 def solve_full(instance: Instance, formulation: str = "arc_flow", time_limit: float = math.inf) -> MIPSolution:
     """HiGHS on a complete model, presolve on: optimum, bound and branch-and-bound nodes."""
-    f = compile_model(full(instance, formulation))
-    return solve_mip(
-        f.sense is Sense.MAXIMIZE,
-        f.matrix,
-        f.costs,
-        f.lower,
-        f.upper,
-        f.row_lower,
-        f.row_upper,
-        f.integer,
-        f.offset,
-        time_limit,
-    )
+    return solve_complete(full(instance, formulation), time_limit)

@@ -1,0 +1,220 @@
+"""Formulations and methods side by side: ``compare`` solves one instance by each and returns a table."""
+
+from __future__ import annotations
+
+import functools
+import html
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, overload
+
+import pyomo.environ as pyo
+
+from colgen.errors import InputError
+from colgen.formulation import Formulation, compile_model
+from colgen.problem import Problem, solve
+from colgen.result import Result, Termination
+from colgen.sense import Sense
+from colgen.stop import TimeLimit
+from solvers.lp import LPStatus, MIPSolution, solve_mip
+
+Way = Callable[[Any], Any]
+"""From an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""
+
+_SAME = 1e-6
+"""Relative difference up to which optima are the same."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One line of a comparison.
+
+    Attributes
+    ----------
+    name
+        Of the formulation or method.
+    objective, dual_bound
+        Of its answer, and its bound on all answers; infinite or NaN where there is none.
+    columns, rows
+        Of the last restricted master, or of the complete model; None where there is no program.
+    rounds, nodes
+        Of column generation, and of branch and bound; None likewise.
+    seconds
+        From the instance to the answer, models and compiling included.
+    proof
+        What is known of the answer, in words.
+    """
+
+    name: str
+    objective: float
+    dual_bound: float
+    columns: int | None
+    rows: int | None
+    rounds: int | None
+    nodes: int | None
+    seconds: float
+    proof: str
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether its bound meets its objective."""
+        return abs(self.objective - self.dual_bound) <= _SAME * max(1.0, abs(self.objective))
+
+
+class Comparison(Sequence[Compared]):
+    """The lines of a comparison: prints as a table, shows as one in a notebook, and turns into a pandas frame."""
+
+    def __init__(self, lines: Iterable[Compared]) -> None:
+        self._lines = tuple(lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> Compared: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Comparison: ...
+
+    def __getitem__(self, index: int | slice) -> Compared | Comparison:
+        return Comparison(self._lines[index]) if isinstance(index, slice) else self._lines[index]
+
+    @property
+    def agree(self) -> bool:
+        """Whether all answers that are proved optimal have the same objective."""
+        proved = [line.objective for line in self if line.is_optimal]
+        return not proved or max(proved) - min(proved) <= _SAME * max(1.0, abs(proved[0]))
+
+    def to_frame(self) -> Any:
+        """As a pandas frame, indexed by name (pandas must be installed)."""
+        import pandas
+
+        return pandas.DataFrame([asdict(line) for line in self]).set_index("name")
+
+    def __str__(self) -> str:
+        table = [_NAMES, *(_cells(line) for line in self)]
+        widths = [max(len(row[k]) for row in table) for k in range(len(_NAMES))]
+        words = (0, len(_NAMES) - 1)  # columns that are not numbers
+        lines = [
+            "  ".join(
+                cell.ljust(w) if k in words else cell.rjust(w)
+                for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+            )
+            for row in table
+        ]
+        return "\n".join(line.rstrip() for line in [*lines, *self._warning()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in _NAMES)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in _cells(line)) + "</tr>" for line in self)
+        warning = "".join(f"<p>{line}</p>" for line in self._warning())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{warning}"
+
+    def _warning(self) -> list[str]:
+        return [] if self.agree else ["Answers that are proved optimal differ: one formulation or proof is wrong."]
+
+
+def compare(instance: Any, ways: Mapping[str, Way] | Sequence[Way], *, time_limit: float = math.inf) -> Comparison:
+    """Solve one instance in several ways.
+
+    Parameters
+    ----------
+    ways
+        Callables that take the instance, by name, or in a list (then named after themselves).  What one returns says
+        what is done with it: a :class:`Problem` is solved by column generation; a complete model, Pyomo's or a compiled
+        :class:`Formulation`, by HiGHS with presolve; a :class:`Result` is taken as it is; of anything else the
+        attributes ``objective`` and, if there is one, ``dual_bound`` are read, or it is the objective itself.
+    time_limit
+        Seconds for each problem or model; methods that return answers keep their own limits.
+
+    Examples
+    --------
+    >>> compare(instance, {"column generation": Coreference, "all pairs": full})  # doctest: +SKIP
+    """
+    named = ways if isinstance(ways, Mapping) else {_name(way): way for way in ways}
+    if not named:
+        raise InputError("expected one way or more to solve the instance")
+    if not isinstance(ways, Mapping) and len(named) < len(ways):
+        raise InputError("two ways have the same name: give them as a mapping from names of their own")
+    return Comparison(_compared(name, way, instance, time_limit) for name, way in named.items())
+
+
+def solve_complete(model: pyo.ConcreteModel | Formulation, time_limit: float = math.inf) -> MIPSolution:
+    """HiGHS on a complete model: presolve on, one thread, to a gap of zero."""
+    f = model if isinstance(model, Formulation) else compile_model(model)
+    arrays = (f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.integer, f.offset)
+    return solve_mip(f.sense is Sense.MAXIMIZE, *arrays, time_limit)
+
+
+def _compared(name: str, way: Way, instance: Any, time_limit: float) -> Compared:
+    started = time.perf_counter()
+    found = way(instance)
+    if isinstance(found, Problem):
+        found = solve(found, stop=TimeLimit(time_limit) if time_limit < math.inf else ())
+    if isinstance(found, (pyo.ConcreteModel, Formulation)):
+        return _complete(name, found, started, time_limit)
+    seconds = time.perf_counter() - started
+    if isinstance(found, Result):
+        last = found.iterations[-1] if found.iterations else None
+        return Compared(
+            name,
+            found.objective,
+            found.dual_bound,
+            None if last is None else last.columns,
+            None if last is None else last.rows,
+            len(found.iterations),
+            len(found.nodes),
+            seconds,
+            found.termination.value,
+        )
+    objective = float(found.objective if hasattr(found, "objective") else found)
+    bound = float(getattr(found, "dual_bound", math.nan))
+    line = Compared(name, objective, bound, None, None, None, None, seconds, "Nothing is proved.")
+    if line.is_optimal:
+        return Compared(name, objective, bound, None, None, None, None, seconds, Termination.OPTIMAL.value)
+    return line
+
+
+def _complete(name: str, model: pyo.ConcreteModel | Formulation, started: float, time_limit: float) -> Compared:
+    formulation = model if isinstance(model, Formulation) else compile_model(model)
+    rows, columns = formulation.matrix.shape
+    found = solve_complete(formulation, time_limit)
+    proof = {
+        LPStatus.OPTIMAL: Termination.OPTIMAL,
+        LPStatus.INFEASIBLE: Termination.INFEASIBLE,
+        LPStatus.UNBOUNDED: Termination.UNBOUNDED,
+    }.get(found.status, Termination.TIME_LIMIT)
+    seconds = time.perf_counter() - started
+    return Compared(name, found.objective, found.bound, columns, rows, None, found.nodes, seconds, proof.value)
+
+
+def _name(way: Way) -> str:
+    if isinstance(way, functools.partial):
+        options = ", ".join(map(str, [*way.args, *(f"{key}={value!r}" for key, value in way.keywords.items())]))
+        return f"{_name(way.func)}({options})"
+    return str(getattr(way, "__name__", type(way).__name__))
+
+
+_NAMES = tuple(field.name.replace("_", " ") for field in fields(Compared))
+
+
+def _cells(line: Compared) -> tuple[str, ...]:
+    def number(value: float) -> str:
+        return f"{value:.8g}" if math.isfinite(value) else "none"
+
+    def count(value: int | None) -> str:
+        return "" if value is None else f"{value:,}"
+
+    return (
+        line.name,
+        number(line.objective),
+        number(line.dual_bound),
+        count(line.columns),
+        count(line.rows),
+        count(line.rounds),
+        count(line.nodes),
+        f"{line.seconds:.3g}",
+        line.proof,
+    )

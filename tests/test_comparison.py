@@ -1,0 +1,97 @@
+"""Formulations and methods side by side."""
+
+import functools
+import math
+
+import pyomo.environ as pyo
+import pytest
+
+from colgen import compare, compile_model, solve
+from colgen.comparison import Comparison, solve_complete
+from colgen.errors import InputError
+from problems.cutting_stock import CuttingStock, Instance
+from problems.cutting_stock.model import full
+from solvers.lp import LPStatus
+
+INSTANCE = Instance(10, (3, 4, 5), (4, 3, 2))
+
+
+def best(_):
+    """An answer without a bound."""
+    return 4
+
+
+class Found:
+    objective, dual_bound = 4.0, 4.0
+
+
+def test_column_generation_and_complete_models_agree():
+    table = compare(
+        INSTANCE,
+        {
+            "column generation": CuttingStock,
+            "arc flow": lambda i: full(i, "arc_flow"),
+            "compiled": lambda i: compile_model(full(i, "arc_flow")),
+            "solved before": lambda i: solve(CuttingStock(i)),
+            "a number": best,
+            "an object": lambda i: Found(),
+        },
+    )
+    assert [line.objective for line in table] == pytest.approx([4.0] * 6)
+    assert [line.is_optimal for line in table] == [True, True, True, True, False, True]
+    assert table.agree
+    generated, complete, _, _, number, _ = table
+    assert generated.rounds >= 1
+    assert generated.rows == 3
+    assert complete.rounds is None
+    assert complete.columns > generated.rows
+    assert (complete.columns, complete.rows) == compile_model(full(INSTANCE, "arc_flow")).matrix.shape[::-1]
+    assert number.columns is None
+    assert math.isnan(number.dual_bound)
+    assert all(line.seconds >= 0 for line in table)
+
+
+def test_a_table_prints_shows_and_becomes_a_frame():
+    table = compare(INSTANCE, [CuttingStock, functools.partial(full, formulation="arc_flow"), best])
+    assert [line.name for line in table] == ["CuttingStock", "full(formulation='arc_flow')", "best"]
+    lines = str(table).splitlines()
+    assert lines[0].split()[:4] == ["name", "objective", "dual", "bound"]
+    assert lines[1].startswith("CuttingStock")
+    assert lines[1].endswith("Proved optimal.")
+    assert "<td>full(formulation=&#x27;arc_flow&#x27;)</td>" in table._repr_html_()
+    assert isinstance(table[:2], Comparison)
+    assert len(table[:2]) == 2
+    frame = table.to_frame()
+    assert frame.loc["best", "objective"] == 4.0
+
+
+def test_proofs_that_contradict_each_other_are_pointed_out():
+    class Wrong:
+        objective = dual_bound = 3.0
+
+    table = compare(INSTANCE, {"right": CuttingStock, "wrong": lambda i: Wrong()})
+    assert not table.agree
+    assert "differ" in str(table)
+    assert "differ" in table._repr_html_()
+
+
+def test_limits_and_infeasible_models_are_said():
+    def infeasible(_):
+        m = pyo.ConcreteModel()
+        m.x = pyo.Var(bounds=(0, 1))
+        m.c = pyo.Constraint(expr=m.x >= 2)
+        m.o = pyo.Objective(expr=m.x)
+        return m
+
+    (line,) = compare(INSTANCE, {"infeasible": infeasible})
+    assert line.proof == "Proved infeasible." or "infeasible" in line.proof.lower()
+    assert solve_complete(infeasible(None)).status is LPStatus.INFEASIBLE
+    (line,) = compare(INSTANCE, {"no time": CuttingStock}, time_limit=0.0)
+    assert "time" in line.proof.lower() or line.is_optimal
+
+
+def test_ways_need_names_of_their_own():
+    with pytest.raises(InputError, match="one way or more"):
+        compare(INSTANCE, [])
+    with pytest.raises(InputError, match="same name"):
+        compare(INSTANCE, [best, best])
