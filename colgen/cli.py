@@ -148,6 +148,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--log", metavar="CSV", type=Path, help="write one line a round")
     command.add_argument("--json", metavar="FILE", help="write answer and bounds; - writes them instead of the report")
     command.add_argument("--plot", metavar="PNG", type=Path, help="draw the run (needs matplotlib)")
+    command.add_argument("--report", metavar="HTML", type=Path, help="summary, pictures and log as one page (likewise)")
     command.add_argument("--quiet", action="store_true", help="no progress, even on a terminal")
     command.add_argument("--traceback", action="store_true", help="show where an error came from")
 
@@ -273,7 +274,7 @@ def _exit_code(result: Result) -> int:
 
 def _check_destinations(arguments: argparse.Namespace, *more: str) -> None:
     """Before any work: that what is asked for can be written at its end."""
-    for option in ("log", "json", "plot", *more):
+    for option in ("log", "json", "plot", "report", *more):
         value = getattr(arguments, option, None)
         if value is None or str(value) == "-":
             continue
@@ -313,6 +314,8 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
         from colgen.plotting import overview
 
         overview(result).savefig(arguments.plot, dpi=150)
+    if arguments.report is not None:
+        result.report(arguments.report, f"{template.name}: {arguments.file}")
 
 
 def _summary(result: Result, relaxation: bool) -> list[str]:

@@ -106,6 +106,8 @@ class Comparison(Sequence[Compared]):
         ]
         return "\n".join(line.rstrip() for line in [*lines, *self._warning()])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _NAMES)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in _cells(line)) + "</tr>" for line in self)

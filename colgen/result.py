@@ -207,6 +207,12 @@ class Result:
             raise ImportError("to_frame needs pandas; to_csv writes the same table without it") from error
         return pandas.DataFrame(self.rows())
 
+    def report(self, path: str | Path, title: str = "A run of colgen") -> None:
+        """Write the summary, the pictures and the log as one HTML page that opens without a network."""
+        from colgen.report import report  # which reads results
+
+        report(self, path, title)
+
     def to_csv(self, path: str | Path) -> None:
         """Write the rounds as CSV, one line a round."""
         write_csv(self.rows(), path)

@@ -164,12 +164,12 @@ def test_solve_prints_answer_bounds_and_times(capsys, install, file):
         assert expected in out
 
 
-def test_solve_writes_json_log_and_plot(capsys, install, file, tmp_path):
+def test_solve_writes_json_log_plot_and_report(capsys, install, file, tmp_path):
     pytest.importorskip("matplotlib")
-    paths = {name: tmp_path / f"out.{name}" for name in ("json", "csv", "png")}
-    code, _, _ = run(
-        capsys, "solve", "stub", file, "--json", paths["json"], "--log", paths["csv"], "--plot", paths["png"]
-    )
+    paths = {name: tmp_path / f"out.{name}" for name in ("json", "csv", "png", "html")}
+    wanted = {"--json": "json", "--log": "csv", "--plot": "png", "--report": "html"}
+    options = [word for option, name in wanted.items() for word in (option, paths[name])]
+    code, _, _ = run(capsys, "solve", "stub", file, *options)
     assert code == 0
     content = json.loads(paths["json"].read_text(encoding="utf-8"))
     assert content["template"] == "stub"
@@ -179,6 +179,7 @@ def test_solve_writes_json_log_and_plot(capsys, install, file, tmp_path):
     assert sorted(task for part in content["answer"] for task in part["tasks"]) == list(range(6))
     assert len(paths["csv"].read_text(encoding="utf-8").splitlines()) == content["rounds"] + 1
     assert paths["png"].read_bytes().startswith(b"\x89PNG")
+    assert "Proved optimal." in paths["html"].read_text(encoding="utf-8")
 
 
 def test_json_on_standard_output_stands_alone(capsys, install, file):

@@ -1,0 +1,75 @@
+"""A run as one HTML page."""
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from colgen import IterationLimit, solve
+from problems.chain_map import ChainMAP, random
+from problems.coreference import Coreference
+from problems.coreference import random as random_scores
+from problems.cutting_stock import CuttingStock, Instance
+
+pytest.importorskip("matplotlib")
+
+
+class Reader(HTMLParser):
+    """Counts elements, and complains of tags that do not match."""
+
+    EMPTY = frozenset({"meta", "br", "img", "link"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.count, self.text = [], {}, []
+
+    def handle_starttag(self, tag, attributes):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def read(path):
+    reader = Reader()
+    reader.feed(path.read_text(encoding="utf-8"))
+    assert reader.open == []
+    return reader
+
+
+@pytest.mark.parametrize(
+    ("problem", "options"),
+    [
+        (CuttingStock(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211))), {"keep_duals": True}),
+        (Coreference(random_scores(12, 0), contracted=False), {}),
+        (ChainMAP(random(0, chains=3, labels=6), start=1), {"keep_duals": True}),
+        (CuttingStock(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211))), {"stop": IterationLimit(1)}),
+    ],
+    ids=["cutting_stock", "coreference", "chain_map", "stopped"],
+)
+def test_page_is_whole_and_loads_nothing(problem, options, tmp_path):
+    result = solve(problem, **options)
+    path = tmp_path / "run.html"
+    result.report(path, "A <run>")
+    page, reader = path.read_text(encoding="utf-8"), read(path)
+    assert "A &lt;run&gt;" in page
+    assert result.termination.value in " ".join(reader.text)
+    assert reader.count["svg"] >= 3
+    assert reader.count["tr"] > len(result.iterations)
+    for source in re.findall(r"""(?:src|href)\s*=\s*["']([^"']*)""", page):
+        assert source.startswith("#"), source  # within the page
+
+
+def test_long_logs_are_cut_in_the_middle(tmp_path):
+    result = solve(CuttingStock(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211))))
+    long = dataclasses.replace(result, iterations=[*result.iterations] * 1000)
+    long.report(tmp_path / "long.html")
+    reader = read(tmp_path / "long.html")
+    assert "left out" in " ".join(reader.text)
+    assert reader.count["tr"] < 600
