@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -607,9 +608,12 @@ class LinearMaster(RestrictedMaster):
                 return f"the column of {column.structure!r} is used {value} times, which is not whole"
             if not column.lower - 1e-6 <= value <= column.upper + 1e-6:
                 return f"the column of {column.structure!r} is used {value} times, outside its bounds"
-            for row, entry in zip(*self.entries(column), strict=True):
+            for row, entry in zip(*self._find_entries(self._known_part(column)), strict=True):
                 sums[row] += value * entry
             objective += value * column.cost
+        fault = self._violation_of_brought_rows(solution)
+        if fault is not None:
+            return fault
         f = self.formulation
         activity = np.array(sums)
         x = np.zeros(len(f.costs))
@@ -634,6 +638,34 @@ class LinearMaster(RestrictedMaster):
             return f"row {self.names.keys[r]!r} has activity {activity[r]:g}, expected {lower[r]:g} to {upper[r]:g}"
         if abs(objective - solution.objective) > 1e-6 * max(1.0, abs(objective)):
             return f"its objective is {objective:g}, not {solution.objective:g} as stated"
+        return None
+
+    def _known_part(self, column: Column) -> Column:
+        """The column without its coefficients in rows that it brings and that are not in the master."""
+        if not column.rows:
+            return column
+        own = {key: a for key, a in column.coefficients.items() if key in self.names.position}
+        brought = {row.key for row in column.rows}
+        unknown = [key for key in column.coefficients if key not in own and key not in brought]
+        return column if unknown else dataclasses.replace(column, coefficients=own, rows=())
+
+    def _violation_of_brought_rows(self, solution: Solution) -> str | None:
+        """The same for rows that the columns of a claimed answer bring and the master does not have."""
+        rows = {row.key: row for column, _ in solution.columns for row in column.rows}
+        for key, row in rows.items():
+            if key in self.names.position:
+                continue
+            activity = sum(row.coefficients.get(name, 0.0) * value for name, value in solution.variables.items())
+            for column, value in solution.columns:
+                entry = column.coefficients.get(key)
+                if entry is None and column.key is not None:
+                    entry = row.coefficients.get(column.key)
+                if entry is None:
+                    entry = row.coefficient(column) if row.coefficient else 0.0
+                activity += entry * value
+            slack = 1e-6 * max(1.0, abs(activity))
+            if not row.lower - slack <= activity <= row.upper + slack:
+                return f"row {key!r} has activity {activity:g}, expected {row.lower:g} to {row.upper:g}"
         return None
 
     def to_pyomo(self, solved: MasterSolution | None = None) -> pyo.ConcreteModel:

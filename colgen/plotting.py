@@ -312,10 +312,13 @@ def _focus(ax: Axes, result: Result, answers: Sequence[Floats], limits: Sequence
     everything = everything[np.isfinite(everything)]
     if not len(inner) or not len(everything):
         return
-    span = float(np.ptp(inner)) or 0.05 * max(1.0, abs(float(inner[0])))
+    # What rounding explains is no difference worth drawing.
+    least = 1e-6 * max(1.0, abs(float(inner[0])))
+    span = float(np.ptp(inner))
+    span = span if span > least else 0.05 * max(1.0, abs(float(inner[0])))
     low = max(float(everything.min()), float(inner.min()) - span)
     high = min(float(everything.max()), float(inner.max()) + span)
-    margin = 0.06 * (high - low) or 1.0
+    margin = 0.06 * (high - low) if high - low > least else span
     ax.set_ylim(low - margin, high + margin)
 
 

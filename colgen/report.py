@@ -19,14 +19,15 @@ _SHOWN = 500
 """Rounds in the log; of a longer run the first and the last ones."""
 
 _STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #111; background: #fff; max-width: 62rem; margin: 2rem auto;
+body { font: 15px/1.5 system-ui, sans-serif; color: #111; background: #fff; max-width: 72rem; margin: 2rem auto;
        padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .15rem .6rem; border-bottom: 1px solid #ddd; text-align: right; }
 th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 2px solid #111; position: sticky; top: 0; background: #fff; }
-figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
+.pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 1rem; align-items: start; }
+figure { margin: 0; } figure svg { width: 100%; height: auto; }
 .log { max-height: 30rem; overflow: auto; font-size: 13px; }
 """
 
@@ -41,7 +42,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Iteration], Any]], ...] = (
     ("rows", lambda i: i.rows),
     ("new columns", lambda i: i.new_columns),
     ("new rows", lambda i: i.new_rows),
-    ("seconds", lambda i: i.seconds),
+    ("seconds", lambda i: float(f"{i.seconds:.4g}")),
 )
 
 
@@ -57,7 +58,10 @@ def report(result: Result, path: str | Path, title: str = "A run of colgen") -> 
         f"<h1>{html.escape(title)}</h1>",
         f"<p>{html.escape(result.termination.value)}</p>",
         _summary(result),
-        *(f"<h2>{html.escape(name)}</h2><figure>{_svg(figure)}</figure>" for name, figure in _pictures(result)),
+        "<h2>Course</h2>",
+        '<div class="pictures">',
+        *(f"<figure>{_svg(figure)}</figure>" for figure in _pictures(result)),
+        "</div>",
         "<h2>Log</h2>",
         _log(result.iterations),
     ]
@@ -78,26 +82,30 @@ def _summary(result: Result) -> str:
         ("branch-and-bound nodes", len(result.nodes)),
         ("columns generated", result.columns_generated),
         ("rows generated", result.rows_generated),
-        *((f"seconds, {stage}", seconds) for stage, seconds in sorted(result.seconds.items()) if seconds),
+        *(
+            (f"seconds, {stage}", float(f"{seconds:.3g}"))
+            for stage, seconds in sorted(result.seconds.items())
+            if seconds
+        ),
     ]
     return _table((), ((name, _number(value)) for name, value in lines))
 
 
-def _pictures(result: Result) -> Iterable[tuple[str, Figure]]:
+def _pictures(result: Result) -> Iterable[Figure]:
     """Those that this run has something to show in."""
     if not result.iterations and not result.nodes:
         return
     from colgen import plotting
 
     if result.iterations:
-        yield "Bounds by round", _figure_of(plotting.bounds(result))
-        yield "Bounds by second", _figure_of(plotting.bounds(result, by="second"))
-        yield "Columns and rows", _figure_of(plotting.columns_and_rows(result))
+        yield _figure_of(plotting.bounds(result))
+        yield _figure_of(plotting.bounds(result, by="second"))
+        yield _figure_of(plotting.columns_and_rows(result))
+        yield _figure_of(plotting.stages(result))
         if any(isinstance(record.duals, Duals) for record in result.iterations):
-            yield "Dual values", plotting.duals(result)
-        yield "Time by stage", _figure_of(plotting.stages(result))
+            yield plotting.duals(result)
     if len(result.nodes) > 1:
-        yield "Branch and bound", _figure_of(plotting.tree(result))
+        yield _figure_of(plotting.tree(result))
 
 
 def _figure_of(axes: Any) -> Figure:
