@@ -51,10 +51,12 @@ def test_naive_score_and_numbers(seed):
     assert first == sorted(first)  # no number is left out, and they are in the order of first items
 
 
+@pytest.mark.parametrize("kicks", [0, 12])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_naive_no_single_move_and_no_join_gains(seed):
+def test_naive_no_single_move_and_no_join_gains(seed, kicks):
+    """Nor after kicks, although what did not gain before is not looked at again."""
     scores, start = draw(seed)
-    labels, value = local_search(scores, start, seed=seed)
+    labels, value = local_search(scores, start, kicks=kicks, seed=seed)
     clusters = range(labels.max() + 1)
     for item in range(len(labels)):
         for c in [*clusters, len(clusters)]:

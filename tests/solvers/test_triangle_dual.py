@@ -106,6 +106,51 @@ def test_a_planted_clustering_is_proved():
     assert found.labels.tolist() == planted.tolist()
 
 
+def violations(pairs, rows):
+    """Of each row, at the x that reduced scores and steepness say, from scratch."""
+    n = len(pairs)
+    x = np.clip(0.5 + pairs[:, :, 0] * pairs[:, :, 1], 0.0, 1.0).reshape(n * n)
+    return np.array([x[b] + x[c] - x[a] - 1.0 for a, b, c in rows])
+
+
+def all_rows(n):
+    for k in range(n):
+        for i, j in itertools.combinations(set(range(n)) - {k}, 2):
+            yield min(i, j) * n + max(i, j), min(i, k) * n + max(i, k), min(j, k) * n + max(j, k)
+
+
+@pytest.mark.parametrize("n", [3, 5, 9, 30])
+def test_rows_that_are_kept_are_all_that_count(n):
+    """Gathering and sweeping come to the optimum of the rounded bound over all rows: its conditions hold."""
+    rng = np.random.default_rng(n)
+    scores = symmetric(n, rng.normal(size=n * (n - 1) // 2))
+    pairs = np.stack([scores, np.full((n, n), 2.0)], axis=2)
+    rows, duals = np.empty((0, 4), dtype=np.int32), np.empty(0)
+    for _ in range(60 if n < 30 else 12):
+        rows, duals, _ = kernel._gather(pairs, rows, duals)
+        kernel._sweep(pairs.reshape(n * n, 2), rows, duals, 20)
+    assert (duals >= 0.0).all()
+    assert (np.diff(rows[:, 3]) >= 0).all()
+    assert len({tuple(row) for row in rows.tolist()}) == len(rows)
+    assert {tuple(row) for row in rows[:, :3].tolist()} <= set(all_rows(n))
+    upper = np.triu_indices(n, 1)
+    assert pairs[:, :, 0][upper] == pytest.approx(kernel._reduced(scores, rows, duals)[upper], abs=1e-9)
+    assert violations(pairs, list(all_rows(n))).max() <= 0.02
+    if (duals > 0.0).any():
+        assert np.abs(violations(pairs, rows[duals > 0.0, :3])).max() <= 0.02
+
+
+def test_a_row_that_is_gathered_moves_by_its_violation():
+    scores = symmetric(3, [3.0, 3.0, -3.0])
+    pairs = np.stack([scores, np.full((3, 3), 0.1)], axis=2)
+    rows, duals, looked = kernel._gather(pairs, np.empty((0, 4), dtype=np.int32), np.empty(0))
+    assert rows.tolist() == [[5, 1, 2, 0]]  # closed by the pair 1, 2, over item 0: 0.8 + 0.8 - 0.2 - 1 = 0.4
+    assert duals.tolist() == pytest.approx([1.5 * 0.4 / 0.3])
+    assert looked == 3
+    assert pairs[0, 1, 0] == pairs[0, 2, 0] == pytest.approx(1.0)
+    assert pairs[1, 2, 0] == pytest.approx(-1.0)
+
+
 @pytest.mark.parametrize("visits", [0, 1, 10_000])
 def test_a_limit_leaves_a_valid_bound(visits):
     scores = symmetric(7, np.random.default_rng(1).normal(size=21))
