@@ -73,6 +73,24 @@ def iterate(of: Graph, num_colours: int, seeds: Seeds) -> Coloured:
     return Coloured(weights, path[path >= 0])
 
 
+def complete(of: Graph) -> tuple[float, Ints]:
+    """The heaviest path of all, and its weight, by an iteration in which each class has a colour of its own.
+
+    That is the dynamic program over all sets of classes: exact, and fast where there are few of them.
+    """
+    present, classes = np.unique(of.classes, return_inverse=True)
+    if len(present) < of.length:
+        return -math.inf, np.empty(0, np.int64)
+    found = iterate(of._replace(classes=classes), len(present), np.zeros(1, np.uint64))
+    return float(found.weights[0]), found.path
+
+
+def is_small(of: Graph, steps: float = 1e10, memory: int = 1 << 29) -> bool:
+    """Whether :func:`complete` takes less than so many elementary steps, 2^m n², and so many bytes."""
+    m, n = len(np.unique(of.classes)), len(of.classes)
+    return m <= 30 and 2.0**m * n * n <= steps and table_bytes(max(m, 1), n) <= memory
+
+
 def table_bytes(num_colours: int, num_vertices: int) -> int:
     """Bytes that one iteration's table takes: half of the vertices, on average, have a colour of a set."""
     return 8 * ((num_vertices << (num_colours - 1)) + (1 << num_colours))

@@ -40,7 +40,9 @@ _PORTION = 256
 """States extended together, at first.  Larger portions let more states exclude each other, smaller ones come to the end
 sooner, to walks whose weight makes the rest of the search smaller: on graphs with wide gaps that is worth much more."""
 
-_BETWEEN_CLOCKS = 20_000_000
+_BETWEEN_CLOCKS = 1_000_000
+"""Extensions that are looked at between two looks at the clock."""
+
 _DONE, _PAUSED, _FULL = range(3)
 
 
@@ -59,7 +61,7 @@ class Found(NamedTuple):
     states
         How many were made.
     finished
-        False if the deadline came first.
+        False if the deadline came first, or the effort was used up.
     """
 
     bound: float
@@ -77,6 +79,7 @@ def heaviest(
     *,
     deadline: float = math.inf,
     states: int = STATES,
+    effort: float = math.inf,
 ) -> Found:
     """The heaviest walk that visits no remembered class twice, if it is heavier than ``lower``.
 
@@ -92,6 +95,8 @@ def heaviest(
         Value of ``time.monotonic()`` at which to give up.
     states
         How many may be held at once; portions get smaller until they fit, though never below a single state.
+    effort
+        How many may be made, roughly, before it gives up.
     """
     of = relaxed.graph
     n, length = len(of.first), of.length
@@ -113,7 +118,7 @@ def heaviest(
             *of[:4], relaxed.active, bits, penalty, relaxed.penalties.sum(), relaxed.to_go,
             vertex, parent, numbers, sets, levels, counters, best, walks, _BETWEEN_CLOCKS,
         )  # fmt: skip
-        if status == _DONE or time.monotonic() > deadline:
+        if status == _DONE or time.monotonic() > deadline or counters[1] > effort:
             break
         if status == _FULL and 2 * len(vertex) > states and counters[2] > 1:
             counters[2] = max(counters[2] // 4, 1)

@@ -29,8 +29,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-ROUNDS = 60
-"""Subgradient steps at most: by then the bound has settled, and what is left is for the search."""
+ROUNDS = 250
+"""Subgradient steps at most; steps get so small before that the bound has settled, and the rest is for the search."""
+
+_PATIENCE, _LEAST_STEP = 8, 0.005
+"""After so many steps in vain the step is halved; below this share of the first one it ends."""
 
 SMALL = 12
 """With so few vertices left the search takes less time than another step."""
@@ -112,15 +115,11 @@ def graph(weights: Floats, first: Floats, last: Floats, classes: Ints, length: i
     weights, first, last, classes, length
         See :class:`Graph`; nothing may be NaN or plus infinity.
     """
-    classes = np.ascontiguousarray(classes, dtype=np.int64)
+    classes = np.array(classes, dtype=np.int64)
     usable = np.where(classes[:, None] == classes[None, :], -np.inf, weights)
-    return Graph(
-        np.ascontiguousarray(usable),
-        np.ascontiguousarray(first, dtype=np.float64),
-        np.ascontiguousarray(last, dtype=np.float64),
-        classes,
-        int(length),
-    )
+    # Copies, for the kernels are compiled again for arrays that are read-only.
+    first, last = np.array(first, dtype=np.float64), np.array(last, dtype=np.float64)
+    return Graph(np.ascontiguousarray(usable), first, last, classes, int(length))
 
 
 def tolerance(weight: float) -> float:
@@ -296,7 +295,7 @@ def _ascend(  # type: ignore[no-untyped-def]
         if bound <= lower + _margin(lower):
             bound = lower
             break
-        if stalled == 5:
+        if stalled == _PATIENCE:
             step *= 0.5
             stalled = 0
             penalties[:] = best_penalties
@@ -333,7 +332,7 @@ def _ascend(  # type: ignore[no-untyped-def]
                 value, to_go = np.empty((length, n)), np.empty((length, n))
             if n <= small:
                 break
-        if k == rounds or step < 0.05:
+        if k == rounds or step < _LEAST_STEP:
             break
         target = lower if lower > -np.inf else relaxed - 0.05 * abs(relaxed) - 1e-3
         length_of_step = step * (relaxed - target) / norm

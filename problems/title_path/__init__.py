@@ -29,7 +29,8 @@ routing problems*, Networks 11 (1981); G. Righini, M. Salani, *New dynamic progr
 constrained elementary shortest path problem*, Networks 51 (2008).
 """
 
-from problems.title_path.instance import Instance, Path, from_graph, random, read, write
+from problems.title_path.files import read, write
+from problems.title_path.instance import Instance, Path, from_graph, random
 from problems.title_path.lazy import LazyPath
 from problems.title_path.outcome import PathResult
 from problems.title_path.template import TitlePath

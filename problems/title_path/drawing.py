@@ -37,7 +37,7 @@ def draw_convergence(iterations: Sequence[float]) -> Figure:
     ended = sorted(iterations)
     most = max([i for i in ended if i < math.inf], default=1.0)
     shares = [100.0 * (k + 1) / len(ended) for k in range(len(ended))]
-    x = [1.0, *[i for i in ended if i < math.inf], 1.3 * most]
+    x = [1.0, *[i for i in ended if i < math.inf], 2.5 * most]
     y = [0.0, *[s for i, s in zip(ended, shares, strict=True) if i < math.inf]]
     ax.step(x, [*y, y[-1]], where="post", color="0.0", lw=1.4)
     for share in (90.0, 100.0):
@@ -53,7 +53,12 @@ def draw_convergence(iterations: Sequence[float]) -> Figure:
             )
     if most > 20:
         ax.set_xscale("log")
-    ax.set_xlim(left=1.0 if most > 20 else 0.0)
+        ax.set_xticks([t * 10**e for e in range(int(math.log10(most)) + 1) for t in (1, 2, 5)])
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.xaxis.set_minor_formatter("")
+        ax.set_xlim(1.0, 2.5 * most)
+    else:
+        ax.set_xlim(0.0, 1.4 * most)
     ax.set_ylim(0.0, 106.0)
     ax.set_xlabel("iterations of colour coding")
     ax.set_ylabel("optimum found (% of instances)")

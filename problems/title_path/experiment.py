@@ -30,12 +30,9 @@ from problems.title_path.comparison import (
     with_beam,
 )
 from problems.title_path.drawing import draw_convergence
-from problems.title_path.instance import Instance
 from problems.title_path.learning import train
-from problems.title_path.outcome import PathResult
-from problems.title_path.rouge import rouge_l
 from problems.title_path.sections import Section, read_sections, split
-from problems.title_path.text import words
+from problems.title_path.training import title_score
 
 WIDTHS = (1, 80)
 """Of the beams of the source's table, beside the smallest that is always optimal."""
@@ -111,17 +108,12 @@ def rows(table: Table, way: str, sections: Sequence[Section], plan: Plan) -> lis
         Figure(f"optimal_{name}", 100.0 * optimal, "%", n),
         Figure(
             f"rouge_l_{name}",
-            fmean(_score(table.instances[k], result, sections[k]) for k, result in found.items()),
+            fmean(title_score(table.instances[k], result, sections[k]) for k, result in found.items()),
             "",
             n,
             "mean F measure",
         ),
     ]
-
-
-def _score(instance: Instance, result: PathResult, section: Section) -> float:
-    proposed = [] if result.path is None else instance.words(result.path)
-    return rouge_l(proposed, words(section.title)).f
 
 
 def convergence(table: Table) -> list[Figure]:

@@ -5,19 +5,33 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from colgen import Column, Duals, MasterSolution, MasterStatus, Pricing, PricingResult, RestrictedMaster, Row, Sense
-from colgen import Solution as MasterPoint
+from colgen import (
+    Column,
+    Duals,
+    MasterSolution,
+    MasterStatus,
+    Pricing,
+    PricingResult,
+    RestrictedMaster,
+    Row,
+    Sense,
+    Solution,
+)
 from colgen.duals import RowNames
 from problems.title_path.instance import Instance, Path
 from problems.title_path.search import Start
+from solvers.colour_coding import complete, is_small
 from solvers.elementary_path import heaviest
 
 WALK = ("walk", None)
 """The row that says that one walk is chosen."""
+
+_EFFORT = 100_000
+"""States after which it takes less time to remember all classes that are left, where these are few."""
 
 ONCE = "once"
 """Block of the rows that say that a class is visited once at most."""
@@ -33,7 +47,8 @@ class WalkMaster(RestrictedMaster):
     The first solve, before any row, is the Lagrangian relaxation of all of these rows at once
     (:mod:`solvers.walks`): its objective is that bound, while the walk that it shows is one that the unpenalised
     relaxation prefers, which has repeated classes to be separated.  Walks that cannot beat the best path known are left
-    out from then on; the best path itself takes their place.
+    out from then on; the best path itself takes their place.  If a solve needs too many states while few classes are
+    left, all of them are remembered, in a dynamic program over their sets (:mod:`solvers.colour_coding`).
     """
 
     sense = Sense.MAXIMIZE
@@ -44,20 +59,24 @@ class WalkMaster(RestrictedMaster):
         self._remembered = np.zeros(instance.num_classes, dtype=np.bool_)
         self._names = RowNames()
         self._names.append(WALK)
-        self._bound = start.bound
         self._solves = 0
-        self.states = 0
 
     def solve(self, time_limit: float = math.inf) -> MasterSolution:
         self._solves += 1
         start = self.start
         if start.open and self._solves > 1:
-            found = heaviest(start.relaxed, self._remembered, start.weight, deadline=time.monotonic() + time_limit)
-            self.states += found.states
+            deadline, left = time.monotonic() + time_limit, start.relaxed.graph
+            few = is_small(left)
+            effort = _EFFORT if few else math.inf
+            found = heaviest(start.relaxed, self._remembered, start.weight, deadline=deadline, effort=effort)
             start.offer(found.path)
-            if not found.finished:
+            if found.finished:
+                start.bound = max(min(start.bound, found.bound), start.weight)
+            elif few and time.monotonic() < deadline:  # so few classes are left that all of them can be remembered
+                start.offer(start.relaxed.vertices[complete(left)[1]])
+                start.bound = start.weight
+            else:
                 return MasterSolution(MasterStatus.LIMIT)
-            start.bound = max(min(start.bound, found.bound), start.weight)
             if start.open:
                 return self._solved(start.bound, tuple(found.walk.tolist()))
         if start.open:
@@ -73,7 +92,7 @@ class WalkMaster(RestrictedMaster):
         for row in rows:
             if row.key not in self._names.position:
                 self._names.append(row.key)
-                self._remembered[int(str(row.key[1]))] = True
+                self._remembered[cast(int, row.key[1])] = True
         for column in columns:
             self.start.offer(column.structure)
         return 0
@@ -84,8 +103,8 @@ class WalkMaster(RestrictedMaster):
     def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         return float(duals.get(WALK))
 
-    def solution(self, solved: MasterSolution) -> MasterPoint:
-        return MasterPoint(solved.objective, ((column_of(self.instance, solved.values), 1.0),))
+    def solution(self, solved: MasterSolution) -> Solution:
+        return Solution(solved.objective, ((column_of(self.instance, solved.values), 1.0),))
 
     @property
     def num_columns(self) -> int:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from colgen import InputError
-from problems.title_path.instance import Instance, read
+from problems.title_path.files import read
+from problems.title_path.instance import Instance
 from problems.title_path.learning import TitleModel
 from problems.title_path.sections import Section, read_file
 
@@ -18,7 +19,7 @@ OPTIONS = {
 
 
 def read_instance(path: Path) -> Instance:
-    """Read a graph in JSON.
+    """Read a graph in JSON; or, where the file is a trained model, the text on the standard input with its scores.
 
     Raises
     ------
@@ -27,10 +28,12 @@ def read_instance(path: Path) -> Instance:
     """
     if path.suffix == ".json":
         return read(path)
+    if path.suffix == ".npz":
+        return score_instance(Path("-"), path, {})
     with path.open("rb"):  # a file that is not there is the first thing to say
         raise InputError(
             f"{path}: a text needs a trained model, `colgen train title_path --data DIR --model FILE` makes one and "
-            f"--model FILE takes it; a graph ends in .json"
+            f"--model FILE takes it; a graph ends in .json, a model in .npz"
         )
 
 

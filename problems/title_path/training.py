@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from statistics import fmean
 
 from colgen.template import Figure, TrainOptions
 from problems.title_path.baseline import exact
-from problems.title_path.learning import TitleModel, train
+from problems.title_path.instance import Instance
+from problems.title_path.learning import train
 from problems.title_path.outcome import PathResult
 from problems.title_path.rouge import rouge_l
 from problems.title_path.sections import Section, read_sections, split
@@ -35,21 +35,19 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
     model.save(options.model)
     options.say(f"{options.model} is written")
     loss, constant, count = log_loss(model.selection, test)
-    results = [exact(model.instance(one.text, one.num_content_words)) for one in test]
+    graphs = [model.instance(one.text, one.num_content_words) for one in test]
+    scores = [title_score(graph, exact(graph), one) for graph, one in zip(graphs, test, strict=True)]
     return [
         Figure("sections", len(learn), "", 1, "trained on"),
         Figure("words", len(model.language.vocabulary), "", 1, "different ones in the bigram model"),
         Figure("test.log_loss", loss, "nat", count, "mean over the stems of the texts: in the title or not"),
         Figure("test.log_loss_constant", constant, "nat", count, "knowing the rate alone"),
-        quality("test.rouge_l", model, test, results),
+        Figure("test.rouge_l", fmean(scores), "", len(scores), "mean F measure of the optimal titles"),
         Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"),
     ]
 
 
-def quality(name: str, model: TitleModel, sections: Sequence[Section], results: Sequence[PathResult]) -> Figure:
-    """Mean F measure of ROUGE-L of the titles found; a section without one counts zero."""
-    scores = []
-    for section, result in zip(sections, results, strict=True):
-        proposed = [] if result.path is None else model.instance(section.text, len(result.path)).words(result.path)
-        scores.append(rouge_l(proposed, words(section.title)).f)
-    return Figure(name, fmean(scores), "", len(scores), "mean F measure")
+def title_score(instance: Instance, result: PathResult, section: Section) -> float:
+    """F measure of ROUGE-L of the title that a path spells, zero where there is no path."""
+    proposed = [] if result.path is None else instance.words(result.path)
+    return rouge_l(proposed, words(section.title)).f

@@ -10,6 +10,8 @@ from problems.title_path.baseline import exact
 from solvers.colour_coding import (
     _deal,
     best_num_colours,
+    complete,
+    is_small,
     iterate,
     num_iterations,
     success_probability,
@@ -36,6 +38,25 @@ def test_an_iteration_finds_the_best_colourful_path(seed):
         assert weight == pytest.approx(max(colourful, default=-math.inf))
     if len(found.path):
         assert instance.check(found.path) == pytest.approx(found.weights.max())
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_colour_for_each_class_is_exact(seed):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(1, 8)), int(rng.integers(1, 5))
+    instance = random(n, k, seed, num_classes=int(rng.integers(1, n + 1)), density=0.8, attraction=2.0)
+    optimum = heaviest(instance)
+    weight, path = complete(instance.graph._replace(classes=3 * instance.class_numbers))  # numbers may have gaps
+    assert weight == pytest.approx(-math.inf if optimum is None else optimum)
+    if optimum is not None:
+        assert instance.check(path) == pytest.approx(optimum)
+
+
+def test_what_is_small():
+    assert is_small(random(200, 3, 0, num_classes=12).graph)
+    assert not is_small(random(200, 3, 0, num_classes=12).graph, steps=1e6)
+    assert not is_small(random(200, 3, 0, num_classes=12).graph, memory=1 << 20)
+    assert not is_small(random(200, 3, 0).graph)
 
 
 def test_same_seeds_same_outcome_however_they_are_divided():

@@ -99,6 +99,13 @@ def test_what_is_no_better_than_what_is_known_is_not_returned():
     assert not len(again.walk)
 
 
+def test_effort_is_limited():
+    instance = random(60, 8, 0, attraction=10.0)
+    found = heaviest(ascend(instance.graph, rounds=0), np.ones(60, bool), effort=0, states=3000)
+    assert not found.finished
+    assert found.bound == math.inf
+
+
 def test_deadline_is_kept():
     instance = random(120, 12, 0, attraction=10.0)
     relaxed = ascend(instance.graph, rounds=0)

@@ -206,6 +206,9 @@ def test_train_and_solve(tmp_path, capsys, monkeypatch):
     assert score_instance(tmp_path / "book.jsonl", model, {"section": "2", "length": "4"}).length == 4
     monkeypatch.setattr("sys.stdin", text.open())
     assert "-" not in score_instance(Path("-"), model, {}).labels
+    monkeypatch.setattr("sys.stdin", text.open())
+    assert cli.main(["solve", "title_path", str(model), "--quiet"]) == 0  # a model alone reads the standard input
+    assert "Proved optimal." in capsys.readouterr().out
     for options, complaint in (
         ({}, "holds 60 sections"),
         ({"section": "61"}, "there is no section 61"),

@@ -9,6 +9,7 @@ from problems.title_path import Instance, TitlePath, random
 from problems.title_path.master import ONCE, WALK, WalkMaster, column_of
 from problems.title_path.search import Start
 from problems.title_path.template import RepeatedClasses
+from solvers.colour_coding import complete
 from tests.problems.title_path.naive import heaviest
 
 
@@ -83,6 +84,20 @@ def test_rows_are_generated_where_classes_repeat():
     assert result.root_bound == pytest.approx(result.objective)
     bounds = [iteration.dual_bound for iteration in result.iterations]
     assert bounds == sorted(bounds, reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_all_classes_are_remembered_where_states_are_too_many(seed, monkeypatch):
+    monkeypatch.setattr("problems.title_path.master._EFFORT", -1)
+    monkeypatch.setattr("solvers.elementary_path._BETWEEN_CLOCKS", 0)
+    called = []
+    monkeypatch.setattr("problems.title_path.master.complete", lambda of: called.append(of) or complete(of))
+    instance = random(30, 7, seed, num_classes=14, attraction=8.0)
+    result = solve(TitlePath(instance))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(complete(instance.graph)[0])
+    assert instance.check(result.answer) == pytest.approx(result.objective)
+    assert len(called) == len(result.iterations) - 1
 
 
 def test_bare_problem_needs_no_first_answer():

@@ -1,0 +1,95 @@
+"""Graphs in JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from colgen import InputError
+from problems.title_path.instance import Instance, from_arcs
+
+FORMAT = "colgen title_path graph"
+
+
+def read(path: Path | str) -> Instance:
+    """Read a graph in JSON, as :func:`write` writes it.
+
+    An object with ``length``, ``vertices`` (objects with ``name`` and, if they share it with others, ``class``) and
+    ``arcs`` (lists of tail, head, weight and, if it has one, label); the source is called ``null`` as a tail, the sink
+    as a head.
+
+    Raises
+    ------
+    InputError
+        Saying what was expected, where the file is something else.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a text file") from None
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: expected JSON, {error.msg}") from None
+    if not isinstance(content, dict) or not {"length", "vertices", "arcs"} <= content.keys():
+        raise InputError(f"{path}: expected an object with length, vertices and arcs")
+    try:
+        return _from_json(content, path.stem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _from_json(content: Mapping[str, Any], name: str) -> Instance:
+    labels, classes = [], []
+    for k, vertex in enumerate(_list(content["vertices"], "vertices")):
+        if not isinstance(vertex, dict) or not isinstance(vertex.get("name"), (str, int)):
+            raise InputError(f"vertex number {k}: expected an object with a name, not {vertex!r}")
+        labels.append(vertex["name"])
+        own = vertex.get("class")
+        classes.append(("vertex", vertex["name"]) if own is None else ("class", own))
+    number = {label: k for k, label in enumerate(labels)}
+    arcs = []
+    for k, arc in enumerate(_list(content["arcs"], "arcs")):
+        if not isinstance(arc, list) or len(arc) not in (3, 4):
+            raise InputError(f"arc number {k}: expected a list of tail, head, weight and perhaps a label, not {arc!r}")
+        for end in arc[:2]:
+            if end is not None and (not isinstance(end, (str, int)) or end not in number):
+                raise InputError(f"arc number {k}: there is no vertex {end!r}")
+        tail, head = (None if end is None else number[end] for end in arc[:2])
+        if tail is None and head is None:
+            raise InputError(f"arc number {k} leads from the source to the sink: a path has a vertex between them")
+        arcs.append((tail, head, arc[2], arc[3] if len(arc) == 4 else None))
+    return from_arcs(len(labels), arcs, content["length"], classes, labels, str(content.get("name", name)))
+
+
+def _list(value: object, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InputError(f"expected a list of {what}")
+    return value
+
+
+def write(instance: Instance, path: Path | str) -> None:
+    """Write a graph in JSON; :func:`read` reads it.  Labels become strings, unless they are whole numbers."""
+    labels = [label if isinstance(label, int) else str(label) for label in instance.labels]
+    vertices = [{"name": label, "class": c} for label, c in zip(labels, instance.class_numbers.tolist(), strict=True)]
+    arcs: list[list[Any]] = []
+    for v in np.flatnonzero(instance.first > -np.inf).tolist():
+        arcs.append([None, labels[v], float(instance.first[v]), *_label(instance, instance.num_vertices, v)])
+    for u, v in np.argwhere(instance.weights > -np.inf).tolist():
+        arcs.append([labels[u], labels[v], float(instance.weights[u, v]), *_label(instance, u, v)])
+    arcs += [[labels[v], None, float(instance.last[v])] for v in np.flatnonzero(instance.last > -np.inf).tolist()]
+    content = {"format": FORMAT, "name": instance.name, "length": instance.length, "vertices": vertices, "arcs": arcs}
+    Path(path).write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _label(instance: Instance, tail: int, head: int) -> list[str]:
+    if instance.via is None or instance.via[tail, head] < 0:
+        return []
+    return [instance.via_labels[instance.via[tail, head]]]
