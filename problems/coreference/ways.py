@@ -60,11 +60,17 @@ class Run:
     answer: Sequence[Cluster] = field(default=(), repr=False)
 
 
-def warm_up() -> None:
-    """Compile the kernels and import the libraries, which is nobody's speed."""
+def warm_up(instances: Sequence[Instance] = ()) -> None:
+    """Compile the kernels and import the libraries, which is nobody's speed.
+
+    Parameters
+    ----------
+    instances
+        To be solved in each way as well, small ones of the kind that is measured.
+    """
     for way in (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED):
-        run(way, random(16, 0), 60.0)
-        run(way, random(24, 1, positive=0.5), 60.0)
+        for instance in (random(16, 0), random(24, 1, positive=0.5), *instances):
+            run(way, instance, 60.0)
     Items.of(random_signs(36, 0))  # nothing is settled before all reductions have been tried
 
 
