@@ -37,7 +37,6 @@ ROW = 1 + NUM_DISTANCES
 RELATIONS = 8
 """Relations of a triple of tokens."""
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _EMPTY = np.int64(-1)
 
 
@@ -67,8 +66,9 @@ class Table(NamedTuple):
 
 @njit(cache=True)
 def _hash(key, mask):  # type: ignore[no-untyped-def]
-    mixed = np.uint64(key) * _MULTIPLIER
-    return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
+    # Both halves of the key times odd numbers of 30 bits: no product overflows, also where numba is switched off.
+    mixed = (key & 0x7FFFFFFF) * 0x2545F491 + (key >> 31) * 0x1B873593
+    return (mixed ^ (mixed >> 29)) & mask
 
 
 @njit(cache=True)

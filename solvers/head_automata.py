@@ -405,7 +405,7 @@ def relax(
         if score > lower:
             lower = score
             best_heads[:] = heads
-        if bound < upper - 1e-6 * abs(upper - lower):
+        if upper == np.inf or bound < upper - 1e-6 * abs(upper - lower):
             since = 0
         else:
             since += 1

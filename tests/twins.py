@@ -19,6 +19,7 @@ from problems.chain_map import Instance as Model
 from problems.coreference import Coreference
 from problems.coreference import Instance as Scores
 from problems.cutting_stock import CuttingStock, Instance
+from problems.grandparent_parsing import GrandparentParsing
 from problems.nonlocal_parsing import ParsingByColumns
 from problems.title_path import Instance as Digraph
 from problems.title_path import LazyPath, TitlePath
@@ -26,6 +27,8 @@ from tests.problems.chain_map.models import best_scores
 from tests.problems.chain_map.models import draw as draw_model
 from tests.problems.coreference.partitions import optimum as best_clustering
 from tests.problems.coreference.partitions import symmetric
+from tests.problems.grandparent_parsing.trees import instances as sentences_with_scores
+from tests.problems.grandparent_parsing.trees import optimum as best_tree
 from tests.problems.nonlocal_parsing.trees import instances as parsing
 from tests.problems.nonlocal_parsing.trees import optimum as best_parse
 from tests.problems.title_path.naive import heaviest
@@ -155,6 +158,19 @@ def chain_map(name: str, **how: Any) -> Twin:
     )
 
 
+# --- second-order parsing --------------------------------------------------------------------------------------------
+
+
+def grandparent_parsing(name: str, connectivity: str) -> Twin:
+    return Twin(
+        name,
+        sentences_with_scores(3),
+        lambda instance: GrandparentParsing(instance, connectivity=connectivity),
+        best_tree,
+        lambda instance, answer: instance.check(answer),
+    )
+
+
 TWINS = [
     Twin("cutting_stock", cutting_stock_instances(), CuttingStock, fewest_rolls, lambda i, answer: i.check(answer)),
     coreference("coreference"),
@@ -165,4 +181,6 @@ TWINS = [
     title_path("title_path", TitlePath),
     title_path("title_path_lazy", LazyPath),
     Twin("parsing_by_columns", parsing(), ParsingByColumns, best_parse, lambda i, answer: i.check(answer)),
+    grandparent_parsing("grandparent_parsing", "cuts"),
+    grandparent_parsing("grandparent_parsing_with_flow", "flow"),
 ]

@@ -161,7 +161,7 @@ def full(
     )
     for h, t in m.arc:
         if instance.arc_scores[h, t] == -np.inf:
-            m.z[h, t].fix(0)
+            m.z[h, t].setub(0)  # not fixed: a token without arcs is infeasible, and no error of the model
     del m.score
     terms = [float(instance.arc_scores[arc]) * m.z[arc] for arc in m.arc if instance.arc_scores[arc] > -np.inf]
     for name, scores in (("u", instance.grandparent_scores), ("q", instance.sibling_scores)):

@@ -121,9 +121,10 @@ class Parts(Pricing):
     def spare(self, duals: Duals, context: PricingContext) -> Floats:
         """How far dual values may be raised for each arc: what its reduced cost is below 0, and 0 where z must be 1.
 
-        There z is not 0, and neither is its reduced cost's part in the bound.
+        There z is not 0, and neither is its reduced cost's part in the bound.  Smoothed dual values are left alone as
+        well: columns of the master may improve at them, and raising would hide that.
         """
-        if not self.tighten:
+        if not self.tighten or context.provisional:
             return np.zeros((self.tokens + 1,) * 2)
         costs = self.arc_reduced_costs(duals, context)
         spare = np.where(np.isneginf(costs), 0.0, -self.tighten * np.minimum(costs, 0.0))
@@ -166,13 +167,16 @@ class GrandparentParts(Parts):
     ----------
     rows
         Columns bring their ``gp_arc`` rows (formulation ``"all"``); False for ``"one_gp+no_gp"``.
+    most
+        So many columns of an arc (p, c) a round, the best; 0: all that improve, as the source does, in fewer rounds.
     """
 
     kind = "grandparent"
 
-    def __init__(self, scores: PartScores, *, rows: bool = True, tighten: float = 1.0) -> None:
+    def __init__(self, scores: PartScores, *, rows: bool = True, tighten: float = 1.0, most: int = 0) -> None:
         super().__init__(scores, tighten=tighten)
         self.rows = rows
+        self.most = most
         arcs = ~np.isneginf(scores.arcs)
         self._inner = arcs.copy()
         self._inner[0] = False
@@ -184,22 +188,24 @@ class GrandparentParts(Parts):
         price += np.where(self._inner, self.spare(duals, context), 0.0)
         weight = context.cost_weight
         child = np.where(self._inner, weight * self.scores.parent_child_bounds - price, -np.inf)
-        candidates: list[Ints] = []
-        for p, c in np.argwhere(child > context.tolerance).tolist():
-            bound = weight * np.minimum(
-                self.scores.parent_child_bounds[p, c], self.scores.grandparent_parent_bounds[:, p]
-            )
-            g = np.flatnonzero(self._arcs[:, p] & (bound - price[p, c] - entered[:, p] > context.tolerance))
-            g = g[g != c]
-            candidates.append(np.stack([g, np.full(len(g), p), np.full(len(g), c)], axis=1))
-        triples = np.concatenate(candidates) if candidates else np.empty((0, 3), dtype=np.int64)
+        parents, children = np.nonzero(child > context.tolerance)
+        bound = np.minimum(
+            self.scores.parent_child_bounds[parents, children], self.scores.grandparent_parent_bounds[:, parents]
+        )
+        improving = weight * bound - price[parents, children] - entered[:, parents] > context.tolerance
+        improving &= self._arcs[:, parents]
+        improving[children, np.arange(len(children))] = False
+        grandparents, pairs = np.nonzero(improving)
+        triples = np.stack([grandparents, parents[pairs], children[pairs]], axis=1)
         g, p, c = triples.T
         gains = weight * self.score(triples) - price[p, c] - entered[g, p]
         gains -= self.own_rows(duals)[g, p, c]
         per_token = np.zeros(self.tokens + 1)
         np.maximum.at(per_token, c, gains)
-        improving = gains > context.tolerance
-        return self.result(triples[improving], gains[improving], per_token, duals, context)
+        chosen: Ints = np.flatnonzero(gains > context.tolerance)
+        if self.most:
+            chosen = _best_of_each(chosen, gains, p * (self.tokens + 1) + c, self.most)
+        return self.result(triples[chosen], gains[chosen], per_token, duals, context)
 
     def column(self, triple: tuple[int, ...]) -> Column:
         g, p, c = triple
@@ -214,6 +220,14 @@ class GrandparentParts(Parts):
         else:
             coefficients[("no_gp", (g, p))] = 1.0
         return Column(float(self.known[triple]), coefficients, ("grandparent", triple), key, integer=False, rows=rows)
+
+
+def _best_of_each(chosen: Ints, gains: Floats, groups: Ints, most: int) -> Ints:
+    """Of positions, those of the largest gains of each group, no more than ``most`` of one."""
+    order = chosen[np.lexsort((-gains[chosen], groups[chosen]))]
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    return order[rank < most]
 
 
 class SiblingParts(Parts):

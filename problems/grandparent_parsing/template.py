@@ -58,7 +58,7 @@ class GrandparentParsing(Problem):
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
     warm
-        Start from the best first-order tree as the incumbent; False: from nothing but the source's initial parts.
+        Start from the parts of the best first-order tree as well; False: from the source's initial parts alone.
     """
 
     def __init__(
@@ -152,10 +152,14 @@ class GrandparentParsing(Problem):
         return columns
 
     def initial_answers(self) -> Iterable[Solution]:
-        if self.warm:
-            found = arborescence(self.scores.arcs, single_root=self.single_root)
-            if found is not None:
-                yield self.solution(as_heads(found[0]))
+        heads = self._first_tree() if self.warm else None
+        if heads is not None:
+            yield self.solution(heads)
+
+    def _first_tree(self) -> Heads | None:
+        """The best tree by the arcs' scores alone."""
+        found = arborescence(self.scores.arcs, single_root=self.single_root)
+        return None if found is None else as_heads(found[0])
 
     def solution(self, heads: Heads) -> Solution:
         """A tree as a solution of the master."""
@@ -215,12 +219,7 @@ class Rounding(Heuristic):
         spread = np.ptp(arcs[~np.isneginf(arcs)]) + 1.0
         weights = np.where(np.isneginf(arcs), -np.inf, z + 1e-6 * arcs / spread)
         found = arborescence(weights, single_root=problem.single_root)
-        if found is None:
-            return None
-        solution = problem.solution(as_heads(found[0]))
-        # The tree's parts bring rows that the master may not have, without which it could not check the solution.
-        context.master.add([column for column, _ in solution.columns if not context.master.holds(column)])
-        return solution
+        return None if found is None else problem.solution(as_heads(found[0]))
 
 
 def _depth(vertices: np.ndarray[tuple[int], np.dtype[np.int64]], vertex: int) -> int:

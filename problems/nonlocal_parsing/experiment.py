@@ -15,9 +15,10 @@ import numpy as np
 from colgen import InputError
 from colgen.template import BenchOptions, Figure
 from problems.dependency.sentence import Heads, Sentence
+from problems.nonlocal_parsing.decoding import accuracy, usable
 from problems.nonlocal_parsing.drawing import draw_by_length
 from problems.nonlocal_parsing.families import COMBINATION, FAMILIES
-from problems.nonlocal_parsing.learning import accuracy, begin, usable
+from problems.nonlocal_parsing.learning import begin
 from problems.nonlocal_parsing.measuring import (
     Parsed,
     compare_methods,

@@ -11,8 +11,9 @@ from colgen import InputError
 from colgen.template import Figure, TrainOptions
 from problems.dependency.conll import read_conll
 from problems.dependency.sentence import Sentence
+from problems.nonlocal_parsing.decoding import accuracy, parse, usable
 from problems.nonlocal_parsing.families import COMBINATION
-from problems.nonlocal_parsing.learning import EPOCHS, FAMILY_EPOCHS, accuracy, parse, train, usable
+from problems.nonlocal_parsing.learning import EPOCHS, FAMILY_EPOCHS, train
 
 _QUICK = 150
 """Sentences of a quick training."""

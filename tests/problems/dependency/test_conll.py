@@ -107,7 +107,11 @@ def test_files_that_are_none(tmp_path):
 @pytest.mark.skipif(not DATA.is_dir(), reason="the corpora are not there (COLGEN_DATA names their folder)")
 @pytest.mark.parametrize(
     ("name", "sentences"),
-    [("danish/da_cdt-test.conll", 552), ("hungarian/hu_szeged-ud-test.conllu", 449), ("italian/it_isdt-ud-test.conllu", 482)],
+    [
+        ("danish/da_cdt-test.conll", 552),
+        ("hungarian/hu_szeged-ud-test.conllu", 449),
+        ("italian/it_isdt-ud-test.conllu", 482),
+    ],
 )
 def test_corpora_come_back_as_they_were(name, sentences):
     found = read_conll(DATA / name)

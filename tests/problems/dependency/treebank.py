@@ -16,7 +16,7 @@ _ATTACHES = {"D": "N", "A": "N", "P": "N", "N": "V", "V": "V"}
 
 
 def sentence(rng, length=None):
-    """Determiners, adjectives and prepositions hang from the next noun, nouns from the nearest verb, verbs from the first."""
+    """Most words hang from the next noun, nouns from the nearest verb, verbs from the first."""
     n = int(rng.integers(2, 9)) if length is None else length
     tags = [str(tag) for tag in rng.choice(list(_WORDS), n)]
     tags[int(rng.integers(n))] = "V"

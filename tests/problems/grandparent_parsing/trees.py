@@ -43,9 +43,7 @@ def worth(instance, heads):
 def optimum(instance):
     """The best score of any tree, None if there is none."""
     values = [
-        worth(instance, heads)
-        for heads in all_trees(len(instance))
-        if not instance.single_root or heads.count(0) == 1
+        worth(instance, heads) for heads in all_trees(len(instance)) if not instance.single_root or heads.count(0) == 1
     ]
     best = max(values)
     return None if best == -np.inf else best

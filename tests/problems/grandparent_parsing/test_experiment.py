@@ -1,0 +1,40 @@
+"""The benchmark on a small language: all figures, and the equalities that the source's tables rest on."""
+
+import pytest
+
+from colgen import InputError
+from colgen.template import BenchOptions
+from problems.dependency import write_conll
+from problems.grandparent_parsing.drawing import draw_tree
+from problems.grandparent_parsing.experiment import bench_grandparent_parsing
+from tests.problems.dependency.treebank import sentences
+
+
+def test_bench(tmp_path):
+    for seed, kind in enumerate(("train", "dev", "test")):
+        write_conll(sentences(40, seed), tmp_path / f"xx-ud-{kind}.conllu")
+    said = []
+    options = BenchOptions(tmp_path, quick=True, say=said.append, plot=tmp_path / "seconds.png")
+    figures = {figure.name: figure for figure in bench_grandparent_parsing(options)}
+    name = tmp_path.name
+    assert figures[f"{name}.objective_difference"].value < 1e-6
+    assert figures[f"{name}.proved"].value == 100.0
+    assert 0.0 < figures[f"{name}.added"].value <= figures[f"{name}.scored"].value <= 1.0
+    assert figures[f"{name}.all.whole"].value >= figures[f"{name}.one_gp+no_gp.whole"].value
+    assert figures[f"accuracy_{name}"].value > 30.0
+    assert figures[f"tokens_per_second_{name}"].value > 0.0
+    assert (tmp_path / "seconds.png").stat().st_size > 0
+    assert said
+
+
+def test_bench_needs_data(tmp_path):
+    with pytest.raises(InputError, match="--data"):
+        bench_grandparent_parsing(BenchOptions())
+    with pytest.raises(InputError, match="'train' in its name"):
+        bench_grandparent_parsing(BenchOptions(tmp_path))
+
+
+def test_a_tree_is_drawn(tmp_path):
+    picture = draw_tree(("a", "b"), {(0, 1): 1.0, (1, 2): 0.5, (0, 2): 0.5, (2, 1): 0.0}, "two readings")
+    picture.savefig(tmp_path / "tree.png")
+    assert len(picture.axes[0].patches) == 3

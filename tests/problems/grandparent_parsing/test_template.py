@@ -1,0 +1,120 @@
+"""Price and cut on the engine: the relaxation of the complete model, the best tree, and few parts scored."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from colgen import InputError, LinearMaster, PricingContext, Sense, Termination, compile_model, solve
+from problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, random
+from problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
+from tests.problems.dependency.treebank import random_weights, sentences
+from tests.problems.grandparent_parsing.trees import instances, optimum
+
+ways = st.fixed_dictionaries(
+    {
+        "connectivity": st.sampled_from(["cuts", "flow"]),
+        "formulation": st.sampled_from(["all", "one_gp+no_gp"]),
+        "tighten": st.booleans(),
+        "warm": st.booleans(),
+    }
+)
+
+
+@settings(max_examples=25)
+@given(instance=instances(4), how=ways)
+def test_optimum_is_that_of_enumeration(instance, how):
+    result, best = solve(GrandparentParsing(instance, **how)), optimum(instance)
+    if best is None:
+        assert result.termination is Termination.INFEASIBLE
+        return
+    assert result.is_optimal
+    assert result.objective == pytest.approx(best)
+    assert instance.check(result.answer) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("tighten", [False, True])
+def test_relaxation_is_that_of_the_complete_model(seed, tighten):
+    instance = random(5, seed, siblings=seed % 2 == 1, strength=2.0, single_root=seed % 3 == 0)
+    for connectivity in ("flow", "cuts"):
+        problem = GrandparentParsing(instance, connectivity=connectivity, tighten=tighten)
+        result = solve(problem, relaxation=True)
+        complete = LinearMaster(compile_model(full(instance, "all", connectivity=connectivity))).solve()
+        assert result.objective == pytest.approx(complete.objective)
+        assert result.dual_bound == pytest.approx(complete.objective)
+
+
+def reduced_costs(oracle, scores, duals, triples, siblings):
+    """Of each part, naively."""
+    found = {}
+    for i, j, k in triples:
+        if siblings:
+            cost = scores[i, j, k]
+            cost -= duals.get(("before", (i, k))) if k != i else 0.0
+            cost -= duals.get(("after", (i, j))) if j != i else 0.0
+            cost -= duals.get(("first", (i, int(k > i)))) if j == i else 0.0
+        else:
+            cost = scores[i, j, k] - duals.get(("one_gp", (j, k))) - duals.get(("gp_arc", (i, j, k)))
+        found[i, j, k] = cost
+    return found
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_oracles_miss_no_part_that_improves(seed):
+    instance = random(6, seed, siblings=True, strength=1.0)
+    problem = GrandparentParsing(instance, tighten=False)
+    first = problem.restricted_master()
+    first.add(list(problem.initial_columns()))
+    solved = first.solve()
+    while solved.phase == 1:  # with the parts of a tree there is no need for artificial variables
+        first.add([column for answer in problem.initial_answers() for column, _ in answer.columns])
+        solved = first.solve()
+    for oracle in problem.oracles:
+        siblings = isinstance(oracle, SiblingParts)
+        priced = oracle.price(solved.duals, PricingContext(Sense.MAXIMIZE))
+        scores = instance.sibling_scores if siblings else instance.grandparent_scores
+        triples = sibling_triples(6) if siblings else grandparent_triples(6)
+        naive = reduced_costs(oracle, scores, solved.duals, triples, siblings)
+        improving = {part for part, cost in naive.items() if cost > 1e-6}
+        assert improving == {column.structure[1] for column in priced.columns}
+        assert priced.bound >= max(naive.values()) - 1e-9
+
+
+def test_bounds_save_scoring():
+    text = sentences(12, 1)
+    weights = random_weights(text, 1)
+    sentence = max(text, key=len)
+    problem = GrandparentParsing(weights.scorer(sentence))
+    result = solve(problem)
+    assert result.is_optimal
+    assert problem.scored["grandparent"] < len(grandparent_triples(len(sentence)))
+    assert problem.added["grandparent"] <= problem.scored["grandparent"]
+    assert problem.check(result.answer) == pytest.approx(result.objective)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_arc_gp_is_never_violated_where_columns_bring_their_rows(seed):
+    instance = random(6, seed, strength=2.0)
+    result = solve(GrandparentParsing(instance), relaxation=True)
+    assert ArcGP(6).separate(result.solution) == []
+
+
+def test_arrays_will_do():
+    arcs = np.zeros((3, 3))
+    arcs[0, 1] = arcs[1, 2] = 1.0
+    result = solve(GrandparentParsing(arcs))
+    assert result.answer == (0, 1)
+    grandparents = np.zeros((3, 3, 3))
+    grandparents[0, 2, 1] = 5.0
+    assert solve(GrandparentParsing(arcs, grandparents)).answer == (2, 0)
+
+
+def test_one_token_and_none_to_hang_from():
+    assert solve(GrandparentParsing(Instance(np.zeros((2, 2))))).answer == (0,)
+    assert solve(GrandparentParsing(Instance(np.full((2, 2), -np.inf)))).termination is Termination.INFEASIBLE
+
+
+def test_arrays_beside_a_scorer_are_refused():
+    with pytest.raises(InputError, match="not both"):
+        GrandparentParsing(random(3, 0), np.zeros((4, 4, 4)))
