@@ -531,6 +531,35 @@ def test_costs_in_phase_1_do_not_make_a_problem_infeasible():
         solve(Dear())
 
 
+def test_duals_of_the_wrong_sign_do_not_make_a_problem_infeasible():
+    # Nothing improves for an oracle that reads its duals the wrong way round, and what it states is true of its column.
+    class Reversed(Pool):
+        def price(self, duals, context):
+            return super().price(duals.replace(-duals.values), context)
+
+    nothing = Column(0.0, {}, structure="nothing")
+
+    class Wrong(CuttingStock):
+        def pricing(self):
+            return Reversed([nothing, *(cutting_column(p) for p in patterns())], states=False)
+
+    with pytest.raises(errors.OracleBeatenError, match="at duals of the opposite sign"):
+        solve(Wrong())
+
+
+def test_infeasible_though_the_oracle_refuses_impossible_duals():
+    class Strict(Pool):
+        def price(self, duals, context):
+            assert (duals.values >= -1e-9).all()
+            return super().price(duals, context)
+
+    class Scarce(CuttingStock):
+        def pricing(self):
+            return Strict([Column(1.0, {("demand", 0): 1.0}, structure=0)])
+
+    assert solve(Scarce()).termination is Termination.INFEASIBLE
+
+
 class Hashed(Column):
     """A column that can be a dictionary's key."""
 

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("colgen", "problems", "solvers")
 
-NOT_OURS = {"__pycache__", "build", "data", "dist", "results"}  # directories that .gitignore names as well
+NOT_OURS = {"__pycache__", "build", "data", "dist", "results", "site"}  # directories that .gitignore names as well
 KEPT = {".ci", ".github"}
 
 # The patterns hold no full name or path themselves, so that this file passes its own tests.

@@ -199,6 +199,19 @@ def test_columns_that_bring_rows():
     assert master.solve().objective == pytest.approx(1 + 1.5 * 5.25)
 
 
+def test_an_answer_is_checked_against_rows_that_its_columns_would_bring():
+    master = covering(demands=(3.0, 0.0))
+    link = Row(("link", 7), upper=0.0, coefficients={("y", None): -1.0})
+    column = Column(0.5, {("demand", 0): 1.0, ("link", 7): 1.0}, "linked", rows=(link,))
+    # Cost 1, 5 a unit of y, 0.5 a unit of the column; each of them covers a unit.
+    assert master.violation(Solution(1 + 3 * 0.5 + 3 * 5.0, ((column, 3.0),), {("y", None): 3.0})) is None
+    fault = master.violation(Solution(1 + 3 * 0.5 + 5.0, ((column, 3.0),), {("y", None): 1.0}))
+    assert "('link', 7) has activity 2" in fault
+    unknown = Column(0.5, {("demand", 0): 1.0, ("other", 7): 1.0}, "unknown", rows=(link,))
+    with pytest.raises(UnknownRowError, match="other"):
+        master.violation(Solution(2.5, ((unknown, 3.0),)))
+
+
 def random_master(rng):
     """A master that has grown in many steps, and the arrays that it should hold."""
     master = covering(tuple(float(d) for d in rng.integers(1, 6, size=3)))

@@ -1,20 +1,53 @@
 """The code that the pages show runs, and does what they say."""
 
+import contextlib
+import io
 import re
 from pathlib import Path
+
+import pytest
 
 import colgen
 from colgen import Termination
 
 ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+WITH_CODE = [page for page in PAGES if "```python" in (DOCS / page).read_text(encoding="utf-8")]
+
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def blocks(page):
-    return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    """The fenced blocks of a page, in order: (language, text)."""
+    return FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+def plain(output):
+    """What of an output is the same in every run and on every machine: words and numbers, not seconds or line ends."""
+    return re.sub(r"\d[\d.e-]* s\b", "0 s", " ".join(output.split()))
+
+
+def run(page):
+    """Execute a page's Python blocks, in order and in one namespace.
+
+    A block ```text``` right after one of ```python``` is what the latter must print; ```console``` shows output that
+    differs from machine to machine and is not compared.
+    """
+    names: dict = {"__name__": "__main__"}  # a page that is a whole program runs as one
+    all_blocks = blocks(page)
+    for (language, text), (follower, shown) in zip(all_blocks, [*all_blocks[1:], ("", "")], strict=True):
+        if language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(text, page, "exec"), names)
+            if follower == "text" and printed.getvalue():
+                assert plain(printed.getvalue()) == plain(shown), page
+    return names
 
 
 def test_example_of_the_readme(capsys):
-    (example,) = blocks("README.md")
+    ((_, example),) = [block for block in blocks("README.md") if block[0] == "python"]
     names: dict = {}
     exec(compile(example, "README.md", "exec"), names)
     result = names["result"]
@@ -26,18 +59,68 @@ def test_example_of_the_readme(capsys):
     assert (cut >= [97, 610, 395, 211]).all()
 
 
+@pytest.mark.parametrize("page", [page for page in WITH_CODE if page != "tutorial.md"])
+def test_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run(f"docs/{page}")
+
+
+def test_the_tutorial_ends_with_a_proof_and_its_mistakes_are_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run("docs/tutorial.md")
+    assert names["result"].is_optimal
+    assert [line.objective for line in names["comparison"]] == pytest.approx([285, 285])
+    assert "<svg" in (tmp_path / "relaxation.html").read_text(encoding="utf-8")
+    causes = ["had the opposite sign", "either best() is not exact", "one coefficient accounts for it"]
+    for finding, cause in zip(names["found"].values(), causes, strict=True):
+        assert cause in finding.message
+    for oracle in (names["WrongSign"], names["WrongColumn"]):
+        problem = names["GeneralizedAssignment"](names["small"])
+        problem.oracle = oracle
+        with pytest.raises(colgen.ColgenError, match=oracle.__name__):
+            colgen.solve(problem)
+
+
 def test_page_names_every_termination():
-    page = (ROOT / "docs" / "how_it_works.md").read_text(encoding="utf-8")
+    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
     assert [reason.name for reason in Termination if f"`{reason.name}`" not in page] == []
 
 
 def test_page_names_every_diagnostic():
-    page = (ROOT / "docs" / "how_it_works.md").read_text(encoding="utf-8")
+    page = (DOCS / "when_it_goes_wrong.md").read_text(encoding="utf-8")
     names = [name for name in vars(colgen.errors) if name.endswith("Error") and name != "ColgenError"]
     assert [name for name in names if f"`{name}`" not in page] == []
 
 
+def test_every_public_name_has_a_place_in_the_reference():
+    # A module in the reference brings all of its public names.
+    places = set()
+    for page in (DOCS / "api").glob("*.md"):
+        places |= set(re.findall(r"^::: ([\w.]+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
+    missing = []
+    for name in colgen.__all__:
+        module = getattr(getattr(colgen, name), "__module__", "")
+        if f"colgen.{name}" not in places and module not in places:
+            missing.append(name)
+    assert missing == ["Key"]  # an alias, told where keys are used
+
+
+def test_every_template_has_a_page_and_a_reference():
+    for template in sorted(path.parent.name for path in (ROOT / "problems").glob("*/template.py")):
+        assert (DOCS / "templates" / f"{template}.md").is_file(), template
+        assert (DOCS / "api" / f"{template}.md").is_file(), template
+
+
+def test_glossary_has_the_words_of_the_house():
+    glossary = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    words = re.search(r"^## Words\n(.*?)^## ", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    quoted = " ".join(re.findall(r"^> ?(.*)$", words[1], re.MULTILINE))
+    listed = [re.sub(r" \(.*?\)", "", word).strip(" .") for word in re.split(r",(?![^(]*\))|\. ", quoted)]
+    assert len(listed) > 30
+    assert [word for word in listed if f"**{word}**" not in glossary] == []
+
+
 def test_links_of_the_pages_lead_somewhere():
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(DOCS / page for page in PAGES)]:
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"

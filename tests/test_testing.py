@@ -10,7 +10,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Column, OnOriginalVariable, OraclePricing, Problem, Row, Separation, Solution, artificial
+from colgen import Best, Column, OnOriginalVariable, OraclePricing, Problem, Row, Separation, Solution, artificial
 from colgen.testing import ConformanceError, Report, check_problem
 from tests.assignment import Assignment, Knapsack, assignment
 
@@ -249,6 +249,24 @@ def test_claim_of_exactness_that_is_not_true():
 
     # The engine's own check of exactness comes first: the kit reports what it says.
     assert_found(check(Greedy), "diagnostic", r"OracleBeatenError: .* it is not exact")
+
+
+def test_a_formula_by_which_all_columns_are_alike_explains_nothing():
+    # The engine stops in phase 1: without the duals of 'assign' every column would cost the same there.
+    class Greedy(Knapsack):
+        def best(self, duals, context):
+            own = self.problem
+            gains = duals["assign"] - context.cost_weight * own.costs[self.machine]
+            tasks, room = [], own.capacities[self.machine]
+            for task in np.argsort(-gains / own.sizes[self.machine]).tolist():
+                if gains[task] > 0 and own.sizes[self.machine][task] <= room:
+                    tasks.append(task)
+                    room -= own.sizes[self.machine][task]
+            return Best((self.machine, tuple(tasks)), -gains[tasks].sum() - duals["use", self.machine])
+
+    report = check(Greedy)
+    assert not findings(report, "row left out"), report
+    assert_found(report, "not exact", "either best.. is not exact")
 
 
 def test_a_heuristic_that_claims_nothing_is_no_mistake():
