@@ -6,12 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PACKAGES := colgen problems solvers
+MKDOCS := $(BIN)/python -m mkdocs build --strict
 
 # Arguments for the command: make demo ARGS=..., make test ARGS="-k master", make bench ARGS=...
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check format bench wheel-check clean
+.PHONY: help demo test test-all check docs format bench wheel-check clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -25,11 +26,15 @@ test: $(VENV)/installed-dev  ## the fast tests
 test-all: $(VENV)/installed-dev  ## all tests, also those marked slow
 	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
 
-check: $(VENV)/installed-dev  ## style, types, and the order of the three floors
+check: $(VENV)/installed-dev  ## style, types, the order of the three floors, and the documentation
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy --strict $(PACKAGES)
 	$(BIN)/lint-imports
+	$(MKDOCS)
+
+docs: $(VENV)/installed-docs  ## build the documentation: site/index.html
+	$(MKDOCS) $(ARGS)
 
 format: $(VENV)/installed-dev  ## put the code in the project's format
 	$(BIN)/python -m ruff check --fix .
@@ -54,7 +59,7 @@ wheel-check: $(VENV)/installed-dev  ## build the distribution, install it in an 
 	venv/bin/colgen demo
 
 clean:  ## remove the environment and everything that was built or cached
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -72,4 +77,8 @@ $(VENV)/installed-dev: $(VENV)/installed
 
 $(VENV)/installed-bench: $(VENV)/installed
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[benchmark]'
+	@touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
 	@touch $@

@@ -101,10 +101,11 @@ def check_weak_duality(sense: Sense, bound: float, solved: MasterSolution, prici
 
 
 def probe_infeasibility(pricing: Sequence[Pricing], solved: MasterSolution, context: PricingContext) -> None:
-    """Before infeasibility is believed: check that no oracle forgets that costs count zero in phase 1.
+    """Before infeasibility is believed: check that no oracle overlooks, in phase 1, what it finds elsewhere.
 
     With duals multiplied by a large number an oracle that adds costs regardless finds what it should have found; one
-    that honours the cost weight returns what it returned before.
+    that honours the cost weight returns what it returned before.  With duals of the opposite sign, likewise one that
+    reads them the wrong way round; that is asked at the root alone, since such an oracle gets no further.
     """
     if not isinstance(solved.duals, Duals):
         return
@@ -113,14 +114,42 @@ def probe_infeasibility(pricing: Sequence[Pricing], solved: MasterSolution, cont
         claimed = oracle.price(solved.duals, context).bound
         if claimed is None:
             continue
-        columns = list(oracle.price(large, context).columns)
-        for column, found in zip(columns, context.reduced_costs(columns, solved.duals), strict=True):
-            if context.sense.is_better(found, claimed, _CHECK * max(1.0, abs(found))):
-                raise OracleBeatenError(
-                    f"{oracle.name} would make the problem infeasible, but it overlooked the column of "
-                    f"{column.structure!r}: in phase 1 a column's own cost counts zero, so multiply costs by "
-                    "context.cost_weight"
-                )
+        _check_overlooked(
+            oracle,
+            oracle.price(large, context).columns,
+            claimed,
+            solved.duals,
+            context,
+            "in phase 1 a column's own cost counts zero, so multiply costs by context.cost_weight",
+        )
+        if context.decisions:
+            continue
+        try:
+            columns = oracle.price(solved.duals.replace(-solved.duals.values), context).columns
+        except Exception:  # an oracle need not cope with signs that duals of its rows cannot have
+            continue
+        _check_overlooked(
+            oracle,
+            columns,
+            claimed,
+            solved.duals,
+            context,
+            "it returns that one at duals of the opposite sign; the reduced cost is c_j - πᵀa_j when minimising and "
+            "when maximising",
+        )
+
+
+def _check_overlooked(
+    oracle: Pricing, columns: Sequence[Column], claimed: float, duals: Duals, context: PricingContext, why: str
+) -> None:
+    """Refuse a claim that one of these columns beats."""
+    columns = list(columns)
+    for column, found in zip(columns, context.reduced_costs(columns, duals), strict=True):
+        if context.sense.is_better(found, claimed, _CHECK * max(1.0, abs(found))):
+            raise OracleBeatenError(
+                f"{oracle.name} would make the problem infeasible, but it overlooked the column of "
+                f"{column.structure!r}: {why}"
+            )
 
 
 def check_row(separator: Separation, row: Row, solution: Solution, incumbent: Solution | None) -> None:

@@ -335,7 +335,9 @@ def _cause(table: PricedColumns, claims: Sequence[Claim], found: Sequence[_Beate
     wrong = {id(b.claim) for b in found}
     trusted = [c for c in claims if c.bound is not None and c.columns and c.legal]
     for formula in wrong_formulas(table.master):
-        if all(_chosen_by(table, claim, formula) for claim in trusted) and any(id(c) in wrong for c in trusted):
+        if all(_chosen_by(table, claim, formula) for claim in trusted) and any(
+            id(c) in wrong and _tells_apart(table, c, formula) for c in trusted
+        ):
             return formula.kind, formula.words
     return None
 
@@ -349,6 +351,12 @@ def _chosen_by(table: PricedColumns, claim: Claim, formula: Formula) -> bool:
     chosen = float(reduced[places].min())
     best = float(np.where(table.allowed(claim.decisions), reduced, math.inf).min())
     return chosen <= best + slack(chosen, best)
+
+
+def _tells_apart(table: PricedColumns, claim: Claim, formula: Formula) -> bool:
+    """Whether not all columns are alike by a formula: where they are, any choice agrees with it."""
+    reduced = table.reduced_costs(claim, formula)[table.allowed(claim.decisions)]
+    return bool(np.ptp(reduced) > slack(float(reduced.max()), float(reduced.min())))
 
 
 def _hints(found: Sequence[_Beaten]) -> str:
