@@ -33,9 +33,10 @@ Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using col
 """
 
 from problems.chain_map.baseline import beam_search, viterbi, viterbi_pruned, viterbi_two_best
-from problems.chain_map.instance import Instance, Pairwise, random, read
+from problems.chain_map.instance import Instance, random, read
 from problems.chain_map.labellings import Labellings
 from problems.chain_map.model import full
+from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.template import ChainMAP, certify, decode
 
 __all__ = [

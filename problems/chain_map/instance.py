@@ -14,83 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.errors import InputError
+from problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
 from solvers.forest import NONE, Forest, chains, from_parents
-from solvers.tree_domains import exchange
-from solvers.vectors import padded
 
-Scores = NDArray[Any]
 Ints = NDArray[np.int32]
-
-_MANY = 16
-"""With more tables than this, bounds on them would cost more than what they save."""
-
-
-class Pairwise:
-    """Scores of pairs of neighbouring labels, and bounds on them that are computed once for all instances of a model.
-
-    Parameters
-    ----------
-    tables
-        τ, shape (labels, labels), or several such tables, shape (tables, labels, labels): row the label of a node,
-        column that of its parent, in chains of the next token.  float32 or float64, anything else becomes float64;
-        -inf forbids a pair.
-
-    Raises
-    ------
-    InputError
-        If the shape is another, or a score is NaN or +inf.
-    """
-
-    def __init__(self, tables: ArrayLike) -> None:
-        array = _scores(tables)
-        self.tables = array[np.newaxis] if array.ndim == 2 else array
-        if self.tables.ndim != 3 or self.tables.shape[1] != self.tables.shape[2] or not self.tables.size:
-            raise InputError(f"expected scores of pairs of shape (labels, labels), got the shape {array.shape}")
-        _check_scores(self.tables, "scores of pairs")
-
-    @property
-    def num_labels(self) -> int:
-        return int(self.tables.shape[1])
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether bounds are computed: not where there is a table an edge, which would have to be read anyway."""
-        return len(self.tables) <= _MANY
-
-    @cached_property
-    def rows(self) -> Scores:
-        """The tables one below the other."""
-        return self.tables.reshape(-1, self.num_labels)
-
-    @cached_property
-    def transposed_rows(self) -> Scores:
-        """The transposed tables one below the other."""
-        return np.ascontiguousarray(self.tables.swapaxes(1, 2)).reshape(-1, self.num_labels)
-
-    @cached_property
-    def exchanges(self) -> Scores:
-        """What exchanging a node's label gains above it at most, see :func:`solvers.tree_domains.exchange`."""
-        if self.is_bounded:
-            return exchange(self.tables)
-        num = self.num_labels
-        unknown = np.full((num, padded(num)), -np.inf, dtype=self.tables.dtype)
-        unknown[:, :num] = np.inf
-        np.fill_diagonal(unknown, -np.inf)
-        return np.tile(unknown, (len(self.tables), 1))
-
-    @cached_property
-    def row_maxima(self) -> Scores:
-        """max_y τ(x, y), shape (tables, labels made a multiple of 16), padded by -inf."""
-        return _pad(self.tables.max(axis=2))
-
-    @cached_property
-    def column_maxima(self) -> Scores:
-        """max_x τ(x, y), likewise."""
-        return _pad(self.tables.max(axis=1))
-
-    def astype(self, dtype: Any) -> Pairwise:
-        """The same in another precision; itself if it has that."""
-        return self if self.tables.dtype == dtype else Pairwise(self.tables.astype(dtype))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +62,7 @@ class Instance:
                 f"expected as many labels in the scores of nodes as in those of pairs, got {self.scores.shape[1]} and "
                 f"{self.pairwise.num_labels}"
             )
-        _check_scores(self.scores, "scores of labels")
+        check_scores(self.scores, "scores of labels")
         if self.labels and len(self.labels) != self.num_labels:
             raise InputError(f"expected {self.num_labels} names of labels, got {len(self.labels)}")
         if self.nodes and len(self.nodes) != num:
@@ -188,7 +115,7 @@ class Instance:
         nodes
             Names of all tokens, one chain after the other.
         """
-        parts = [_scores(part) for part in scores]
+        parts = [as_scores(part) for part in scores]
         if not parts:
             raise InputError("expected scores of one chain or more, got none")
         for part in parts:
@@ -237,14 +164,14 @@ class Instance:
         missing = [node for node in graph if given.get(node) is None]
         if missing:
             raise InputError(f"expected scores for each node, there are none for {missing[0]!r}")
-        theta = {node: _scores(given[node]) for node in graph}
+        theta = {node: as_scores(given[node]) for node in graph}
         for node, row in theta.items():
             if row.ndim != 1 or not row.size:
                 raise InputError(f"expected one row of scores for node {node!r}, got the shape {row.shape}")
         num = max(map(len, theta.values()))
         order, parent, starts = _post_order(graph)
         place = {node: k for k, node in enumerate(order)}
-        shared = None if isinstance(transitions, str) else _scores(transitions)
+        shared = None if isinstance(transitions, str) else as_scores(transitions)
         tables: dict[tuple[int, bool], int] = {}
         arrays: list[Scores] = []
         table = np.zeros(len(order), dtype=np.int32)
@@ -255,7 +182,7 @@ class Instance:
             upwards = parent[place[u]] == place[v]
             key = (id(tau), upwards)
             if key not in tables:
-                pairs = _scores(tau)
+                pairs = as_scores(tau)
                 if pairs.ndim != 2 or (shared is None and pairs.shape != (len(theta[u]), len(theta[v]))):
                     raise InputError(
                         f"expected scores of pairs of shape ({len(theta[u])}, {len(theta[v])}) for the edge {u!r} - "
@@ -371,7 +298,7 @@ def read(path: str | Path) -> Instance:
     lengths = arrays.get("lengths", np.array([len(scores)]))
     if lengths.ndim != 1 or (lengths < 1).any() or lengths.sum() != len(scores):
         raise InputError(f"{path}: expected lengths of one or more each that sum to {len(scores)}")
-    return Instance(chains(lengths), np.ascontiguousarray(_scores(scores)), Pairwise(arrays["transitions"]))
+    return Instance(chains(lengths), np.ascontiguousarray(as_scores(scores)), Pairwise(arrays["transitions"]))
 
 
 def random(
@@ -401,31 +328,13 @@ def random(
 # --- helpers ---------------------------------------------------------------------------------------------------------
 
 
-def _scores(array: ArrayLike) -> Scores:
-    """As float32 or float64, in C order."""
-    try:
-        scores = np.ascontiguousarray(array)
-    except ValueError as error:
-        raise InputError(f"expected an array of numbers ({error})") from error
-    if scores.dtype in (np.float32, np.float64):
-        return scores
-    if not (np.issubdtype(scores.dtype, np.number) or scores.dtype == bool) or np.iscomplexobj(scores):
-        raise InputError(f"expected an array of numbers, got one of {scores.dtype}")
-    return scores.astype(np.float64)
-
-
-def _check_scores(scores: Scores, what: str) -> None:
-    if not scores.max() < np.inf:  # the maximum of NaN and anything is NaN
-        raise InputError(f"expected {what} that are numbers or -inf, got {'NaN' if np.isnan(scores).any() else '+inf'}")
-
-
 def _steps(parts: Sequence[Scores], stepwise: Sequence[ArrayLike]) -> Scores:
     """A table for each token, from tables for each step of each chain; zeros at the last tokens."""
     num = parts[0].shape[1]
     if len(stepwise) != len(parts):
         raise InputError(f"expected transitions for each of {len(parts)} chains, got {len(stepwise)}")
     tables = []
-    for part, steps in zip(parts, map(_scores, stepwise), strict=True):
+    for part, steps in zip(parts, map(as_scores, stepwise), strict=True):
         if steps.shape != (len(part) - 1, num, num):
             raise InputError(
                 f"expected transitions of shape ({len(part) - 1}, {num}, {num}) for a chain of {len(part)} tokens, got "
@@ -433,12 +342,6 @@ def _steps(parts: Sequence[Scores], stepwise: Sequence[ArrayLike]) -> Scores:
             )
         tables += [steps, np.zeros((1, num, num), dtype=steps.dtype)]
     return np.concatenate(tables)
-
-
-def _pad(rows: Scores) -> Scores:
-    out = np.full((len(rows), padded(rows.shape[1])), -np.inf, dtype=rows.dtype)
-    out[:, : rows.shape[1]] = rows
-    return out
 
 
 def _widen(array: Scores, rows: int, columns: int) -> Scores:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from colgen.errors import InputError
 from problems.chain_map.corpus import Tagged
 from problems.chain_map.features import build_index, look_up
-from problems.chain_map.instance import Instance, Pairwise
+from problems.chain_map.instance import Instance
 from problems.chain_map.labellings import Labellings
+from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.template import decode
 from solvers.forest import chains
 from solvers.perceptron import add_difference, add_up, add_up_sparse, epoch

@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.chain_map.instance import Instance, Pairwise
+from problems.chain_map.instance import Instance
+from problems.chain_map.pairwise import Pairwise
 from solvers.tree_domains import sweep
 from solvers.tree_pruning import prune_by_bounds
 

@@ -15,9 +15,10 @@ from colgen.heuristics import Heuristic
 from colgen.pricing import Pricing
 from colgen.solution import Solution
 from colgen.stabilization import NoStabilization, Stabilization
-from problems.chain_map.instance import Instance, Pairwise
+from problems.chain_map.instance import Instance
 from problems.chain_map.labellings import LabelledSolution, Labellings
 from problems.chain_map.master import ChainMaster
+from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.pricing import FinishedDomains, PairPricing
 from problems.chain_map.pruning import made_finite, prune
 

@@ -1,0 +1,111 @@
+"""Scores of pairs of neighbouring labels, and bounds on them that are computed once for a model."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen.errors import InputError
+from solvers.tree_domains import exchange
+from solvers.vectors import padded
+
+Scores = NDArray[Any]
+
+_MANY = 16
+"""With more tables than this, bounds on them would cost more than what they save."""
+
+
+class Pairwise:
+    """Scores of pairs of neighbouring labels, and bounds on them that are computed once for all instances of a model.
+
+    Parameters
+    ----------
+    tables
+        τ, shape (labels, labels), or several such tables, shape (tables, labels, labels): row the label of a node,
+        column that of its parent, in chains of the next token.  float32 or float64, anything else becomes float64;
+        -inf forbids a pair.
+
+    Raises
+    ------
+    InputError
+        If the shape is another, or a score is NaN or +inf.
+    """
+
+    def __init__(self, tables: ArrayLike) -> None:
+        array = as_scores(tables)
+        self.tables = array[np.newaxis] if array.ndim == 2 else array
+        if self.tables.ndim != 3 or self.tables.shape[1] != self.tables.shape[2] or not self.tables.size:
+            raise InputError(f"expected scores of pairs of shape (labels, labels), got the shape {array.shape}")
+        check_scores(self.tables, "scores of pairs")
+
+    @property
+    def num_labels(self) -> int:
+        return int(self.tables.shape[1])
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether bounds are computed: not where there is a table an edge, which would have to be read anyway."""
+        return len(self.tables) <= _MANY
+
+    @cached_property
+    def rows(self) -> Scores:
+        """The tables one below the other."""
+        return self.tables.reshape(-1, self.num_labels)
+
+    @cached_property
+    def transposed_rows(self) -> Scores:
+        """The transposed tables one below the other."""
+        return np.ascontiguousarray(self.tables.swapaxes(1, 2)).reshape(-1, self.num_labels)
+
+    @cached_property
+    def exchanges(self) -> Scores:
+        """What exchanging a node's label gains above it at most, see :func:`solvers.tree_domains.exchange`."""
+        if self.is_bounded:
+            return exchange(self.tables)
+        num = self.num_labels
+        unknown = np.full((num, padded(num)), -np.inf, dtype=self.tables.dtype)
+        unknown[:, :num] = np.inf
+        np.fill_diagonal(unknown, -np.inf)
+        return np.tile(unknown, (len(self.tables), 1))
+
+    @cached_property
+    def row_maxima(self) -> Scores:
+        """max_y τ(x, y), shape (tables, labels made a multiple of 16), padded by -inf."""
+        return _pad(self.tables.max(axis=2))
+
+    @cached_property
+    def column_maxima(self) -> Scores:
+        """max_x τ(x, y), likewise."""
+        return _pad(self.tables.max(axis=1))
+
+    def astype(self, dtype: Any) -> Pairwise:
+        """The same in another precision; itself if it has that."""
+        return self if self.tables.dtype == dtype else Pairwise(self.tables.astype(dtype))
+
+
+def as_scores(array: ArrayLike) -> Scores:
+    """As float32 or float64, in C order."""
+    try:
+        scores = np.ascontiguousarray(array)
+    except ValueError as error:
+        raise InputError(f"expected an array of numbers ({error})") from error
+    if scores.dtype in (np.float32, np.float64):
+        return scores
+    if not (np.issubdtype(scores.dtype, np.number) or scores.dtype == bool) or np.iscomplexobj(scores):
+        raise InputError(f"expected an array of numbers, got one of {scores.dtype}")
+    return scores.astype(np.float64)
+
+
+def check_scores(scores: Scores, what: str) -> None:
+    """Refuse scores that are NaN or +inf; ``what`` they are goes into the message."""
+    if not scores.max() < np.inf:  # the maximum of NaN and anything is NaN
+        raise InputError(f"expected {what} that are numbers or -inf, got {'NaN' if np.isnan(scores).any() else '+inf'}")
+
+
+def _pad(rows: Scores) -> Scores:
+    out = np.full((len(rows), padded(rows.shape[1])), -np.inf, dtype=rows.dtype)
+    out[:, : rows.shape[1]] = rows
+    return out
