@@ -155,6 +155,28 @@ class Template:
     score: Callable[[Path, Path, Mapping[str, str]], Any] | None = None
 
 
+def check_options(options: Mapping[str, str], known: Mapping[str, str]) -> None:
+    """Refuse options of ``--option NAME=VALUE`` that a template does not know.
+
+    Parameters
+    ----------
+    known
+        What each option means, by name: the message lists them.
+    """
+    for name in options:
+        if name not in known:
+            meanings = "; ".join(f"{option}: {meaning}" for option, meaning in known.items())
+            raise InputError(f"there is no option {name!r}; there are {meanings}")
+
+
+def whole_number(options: Mapping[str, str], name: str, default: int) -> int:
+    """The value of an option that is a whole number, one or more."""
+    text = options.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise InputError(f"option {name}: expected a whole number, one or more, not {text!r}")
+    return int(text)
+
+
 def template_names() -> list[str]:
     """Names of the installed templates, without importing any of them."""
     return sorted(point.name for point in entry_points(group=GROUP))

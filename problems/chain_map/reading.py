@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from colgen.errors import InputError
+from colgen.template import check_options
 from problems.chain_map.instance import Instance, read
 from problems.chain_map.learning import Tagger
 
@@ -37,9 +38,7 @@ def is_tagger(path: Path) -> bool:
 
 def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Instance:
     """The scores that a tagger gives to a text: one sentence a line, words separated by blanks."""
-    for name in options:
-        if name not in OPTIONS:
-            raise InputError(f"there is no option {name!r}; there is precision: {OPTIONS['precision']}")
+    check_options(options, OPTIONS)
     precision = options.get("precision", "single")
     if precision not in ("single", "double"):
         raise InputError(f"option precision: expected single or double, not {precision!r}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from colgen.errors import InputError
-from colgen.template import Figure, TrainOptions
+from colgen.template import Figure, TrainOptions, check_options, whole_number
 from problems.chain_map.corpus import TASKS, Tagged, Task, read_tagged
 from problems.chain_map.learning import Examples, train_perceptron, train_svm
 
@@ -74,16 +74,13 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
 
 def _checked(options: Mapping[str, str]) -> Mapping[str, str]:
     """Options that are known and have possible values."""
+    check_options(options, OPTIONS)
+    whole_number(options, "epochs", 1)
     for name, value in options.items():
-        if name not in OPTIONS:
-            known = "; ".join(f"{option}: {meaning}" for option, meaning in OPTIONS.items())
-            raise InputError(f"there is no option {name!r}; there are {known}")
         if name == "task" and value not in TASKS:
             raise InputError(f"option task: expected one of {', '.join(TASKS)}, not {value!r}")
         if name == "learner" and value not in ("perceptron", "svm"):
             raise InputError(f"option learner: expected perceptron or svm, not {value!r}")
-        if name == "epochs" and not (value.isdecimal() and int(value)):
-            raise InputError(f"option epochs: expected a whole number, one or more, not {value!r}")
         if name.endswith("_l2"):
             try:
                 strength = float(value)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from colgen import InputError
+from colgen.template import check_options
 from problems.coreference.conll import Document, read_conll
 from problems.coreference.instance import Instance, read_matrix
 from problems.coreference.learning import KINDS, Scorer
@@ -48,10 +49,7 @@ def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Insta
     InputError
         If a file is something else, or an option is unknown or has an impossible value.
     """
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        known = "; ".join(f"{name}: {meaning}" for name, meaning in OPTIONS.items())
-        raise InputError(f"there is no option {unknown[0]!r}; there are {known}")
+    check_options(options, OPTIONS)
     kind = options.get("scores", KINDS[0])
     if kind not in KINDS:
         raise InputError(f"option scores: expected {' or '.join(KINDS)}, not {kind!r}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
+from colgen.template import check_options
 from problems.dependency.conll import read_conll
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Sentence
@@ -48,10 +49,7 @@ def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Score
     InputError
         If a file is something else, or an option is unknown or has an impossible value.
     """
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        known = "; ".join(f"{name}: {meaning}" for name, meaning in OPTIONS.items())
-        raise InputError(f"there is no option {unknown[0]!r}; there are {known}")
+    check_options(options, OPTIONS)
     number = options.get("sentence", "1")
     if not (number.isascii() and number.isdigit() and int(number)):
         raise InputError(f"option sentence: expected a whole number, one or more, not {number!r}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import Figure, TrainOptions
+from colgen.template import Figure, TrainOptions, check_options, whole_number
 from problems.dependency.conll import read_conll
 from problems.dependency.learning import Learner, Settings
 from problems.dependency.scorer import Weights
@@ -108,13 +108,8 @@ def accuracy(sentences: Sequence[Sentence], weights: Weights) -> float:
 def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     """Train on the sentences of a folder or a file, test, and write the model."""
     started = time.perf_counter()
-    unknown = [name for name in options.options if name not in OPTIONS]
-    if unknown:
-        known = "; ".join(f"{name}: {meaning}" for name, meaning in OPTIONS.items())
-        raise InputError(f"there is no option {unknown[0]!r}; there are {known}")
-    epochs = options.options.get("epochs", "1" if options.quick else str(EPOCHS))
-    if not (epochs.isascii() and epochs.isdigit() and int(epochs)):
-        raise InputError(f"option epochs: expected a whole number, one or more, not {epochs!r}")
+    check_options(options.options, OPTIONS)
+    epochs = whole_number(options.options, "epochs", 1 if options.quick else EPOCHS)
     parts = options.options.get("parts", "both")
     if parts not in _PARTS:
         raise InputError(f"option parts: expected {', '.join(_PARTS)}, not {parts!r}")
@@ -127,7 +122,7 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
         corpus = corpus.cut(_QUICK, 50)
     options.say(f"{len(corpus.learn)} sentences to learn from")
     state = options.model.with_name(options.model.name + ".training")
-    settings = Settings(epochs=int(epochs), seed=options.seed, kinds=_PARTS[parts])
+    settings = Settings(epochs=epochs, seed=options.seed, kinds=_PARTS[parts])
     weights = train(corpus.learn, settings, state=state, say=options.say)
     weights.save(options.model)
     options.say(f"{options.model} is written")

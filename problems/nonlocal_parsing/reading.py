@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from colgen import InputError
+from colgen.template import check_options
 from problems.dependency.conll import read_conll
 from problems.nonlocal_parsing.instance import Instance, read
 from problems.nonlocal_parsing.scoring import Model
@@ -41,10 +42,7 @@ def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Insta
     InputError
         If a file is something else, or an option is unknown or has an impossible value.
     """
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        known = "; ".join(f"{name}: {meaning}" for name, meaning in OPTIONS.items())
-        raise InputError(f"there is no option {unknown[0]!r}; there are {known}")
+    check_options(options, OPTIONS)
     sentences = read_conll(path)
     number = _whole("sentence", options.get("sentence", "1"))
     if number > len(sentences):

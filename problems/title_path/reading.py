@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from colgen import InputError
+from colgen.template import check_options
 from problems.title_path.files import read
 from problems.title_path.instance import Instance
 from problems.title_path.learning import TitleModel
@@ -52,10 +53,7 @@ def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Insta
     InputError
         If a file is something else, or an option is unknown or has an impossible value.
     """
-    unknown = [name for name in options if name not in OPTIONS]
-    if unknown:
-        known = "; ".join(f"{name}: {meaning}" for name, meaning in OPTIONS.items())
-        raise InputError(f"there is no option {unknown[0]!r}; there are {known}")
+    check_options(options, OPTIONS)
     trained = TitleModel.load(model)
     section = _section(path, _count("section", options))
     length = _count("length", options)
