@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from colgen.columns import Column, Row
 from colgen.duals import Duals
 from colgen.errors import (
+    DIAGNOSTIC_TOLERANCE,
     DecisionViolatedError,
     InvalidBoundError,
     OracleBeatenError,
@@ -24,9 +25,6 @@ from colgen.separation import Separation
 from colgen.solution import Solution
 
 Floats = NDArray[np.float64]
-
-_CHECK = 1e-6
-"""Relative tolerance of the diagnostics: far above rounding, far below any real mistake."""
 
 
 def check_results(
@@ -62,9 +60,11 @@ def _check_stated(oracle: Pricing, result: PricingResult, reduced_costs: Floats,
         return
     stated = np.asarray(result.reduced_costs, dtype=float)
     computed = reduced_costs[: len(stated)]
-    for k in np.flatnonzero(~(np.abs(stated - computed) <= _CHECK * np.maximum(1.0, np.abs(stated)))).tolist():
+    for k in np.flatnonzero(
+        ~(np.abs(stated - computed) <= DIAGNOSTIC_TOLERANCE * np.maximum(1.0, np.abs(stated)))
+    ).tolist():
         column = result.columns[k]
-        if abs(stated[k] - computed[k]) <= _CHECK * abs(column.cost):
+        if abs(stated[k] - computed[k]) <= DIAGNOSTIC_TOLERANCE * abs(column.cost):
             continue
         raise ReducedCostError(
             f"{oracle.name} states the reduced cost {stated[k]:g} for the column of {column.structure!r}, but its cost "
@@ -84,7 +84,7 @@ def _check_decisions(oracle: Pricing, columns: Sequence[Column], context: Pricin
 
 
 def _check_exact(sense: Sense, oracle: Pricing, bound: float, known: float, whose: str) -> None:
-    if math.isfinite(known) and sense.is_better(known, bound, _CHECK * max(1.0, abs(known))):
+    if math.isfinite(known) and sense.is_better(known, bound, DIAGNOSTIC_TOLERANCE * max(1.0, abs(known))):
         raise OracleBeatenError(
             f"{oracle.name} claims that no reduced cost is better than {bound:g}, but {whose} has {known:g}: it is not "
             "exact, or it states a bound where it should state None"
@@ -93,7 +93,7 @@ def _check_exact(sense: Sense, oracle: Pricing, bound: float, known: float, whos
 
 def check_weak_duality(sense: Sense, bound: float, solved: MasterSolution, pricing: Sequence[Pricing]) -> None:
     """Refuse a dual bound that the restricted master's objective beats."""
-    if sense.is_better(solved.objective, bound, _CHECK * max(1.0, abs(solved.objective))):
+    if sense.is_better(solved.objective, bound, DIAGNOSTIC_TOLERANCE * max(1.0, abs(solved.objective))):
         raise InvalidBoundError(
             f"the dual bound {bound:g} is beaten by the restricted master's objective {solved.objective:g}: a bound "
             f"stated by {names(pricing)} is not valid, or a multiplicity or cost bound is too tight"
@@ -145,7 +145,7 @@ def _check_overlooked(
     """Refuse a claim that one of these columns beats."""
     columns = list(columns)
     for column, found in zip(columns, context.reduced_costs(columns, duals), strict=True):
-        if context.sense.is_better(found, claimed, _CHECK * max(1.0, abs(found))):
+        if context.sense.is_better(found, claimed, DIAGNOSTIC_TOLERANCE * max(1.0, abs(found))):
             raise OracleBeatenError(
                 f"{oracle.name} would make the problem infeasible, but it overlooked the column of "
                 f"{column.structure!r}: {why}"
@@ -160,7 +160,10 @@ def check_row(separator: Separation, row: Row, solution: Solution, incumbent: So
             f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity {activity:g} in "
             f"[{row.lower:g}, {row.upper:g}]): return violated rows only"
         )
-    if incumbent is not None and not row.lower - _CHECK <= row_activity(row, incumbent) <= row.upper + _CHECK:
+    if (
+        incumbent is not None
+        and not row.lower - DIAGNOSTIC_TOLERANCE <= row_activity(row, incumbent) <= row.upper + DIAGNOSTIC_TOLERANCE
+    ):
         raise SeparationError(
             f"{separator.name} returned the row {row.key!r}, which cuts off a known answer of objective "
             f"{incumbent.objective:g}: rows must be valid for every answer"

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from colgen.result import Result
 
+DIAGNOSTIC_TOLERANCE = 1e-6
+"""Relative tolerance of the diagnostics: far above rounding, far below any real mistake."""
+
 
 class ColgenError(Exception):
     """Base of all diagnostics."""

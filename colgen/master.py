@@ -15,16 +15,13 @@ from numpy.typing import NDArray
 
 from colgen.branching import Decision, fractionality
 from colgen.columns import Column, Row
-from colgen.errors import FormulationError, RepeatedColumnError, UnknownRowError
+from colgen.errors import DIAGNOSTIC_TOLERANCE, FormulationError, RepeatedColumnError, UnknownRowError
 from colgen.pricing import Pricing, PricingResult
 from colgen.sense import Sense
 from colgen.solution import Solution
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-_CHECK = 1e-6
-"""Relative tolerance of the diagnostics, as in :mod:`colgen.checks`."""
 
 
 class MasterStatus(enum.Enum):
@@ -190,7 +187,7 @@ class RestrictedMaster(ABC):
 
 def _check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float) -> None:
     """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
-    if abs(reduced_cost) > _CHECK * max(1.0, abs(column.cost)):
+    if abs(reduced_cost) > DIAGNOSTIC_TOLERANCE * max(1.0, abs(column.cost)):
         raise RepeatedColumnError(
             f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), "
             "but the master holds it already and has priced it out: two different columns share a key, or its rows' "

@@ -41,6 +41,10 @@ class Forest(NamedTuple):
     def num_nodes(self) -> int:
         return len(self.parent)
 
+    def trees_of(self, nodes: Offsets) -> Offsets:
+        """Number of the tree of each of some nodes."""
+        return np.searchsorted(self.starts, nodes, side="right") - 1
+
 
 def chains(lengths: NDArray[np.int64]) -> Forest:
     """Chains of these lengths, whose edges all have table 0."""

@@ -134,7 +134,7 @@ def sweep(forest: Forest, scores: Scores, tables: Scores, exchanges: Scores, sla
 
 
 @njit(cache=True)
-def _add_message(
+def add_message(
     tables: Scores, first_row: int, labels: Ints, below: Scores, begin: int, end: int, scratch: Scores, out: Scores
 ) -> None:
     """Add a child's message, the maximum over its domain for each label of the parent, to ``out``."""
@@ -200,7 +200,7 @@ def _sweep(
             for y in range(num):
                 row[y] = scores[node, y]
             while child != NONE:
-                _add_message(
+                add_message(
                     tables, forest.table[child] * num, labels, below, starts[child], starts[child + 1], scratch, row
                 )
                 child = forest.next_sibling[child]

@@ -21,7 +21,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.forest import NONE, Forest, Ints, Offsets
-from solvers.tree_domains import Domains, _add_message
+from solvers.tree_domains import Domains, add_message
 
 Scores = NDArray[Any]
 Flags = NDArray[np.uint8]
@@ -195,7 +195,7 @@ def _send(
     else:
         for y in range(num):
             row[y] = 0
-        _add_message(tables, first_row, labels, sums, begin, end, scratch, row)
+        add_message(tables, first_row, labels, sums, begin, end, scratch, row)
         for k in range(first, last):
             within = within or messages[node, domains.labels[k]] != row[domains.labels[k]]
         for y in range(num):

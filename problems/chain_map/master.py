@@ -139,7 +139,6 @@ class ChainMaster(RestrictedMaster):
         if feasible is not None:
             self.bounds[~feasible] = -np.inf
         self.messages: Messages | None = None
-        self.messages_computed = 0
         self.rounds = np.zeros(instance.num_trees, dtype=np.int64)
         self._margin = margin
         self._second: Labellings | None = None
@@ -173,7 +172,7 @@ class ChainMaster(RestrictedMaster):
         forest, scores, pairwise = self.instance.forest, self.instance.scores, self.instance.pairwise
         self.rounds[self.active] += 1
         if self.messages is not None:
-            self.messages_computed += pass_messages(
+            pass_messages(
                 forest,
                 scores,
                 pairwise.rows,
@@ -242,7 +241,7 @@ class ChainMaster(RestrictedMaster):
         labels = np.concatenate([pairs.lower, pairs.upper[inner]])
         self.domains = Domains(*grow(self.domains, self.member, self.messages.grown, nodes, labels))
         # Trees whose domains have not grown are finished.
-        self.active = np.unique(np.searchsorted(self.instance.forest.starts, pairs.nodes, side="right") - 1)
+        self.active = np.unique(self.instance.forest.trees_of(pairs.nodes))
         return len(pairs)
 
     def improving(
@@ -256,9 +255,8 @@ class ChainMaster(RestrictedMaster):
             return np.empty(0)
         pairs = columns if isinstance(columns, Pairs) else _as_pairs(columns)
         forest = self.instance.forest
-        trees = np.searchsorted(forest.starts, pairs.nodes, side="right") - 1
         values = np.zeros(forest.num_nodes)
-        values[pairs.nodes] = duals.values[trees]
+        values[pairs.nodes] = duals.values[forest.trees_of(pairs.nodes)]
         return reduced_costs(
             forest,
             self.instance.scores,

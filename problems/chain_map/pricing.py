@@ -75,6 +75,6 @@ class PairPricing(Pricing):
         if self._gap > 0 and len(found):
             far = np.zeros(len(duals.bounds), dtype=bool)
             far[active] = gaps > self._gap * np.abs(duals.values[active])
-            wanted = far[np.searchsorted(instance.forest.starts, nodes, side="right") - 1]
+            wanted = far[instance.forest.trees_of(nodes)]
             pairs, found = pairs.where(wanted), found[wanted]
         return PricingResult(pairs, bound, None if single else found, float(gaps.sum()))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colgen import compile_model
+from colgen import compile_model, solve_complete
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.model import full
-from solvers.lp import LPStatus, solve_mip
+from solvers.lp import LPStatus
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,7 @@ def in_highs(instance: Instance, formulation: str = "chart", time_limit: float =
     """HiGHS on a complete model: presolve on, one thread, to a gap of zero."""
     form = compile_model(full(instance, formulation))
     started = time.perf_counter()
-    solution = solve_mip(
-        True,
-        form.matrix,
-        form.costs,
-        form.lower,
-        form.upper,
-        form.row_lower,
-        form.row_upper,
-        form.integer,
-        time_limit=time_limit,
-    )
+    solution = solve_complete(form, time_limit)
     seconds = time.perf_counter() - started
     heads = None
     if solution.values is not None:
@@ -54,8 +44,8 @@ def in_highs(instance: Instance, formulation: str = "chart", time_limit: float =
         heads = tuple(chosen.tolist())
     return Compared(
         heads,
-        solution.objective + form.offset,
-        solution.bound + form.offset,
+        solution.objective,
+        solution.bound,
         solution.status is LPStatus.OPTIMAL,
         seconds,
         len(form.costs),

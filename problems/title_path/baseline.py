@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from colgen import Executor, InputError, Problem, Result, Termination, TimeLimit, seeds_from, solve
+from colgen import Executor, InputError, Problem, Result, Termination, TimeLimit, seeds_from, solve, solve_complete
 from problems.title_path.instance import Instance, Path
 from problems.title_path.lazy import LazyPath
 from problems.title_path.model import arcs, arrays
 from problems.title_path.outcome import PathResult
 from problems.title_path.template import TitlePath
 from solvers import colour_coding as kernels
-from solvers.lp import LPStatus, solve_mip
+from solvers.lp import LPStatus
 from solvers.path_beam import beam as beam_kernel
 from solvers.walks import ascend, completions
 
@@ -66,9 +66,7 @@ def ilp(instance: Instance, *, time_limit: float = math.inf) -> PathResult:
     started = time.perf_counter()
     f = arrays(instance, "flow")
     left = time_limit - (time.perf_counter() - started)
-    found = solve_mip(
-        True, f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.integer, f.offset, max(left, 0.0)
-    )
+    found = solve_complete(f, max(left, 0.0))
     path = None if found.values is None else _follow(instance, found.values)
     proved = found.status in (LPStatus.OPTIMAL, LPStatus.INFEASIBLE)
     return PathResult(
