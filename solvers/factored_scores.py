@@ -342,40 +342,38 @@ def score_row(codes, table, pairs, kind, i, k, members, row):  # type: ignore[no
     Parameters
     ----------
     pairs
-        The bound table of the two known tokens: templates without a key there are passed over.
+        The bound table of the two known tokens: templates without a key there are passed over.  A table that has no
+        keys at all says nothing.
     kind, i, k
         0: parent and child, the grandparents vary; 1: head and modifier, the siblings between them vary, head included.
     members
         Which of the varying tokens are wanted.
     row
-        Takes the scores by the varying token, where it is NaN.
-
-    Returns
-    -------
-    int
-        How many were scored.
+        Takes the scores by the varying token.
     """
     n = codes.shape[1] - 3
     templates = table.templates.shape[0]
     bases = np.empty(templates, dtype=np.int64)
     active = np.empty(templates, dtype=np.int64)
     count = 0
-    free = kind
+    first, free = (1, 0) if kind == 0 else (0, 1)
     for t in range(templates):
-        a = codes[pairs.templates[t, 0], i]
-        b = codes[pairs.templates[t, 1], k]
-        if a < 0 or b < 0 or a >= pairs.templates[t, 2] or b >= pairs.templates[t, 3]:
+        a = codes[table.templates[t, first], i]
+        b = codes[table.templates[t, 2], k]
+        if a < 0 or b < 0:
             continue
-        key = pairs.offsets[t] + a * pairs.strides[t, 0] + b * pairs.strides[t, 1] + (i > k)
-        if _find(pairs.keys, key) >= 0:
-            first = 1 if kind == 0 else 0
-            bases[count] = table.offsets[t] + a * table.strides[t, first] + b * table.strides[t, 2]
-            active[count] = t
-            count += 1
+        if pairs.keys.shape[0] > 0:
+            if a >= pairs.templates[t, 2] or b >= pairs.templates[t, 3]:
+                continue
+            key = pairs.offsets[t] + a * pairs.strides[t, 0] + b * pairs.strides[t, 1] + (i > k)
+            if _find(pairs.keys, key) < 0:
+                continue
+        bases[count] = table.offsets[t] + a * table.strides[t, first] + b * table.strides[t, 2]
+        active[count] = t
+        count += 1
     low, high = (0, n + 1) if kind == 0 else (min(i, k), max(i, k) + 1)
-    scored = 0
     for j in range(low, high):
-        if j == k or not members[j] or not np.isnan(row[j]) or (kind == 0 and j == i):
+        if j == k or not members[j] or (kind == 0 and j == i):
             continue
         if kind == 0:
             relation, column = grandparent_relation(j, i, k), j
@@ -390,8 +388,6 @@ def score_row(codes, table, pairs, kind, i, k, members, row):  # type: ignore[no
                 if slot >= 0:
                     score += table.values[slot, 0]
         row[j] = score
-        scored += 1
-    return scored
 
 
 # --- bounds ----------------------------------------------------------------------------------------------------------

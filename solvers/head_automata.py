@@ -58,7 +58,8 @@ class Automata(NamedTuple):
     split
         Where the right side begins within ``order``; shape (n + 1,).
     grandparent_at, grandparents
-        Scores of p's grandparent parts, by arc into p and arc out of p (in ``order``), from ``grandparent_at[p]`` on.
+        Scores of p's grandparent parts, by arc into p and arc out of p (in ``order``), from ``grandparent_at[p]`` on;
+        -inf where the two arcs exclude each other.
     sibling_at, siblings
         Scores of p's sibling parts on a side with k candidates: a square of k + 1, from ``sibling_at[p, side]`` on;
         row 0 stands for none before, column 0 for none after; shape (n + 1, 2).
@@ -177,54 +178,58 @@ def tree_score(a: Automata, heads: Ints) -> float:
     return total
 
 
-@njit(cache=True)
-def forward(a, p, side, row, leaving, best, back):  # type: ignore[no-untyped-def]
-    """Best path of modifiers on one side of p: its value and its last modifier, 0 for none.
+# Kernels that run often take the few arrays that they read, not the automata: to pass two dozen arrays costs more than
+# most paths take.
 
-    ``row``: where the grandparent parts of the entering arc begin, -1 at the root.  ``leaving``: value of each arc,
-    -inf where it is deleted.  ``best[k]``: of paths that end in modifier k; ``back[k]``: the modifier before.
+
+@njit(cache=True)
+def forward(siblings, at, width, grandparents, row, values, low, best, back):  # type: ignore[no-untyped-def]
+    """Best path of modifiers on one side of a head: its value and its last modifier, 0 for none.
+
+    Parameters
+    ----------
+    siblings, at, width
+        The side's square of sibling parts, and where it begins.
+    grandparents, row
+        Grandparent parts of the entering arc and where those of the side begin; ``row`` < 0: none.
+    values, low
+        Value of each arc of the side, from ``low`` on; -inf where it is deleted.
+    best, back
+        Take the value of the best path that ends in modifier k, and the modifier before it.
     """
-    start = a.outgoing[p]
-    low, high = (start, a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
-    width = high - low + 1
-    at = a.sibling_at[p, side]
     best[0] = 0.0
     value, last = 0.0, 0
     for k in range(1, width):
-        weight = leaving[a.order[low + k - 1]]
+        weight = values[low + k - 1]
+        if row >= 0:
+            weight += grandparents[row + k - 1]
         if weight == -np.inf:
             best[k] = -np.inf
             continue
-        if row >= 0:
-            weight += a.grandparents[row + low + k - 1 - start]
-        top, arg = -np.inf, 0
-        for j in range(k):
-            through = best[j] + a.siblings[at + j * width + k]
+        top, arg = siblings[at + k], 0
+        for j in range(1, k):
+            through = best[j] + siblings[at + j * width + k]
             if through > top:
                 top, arg = through, j
         best[k] = top + weight
         back[k] = arg
-        through = best[k] + a.siblings[at + k * width]
+        through = best[k] + siblings[at + k * width]
         if through > value:
             value, last = through, k
     return value, last
 
 
 @njit(cache=True)
-def backward(a, p, side, row, leaving, rest):  # type: ignore[no-untyped-def]
-    """Of each modifier of one side of p: the best value of what comes after it."""
-    start = a.outgoing[p]
-    low, high = (start, a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
-    width = high - low + 1
-    at = a.sibling_at[p, side]
+def backward(siblings, at, width, grandparents, row, values, low, rest):  # type: ignore[no-untyped-def]
+    """Of each modifier of one side of a head: the best value of what comes after it."""
     for k in range(width - 1, 0, -1):
-        top = a.siblings[at + k * width]
+        top = siblings[at + k * width]
         for j in range(k + 1, width):
-            weight = leaving[a.order[low + j - 1]]
+            weight = values[low + j - 1]
+            if row >= 0:
+                weight += grandparents[row + j - 1]
             if weight > -np.inf:
-                if row >= 0:
-                    weight += a.grandparents[row + low + j - 1 - start]
-                top = max(top, a.siblings[at + k * width + j] + weight + rest[j])
+                top = max(top, siblings[at + k * width + j] + weight + rest[j])
         rest[k] = top
 
 
@@ -250,6 +255,8 @@ def optimistic(a: Automata, alive: Mask) -> Floats:
                     if alive[i]:
                         row = a.grandparent_at[p] + (i - a.incoming[p]) * (stop - start)
                         top = max(top, a.grandparents[row + low + k - 1 - start])
+                if top == -np.inf:  # the only arc into p comes from the modifier itself
+                    continue
                 before = -np.inf
                 for j in range(k):
                     if j == 0 or alive[a.order[low + j - 1]]:
@@ -288,6 +295,34 @@ def best_tree(weights, single_root, heads):  # type: ignore[no-untyped-def]
     found, bound, reduced, feasible = solve_arborescence(weights, single_root)
     heads[:] = found
     return bound, feasible, reduced
+
+
+@njit(cache=True)
+def root_price(weights, heads):  # type: ignore[no-untyped-def]
+    """What each arc of the root has to cost for the best arborescence, ``heads`` with a single root, to be the best.
+
+    The smallest such price K: max over trees of (weight - K (roots - 1)) falls in K until it meets the weight of the
+    best tree with one root, and is the upper envelope of lines.  Each step goes to where two of them meet.
+    """
+    n = weights.shape[0] - 1
+    least = 0.0
+    for m in range(1, n + 1):
+        least += weights[heads[m], m]
+    price = 0.0
+    charged = weights.copy()
+    for _ in range(n + 1):
+        for m in range(1, n + 1):
+            charged[0, m] = weights[0, m] - price
+        others, _, _, _ = solve_arborescence(charged, False)
+        roots, total = 0, 0.0
+        for m in range(1, n + 1):
+            total += weights[others[m], m]
+            if others[m] == 0:
+                roots += 1
+        if roots == 1 or total - price * (roots - 1) <= least + EPSILON:
+            break
+        price = (total - least) / (roots - 1)
+    return price
 
 
 @njit(cache=True)
@@ -346,8 +381,12 @@ def relax(
     """
     n = a.arc.shape[0] - 1
     arcs = a.heads.shape[0]
-    weights = np.full((n + 1, n + 1), -np.inf)
-    values = np.empty(arcs)
+    tails, modifiers, scores, incoming = a.heads, a.modifiers, a.scores, a.incoming
+    outgoing, order, split, arc = a.outgoing, a.order, a.split, a.arc
+    grandparent_at, grandparents, sibling_at, siblings = a.grandparent_at, a.grandparents, a.sibling_at, a.siblings
+    weights = np.empty((n + 1, n + 1))
+    reduced = weights
+    values = np.empty(arcs)  # of the arcs in ``order``
     heads = np.full(n + 1, -1)
     chosen = np.full(n + 1, -1)
     taken = np.zeros(arcs, dtype=np.bool_)
@@ -363,42 +402,65 @@ def relax(
     scale = 1.0
     since = 0
     for iteration in range(iterations):
-        weights[:, :] = -np.inf
-        for e in range(arcs):
-            if alive[e]:
-                weights[a.heads[e], a.modifiers[e]] = a.scores[e] + leaving[e] + entering[e]
-                values[e] = -leaving[e]
-            else:
-                values[e] = -np.inf
-        bound, feasible, reduced = best_tree(weights, single_root, heads)
+        # --- the arborescence: the best head of each modifier will do if these make a tree
+        bound, feasible = 0.0, True
+        roots = 0
+        for m in range(1, n + 1):
+            top, arg = -np.inf, -1
+            for e in range(incoming[m], incoming[m + 1]):
+                if alive[e] and scores[e] + leaving[e] + entering[e] > top:
+                    top, arg = scores[e] + leaving[e] + entering[e], tails[e]
+            heads[m] = arg
+            bound += top
+            feasible &= arg >= 0
+            roots += arg == 0
         if not feasible:
             return -np.inf, lower, iteration
+        simple = (roots == 1 or not single_root) and _is_tree(heads)
+        if not simple:
+            weights[:, :] = -np.inf
+            for e in range(arcs):
+                if alive[e]:
+                    weights[tails[e], modifiers[e]] = scores[e] + leaving[e] + entering[e]
+            found, bound, reduced, feasible = solve_arborescence(weights, single_root)
+            if not feasible:
+                return -np.inf, lower, iteration
+            heads[:] = found
         # --- head automata
+        for k in range(arcs):
+            values[k] = -leaving[order[k]] if alive[order[k]] else -np.inf
         taken[:] = False
         for p in range(n + 1):
-            width = a.outgoing[p + 1] - a.outgoing[p]
-            top, arg = -np.inf, -1
+            start, middle, stop = outgoing[p], split[p], outgoing[p + 1]
+            left, right = middle - start + 1, stop - middle + 1
+            top, arg, row = -np.inf, -1, -1
             if p == 0:
-                top = forward(a, p, 1, -1, values, path, back)[0]
-            else:
-                for e in range(a.incoming[p], a.incoming[p + 1]):
-                    if alive[e]:
-                        row = a.grandparent_at[p] + (e - a.incoming[p]) * width
-                        value = -entering[e]
-                        value += forward(a, p, 0, row, values, path, back)[0]
-                        value += forward(a, p, 1, row, values, path, back)[0]
-                        enters[e] = value
-                        if value > top:
-                            top, arg = value, e
+                top = forward(siblings, sibling_at[0, 1], right, grandparents, -1, values, middle, path, back)[0]
+            for e in range(incoming[p], incoming[p + 1]):
+                if alive[e]:
+                    row = grandparent_at[p] + (e - incoming[p]) * (stop - start)
+                    value = -entering[e]
+                    if left > 1:
+                        at = sibling_at[p, 0]
+                        value += forward(siblings, at, left, grandparents, row, values, start, path, back)[0]
+                    if right > 1:
+                        at, row = sibling_at[p, 1], row + left - 1
+                        value += forward(siblings, at, right, grandparents, row, values, middle, path, back)[0]
+                    enters[e] = value
+                    if value > top:
+                        top, arg = value, e
             chosen[p] = arg
             local[p] = top
             bound += top
-            row = -1 if p == 0 else a.grandparent_at[p] + (arg - a.incoming[p]) * width
+            row = -1 if p == 0 else grandparent_at[p] + (arg - incoming[p]) * (stop - start)
             for side in range(2):
-                _, k = forward(a, p, side, row, values, path, back)
-                low = a.outgoing[p] if side == 0 else a.split[p]
+                low, width = (start, left) if side == 0 else (middle, right)
+                if width == 1:
+                    continue
+                at, own = sibling_at[p, side], row if row < 0 else row + low - start
+                _, k = forward(siblings, at, width, grandparents, own, values, low, path, back)
                 while k > 0:
-                    taken[a.order[low + k - 1]] = True
+                    taken[order[low + k - 1]] = True
                     k = back[k]
         # --- the tree as an answer
         score = tree_score(a, heads)
@@ -422,28 +484,34 @@ def relax(
         if fix and (improved or bound - lower < 0.5 * scale) and iteration % 3 == 0:
             forced[:] = -np.inf
             for p in range(n + 1):
-                width = a.outgoing[p + 1] - a.outgoing[p]
-                first, stop = (0, 1) if p == 0 else (a.incoming[p], a.incoming[p + 1])
-                for e in range(first, stop):
+                start, stop = outgoing[p], outgoing[p + 1]
+                first, final = (0, 1) if p == 0 else (incoming[p], incoming[p + 1])
+                for e in range(first, final):
                     if p > 0 and not alive[e]:
                         continue
-                    row = -1 if p == 0 else a.grandparent_at[p] + (e - a.incoming[p]) * width
+                    row = -1 if p == 0 else grandparent_at[p] + (e - incoming[p]) * (stop - start)
                     whole = local[p] if p == 0 else enters[e]
                     for side in range(2):
-                        low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
+                        low, high = (start, split[p]) if side == 0 else (split[p], stop)
                         if low == high:
                             continue
-                        own, _ = forward(a, p, side, row, values, path, back)
-                        backward(a, p, side, row, values, rest)
-                        for k in range(1, high - low + 1):
-                            f = a.order[low + k - 1]
+                        at, width, own_row = sibling_at[p, side], high - low + 1, row if row < 0 else row + low - start
+                        own, _ = forward(siblings, at, width, grandparents, own_row, values, low, path, back)
+                        backward(siblings, at, width, grandparents, own_row, values, low, rest)
+                        for k in range(1, width):
+                            f = order[low + k - 1]
                             if alive[f]:
                                 forced[f] = max(forced[f], whole - own + path[k] + rest[k])
             deleted = 0
             for e in range(arcs):
                 if alive[e]:
-                    h, m = a.heads[e], a.modifiers[e]
-                    with_arc = bound + min(reduced[h, m], 0.0) + (forced[e] - local[h]) + (enters[e] - local[m])
+                    h, m = tails[e], modifiers[e]
+                    if simple:
+                        own = arc[heads[m], m]
+                        loss = scores[e] + leaving[e] + entering[e] - scores[own] - leaving[own] - entering[own]
+                    else:
+                        loss = reduced[h, m]
+                    with_arc = bound + min(loss, 0.0) + (forced[e] - local[h]) + (enters[e] - local[m])
                     if with_arc <= lower + EPSILON:
                         alive[e] = False
                         deleted += 1
@@ -456,13 +524,13 @@ def relax(
         # --- Polyak's step
         norm = 0.0
         for m in range(1, n + 1):
-            e = a.arc[heads[m], m]
+            e = arc[heads[m], m]
             if not taken[e]:
                 norm += 1.0
             if chosen[m] != e:
                 norm += 2.0
         for e in range(arcs):
-            if taken[e] and heads[a.modifiers[e]] != a.heads[e]:
+            if taken[e] and heads[modifiers[e]] != tails[e]:
                 norm += 1.0
         if norm == 0.0:  # all copies agree: the bound is this tree's score
             leaving[:] = best_leaving
@@ -473,14 +541,14 @@ def relax(
             since = 0
         step = scale * (bound - lower) / norm
         for m in range(1, n + 1):
-            e = a.arc[heads[m], m]
+            e = arc[heads[m], m]
             if not taken[e]:
                 leaving[e] -= step
             if chosen[m] != e:
                 entering[e] -= step
                 entering[chosen[m]] += step
         for e in range(arcs):
-            if taken[e] and heads[a.modifiers[e]] != a.heads[e]:
+            if taken[e] and heads[modifiers[e]] != tails[e]:
                 leaving[e] += step
     leaving[:] = best_leaving
     entering[:] = best_entering

@@ -24,7 +24,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.factored_scores import RELATIONS, Codes, Table, empty_table, score_row, score_triple
-from solvers.head_automata import EPSILON, Automata, best_tree, forward, lay_out, optimistic, relax
+from solvers.head_automata import EPSILON, Automata, best_tree, forward, lay_out, optimistic, relax, root_price
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,14 +42,14 @@ class Bounds(NamedTuple):
         Of the sibling part with the modifier before, or none before.
     last
         Of the part that says that no modifier follows.
-    level
-        0: bounds; 1: the sibling parts are maxima over scored parts; 2: all are.
+    refined
+        Whether those of siblings are maxima over scored parts.
     """
 
     grandparents: Floats
     siblings: Floats
     last: Floats
-    level: Ints
+    refined: Mask
 
 
 class Parts(NamedTuple):
@@ -60,16 +60,14 @@ class Parts(NamedTuple):
     codes, grandparents, siblings
         A sentence and the weights of its parts (:mod:`solvers.factored_scores`); looked at if ``dense`` is False.
     grandparent_pairs, sibling_pairs
-        Bound tables of parent and child, and of head and modifier.
-    given_grandparents
-        Scores by grandparent, parent and child, if ``dense``; an array of no elements stands for zeros.
-    given_siblings
-        Scores by head, sibling and modifier, if ``dense``: sibling = head says none before, modifier = head none after.
-    cached_grandparents, cached_siblings
-        By parent, child and grandparent; and by head, modifier and sibling, where sibling = modifier stands for the
-        part of a last modifier.  Valid where the row has been touched, and NaN where the part has not been asked for.
-    touched
-        Rows in use, shape (2, n + 1, n + 1).
+        Bound tables of parent and child, and of head and modifier; without keys: there are none.
+    dense
+        All scores are in the arrays from the start.
+    grandparent_values
+        By parent, grandparent and child: scores where ``grandparent_known``, elsewhere upper bounds, if there are any.
+    sibling_values
+        Scores by head, modifier and sibling where ``sibling_known``: sibling = head says none before, and sibling =
+        modifier stands for the part of a last modifier.
     scored
         Parts of either kind that have been asked for, shape (2,).
     """
@@ -80,11 +78,10 @@ class Parts(NamedTuple):
     grandparent_pairs: Table
     sibling_pairs: Table
     dense: bool
-    given_grandparents: Floats
-    given_siblings: Floats
-    cached_grandparents: Floats
-    cached_siblings: Floats
-    touched: Mask
+    grandparent_values: Floats
+    grandparent_known: Mask
+    sibling_values: Floats
+    sibling_known: Mask
     scored: Ints
 
 
@@ -94,79 +91,89 @@ def lazy_parts(
     siblings: Table,
     grandparent_pairs: Table | None = None,
     sibling_pairs: Table | None = None,
+    bounds: Floats | None = None,
 ) -> Parts:
     """The parts of a sentence, none of them scored yet.
 
-    Without the tables of pairs parts can be scored one by one, as :func:`restricted` does.
+    Parameters
+    ----------
+    bounds
+        On grandparent parts, by parent and child; for :func:`search`, as are the tables of pairs.
     """
-    nothing = np.empty((0, 0, 0))
-    tables = grandparents, siblings, grandparent_pairs or grandparents, sibling_pairs or siblings
-    return _parts(codes, tables, False, nothing, nothing)
+    vertices = codes.shape[1] - 2
+    shape = (vertices, vertices, vertices)
+    values = np.empty(shape)  # memory that is never touched costs nothing
+    if bounds is not None:
+        values[:] = bounds[:, None, :]
+    no_pairs = empty_table(np.zeros((1, 2), np.int64), np.ones(1, np.int64), weights=1, relations=2, capacity=0)
+    return Parts(
+        codes,
+        grandparents,
+        siblings,
+        no_pairs if grandparent_pairs is None else grandparent_pairs,
+        no_pairs if sibling_pairs is None else sibling_pairs,
+        False,
+        values,
+        np.zeros(shape, dtype=np.bool_),
+        np.empty(shape),
+        np.zeros(shape, dtype=np.bool_),
+        np.zeros(2, dtype=np.int64),
+    )
 
 
 def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | None) -> Parts:
     """Parts with scores from arrays, by grandparent, parent, child and head, sibling, modifier; None: all are 0."""
-    nothing = np.empty((0, 0, 0))
-    table = empty_table(np.zeros((1, 3), np.int64), np.ones(1, np.int64), weights=1, relations=RELATIONS, capacity=2)
-    return _parts(
-        np.zeros((1, vertices + 2), dtype=np.int32),
-        (table, table, table, table),
-        True,
-        # Copies, because numba compiles its functions anew for arrays that may not be written to.
-        nothing if grandparents is None else np.array(grandparents, dtype=np.float64, order="C"),
-        nothing if siblings is None else np.array(siblings, dtype=np.float64, order="C"),
-    )
-
-
-def _parts(
-    codes: Codes, tables: tuple[Table, Table, Table, Table], dense: bool, given: Floats, given_siblings: Floats
-) -> Parts:
-    vertices = codes.shape[1] - 2
     shape = (vertices, vertices, vertices)
+    table = empty_table(np.zeros((1, 3), np.int64), np.ones(1, np.int64), weights=1, relations=RELATIONS, capacity=2)
+    pairs = empty_table(np.zeros((1, 2), np.int64), np.ones(1, np.int64), weights=1, relations=2, capacity=0)
+    by_parent, by_modifier = np.zeros(shape), np.zeros(shape)
+    if grandparents is not None:
+        by_parent[:] = np.swapaxes(grandparents, 0, 1)
+    if siblings is not None:
+        by_modifier[:] = np.swapaxes(siblings, 1, 2)
+        each = np.arange(vertices)
+        by_modifier[:, each, each] = siblings[each, :, each]
     return Parts(
-        codes,
-        *tables,
-        dense,
-        given,
-        given_siblings,
-        np.empty(shape),  # memory that is never touched costs nothing
-        np.empty(shape),
-        np.zeros((2, vertices, vertices), dtype=np.bool_),
+        np.zeros((1, vertices + 2), dtype=np.int32),
+        *(table, table, pairs, pairs),
+        True,
+        by_parent,
+        np.zeros(shape, dtype=np.bool_),
+        by_modifier,
+        np.zeros(shape, dtype=np.bool_),
         np.zeros(2, dtype=np.int64),
     )
 
 
 @njit(cache=True)
-def grandparent_score(parts, g, p, c):  # type: ignore[no-untyped-def]
-    """Score of a grandparent part."""
-    row = parts.cached_grandparents[p, c]
-    if not parts.touched[0, p, c]:
-        parts.touched[0, p, c] = True
-        row[:] = np.nan
-    if np.isnan(row[g]):
-        if parts.dense:
-            row[g] = parts.given_grandparents[g, p, c] if parts.given_grandparents.size else 0.0
-        else:
-            row[g] = score_triple(parts.codes, parts.grandparents, 0, g, p, c)
-        parts.scored[0] += 1
-    return row[g]
+def _score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def]
+    """Score the parts of the arc (p, c) with the grandparents wanted, none of which is known; ``row`` is for work."""
+    if not parts.dense:
+        score_row(parts.codes, parts.grandparents, parts.grandparent_pairs, 0, p, c, wanted, row)
+    for g in range(wanted.shape[0]):
+        if wanted[g]:
+            parts.grandparent_known[p, g, c] = True
+            parts.scored[0] += 1
+            if not parts.dense:
+                parts.grandparent_values[p, g, c] = row[g]
 
 
 @njit(cache=True)
-def sibling_score(parts, h, s, m):  # type: ignore[no-untyped-def]
-    """Score of a sibling part; m = h: s is the last modifier on its side."""
-    end = m == h
-    row = parts.cached_siblings[h, s if end else m]
-    if not parts.touched[1, h, s if end else m]:
-        parts.touched[1, h, s if end else m] = True
-        row[:] = np.nan
-    if np.isnan(row[s]):
-        if parts.dense:
-            row[s] = parts.given_siblings[h, s, m] if parts.given_siblings.size else 0.0
-        else:
-            row[s] = score_triple(parts.codes, parts.siblings, 1, h, s, m)
+def _score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
+    """The same for the parts of the arc (h, m) with siblings, and for that of m as the last modifier."""
+    if not parts.dense:
+        score_row(parts.codes, parts.siblings, parts.sibling_pairs, 1, h, m, wanted, row)
+    for s in range(wanted.shape[0]):
+        if wanted[s]:
+            parts.sibling_known[h, m, s] = True
+            parts.scored[1] += 1
+            if not parts.dense:
+                parts.sibling_values[h, m, s] = row[s]
+    if not parts.sibling_known[h, m, m]:
+        parts.sibling_known[h, m, m] = True
         parts.scored[1] += 1
-    return row[s]
+        if not parts.dense:
+            parts.sibling_values[h, m, m] = score_triple(parts.codes, parts.siblings, 1, h, m, h)
 
 
 @njit(cache=True)
@@ -174,27 +181,47 @@ def automata_of(candidates: Mask, arcs: Floats, parts: Parts) -> Automata:
     """The automata of candidate arcs, with the scores of all parts that they can form."""
     a = lay_out(candidates, arcs)
     n = candidates.shape[0] - 1
+    wanted, row = np.zeros(n + 1, dtype=np.bool_), np.empty(n + 1)
+    tails, modifiers, order, incoming, outgoing = a.heads, a.modifiers, a.order, a.incoming, a.outgoing
+    grandparents, siblings = a.grandparents, a.siblings
+    grandparent_values, grandparent_known = parts.grandparent_values, parts.grandparent_known
+    sibling_values, sibling_known = parts.sibling_values, parts.sibling_known
     for p in range(n + 1):
-        start, stop = a.outgoing[p], a.outgoing[p + 1]
+        start, stop = outgoing[p], outgoing[p + 1]
         position = a.grandparent_at[p]
-        for e in range(a.incoming[p], a.incoming[p + 1]):
-            g = a.heads[e]
-            for k in range(start, stop):
-                c = a.modifiers[a.order[k]]
-                if c != g:
-                    a.grandparents[position] = grandparent_score(parts, g, p, c)
-                position += 1
+        for k in range(start, stop):
+            c = modifiers[order[k]]
+            missing = False
+            for e in range(incoming[p], incoming[p + 1]):
+                g = tails[e]
+                if g != c and not grandparent_known[p, g, c]:
+                    wanted[g] = missing = True
+            if missing:
+                _score_grandparents(parts, p, c, wanted, row)
+                wanted[:] = False
+            for i in range(incoming[p + 1] - incoming[p]):
+                g = tails[incoming[p] + i]
+                value = -np.inf if g == c else grandparent_values[p, g, c]
+                grandparents[position + i * (stop - start) + k - start] = value
         for side in range(2):
             low, high = (start, a.split[p]) if side == 0 else (a.split[p], stop)
             width = high - low + 1
             at = a.sibling_at[p, side]
             for k in range(1, width):
-                m = a.modifiers[a.order[low + k - 1]]
-                a.siblings[at + k] = sibling_score(parts, p, p, m)
-                a.siblings[at + k * width] = sibling_score(parts, p, m, p)
+                m = modifiers[order[low + k - 1]]
+                missing = not sibling_known[p, m, p]
+                wanted[p] = missing
                 for j in range(1, k):
-                    s = a.modifiers[a.order[low + j - 1]]
-                    a.siblings[at + j * width + k] = sibling_score(parts, p, s, m)
+                    s = modifiers[order[low + j - 1]]
+                    if not sibling_known[p, m, s]:
+                        wanted[s] = missing = True
+                if missing:
+                    _score_siblings(parts, p, m, wanted, row)
+                    wanted[:] = False
+                siblings[at + k] = sibling_values[p, m, p]
+                siblings[at + k * width] = sibling_values[p, m, m]
+                for j in range(1, k):
+                    siblings[at + j * width + k] = sibling_values[p, m, modifiers[order[low + j - 1]]]
     return a
 
 
@@ -234,81 +261,200 @@ def narrowed(scores: Floats, width: int) -> Mask:
     return candidates
 
 
-@njit(cache=True)
-def _side_requirements(a, p, side, row, values, gained, last, needed, after, path, back, top):  # type: ignore[no-untyped-def]
-    """Raise ``needed`` to what arcs out of p that are not alive must cost, given one arc into p; the side's value.
+class _Pricing(NamedTuple):
+    """What is known of the arcs that are no candidates, by head and modifier.
 
-    With the forward values F of the paths of arcs alive, an arc f between two of them costs at least what it gains
-    where no F and not the side's value rise.  ``gained``: the most that f and the parts which it closes gain, by
-    modifier; of arcs alive, the most of their sibling part alone is in ``after``.  ``last``: the most that the part of
-    a last modifier can score.
+    ``local``: value of each automaton over candidates.  ``usual``: the most it is worth if another arc enters it.
+    ``costs``, ``pays``: λ and μ, +inf λ where an arc is not to be looked at.  ``exact``: μ is from scored parts.
+    ``short``: the arc has to become a candidate.
+    The others are for work.
     """
-    n = a.arc.shape[0] - 1
-    low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
-    width = high - low + 1
-    value = forward(a, p, side, row, values, path, back)[0]
-    # The most that a path through f may gain at the next modifier alive, from the far end.
-    step = -1 if side == 0 else 1
-    top[width] = -np.inf
-    for k in range(width - 1, 0, -1):
-        e = a.order[low + k - 1]
-        top[k] = top[k + 1]
-        if path[k] > -np.inf:
-            weight = values[e]
-            if row >= 0:
-                weight += a.grandparents[row + low + k - 1 - a.outgoing[p]]
-            top[k] = max(top[k], after[a.modifiers[e]] - (path[k] - weight))
-    reach = 0.0
-    k = 1
+
+    a: Automata
+    bounds: Bounds
+    parts: Parts
+    possible: Mask
+    local: Floats
+    usual: Floats
+    costs: Floats
+    pays: Floats
+    exact: Mask
+    short: Mask
+    wanted: Mask
+    row: Floats
+    gained: Floats
+    path: Floats
+    back: Ints
+
+
+@njit(cache=True)
+def _extended(  # type: ignore[no-untyped-def]
+    p, step, arc, modifiers, order, siblings, before_bounds, last_bounds, gained, costs, short, all_arcs, path, back
+):
+    """Upper bound on the best path of p's modifiers in one direction; its last one, those before it are in ``back``.
+
+    All but ``order`` and ``siblings``, those of the side, goes by modifier.  ``gained``: grandparent parts, or bounds on
+    them.  ``all_arcs``: not candidates alone.
+    """
+    n = arc.shape[0] - 1
+    width = order.shape[0] + 1
+    value, last = 0.0, 0
+    reach, reached = 0.0, 0  # best path so far
+    other, others = -np.inf, 0  # best path so far that ends in an arc that is no candidate
+    k = 0
     m = p + step
     while 1 <= m <= n:
-        if k < width and a.modifiers[a.order[low + k - 1]] == m:
-            if path[k] > -np.inf:
-                reach = max(reach, path[k])
+        if arc[m] >= 0:
             k += 1
-        e = a.arc[p, m]
-        if e < 0 or values[e] == -np.inf:
-            needed[m] = max(needed[m], gained[m] + max(0.0, reach + max(top[k], last[m] - value)))
+            top, arg = siblings[k], 0
+            for j in range(1, k):
+                before = modifiers[order[j - 1]]
+                through = path[before] + siblings[j * width + k]
+                if through > top:
+                    top, arg = through, before
+            if other + before_bounds[m] > top:
+                top, arg = other + before_bounds[m], others
+            path[m] = top + gained[m] - costs[m]
+            back[m] = arg
+            end = path[m] + siblings[k * width]
+        elif all_arcs and costs[m] < np.inf and not short[m]:
+            path[m] = reach + before_bounds[m] + gained[m] - costs[m]
+            back[m] = reached
+            end = path[m] + last_bounds[m]
+            if path[m] > other:
+                other, others = path[m], m
+        else:
+            m += step
+            continue
+        if path[m] > reach:
+            reach, reached = path[m], m
+        if end > value:
+            value, last = end, m
         m += step
-    return value
+    return value, last
 
 
 @njit(cache=True)
-def _refine(allowed, bounds, parts, p, c, level):  # type: ignore[no-untyped-def]
-    """Replace an arc's bounds by maxima over scored parts: those of siblings at level 1, of grandparents at level 2."""
-    n = allowed.shape[0] - 1
-    if level >= 1 and bounds.level[p, c] < 1:
-        top = sibling_score(parts, p, p, c)
-        row = parts.cached_siblings[p, c]
-        if not parts.dense:
-            parts.scored[1] += score_row(parts.codes, parts.siblings, parts.sibling_pairs, 1, p, c, allowed[p], row)
-        for s in range(min(p, c) + 1, max(p, c)):
-            if allowed[p, s]:
-                top = max(top, sibling_score(parts, p, s, c))
-        bounds.siblings[p, c] = top
-        bounds.last[p, c] = sibling_score(parts, p, c, p)
-    if level >= 2 and bounds.level[p, c] < 2 and p > 0:
-        top = -np.inf
-        row = parts.cached_grandparents[p, c]
-        if not parts.dense:
-            if not parts.touched[0, p, c]:
-                parts.touched[0, p, c] = True
-                row[:] = np.nan
-            parts.scored[0] += score_row(
-                parts.codes, parts.grandparents, parts.grandparent_pairs, 0, p, c, allowed[:, p], row
-            )
-        for g in range(n + 1):
-            if g != c and allowed[g, p]:
-                top = max(top, grandparent_score(parts, g, p, c))
-        if top > -np.inf:
-            bounds.grandparents[p, c] = top
-    bounds.level[p, c] = max(level, bounds.level[p, c])
+def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
+    """Replace the bounds on an arc's sibling parts by the largest of them."""
+    bounds, parts = s.bounds, s.parts
+    bounds.refined[h, m] = True
+    known, values = parts.sibling_known[h, m], parts.sibling_values[h, m]
+    first, last = min(h, m) + 1, max(h, m)
+    s.wanted[h] = not known[h]
+    for k in range(first, last):
+        s.wanted[k] = s.possible[h, k] and not known[k]
+    _score_siblings(parts, h, m, s.wanted, s.row)
+    s.wanted[:] = False
+    top = values[h]
+    for k in range(first, last):
+        if s.possible[h, k]:
+            top = max(top, values[k])
+    bounds.siblings[h, m] = top
+    bounds.last[h, m] = values[m]
 
 
 @njit(cache=True)
-def arc_slacks(
+def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
+    """Let the arc (g, p), no candidate, pay for its own parts instead of the best."""
+    a, known = s.a, s.parts.grandparent_known[p, g]
+    s.exact[g, p] = True
+    s.wanted[g] = True
+    for k in range(a.outgoing[p], a.outgoing[p + 1]):
+        c = a.modifiers[a.order[k]]
+        if c != g and not known[c]:
+            _score_grandparents(s.parts, p, c, s.wanted, s.row)
+    s.wanted[:] = False
+    s.gained[:] = s.parts.grandparent_values[p, g]
+    s.gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
+    value = -s.local[p]
+    for side in range(2):
+        low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
+        value += _extended(
+            p, 2 * side - 1, a.arc[p], a.modifiers, a.order[low:high], a.siblings[a.sibling_at[p, side] :],
+            s.bounds.siblings[p], s.bounds.last[p], s.gained, s.costs[p], s.short[p], False, s.path, s.back,
+        )[0]  # fmt: skip
+    # What it does not pay at p it can pay at g.
+    s.costs[g, p] += s.pays[g, p] - value
+    s.pays[g, p] = value
+
+
+@njit(cache=True)
+def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
+    """Score the parts of the arc (p, m) with g and with all candidate heads of p."""
+    a, known = s.a, s.parts.grandparent_known
+    s.wanted[g] = True
+    for e in range(a.incoming[p], a.incoming[p + 1]):
+        head = a.heads[e]
+        s.wanted[head] = head != m and not known[p, head, m]
+    _score_grandparents(s.parts, p, m, s.wanted, s.row)
+    s.wanted[:] = False
+
+
+@njit(cache=True)
+def _settle(s, p, sources, limits, all_arcs, final):  # type: ignore[no-untyped-def]
+    """Upper bounds on p's automaton with the arcs from ``sources``, brought down to the limits as far as can be done.
+
+    While the value is above the limit, bounds on the best path are replaced by scores; if ``final``, arcs on it of
+    which all is known are given up then, so that the limit is met.  Source -1: any arc that is no candidate.  The
+    values replace the limits.
+    """
+    a, bounds, gained, back, path = s.a, s.bounds, s.gained, s.back, s.path
+    arc, costs, short, exact = a.arc[p], s.costs[p], s.short[p], s.exact[p]
+    sibling_bounds, last_bounds, grandparent_bounds = bounds.siblings[p], bounds.last[p], bounds.grandparents[p]
+    refined, known, values = bounds.refined[p], s.parts.grandparent_known[p], s.parts.grandparent_values[p]
+    left, right = a.order[a.outgoing[p] : a.split[p]], a.order[a.split[p] : a.outgoing[p + 1]]
+    left_siblings, right_siblings = a.siblings[a.sibling_at[p, 0] :], a.siblings[a.sibling_at[p, 1] :]
+    modifiers = a.modifiers
+    for k in range(sources.shape[0]):
+        g = sources[k]
+        while True:
+            if g >= 0:
+                gained[:] = values[g]
+                gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
+            else:
+                gained[:] = grandparent_bounds
+            value, first = _extended(
+                p, -1, arc, modifiers, left, left_siblings, sibling_bounds, last_bounds,
+                gained, costs, short, all_arcs, path, back,
+            )  # fmt: skip
+            more, second = _extended(
+                p, 1, arc, modifiers, right, right_siblings, sibling_bounds, last_bounds,
+                gained, costs, short, all_arcs, path, back,
+            )  # fmt: skip
+            value += more
+            if value <= limits[k] + EPSILON or not all_arcs:
+                break
+            changed = False
+            for stage in range(4):
+                for m in (first, second):
+                    while m > 0:
+                        if stage == 0:
+                            if not refined[m]:
+                                _refine_siblings(s, p, m)
+                                changed = True
+                        elif arc[m] < 0:
+                            if stage == 1:
+                                if g >= 0 and not known[g, m]:
+                                    _refine_grandparents(s, p, m, g)
+                                    changed = True
+                            elif stage == 2:
+                                if not exact[m]:
+                                    _refine_entering(s, p, m)
+                                    changed = True
+                            elif final:
+                                short[m] = changed = True
+                        m = back[m]
+                if changed:
+                    break
+            if not changed:
+                break
+        limits[k] = value
+
+
+@njit(cache=True)
+def price_arcs(
     a: Automata,
-    alive: Mask,
     leaving: Floats,
     entering: Floats,
     arcs: Floats,
@@ -316,135 +462,133 @@ def arc_slacks(
     parts: Parts,
     single_root: bool,
     lower: float,
-    exact: bool,
-) -> tuple[float, Floats]:
-    """Price the arcs that are not alive: the Lagrangian's bound, and by how much they are too expensive.
+) -> tuple[float, Mask, Floats, Floats]:
+    """Price all arcs that are no candidates against the Lagrangian of those that are.
 
-    **Theorem.**  Let L be the bound at λ, μ over the arcs alive.  For an arc f = (h, m) that is not alive let λ_f be so
-    large that no forward value of the automata of h rises if f is allowed, whatever enters h, and μ_f so large that the
-    best value of m does not if f enters it.  With the price of f in the arborescence's dual solution, let
-    slack_f = price_f - s_f - λ_f - μ_f.  If no slack is negative, a tree of all arcs scores at most L less the slacks
-    of its arcs that are not alive.
+    **Theorem.**  Let L be the bound at λ, μ over the candidates, and let every other arc f = (h, m) have λ_f + μ_f no
+    more than its price in the arborescence's dual solution less s_f and less L - ``lower``.  If no automaton, with upper
+    bounds in place of the parts of these arcs, is worth more with them than without, then no tree that has one of them
+    is better than ``lower``.
 
-    *Proof.*  The arborescence's dual solution stays feasible, with the slacks as reduced costs; by induction over the
-    modifiers of a side, the automata's values stay what they are.  ∎
+    *Proof.*  With λ_f + μ_f raised by L - ``lower`` the arborescence's dual solution is still feasible, so that L bounds
+    all trees at these multipliers.  A tree with k such arcs is counted k (L - ``lower``) too high there.  ∎
 
-    So if all slacks are at least L less ``lower``, the score of the best known tree, no tree with such an arc is
-    better.  The arcs alive must hold a tree.
-
-    If ``exact`` then where a bound on all grandparents does not suffice, parts of this very arc are scored.
+    μ_f is what m's automaton gains by f, with bounds at first, and λ_f is what is left.  Where an automaton's value
+    rises all the same, the parts on its best path are scored; an arc on it of which all is known is given up.
 
     Returns
     -------
-    tuple[float, Floats]
-        L, and the slack by head and modifier; +inf for arcs that are alive and where there is no arc.
+    tuple[float, Mask, Floats, Floats]
+        L; the arcs that were given up, which have to become candidates; λ and μ by head and modifier.
     """
     n = arcs.shape[0] - 1
-    slack = np.full((n + 1, n + 1), np.inf)
     weights = np.full((n + 1, n + 1), -np.inf)
-    values = np.full(a.heads.shape[0], -np.inf)
+    values = np.empty(a.heads.shape[0])
     least, largest = np.inf, -np.inf
     for e in range(a.heads.shape[0]):
-        if alive[e]:
-            weight = a.scores[e] + leaving[e] + entering[e]
-            weights[a.heads[e], a.modifiers[e]] = weight
-            least, largest = min(least, weight), max(largest, weight)
-            values[e] = -leaving[e]
-    # Arcs that are not alive get a weight that no best tree has, to learn their prices.
-    low = least - n * (largest - least) - 1.0
-    for h in range(n + 1):
-        for m in range(1, n + 1):
-            if arcs[h, m] > -np.inf and weights[h, m] == -np.inf:
-                weights[h, m] = low
+        weight = a.scores[e] + leaving[e] + entering[e]
+        weights[a.heads[e], a.modifiers[e]] = weight
+        least, largest = min(least, weight), max(largest, weight)
+        values[e] = -leaving[a.order[e]]
+    possible = arcs > -np.inf
     heads = np.full(n + 1, -1)
     bound, _, reduced = best_tree(weights, single_root, heads)
-    path, top = np.empty(n + 3), np.empty(n + 3)
-    back = np.empty(n + 3, dtype=np.int64)
-    gained = np.empty(n + 1)
-    needed = np.empty(n + 1)
-    local = np.zeros(n + 1)
-    # An arc into p that is not alive: what its best grandparent would do, or what it does itself.
-    optimist = np.zeros(n + 1)
-    virtual = Automata(
-        a.heads,
-        a.modifiers,
-        a.scores,
-        a.incoming,
-        a.outgoing,
-        a.order,
-        a.split,
-        a.grandparent_at,
-        np.empty(n + 1),
-        a.sibling_at,
-        a.siblings,
-        a.arc,
-    )
-    price = np.zeros((n + 1, n + 1))
-    leaves = np.zeros((n + 1, n + 1))
-    for p in range(n + 1):
-        needed[:] = -np.inf
-        for m in range(1, n + 1):
-            gained[m] = bounds.siblings[p, m] + bounds.grandparents[p, m]
-        width = a.outgoing[p + 1] - a.outgoing[p]
-        after, last = bounds.siblings[p], bounds.last[p]
-        if p == 0:
-            local[0] = _side_requirements(a, 0, 1, -1, values, gained, last, needed, after, path, back, top)
-        else:
-            local[p] = -np.inf
-            for e in range(a.incoming[p], a.incoming[p + 1]):
-                if alive[e]:
-                    row = a.grandparent_at[p] + (e - a.incoming[p]) * width
-                    value = -entering[e]
-                    for side in range(2):
-                        value += _side_requirements(
-                            a, p, side, row, values, gained, last, needed, after, path, back, top
-                        )
-                    local[p] = max(local[p], value)
-            for k in range(width):
-                virtual.grandparents[k] = bounds.grandparents[p, a.modifiers[a.order[a.outgoing[p] + k]]]
-            for side in range(2):
-                optimist[p] += _side_requirements(
-                    virtual, p, side, 0, values, gained, last, needed, after, path, back, top
-                )
-        bound += local[p]
-        for m in range(1, n + 1):
-            leaves[p, m] = needed[m]
+    # Arcs that are no candidates get a weight that no best tree has, to learn their prices.
+    charge = root_price(weights, heads) if single_root else 0.0
+    never = least - n * (largest - least) - charge - 1.0
     for h in range(n + 1):
         for m in range(1, n + 1):
-            if weights[h, m] == low and h != m:
-                price[h, m] = low - min(reduced[h, m], 0.0)
-                slack[h, m] = price[h, m] - arcs[h, m] - leaves[h, m] - (optimist[m] - local[m])
-    gap = max(bound - lower, 0.0)
-    if not exact:
-        return bound, slack
-    for p in range(1, n + 1):
-        width = a.outgoing[p + 1] - a.outgoing[p]
-        if width == 0:
-            continue
-        needed[:] = -np.inf
-        raised = False
-        for m in range(1, n + 1):
-            gained[m] = bounds.siblings[p, m] + bounds.grandparents[p, m]
-        after, last = bounds.siblings[p], bounds.last[p]
-        for g in range(n + 1):
-            if weights[g, p] != low or g == p or slack[g, p] >= gap:
-                continue
-            for k in range(width):
-                c = a.modifiers[a.order[a.outgoing[p] + k]]
-                known = c != g and values[a.order[a.outgoing[p] + k]] > -np.inf
-                virtual.grandparents[k] = grandparent_score(parts, g, p, c) if known else 0.0
-            value = 0.0
+            if possible[h, m] and a.arc[h, m] < 0:
+                weights[h, m] = never
+    weights[0] -= charge
+    _, _, reduced = best_tree(weights, False, heads)
+
+    path, back = np.empty(n + 2), np.zeros(n + 2, dtype=np.int64)
+    local, usual = np.zeros(n + 1), np.zeros(n + 1)
+    for p in range(n + 1):
+        start, middle, stop = a.outgoing[p], a.split[p], a.outgoing[p + 1]
+        local[p] = -np.inf
+        for e in range(a.incoming[p], a.incoming[p + 1]) if p > 0 else range(-1, 0):
+            row = a.grandparent_at[p] + (e - a.incoming[p]) * (stop - start) if p > 0 else -1
+            value = -entering[e] if p > 0 else 0.0
             for side in range(2):
-                value += _side_requirements(virtual, p, side, 0, values, gained, last, needed, after, path, back, top)
-            slack[g, p] = price[g, p] - arcs[g, p] - leaves[g, p] - (value - local[p])
-            raised = True
-        if raised:
-            for m in range(1, n + 1):
-                if needed[m] > leaves[p, m]:
-                    if slack[p, m] < np.inf:
-                        slack[p, m] -= needed[m] - leaves[p, m]
-                    leaves[p, m] = needed[m]
-    return bound, slack
+                low, width = (start, middle - start + 1) if side == 0 else (middle, stop - middle + 1)
+                at, own = a.sibling_at[p, side], row if row < 0 else row + low - start
+                value += forward(a.siblings, at, width, a.grandparents, own, values, low, path, back)[0]
+            local[p] = max(local[p], value)
+        bound += local[p]
+    gap = max(bound - lower - EPSILON, 0.0)
+
+    square = (n + 1, n + 1)
+    costs, pays = np.full(square, np.inf), np.zeros(square)
+    for e in range(a.heads.shape[0]):
+        costs[a.heads[e], a.modifiers[e]] = leaving[e]
+        pays[a.heads[e], a.modifiers[e]] = entering[e]
+    s = _Pricing(
+        a,
+        bounds,
+        parts,
+        possible,
+        local,
+        usual,
+        costs,
+        pays,
+        np.zeros(square, dtype=np.bool_),
+        np.zeros(square, dtype=np.bool_),
+        np.zeros(n + 1, dtype=np.bool_),
+        np.empty(n + 1),
+        np.empty(n + 1),
+        path,
+        back,
+    )
+    nowhere = np.full(1, -1)
+    worth = np.empty(n + 1)
+    sources = np.empty(n + 1, dtype=np.int64)
+    for p in range(1, n + 1):
+        usual[p] = np.inf
+        _settle(s, p, nowhere, usual[p : p + 1], False, False)
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            if possible[h, m] and a.arc[h, m] < 0:
+                pays[h, m] = usual[m] - local[m]
+                costs[h, m] = never - min(reduced[h, m], 0.0) - arcs[h, m] - gap - pays[h, m]
+    for repetition in range(2):
+        worth[0] = local[0]
+        _settle(s, 0, nowhere, worth[:1], True, True)
+        for p in range(1, n + 1):
+            first, stop = a.incoming[p], a.incoming[p + 1]
+            worth[: stop - first] = local[p] + entering[first:stop]
+            _settle(s, p, a.heads[first:stop], worth[: stop - first], True, True)
+        # Trees with an arc into p and another out of it that are both no candidates.
+        risen = False
+        for p in range(1, n + 1):
+            worth[0] = usual[p]
+            _settle(s, p, nowhere, worth[:1], True, False)
+            rise = max(worth[0] - usual[p] - EPSILON, 0.0)
+            count = 0
+            for g in range(n + 1):
+                if a.arc[g, p] < 0 and possible[g, p] and not s.short[g, p]:
+                    if s.exact[g, p] or (repetition > 0 and rise > 0.0):
+                        sources[count] = g
+                        worth[count] = local[p] + pays[g, p]
+                        count += 1
+                    elif rise > 0.0:
+                        pays[g, p] += rise
+                        costs[g, p] -= rise
+            if repetition == 0:
+                usual[p] += rise
+                risen |= rise > 0.0
+            _settle(s, p, sources[:count], worth[:count], True, repetition > 0)
+            for k in range(count):
+                g = sources[k]
+                rise = worth[k] - local[p] - pays[g, p]
+                if rise > EPSILON:
+                    risen = True
+                    pays[g, p] += rise
+                    costs[g, p] -= rise
+        if not risen:
+            break
+    return bound, s.short, costs, pays
 
 
 @njit(cache=True)
@@ -489,8 +633,7 @@ def search(
     for m in range(1, n + 1):
         candidates[best[m], m] = True
     best[:] = -1
-    possible = arcs > -np.inf
-    costs = np.zeros((2, n + 1, n + 1))
+    costs, pays = np.zeros((2, n + 1, n + 1))
     known = np.zeros((n + 1, n + 1), dtype=np.bool_)
     for _ in range(rounds):
         a = automata_of(candidates, arcs, parts)
@@ -500,33 +643,18 @@ def search(
         for e in range(total):
             h, m = a.heads[e], a.modifiers[e]
             if known[h, m]:
-                leaving[e], entering[e] = costs[0, h, m], costs[1, h, m]
+                leaving[e], entering[e] = costs[h, m], pays[h, m]
         # Without fixing: arcs that it deletes would have to be priced with the others.
         _, lower, taken = relax(a, alive, leaving, entering, lower, best, iterations, single_root, False)
         counts[0], counts[1], counts[2] = total, counts[1] + 1, counts[2] + taken
-        for e in range(total):
-            h, m = a.heads[e], a.modifiers[e]
-            known[h, m] = True
-            costs[0, h, m], costs[1, h, m] = leaving[e], entering[e]
-            _refine(possible, bounds, parts, h, m, 1)
+        bound, short, costs, pays = price_arcs(a, leaving, entering, arcs, bounds, parts, single_root, lower)
         added = 0
-        for level in range(1, 4):
-            bound, slack = arc_slacks(a, alive, leaving, entering, arcs, bounds, parts, single_root, lower, True)
-            short = 0
-            for h in range(n + 1):
-                for m in range(1, n + 1):
-                    if slack[h, m] < bound - lower - EPSILON:
-                        short += 1
-                        if level < 3:
-                            _refine(possible, bounds, parts, h, m, level)
-                        else:
-                            candidates[h, m] = True
-                            added += 1
-            if short == 0:
-                break
-            if level == 2:
-                for e in range(total):
-                    _refine(possible, bounds, parts, a.heads[e], a.modifiers[e], 2)
+        for h in range(n + 1):
+            for m in range(1, n + 1):
+                if short[h, m]:
+                    candidates[h, m] = True
+                    added += 1
+                known[h, m] = candidates[h, m]
         if added == 0:  # no better tree has an arc that is not a candidate: what is left is a matter of candidates
             upper = bound
             if upper > lower + EPSILON:

@@ -132,15 +132,15 @@ def _prepared(scores: PartScores) -> tuple[Parts, Floats, Bounds]:
     size = len(scores) + 1
     grandparents, siblings, last = np.zeros((3, size, size))
     if isinstance(scores, SentenceScorer):
-        weights, codes = scores.weights, scores.encoded.codes
-        pairs = weights.bounds["parent_child"], weights.bounds["head_modifier"]
-        parts, arcs = lazy_parts(codes, weights.grandparents, weights.siblings, *pairs), scores.arcs
+        weights, codes, arcs = scores.weights, scores.encoded.codes, scores.arcs
         if "grandparents" in weights.parts:
             grandparents = scores.parent_child_bounds.copy()
         if "siblings" in weights.parts:
             siblings = scores.head_modifier_bounds.copy()
             ends = score_ends(codes, weights.bounds["head_modifier"])
             last = np.where(np.tri(size, k=-1, dtype=np.bool_), ends[:, :1], ends[:, 1:])
+        pairs = weights.bounds["parent_child"], weights.bounds["head_modifier"]
+        parts = lazy_parts(codes, weights.grandparents, weights.siblings, *pairs, grandparents)
     else:
         instance = scores if isinstance(scores, Instance) else from_scores(scores)
         parts, arcs = (
@@ -152,7 +152,7 @@ def _prepared(scores: PartScores) -> tuple[Parts, Floats, Bounds]:
             vertices = np.arange(size)
             last = np.ascontiguousarray(instance.sibling_scores[vertices, :, vertices])
     grandparents[0] = 0.0  # what hangs from the root has no grandparent
-    return parts, arcs, Bounds(grandparents, siblings, last, np.zeros((size, size), dtype=np.int64))
+    return parts, arcs, Bounds(grandparents, siblings, last, np.zeros((size, size), dtype=np.bool_))
 
 
 # --- branch and bound ------------------------------------------------------------------------------------------------
