@@ -198,8 +198,47 @@ def sibling_relation(h, s, m):  # type: ignore[no-untyped-def]
 # --- arcs ------------------------------------------------------------------------------------------------------------
 
 
+class Filter(NamedTuple):
+    """Which arcs a template may have something to say of: a set of 64 elements for each code of a head.
+
+    Attributes
+    ----------
+    starts
+        Where the sets of a template begin, shape (templates + 1,).
+    sets
+        Bits; a modifier's code and side have a bit that says whether the table may hold their key.
+    """
+
+    starts: Ints
+    sets: Ints
+
+
+NO_FILTER = Filter(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+
 @njit(cache=True)
-def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles) -> Floats:
+def _bit(code, side):  # type: ignore[no-untyped-def]
+    return (((2 * np.int64(code) + side) * 0x9E3779B1) >> 20) & 63
+
+
+def filter_of(table: Table) -> Filter:
+    """The filter of a table of arcs.  Most lookups are of keys that are not there: it answers them without a search."""
+    keys = table.keys[table.keys != _EMPTY]
+    template = np.searchsorted(table.offsets, keys, side="right") - 1
+    rest = keys - table.offsets[template]
+    heads, rest = np.divmod(rest, table.strides[template, 0])
+    modifiers, side = np.divmod(rest, table.strides[template, 1])
+    sizes = np.zeros(len(table.templates), dtype=np.int64)
+    np.maximum.at(sizes, template, heads + 1)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    sets = np.zeros(starts[-1], dtype=np.uint64)
+    bits = (((2 * modifiers + side) * 0x9E3779B1) >> 20) & 63
+    np.bitwise_or.at(sets, starts[template] + heads, np.uint64(1) << bits.astype(np.uint64))
+    return Filter(starts, sets.view(np.int64))
+
+
+@njit(cache=True)
+def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: Filter) -> Floats:
     """Scores of all arcs of a sentence.
 
     Parameters
@@ -212,6 +251,8 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles) -> Floa
     between
         Weights by tag of the head, of the modifier, side, and of a tag that occurs between them:
         shape (tags, tags, 2, tags).
+    known
+        The table's filter, or ``NO_FILTER``.
 
     Returns
     -------
@@ -220,6 +261,7 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles) -> Floa
     """
     n = codes.shape[1] - 3
     scores = np.zeros((n + 1, n + 1))
+    filtered = known.starts.shape[0] > 0
     for t in range(table.templates.shape[0]):
         heads = codes[table.templates[t, 0]]
         modifiers = codes[table.templates[t, 1]]
@@ -256,11 +298,15 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles) -> Floa
                         scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
         else:
             for h in range(n + 1):
-                if heads[h] < 0:
+                members = np.int64(-1)
+                if filtered and heads[h] >= 0:
+                    at = known.starts[t] + heads[h]
+                    members = known.sets[at] if at < known.starts[t + 1] else np.int64(0)
+                if heads[h] < 0 or members == 0:
                     continue
                 first = table.offsets[t] + heads[h] * head_stride
                 for m in range(1, n + 1):
-                    if m == h or modifiers[m] < 0:
+                    if m == h or modifiers[m] < 0 or (members >> _bit(modifiers[m], h > m)) & 1 == 0:
                         continue
                     slot = _find(table.keys, first + modifiers[m] * modifier_stride + (h > m))
                     if slot >= 0:

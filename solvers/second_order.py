@@ -1,11 +1,11 @@
-r"""The best second-order tree without scoring most parts: optimistic arcs, pruning against an incumbent, head automata.
+r"""The best second-order tree without scoring most parts: a few candidate arcs, head automata, prices for the rest.
 
 1. A few candidate heads of each modifier make a small problem for the Lagrangian of :mod:`solvers.head_automata`; its
    best tree is the incumbent, which as a rule it proves to be the best of the candidates.
-2. All other arcs are *priced* against the Lagrangian's multipliers (:func:`arc_slacks`), with upper bounds in place of
-   the scores of their parts.  If none of them can improve then the incumbent is the best tree of all.
-3. For arcs that seem to improve, bounds are replaced by maxima over scored parts: of siblings first, then of
-   grandparents.  Those that still do become candidates, and the Lagrangian goes on.
+2. All other arcs are *priced* against the Lagrangian's multipliers (:func:`price_arcs`), with upper bounds in place of
+   the scores of their parts.  If no automaton is worth more with them, then the incumbent is the best tree of all.
+3. Where one is, bounds on its best path are replaced by scores.  Arcs that still improve it become candidates, and the
+   Lagrangian goes on.
 
 What is not proved in the end is a small problem for branch and bound, over the arcs that are left.
 
@@ -293,8 +293,8 @@ def _extended(  # type: ignore[no-untyped-def]
 ):
     """Upper bound on the best path of p's modifiers in one direction; its last one, those before it are in ``back``.
 
-    All but ``order`` and ``siblings``, those of the side, goes by modifier.  ``gained``: grandparent parts, or bounds on
-    them.  ``all_arcs``: not candidates alone.
+    All but ``order`` and ``siblings``, those of the side, goes by modifier.  ``gained``: grandparent parts, or bounds.
+    ``all_arcs``: not candidates alone.
     """
     n = arc.shape[0] - 1
     width = order.shape[0] + 1
@@ -466,12 +466,12 @@ def price_arcs(
     """Price all arcs that are no candidates against the Lagrangian of those that are.
 
     **Theorem.**  Let L be the bound at λ, μ over the candidates, and let every other arc f = (h, m) have λ_f + μ_f no
-    more than its price in the arborescence's dual solution less s_f and less L - ``lower``.  If no automaton, with upper
-    bounds in place of the parts of these arcs, is worth more with them than without, then no tree that has one of them
-    is better than ``lower``.
+    more than its price in the arborescence's dual solution less s_f and less L - ``lower``.  If no automaton, with
+    upper bounds in place of the parts of these arcs, is worth more with them than without, then no tree that has one
+    of them is better than ``lower``.
 
-    *Proof.*  With λ_f + μ_f raised by L - ``lower`` the arborescence's dual solution is still feasible, so that L bounds
-    all trees at these multipliers.  A tree with k such arcs is counted k (L - ``lower``) too high there.  ∎
+    *Proof.*  With λ_f + μ_f raised by L - ``lower`` the arborescence's dual solution is still feasible, so that L
+    bounds all trees at these multipliers.  A tree with k such arcs is counted k (L - ``lower``) too high there.  ∎
 
     μ_f is what m's automaton gains by f, with bounds at first, and λ_f is what is left.  Where an automaton's value
     rises all the same, the parts on its best path are scored; an arc on it of which all is known is given up.

@@ -89,16 +89,14 @@ ARC_TEMPLATES: tuple[tuple[int, int], ...] = (
 """Conjunctions of head and modifier."""
 
 GRANDPARENT_TEMPLATES: tuple[tuple[int, int, int], ...] = (
-    *((T, T, T), (C, C, C), (LC, C, C), (C, LC, C), (C, C, LC)),
-    *((T, _0, T), (C, _0, C), (L, _0, T), (T, _0, L), (L, _0, L), (M, _0, M)),
-    *((L, L, C), (C, L, L), (L, C, L), (C, M, C), (C, C, M), (PC, C, C), (CN, C, C), (C, PCN, C), (C, C, PCN)),
+    *((T, T, T), (LC, C, C), (C, LC, C), (C, C, LC)),
+    *((T, _0, T), (L, _0, L)),
 )
 """Conjunctions of grandparent, parent and child."""
 
 SIBLING_TEMPLATES: tuple[tuple[int, int, int], ...] = (
-    *((T, T, T), (C, C, C), (LC, C, C), (C, LC, C), (C, C, LC)),
-    *((_0, T, T), (_0, C, C), (_0, L, T), (_0, T, L), (_0, L, L), (_0, M, M)),
-    *((T, L, L), (L, C, L), (L, L, C), (C, M, C), (C, C, M), (M, C, C), (C, PCN, C), (C, C, PCN)),
+    *((T, T, T), (LC, C, C), (C, LC, C), (C, C, LC)),
+    *((_0, T, T), (_0, L, L)),
 )
 """Conjunctions of head, sibling and modifier; the sibling is the modifier before, as seen from the head."""
 

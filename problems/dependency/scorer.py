@@ -22,9 +22,11 @@ from problems.dependency.sentence import Sentence
 from solvers.factored_scores import (
     RELATIONS,
     ROW,
+    Filter,
     Table,
     bound_table,
     empty_table,
+    filter_of,
     score_arcs,
     score_bounds,
     score_triples,
@@ -37,7 +39,12 @@ Ints = NDArray[np.int64]
 GRANDPARENTS, SIBLINGS = 0, 1
 """Kinds of triples: (grandparent, parent, child), and (head, sibling, modifier)."""
 
-_FORMAT = "colgen dependency scores 1"
+_FORMAT = "colgen dependency scores 2"
+
+_TEMPLATES = [
+    [list(template) for template in templates]
+    for templates in (ARC_TEMPLATES, GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES)
+]
 
 # What each of the eight relations says of the two tokens that a bound knows, see solvers.factored_scores.
 _RELATION = np.arange(RELATIONS)
@@ -88,6 +95,11 @@ class Weights:
             "head_sibling": bound_table(self.siblings, (0, 1), _HEAD_SIDE),
         }
 
+    @cached_property
+    def arc_filter(self) -> Filter:
+        """What the arcs' templates may have something to say of, computed once and offline."""
+        return filter_of(self.arcs)
+
     def scorer(self, sentence: Sentence) -> SentenceScorer:
         """The scores of a sentence's parts."""
         return self.encoded_scorer(self.vocabulary.encode(sentence))
@@ -105,6 +117,7 @@ class Weights:
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys[held], table.values[held]
         head = {
             "format": _FORMAT,
+            "templates": _TEMPLATES,
             "slots": self.vocabulary.slots,
             "values": self.vocabulary.values(),
             "single_root": self.single_root,
@@ -128,6 +141,8 @@ class Weights:
                 head = json.loads(bytes(arrays["head"]).decode())
                 if head["format"] != _FORMAT:
                     raise ValueError(head["format"])
+                if head["templates"] != _TEMPLATES:
+                    raise ValueError("its templates are those of another version")
                 values = [[tuple(value) for value in known] for known in head["values"]]
                 empty = Weights.zero(Vocabulary(values, head["slots"]))
                 tables = {
@@ -174,7 +189,7 @@ class SentenceScorer:
     def arcs(self) -> Floats:
         """Scores of all arcs by head and modifier, shape (n + 1, n + 1); -inf in column 0 and on the diagonal."""
         w, e = self.weights, self.encoded
-        return score_arcs(e.codes, w.arcs, e.tags, w.between)
+        return score_arcs(e.codes, w.arcs, e.tags, w.between, w.arc_filter)
 
     def grandparents(self, triples: ArrayLike) -> Floats:
         """Scores of (grandparent, parent, child), shape (parts, 3)."""

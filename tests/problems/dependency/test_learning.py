@@ -77,3 +77,27 @@ def test_what_cannot_be_learned_from():
 def test_single_roots_are_noticed():
     assert learner([Sentence(("a", "b"), heads=(0, 1))]).averaged().single_root
     assert not learner([Sentence(("a", "b"), heads=(0, 0))]).averaged().single_root
+
+
+def test_small_weights_are_dropped():
+    models = [learner(sentences(30, 3), cutoff=cutoff) for cutoff in (0.0, 0.5)]
+    for model in models:
+        model.run_epoch()
+    everything, large = (model.averaged() for model in models)
+    for name in ("arcs", "grandparents", "siblings"):
+        all_rows, rows = (getattr(weights, name) for weights in (everything, large))
+        held = np.abs(all_rows.values[all_rows.keys >= 0]).max(axis=1)
+        kept = np.abs(rows.values[rows.keys >= 0]).max(axis=1)
+        assert 0 < len(kept) < len(held)
+        np.testing.assert_allclose(np.sort(kept), np.sort(held)[-len(kept) :])
+        assert kept.min() > 0.4 * np.quantile(held, 0.99)
+
+
+def test_attenuated_triples_learn_less():
+    sizes = []
+    for attenuation in (1.0, 0.25):
+        model = learner(sentences(30, 3), attenuation=attenuation, cutoff=0.0)
+        model.run_epoch()
+        weights = model.averaged()
+        sizes.append([np.abs(table.values).mean() for table in (weights.arcs, weights.grandparents)])
+    assert sizes[1][1] / sizes[1][0] < 0.2 * sizes[0][1] / sizes[0][0]
