@@ -28,6 +28,7 @@ from colgen.linear_master import LinearMaster
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing import Best, OraclePricing, Pricing, PricingContext, PricingResult, Stages
 from colgen.problem import Problem, solve
+from colgen.proof import Proof
 from colgen.reduction import Reduction, ReductionContext
 from colgen.result import Certificate, Iteration, Result, Termination
 from colgen.sense import Sense
@@ -79,6 +80,7 @@ __all__ = [
     "PricingContext",
     "PricingResult",
     "Problem",
+    "Proof",
     "Reduction",
     "ReductionContext",
     "RestrictedMIP",

@@ -7,9 +7,10 @@ import html
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, overload
 
+import numpy as np
 import pyomo.environ as pyo
 
 from colgen.errors import InputError
@@ -64,10 +65,17 @@ class Compared:
 
 
 class Comparison(Sequence[Compared]):
-    """The lines of a comparison: prints as a table, shows as one in a notebook, and turns into a pandas frame."""
+    """The lines of a comparison: prints as a table, shows as one in a notebook, and turns into a pandas frame.
 
-    def __init__(self, lines: Iterable[Compared]) -> None:
+    Attributes
+    ----------
+    relaxation
+        Whether relaxations were compared, whose optima may well differ.
+    """
+
+    def __init__(self, lines: Iterable[Compared], *, relaxation: bool = False) -> None:
         self._lines = tuple(lines)
+        self.relaxation = relaxation
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -79,7 +87,9 @@ class Comparison(Sequence[Compared]):
     def __getitem__(self, index: slice) -> Comparison: ...
 
     def __getitem__(self, index: int | slice) -> Compared | Comparison:
-        return Comparison(self._lines[index]) if isinstance(index, slice) else self._lines[index]
+        if isinstance(index, slice):
+            return Comparison(self._lines[index], relaxation=self.relaxation)
+        return self._lines[index]
 
     @property
     def agree(self) -> bool:
@@ -115,10 +125,20 @@ class Comparison(Sequence[Compared]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{warning}"
 
     def _warning(self) -> list[str]:
-        return [] if self.agree else ["Answers that are proved optimal differ: one formulation or proof is wrong."]
+        return (
+            []
+            if self.agree or self.relaxation
+            else ["Answers that are proved optimal differ: one formulation or proof is wrong."]
+        )
 
 
-def compare(instance: Any, ways: Mapping[str, Way] | Sequence[Way], *, time_limit: float = math.inf) -> Comparison:
+def compare(
+    instance: Any,
+    ways: Mapping[str, Way] | Sequence[Way],
+    *,
+    time_limit: float = math.inf,
+    relaxation: bool = False,
+) -> Comparison:
     """Solve one instance in several ways.
 
     Parameters
@@ -130,33 +150,48 @@ def compare(instance: Any, ways: Mapping[str, Way] | Sequence[Way], *, time_limi
         attributes ``objective`` and, if there is one, ``dual_bound`` are read, or it is the objective itself.
     time_limit
         Seconds for each problem or model; methods that return answers keep their own limits.
+    relaxation
+        Compare relaxations: of problems that of the root, of models that without whole variables.  Methods that return
+        answers are refused, for these have no relaxation.
 
     Examples
     --------
     >>> compare(instance, {"column generation": Coreference, "all pairs": full})  # doctest: +SKIP
+    >>> compare(instance, {"column generation": Coreference, "all pairs": full}, relaxation=True)  # doctest: +SKIP
     """
     named = ways if isinstance(ways, Mapping) else {_name(way): way for way in ways}
     if not named:
         raise InputError("expected one way or more to solve the instance")
     if not isinstance(ways, Mapping) and len(named) < len(ways):
         raise InputError("two ways have the same name: give them as a mapping from names of their own")
-    return Comparison(_compared(name, way, instance, time_limit) for name, way in named.items())
+    lines = (_compared(name, way, instance, time_limit, relaxation) for name, way in named.items())
+    return Comparison(lines, relaxation=relaxation)
 
 
-def solve_complete(model: pyo.ConcreteModel | Formulation, time_limit: float = math.inf) -> MIPSolution:
-    """HiGHS on a complete model: presolve on, one thread, to a gap of zero."""
+def solve_complete(
+    model: pyo.ConcreteModel | Formulation, time_limit: float = math.inf, *, relaxation: bool = False
+) -> MIPSolution:
+    """HiGHS on a complete model, or on its relaxation: presolve on, one thread, to a gap of zero."""
     f = model if isinstance(model, Formulation) else compile_model(model)
-    arrays = (f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.integer, f.offset)
-    return solve_mip(f.sense is Sense.MAXIMIZE, *arrays, time_limit)
+    integer = np.zeros_like(f.integer) if relaxation else f.integer
+    arrays = (f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, integer, f.offset)
+    found = solve_mip(f.sense is Sense.MAXIMIZE, *arrays, time_limit)
+    if integer.any() or found.status is LPStatus.INFEASIBLE:
+        return found
+    # Of a linear program HiGHS states no bound: its optimum is one, and what it has before that is not.
+    return replace(found, bound=found.objective if found.status is LPStatus.OPTIMAL else f.sense.ideal)
 
 
-def _compared(name: str, way: Way, instance: Any, time_limit: float) -> Compared:
+def _compared(name: str, way: Way, instance: Any, time_limit: float, relaxation: bool) -> Compared:
     started = time.perf_counter()
     found = way(instance)
     if isinstance(found, Problem):
-        found = solve(found, stop=TimeLimit(time_limit) if time_limit < math.inf else ())
-    if isinstance(found, (pyo.ConcreteModel, Formulation)):
-        return _complete(name, found, started, time_limit)
+        stop = TimeLimit(time_limit) if time_limit < math.inf else ()
+        found = solve(found, stop=stop, relaxation=relaxation)
+    elif isinstance(found, (pyo.ConcreteModel, Formulation)):
+        return _complete(name, found, started, time_limit, relaxation)
+    elif relaxation:
+        raise InputError(f"{name} returns an answer, which has no relaxation: leave it out")
     seconds = time.perf_counter() - started
     if isinstance(found, Result):
         last = found.iterations[-1] if found.iterations else None
@@ -179,10 +214,12 @@ def _compared(name: str, way: Way, instance: Any, time_limit: float) -> Compared
     return line
 
 
-def _complete(name: str, model: pyo.ConcreteModel | Formulation, started: float, time_limit: float) -> Compared:
+def _complete(
+    name: str, model: pyo.ConcreteModel | Formulation, started: float, time_limit: float, relaxation: bool
+) -> Compared:
     formulation = model if isinstance(model, Formulation) else compile_model(model)
     rows, columns = formulation.matrix.shape
-    found = solve_complete(formulation, time_limit)
+    found = solve_complete(formulation, time_limit, relaxation=relaxation)
     proof = {
         LPStatus.OPTIMAL: Termination.OPTIMAL,
         LPStatus.INFEASIBLE: Termination.INFEASIBLE,

@@ -173,7 +173,7 @@ def column_generation(
                 master_seconds=master_seconds,
                 pricing_seconds=pricing_seconds,
                 separation_seconds=separation_seconds,
-                duals=solved.duals if settings.keep_duals else None,
+                duals=_kept(settings, stabilization, solved, priced),
             )
         )
         if outcome is Outcome.INFEASIBLE:
@@ -188,6 +188,13 @@ def column_generation(
             # Without progress in between, columns could be deleted and generated again for ever.
             cleaned_at = solved.objective
             master.remove_stale(settings.clean_up_after)
+
+
+def _kept(settings: Settings, stabilization: Stabilization, solved: MasterSolution, priced: _Priced) -> Any:
+    """Optimal dual values of the round's master, those that it was priced at if they are, for its record."""
+    if not settings.keep_duals:
+        return None
+    return priced.duals if stabilization.complementary else solved.duals
 
 
 def _decide(
@@ -273,7 +280,7 @@ def _price(
         stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
     while True:
         duals = stabilization.propose(solved.duals)
-        provisional = duals is not solved.duals
+        provisional = duals is not solved.duals and not stabilization.complementary
         asked = dataclasses.replace(context, provisional=True) if provisional else context
         results = [oracle.price(duals, asked) for oracle in pricing]
         reduced_costs = [np.asarray(master.reduced_costs(result.columns, duals)) for result in results]

@@ -104,6 +104,23 @@ class Formulation:
                 changes[name] = _replaced(getattr(self, name), blocks, data)
         return dataclasses.replace(self, **changes)
 
+    def subset(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Formulation:
+        """The rows and columns of two masks alone: what is left out may come later, under the names it has here."""
+        row_keys = tuple(key for key, kept in zip(self.row_keys, rows.tolist(), strict=True) if kept)
+        column_keys = tuple(key for key, kept in zip(self.column_keys, columns.tolist(), strict=True) if kept)
+        arrays = {name: getattr(self, name)[columns] for name in ("costs", "lower", "upper", "integer", "artificial")}
+        return dataclasses.replace(
+            self,
+            matrix=sparse.csc_array(sparse.csr_array(self.matrix[:, np.flatnonzero(columns)])[np.flatnonzero(rows), :]),
+            row_lower=self.row_lower[rows],
+            row_upper=self.row_upper[rows],
+            row_keys=row_keys,
+            column_keys=column_keys,
+            row_blocks=_blocks(row_keys),
+            column_blocks=_blocks(column_keys),
+            **arrays,
+        )
+
 
 def _replaced(array: Floats, blocks: Mapping[str, Block], data: Mapping[str, ArrayLike]) -> Floats:
     array = array.copy()

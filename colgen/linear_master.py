@@ -69,9 +69,11 @@ class LinearMaster(RestrictedMaster):
         simplex method's corner.  Where the optimum is degenerate, as in set partitioning with few and large parts, that
         saves most rounds (Gondzio, González-Brevis, Munari, *New developments in the primal-dual column generation
         technique*, EJOR 224, 2013), and oracles find central dual values easier; each solve costs more.
+    dual_first
+        Solve by the dual simplex method at first: for a master that has all or most of its columns from the start.
     """
 
-    def __init__(self, formulation: Formulation, *, central: bool = False) -> None:
+    def __init__(self, formulation: Formulation, *, central: bool = False, dual_first: bool = False) -> None:
         self.formulation = f = formulation
         self.central = central
         self.sense = f.sense
@@ -105,6 +107,7 @@ class LinearMaster(RestrictedMaster):
             f.row_lower,
             f.row_upper,
             f.offset if self.phase == 2 else 0.0,
+            dual_first=dual_first,
         )
 
     # --- size --------------------------------------------------------------------------------------------------------
@@ -478,7 +481,7 @@ class LinearMaster(RestrictedMaster):
             if best is None:
                 return None
             amount = float(values[table.origins == k].sum())
-            rows, entries = self.entries(best)
+            rows, entries = self._find_entries(self._known_part(best))
             activity[rows] += amount * np.array(entries)
         pi = solved.duals.values
         side = np.where(self.sense.sign * pi >= 0, self.row_lower, self.row_upper)

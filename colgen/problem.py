@@ -22,6 +22,7 @@ from colgen.linear_master import LinearMaster
 from colgen.master import RestrictedMaster
 from colgen.pricing import Pricing
 from colgen.progress import listening
+from colgen.proof import Proof
 from colgen.reduction import Reduction
 from colgen.result import Iteration, Result, Termination
 from colgen.run import Run
@@ -114,6 +115,14 @@ class Problem(ABC):
         """
         return ()
 
+    def initial_proof(self) -> Proof | None:
+        """An answer and a bound that another method has found, asked for before there is a restricted master.
+
+        Where they meet, none is built.  Where they do not, the answer is the first incumbent, its columns join the
+        initial columns, and the bound is the first bound on all answers.
+        """
+        return None
+
     def answer(self, solution: Solution) -> Any:
         """A whole solution in the problem's own terms; by default ``[(structure, value), ...]``."""
         return [(column.structure, value) for column, value in solution.columns]
@@ -187,6 +196,9 @@ def solve(
             "after the root"
         )
     started = time.monotonic()
+    proof = problem.initial_proof()
+    if proof is not None and proof.is_closed:
+        return _proved(problem, proof, started, relaxation)
     master = problem.restricted_master() if problem.sense is None else None
     sense = problem.sense if master is None else master.sense
     assert sense is not None
@@ -220,10 +232,14 @@ def solve(
             )
         try:
             with run.stage("setup"):
-                for solution in problem.initial_answers():
+                answers = [(solution, "initial_answers") for solution in problem.initial_answers()]
+                if proof is not None:
+                    answers.append((proof.solution, "initial_proof"))
+                    run.prove(proof.bound)
+                for solution, source in answers:
                     if master is not None:
                         master.add([column for column, _ in solution.columns])
-                    search.take(solution, f"{type(problem).__name__}.initial_answers")
+                    search.take(solution, f"{type(problem).__name__}.{source}")
                 if master is not None:
                     master.add(list(problem.initial_columns()))
             outcome = branch_and_bound(
@@ -240,6 +256,27 @@ def solve(
             error.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
             raise
     return _result(problem, search, run, outcome, relaxation)
+
+
+def _proved(problem: Problem, proof: Proof, started: float, relaxation: bool) -> Result:
+    """The result of a run that a proof beforehand has decided."""
+    solution, seconds = proof.solution, time.monotonic() - started
+    return Result(
+        sense=proof.sense,
+        termination=Termination.OPTIMAL,
+        objective=solution.objective,
+        dual_bound=proof.bound,
+        solution=solution,
+        answer=None if relaxation else problem.answer(solution),
+        relaxation=solution,
+        root_bound=proof.bound,
+        iterations=(),
+        nodes=(),
+        columns_generated=0,
+        rows_generated=0,
+        seconds={"setup": seconds, "other": 0.0, "total": seconds},
+        certificate=proof.certificate,
+    )
 
 
 def _result(problem: Problem, search: Relaxation, run: Run, outcome: TreeResult, relaxation: bool) -> Result:

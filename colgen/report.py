@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import io
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -47,7 +48,9 @@ _COLUMNS: tuple[tuple[str, Callable[[Iteration], Any]], ...] = (
 
 
 def report(result: Result, path: str | Path, title: str = "A run of colgen") -> None:
-    """Write a run as one HTML page that opens without a network (the pictures need matplotlib).
+    """Write a run as one HTML page that opens without a network.
+
+    Without matplotlib the page has no pictures, and says so.
 
     Parameters
     ----------
@@ -59,9 +62,7 @@ def report(result: Result, path: str | Path, title: str = "A run of colgen") -> 
         f"<p>{html.escape(result.termination.value)}</p>",
         _summary(result),
         "<h2>Course</h2>",
-        '<div class="pictures">',
-        *(f"<figure>{_svg(figure)}</figure>" for figure in _pictures(result)),
-        "</div>",
+        _course(result),
         "<h2>Log</h2>",
         _log(result.iterations),
     ]
@@ -89,6 +90,13 @@ def _summary(result: Result) -> str:
         ),
     ]
     return _table((), ((name, _number(value)) for name, value in lines))
+
+
+def _course(result: Result) -> str:
+    if importlib.util.find_spec("matplotlib") is None:
+        return "<p>Pictures need matplotlib: <code>pip install colgen[plotting]</code></p>"
+    figures = "\n".join(f"<figure>{_svg(figure)}</figure>" for figure in _pictures(result))
+    return f'<div class="pictures">\n{figures}\n</div>'
 
 
 def _pictures(result: Result) -> Iterable[Figure]:

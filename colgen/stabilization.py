@@ -19,7 +19,15 @@ class Stabilization(ABC):
     The engine calls, each round: :meth:`propose` with the master's duals, and then, while the round mispriced (no
     column found that improves at the master's own duals), :meth:`misprice` and :meth:`propose` again; at last
     :meth:`update`.
+
+    Attributes
+    ----------
+    complementary
+        Whether every proposal is an optimal dual solution of the restricted master, another one than its own: where no
+        column improves at it, none improves.
     """
+
+    complementary: bool = False
 
     @abstractmethod
     def propose(self, duals: Duals) -> Duals:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from colgen.errors import ColgenError, InputError
 from colgen.problem import Problem
-from colgen.result import Result
+from colgen.result import Result, Termination
+from colgen.stop import StopRule
 
 GROUP = "colgen.templates"
 
@@ -111,6 +115,80 @@ class TrainOptions:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Material:
+    """Raw material for a trained model: a file, or the standard input.
+
+    Attributes
+    ----------
+    path
+        The file; None for the standard input.
+    """
+
+    path: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return "the standard input" if self.path is None else str(self.path)
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether somebody types it, and waits for an answer to every line."""
+        return self.path is None and sys.stdin.isatty()
+
+    def lines(self) -> Iterator[str]:
+        """Lines without their ends, as they come.
+
+        Raises
+        ------
+        InputError
+            With the number of the first line that is not UTF-8.
+        """
+        if self.path is None:
+            yield from self._decoded(getattr(sys.stdin, "buffer", sys.stdin))
+        else:
+            with self.path.open("rb") as file:
+                yield from self._decoded(file)
+
+    def _decoded(self, lines: Iterable[bytes | str]) -> Iterator[str]:
+        for number, line in enumerate(lines, 1):
+            if isinstance(line, bytes):
+                try:
+                    line = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError:
+                    raise InputError(f"{self.name}, line {number}: not a text in UTF-8") from None
+            yield line.rstrip("\r\n")
+
+    @cached_property
+    def text(self) -> str:
+        """All of it, kept, so that it can be looked at twice."""
+        return "\n".join(self.lines())
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What was found of one instance of several.
+
+    Attributes
+    ----------
+    lines
+        To be written as soon as they are there.
+    data
+        The answer as plain data for JSON; None if there is none.
+    termination
+        ``OPTIMAL`` says that the answer is proved optimal.
+    objective, dual_bound
+        Infinite where there is none.
+    """
+
+    lines: Sequence[str]
+    data: Any
+    termination: Termination
+    objective: float
+    dual_bound: float
+
+
 Demo = Callable[[], Sequence[DemoLine]]
 Benchmark = Callable[[BenchOptions], Sequence[Figure]]
 
@@ -131,15 +209,29 @@ class Template:
         The answer for people, given the instance and the result; called only where the result holds an answer.
     data
         The answer as plain data for JSON, likewise.
+    draw
+        The answer as a matplotlib figure, likewise; None where nobody has drawn any.
     demo
         For ``colgen demo``: one function an instance, so that progress can be shown between them.
     benchmarks
         For ``colgen bench NAME``.
     train
         For ``colgen train NAME``: writes a model and returns figures of how good it is; None where nothing is learned.
+    train_options
+        What ``--option`` may say to it: what each name means.
+    train_files
+        Whether it takes single files (``--train``, ``--dev``) as well as a folder.
     score
-        For ``colgen solve NAME FILE --model MODEL``: a file of raw material, a trained model and options by name to an
-        instance, with the errors of ``read``; None where the template takes no model.
+        For ``colgen solve NAME FILE --model MODEL``: raw material, a trained model and options by name to an instance,
+        with the errors of ``read``; None where the template takes no model.
+    score_options
+        What ``--option`` may say to it.
+    solve_all
+        Where raw material may hold several instances: solves one after the other, each with these stop rules of its
+        own, as the raw material comes.  Returns None where material and options mean one instance, which ``score``
+        then makes.
+    is_model
+        Whether a file is a trained model; ``colgen solve NAME MODEL`` then reads the standard input.
     """
 
     name: str
@@ -149,10 +241,16 @@ class Template:
     problem: Callable[[Any], Problem]
     lines: Callable[[Any, Result], Sequence[str]]
     data: Callable[[Any, Result], Any]
+    draw: Callable[[Any, Result], Any] | None = None
     demo: Sequence[Demo] = ()
     benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
     train: Callable[[TrainOptions], Sequence[Figure]] | None = None
-    score: Callable[[Path, Path, Mapping[str, str]], Any] | None = None
+    train_options: Mapping[str, str] = field(default_factory=dict)
+    train_files: bool = False
+    score: Callable[[Material, Path, Mapping[str, str]], Any] | None = None
+    score_options: Mapping[str, str] = field(default_factory=dict)
+    solve_all: Callable[[Material, Path, Mapping[str, str], Sequence[StopRule]], Iterator[Solved] | None] | None = None
+    is_model: Callable[[Path], bool] = lambda path: False
 
 
 def check_options(options: Mapping[str, str], known: Mapping[str, str]) -> None:
@@ -166,7 +264,7 @@ def check_options(options: Mapping[str, str], known: Mapping[str, str]) -> None:
     for name in options:
         if name not in known:
             meanings = "; ".join(f"{option}: {meaning}" for option, meaning in known.items())
-            raise InputError(f"there is no option {name!r}; there are {meanings}")
+            raise InputError(f"there is no option {name!r}; there are {meanings or 'none'}")
 
 
 def whole_number(options: Mapping[str, str], name: str, default: int) -> int:
@@ -175,6 +273,15 @@ def whole_number(options: Mapping[str, str], name: str, default: int) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
         raise InputError(f"option {name}: expected a whole number, one or more, not {text!r}")
     return int(text)
+
+
+def arrays_in(path: Path) -> frozenset[str]:
+    """Names of the arrays in numpy's ``.npz``, none of which is read; none in any other file."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return frozenset(name.removesuffix(".npy") for name in file.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return frozenset()
 
 
 def template_names() -> list[str]:

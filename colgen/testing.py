@@ -28,10 +28,12 @@ from colgen.master import RestrictedMaster
 from colgen.observing import Finding, Findings, Observer, Session, WatchedPricing, WatchedSeparation
 from colgen.pricing import Pricing, PricingContext, PricingResult
 from colgen.problem import Problem, solve
+from colgen.proof import Proof
 from colgen.result import Result, Termination
 from colgen.solution import Solution
 from colgen.stabilization import NoStabilization, Stabilization, Wentges
 from colgen.stop import TimeLimit
+from colgen.whole_runs import check_own_relaxation, check_proof
 
 Floats = NDArray[np.float64]
 
@@ -101,6 +103,9 @@ def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> 
 
     Notes
     -----
+    A problem that bounds its nodes itself is run with several queues, and no run's bound may be beaten by another's
+    answer.  What ``initial_proof`` states is held against runs that do without it.
+
     Silence is no proof.  A mistake that ``best`` and ``encode`` of an oracle share (both forget a cost) leaves it
     consistent with itself; compare answers with an enumeration on tiny instances as well.
     """
@@ -127,6 +132,7 @@ class _Check:
         self.seen = Observer(self.findings, rng, 0)
         self.notes: list[str] = []
         self.sessions: list[Session] = []
+        self.proof: Proof | None = None
         self.answers: list[Solution] = []
         self.rows: list[tuple[str, Row]] = []
         self._master: RestrictedMaster | None = None
@@ -137,6 +143,10 @@ class _Check:
         return max(self.started + share * self.seconds - time.monotonic(), 0.0)
 
     def run(self) -> None:
+        if self.problem.sense is not None:
+            check_own_relaxation(self.problem, self.findings, self.left)
+            self.notes.append("the problem bounds its nodes itself: only whole runs were checked")
+            return
         before = _public_data(self.problem)
         if not self._parts():
             return
@@ -146,6 +156,9 @@ class _Check:
         self._label = "smoothed duals in round {}"
         whole = self._solve("solve()", Wentges(), relaxation=False, share=0.45)
         self._collect_answers(whole)
+        if self.proof is not None:
+            runs = (("the relaxation", relaxation), ("solve()", whole))
+            check_proof(self.proof, self.findings, f"{type(self.problem).__name__}.initial_proof()", runs)
         if self.sessions and self.oracles:
             session = self.sessions[0]
             with self.findings.guard("dual points", type(self.problem).__name__):
@@ -167,6 +180,8 @@ class _Check:
     def _parts(self) -> bool:
         """Ask the problem for its parts; False if it does not give them."""
         name = type(self.problem).__name__
+        with self.findings.guard("parts", f"{name}.initial_proof()"):
+            self.proof = self.problem.initial_proof()  # asked first, as the engine does
         for method in ("restricted_master", "separation", "branching", "heuristics", "initial_columns"):
             with self.findings.guard("parts", f"{name}.{method}()"):
                 getattr(self.problem, method)()
@@ -198,6 +213,7 @@ class _Check:
             "pricing": lambda: [WatchedPricing(oracle, k, self._told) for k, oracle in enumerate(self.oracles)],
             "separation": lambda: [WatchedSeparation(s, self.rows) for s in self.problem.separation()],
             "answer": answer,
+            "initial_proof": lambda: None,  # which could leave nothing for the engine to do
         }
         # A stand-in, so that the problem's own methods still get the problem's own oracles from each other.
         problem: Problem = type(type(self.problem).__name__, (Problem,), {})()

@@ -25,6 +25,8 @@ Ints = NDArray[np.int64]
 NEG = -1e30
 """Score of what is impossible: finite, so that sums and differences of it stay numbers."""
 
+_IMPOSSIBLE = 0.5 * NEG
+
 
 @njit(cache=True, fastmath=True)
 def inside_first(arc: Floats, single_root: bool, chart: Floats) -> float:
@@ -69,6 +71,44 @@ def inside_first(arc: Floats, single_root: bool, chart: Floats) -> float:
                         best_left = value
                 complete[j, i] = by_end[i, j] = best_left
     return float(complete[0, size - 1])
+
+
+@njit(cache=True, fastmath=True)
+def outside_first(arc: Floats, single_root: bool, chart: Floats, outside: Floats, best: Floats) -> None:
+    """Write the value of the best tree with each arc, shape (N, N), from a filled chart; ``NEG`` where there is none.
+
+    ``outside``, as long as the chart, is overwritten: the value of the best tree around each item.
+    """
+    size = len(arc)
+    square = size * size
+    complete = chart[:square].reshape(size, size)
+    incomplete = chart[square : 2 * square].reshape(size, size)
+    around = outside[:square].reshape(size, size)
+    around_arc = outside[square : 2 * square].reshape(size, size)
+    outside[: 2 * square] = NEG
+    best[:] = NEG
+    around[0, size - 1] = 0.0
+    for width in range(size - 1, 0, -1):
+        for i in range(size - width):
+            j = i + width
+            for turn in range(2 if i > 0 else 1):
+                h, e, step = (i, j, 1) if turn == 0 else (j, i, -1)
+                rest = around[h, e]
+                if rest > _IMPOSSIBLE:
+                    around_arc[h, e] = max(around_arc[h, e], rest)
+                    for m in range(h + step, e, step):
+                        around_arc[h, m] = max(around_arc[h, m], rest + complete[m, e])
+                        around[m, e] = max(around[m, e], rest + incomplete[h, m])
+                value = incomplete[h, e] + around_arc[h, e]
+                if value < _IMPOSSIBLE:
+                    continue
+                best[h, e] = value
+                rest = around_arc[h, e] + arc[h, e]
+                around[j, i + 1] = max(around[j, i + 1], rest)
+                if i > 0 or not single_root:
+                    for r in range(i + 1, j):
+                        around[i, r] = max(around[i, r], rest + complete[j, r + 1])
+                        around[j, r + 1] = max(around[j, r + 1], rest + complete[i, r])
 
 
 @njit(cache=True)

@@ -12,7 +12,7 @@ import heapq
 import numpy as np
 from numba import njit
 
-from solvers.eisner_first import NEG, Floats, Ints, expand_first, inside_first
+from solvers.eisner_first import NEG, Floats, Ints, expand_first, inside_first, outside_first
 from solvers.eisner_grandchild import expand_grandchild, inside_grandchild, outside_grandchild
 from solvers.eisner_sibling import expand_sibling, inside_sibling
 from solvers.eisner_third import expand_third, inside_third
@@ -207,6 +207,9 @@ def marginals(
     best
         Shape (N, N), by head and modifier.
     """
+    if order == FIRST:
+        outside_first(arc, single_root, chart, outside, best)
+        return
     if order == GRANDCHILD:
         outside_grandchild(arc, sib, grand, single_root, chart, outside, best)
         return
@@ -223,7 +226,7 @@ def marginals(
             j = i + width
             for turn in range(2 if i > 0 else 1):
                 h, e = (i, j) if turn == 0 else (j, i)
-                if order <= SIBLING:
+                if order == SIBLING:
                     _relax(h * size + e, *rest)
                     _relax(square + h * size + e, *rest)
                     best[h, e] = _through(chart, outside, square + h * size + e)

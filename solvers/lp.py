@@ -98,6 +98,9 @@ class LinearProgram:
         The constant term of the objective.
     tolerance
         Of primal and dual feasibility.
+    dual_first
+        Begin with the dual simplex method: where all columns are there and rows without slack rule out that all of them
+        are zero, it has been 5 to 30 times faster than the primal one.
     """
 
     def __init__(
@@ -111,10 +114,12 @@ class LinearProgram:
         row_upper: Floats,
         offset: float = 0.0,
         tolerance: float = _FEASIBILITY_TOLERANCE,
+        *,
+        dual_first: bool = False,
     ) -> None:
         self._highs = _new_highs(tolerance)
         self._highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
-        self._rows_changed = False
+        self._rows_changed = dual_first
         _check(self._highs.passModel(_highs_lp(maximize, matrix, costs, lower, upper, row_lower, row_upper, offset)))
 
     @property

@@ -10,8 +10,10 @@ Three ways to descend:
 * POLYAK: steps of (ψ - best tree) / ‖∂ψ‖² in the shares |φ_c| p; if the bound can meet that tree's value at all then no
   step goes too far.  The length is cut where the bound does not improve.
 * FIXING: likewise, but p starts where products are tight if every word has its best head, and is twice made tight at
-  the tree found before steps begin (most often that ends it); and from time to time the max-marginals of ψ drop each
-  arc whose best tree does not beat the best tree known, and with it all products that need it.
+  the tree found before steps begin (most often that ends it).  From time to time the max-marginals of ψ drop each arc
+  whose best tree does not beat the best tree known, and with it all products that need it; and shares move to the arcs
+  that lack most for being in a best tree, where they do no harm as long as each takes but a part of what it lacks.
+  Where there are many arcs, the best tree known comes from the likeliest few of them.
 
 An arc's max-marginal under ψ bounds every tree with that arc, so what is dropped is never missed (only trees that beat
 the incumbent matter).
@@ -24,14 +26,14 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
 from solvers.backbone import Backbone
 from solvers.eisner_first import NEG, Floats, Ints
-from solvers.products import descend, gaps, simplify, slope, tilt
+from solvers.products import absorb, descend, gaps, simplify, slope, tilt
+from solvers.tree_starts import likely_start, margins, snap
 
 SUBGRADIENT, POLYAK, FIXING = 0, 1, 2
 CLOSED, OPEN, EMPTY, LIMIT = 0, 1, 2, 3
@@ -45,6 +47,15 @@ _SNAPS = 2
 
 _BETWEEN_FIXINGS = 4
 """Calls of the backbone between two attempts to drop arcs."""
+
+_MANY, _FEW, _FEW_CALLS = 12, 8, 60
+"""With more arcs a word than the first of these, a tree is sought among so few a word, in so many calls, beforehand."""
+
+_FIRST_SHARE, _LONGER, _SHORTER = 0.1, 1.3, 0.4
+"""Share of an arc's room that is taken at once: at first, and by how much it changes after a success and a failure."""
+
+_MOST_ROOM = 1e6
+"""Of an arc that no tree has."""
 
 
 @dataclass
@@ -180,6 +191,7 @@ def bound_node(
     length, factor = 1.0 / float(smallest), 1.0
     before = reference = math.inf
     since, snaps, fix_at = 0, 0, 3
+    share, absorbing, coarse = _FIRST_SHARE, False, False
     kept = scores.p.copy()
     while True:
         value = float(scores.evaluate(backbone, tilted, heads))
@@ -213,11 +225,24 @@ def bound_node(
             snaps += 1
             snap(scores.start, scores.arcs, scores.score, scores.p, margin, heads)
             continue
+        if method == FIXING and absorbing:
+            absorbing = value <= bound
+            share = min(1.0, _LONGER * share) if absorbing else _SHORTER * share
+            fix_at = calls if absorbing else calls + _BETWEEN_FIXINGS
         if method == FIXING and calls >= fix_at and cut > -math.inf:
             fix_at = calls + _BETWEEN_FIXINGS
             if value > bound:  # back to the best p
                 scores.p = kept.copy()
                 value = scores.evaluate(backbone, tilted, heads)
+                calls += 1
+            if not coarse and _num_arcs(scores) > _MANY * size:
+                coarse = True
+                answer = bound_likeliest(scores, backbone, cut=found, grid=grid, deadline=deadline)
+                calls, sweeps = calls + answer.calls, sweeps + answer.sweeps
+                if answer.heads is not None:
+                    found = target = answer.value
+                    best, cut = answer.heads, found if raising else cut
+                scores.evaluate(backbone, tilted, heads)  # the chart of the best p again
                 calls += 1
             backbone.marginals(tilted, marginal)
             sweeps += 1
@@ -226,7 +251,12 @@ def bound_node(
                 scores.simplify()
                 kept = scores.p.copy()
                 since = 0
-                continue
+                if _num_arcs(scores) <= _MANY * size:
+                    continue
+            room = share * np.clip(float(marginal.max()) - marginal, 0.0, _MOST_ROOM)
+            absorb(scores.start, scores.arcs, scores.score, scores.p, room.reshape(-1))
+            absorbing = True
+            continue
         if method == SUBGRADIENT:
             if value > before:
                 length *= 0.5
@@ -241,6 +271,22 @@ def bound_node(
         descend(scores.start, scores.arcs, scores.score, scores.p, heads, length, method != SUBGRADIENT)
     scores.p = kept
     return result(outcome)
+
+
+def bound_likeliest(scores: Scores, backbone: Backbone, *, cut: float, grid: float, deadline: float) -> Bounded:
+    """Bound the trees of the few arcs a word whose max-marginals are best: a good tree, found by cheap calls."""
+    few = scores.copy()
+    heads, marginal = np.empty(backbone.size, dtype=np.int64), np.empty_like(scores.arc)
+    backbone.best(scores.arc, heads)
+    backbone.marginals(scores.arc, marginal)
+    bar = np.sort(marginal, axis=0)[max(backbone.size - _FEW, 0)]
+    few.arc[marginal < bar] = NEG
+    found = bound_node(few, backbone, cut=cut, grid=grid, most_calls=_FEW_CALLS, deadline=deadline)
+    return replace(found, calls=found.calls + 1, sweeps=found.sweeps + 1)
+
+
+def _num_arcs(scores: Scores) -> int:
+    return int((scores.arc > _IMPOSSIBLE).sum())
 
 
 def meets(bound: float, cut: float, grid: float) -> bool:
@@ -262,57 +308,3 @@ def drop_arcs(arc: Floats, marginal: Floats, constant: float, cut: float, grid: 
     hopeless[:, 0] = False
     arc[hopeless] = NEG
     return int(hopeless.sum())
-
-
-def margins(arc: Floats) -> Floats:
-    """How much less an arc scores than the best arc to its modifier, shape (N, N); zero for that one."""
-    margin: Floats = arc - arc.max(axis=0)
-    return margin
-
-
-@njit(cache=True)
-def likely_start(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats) -> None:
-    """A start that costs no call: products are taken to be tight at the best head of each word.
-
-    A positive score goes to the arc of least margin, or to equal shares if all of its arcs are best; a negative score
-    is counted if all are.
-    """
-    size = len(margin)
-    for c in range(len(score)):
-        first, end = start[c], start[c + 1]
-        least = first
-        for k in range(first, end):
-            if margin[arcs[k] // size, arcs[k] % size] < margin[arcs[least] // size, arcs[least] % size]:
-                least = k
-        all_best = margin[arcs[least] // size, arcs[least] % size] >= 0.0
-        if score[c] < 0.0:
-            p[first:end] = 0.0
-            p[first] = 1.0 if all_best else 0.0
-        elif all_best:
-            p[first:end] = 1.0 / (end - first)
-        else:
-            p[first:end] = 0.0
-            p[least] = 1.0
-
-
-@njit(cache=True)
-def snap(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats, heads: Ints) -> None:
-    """Make every product tight at a tree: a positive score goes to the missing arc of least margin."""
-    size = len(heads)
-    for c in range(len(score)):
-        first, end = start[c], start[c + 1]
-        held, least = 0, -1
-        for k in range(first, end):
-            h, m = arcs[k] // size, arcs[k] % size
-            if heads[m] == h:
-                held += 1
-            elif least < 0 or margin[h, m] < margin[arcs[least] // size, arcs[least] % size]:
-                least = k
-        if score[c] >= 0.0:
-            if 0 < held < end - first:
-                p[first:end] = 0.0
-                p[least] = 1.0
-        elif held == end - first:
-            p[first] = 1.0
-        elif held < end - first - 1:
-            p[first] = 0.0

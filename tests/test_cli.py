@@ -1,6 +1,7 @@
 """The command line, over a small stub template; and once as a program."""
 
 import dataclasses
+import io
 import json
 import os
 import shutil
@@ -11,8 +12,11 @@ from pathlib import Path
 import pytest
 
 import colgen
-from colgen import ColgenError, InputError, Termination, cli
-from colgen.template import BenchOptions, DemoLine, Figure, Template, TrainOptions
+from colgen import ColgenError, InputError, Termination, cli, template
+from colgen.arguments import CLOSED_PIPE
+from colgen.commands.output import significant
+from colgen.stream import Tally, write_all
+from colgen.template import BenchOptions, DemoLine, Figure, Material, Solved, Template, TrainOptions
 from tests.assignment import Assignment, assignment
 
 
@@ -33,6 +37,12 @@ def lines(instance: Assignment, result: colgen.Result) -> list[str]:
 
 def data(instance: Assignment, result: colgen.Result) -> list:
     return [{"machine": machine, "tasks": list(tasks)} for (machine, tasks), _ in result.answer]
+
+
+def picture(instance: Assignment, result: colgen.Result):
+    from matplotlib.figure import Figure
+
+    return Figure()
 
 
 def demo(brute_force: float | None = 12.0):
@@ -57,13 +67,29 @@ def train(options: TrainOptions) -> list[Figure]:
     return [Figure("accuracy", 0.75, "", 4, "of four")]
 
 
-def score(path: Path, model: Path, options: dict[str, str]) -> Assignment:
-    """A file of ``machines tasks``; the model holds the seed."""
+def score(material: Material, model: Path, options: dict[str, str]) -> Assignment:
+    """A text of ``machines tasks``; the model holds the seed."""
     unknown = set(options) - {"tasks"}
     if unknown:
         raise InputError(f"there is no option {min(unknown)!r}; there is tasks")
-    machines, tasks = path.read_text(encoding="utf-8").split()
+    machines, tasks = material.text.split()
     return assignment(int(machines), int(options.get("tasks", tasks)), int(model.read_text(encoding="utf-8")))
+
+
+def solve_all(material: Material, model: Path, options: dict[str, str], stop: list):
+    """A word a line: what became of it, ``broken``, ``interrupted``, ``ctrl-c``; one line is one instance."""
+    if material.path is not None and len(material.path.read_text(encoding="utf-8").splitlines()) == 1:
+        return None
+    return (became(word, stop) for word in material.lines())
+
+
+def became(word: str, stop: list) -> Solved:
+    if word == "broken":
+        raise InputError("line of 'broken': expected something else")
+    if word == "ctrl-c":
+        raise KeyboardInterrupt
+    answer = None if word == "INFEASIBLE" else word
+    return Solved([f"answer: {word}", ""], answer, Termination[word], 1.0 + len(stop), float("inf"))
 
 
 STUB = Template(
@@ -85,13 +111,13 @@ def install(monkeypatch):
 
     def install(*templates: Template) -> None:
         def load(name: str) -> Template:
-            for template in templates:
-                if template.name == name:
-                    return template
+            for one in templates:
+                if one.name == name:
+                    return one
             raise InputError(f"there is no template {name!r}")
 
-        monkeypatch.setattr(cli, "template_names", lambda: [t.name for t in templates])
-        monkeypatch.setattr(cli, "load_template", load)
+        monkeypatch.setattr("colgen.template.template_names", lambda: [t.name for t in templates])
+        monkeypatch.setattr("colgen.template.load_template", load)
 
     install(STUB)
     return install
@@ -129,11 +155,22 @@ def test_help_is_one_screen_with_an_example_for_each_command(capsys, monkeypatch
         assert f"\n  {exit_code}  " in out
 
 
+@pytest.mark.parametrize("command", ["solve", "train", "demo", "bench", "templates"])
+def test_help_of_each_command_fits_a_screen_and_has_an_example(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert f"  colgen {command}" in out
+    assert len(out.splitlines()) <= 50
+    assert max(map(len, out.splitlines())) <= 90
+
+
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
         ([], "COMMAND"),
         (["sovle"], "invalid choice: 'sovle'"),
+        (["solve", "stub", "x", "model"], "unrecognized arguments: model (see colgen solve --help)"),
         (["solve", "stub"], "FILE"),
         (["solve", "stub", "x", "--gap", "much"], "expected a number, zero or more, not 'much'"),
         (["solve", "stub", "x", "--time-limit", "nan"], "expected a number, zero or more, not 'nan'"),
@@ -166,8 +203,9 @@ def test_solve_prints_answer_bounds_and_times(capsys, install, file):
 
 def test_solve_writes_json_log_plot_and_report(capsys, install, file, tmp_path):
     pytest.importorskip("matplotlib")
-    paths = {name: tmp_path / f"out.{name}" for name in ("json", "csv", "png", "html")}
-    wanted = {"--json": "json", "--log": "csv", "--plot": "png", "--report": "html"}
+    paths = {name: tmp_path / f"out.{name}" for name in ("json", "csv", "png", "html", "svg")}
+    install(dataclasses.replace(STUB, draw=picture))
+    wanted = {"--json": "json", "--log": "csv", "--plot": "png", "--report": "html", "--picture": "svg"}
     options = [word for option, name in wanted.items() for word in (option, paths[name])]
     code, _, _ = run(capsys, "solve", "stub", file, *options)
     assert code == 0
@@ -180,6 +218,9 @@ def test_solve_writes_json_log_plot_and_report(capsys, install, file, tmp_path):
     assert len(paths["csv"].read_text(encoding="utf-8").splitlines()) == content["rounds"] + 1
     assert paths["png"].read_bytes().startswith(b"\x89PNG")
     assert "Proved optimal." in paths["html"].read_text(encoding="utf-8")
+    assert "<svg" in paths["svg"].read_text(encoding="utf-8")
+    code, _, _ = run(capsys, "solve", "stub", file, "--relaxation", "--picture", tmp_path / "none.png")
+    assert (code, (tmp_path / "none.png").exists()) == (0, False)  # a relaxation has no answer to draw
 
 
 def test_json_on_standard_output_stands_alone(capsys, install, file):
@@ -222,6 +263,7 @@ def test_a_limit_is_reached(capsys, install, file):
         (["solve", "stub", "FILE", "--json", "DIR/no/x.json"], "--json"),
         (["solve", "stub", "FILE", "--log", "DIR"], "expected the name of a file in an existing folder"),
         (["solve", "stub", "FILE", "--plot", "DIR/x.txt"], "expected a name that ends in .png"),
+        (["solve", "stub", "FILE", "--picture", "DIR/x.png"], "the template 'stub' draws no answers"),
     ],
 )
 def test_bad_input_is_one_sentence(capsys, install, file, argv, expected):
@@ -275,7 +317,7 @@ def test_a_diagnostic_shows_the_best_answer_before_it(capsys, install, file, mon
         error.result = dataclasses.replace(result, termination=Termination.FAULT)
         raise error
 
-    monkeypatch.setattr(cli, "solve", broken)
+    monkeypatch.setattr("colgen.commands.solving.solve", broken)
     code, out, err = run(capsys, "solve", "stub", file)
     assert code == 4
     assert out.startswith("machine ")
@@ -285,7 +327,7 @@ def test_a_diagnostic_shows_the_best_answer_before_it(capsys, install, file, mon
 
 def test_an_interrupt_shows_the_best_answer(capsys, install, file, monkeypatch):
     result = dataclasses.replace(colgen.solve(read(file)), termination=Termination.INTERRUPTED)
-    monkeypatch.setattr(cli, "solve", lambda *args, **kwargs: result)
+    monkeypatch.setattr("colgen.commands.solving.solve", lambda *args, **kwargs: result)
     code, out, _ = run(capsys, "solve", "stub", file)
     assert code == 130
     assert out.startswith("machine ")
@@ -305,7 +347,13 @@ def test_data_that_is_not_plain(capsys, install, file):
 @pytest.fixture
 def learning(install):
     """The stub as a template that learns."""
-    install(dataclasses.replace(STUB, train=train, score=score), dataclasses.replace(STUB, name="fixed"))
+    template = dataclasses.replace(
+        STUB, train=train, train_options={"epochs": "how often"}, score=score, score_options={"tasks": "how many"}
+    )
+    several = dataclasses.replace(
+        template, name="several", train_files=True, solve_all=solve_all, is_model=lambda path: path.suffix == ".model"
+    )
+    install(template, several, dataclasses.replace(STUB, name="fixed"))
 
 
 def test_train(capsys, learning, tmp_path):
@@ -334,6 +382,15 @@ def test_train_json_on_standard_output_stands_alone(capsys, learning, tmp_path):
         (["train", "stub", "--data", "DIR/no", "--model", "DIR/m"], "expected an existing folder"),
         (["train", "stub", "--data", "DIR", "--model", "DIR/no/m"], "--model"),
         (["train", "stub", "--data", "DIR", "--model", "DIR"], "expected the name of a file in an existing folder"),
+        (
+            ["train", "stub", "--data", "DIR", "--model", "DIR/m", "--option", "x=1"],
+            "there is no option 'x'; there are",
+        ),
+        (["train", "stub", "--train", "FILE", "--model", "DIR/m"], "'stub' learns from a folder: say --data DIR"),
+        (["train", "several", "--train", "DIR/no", "--model", "DIR/m"], "no: expected a file"),
+        (["solve", "stub", "-"], "the standard input (-) is read with a trained model: say --model MODEL"),
+        (["solve", "several", "TWO", "--model", "MODEL", "--plot", "DIR/x.png"], "--plot is for one instance: choose"),
+        (["solve", "several", "TWO", "--model", "MODEL", "--node-limit", "3"], "--node-limit is for one instance"),
         (["solve", "fixed", "FILE", "--model", "MODEL"], "the template 'fixed' takes no model: leave --model out"),
         (["solve", "stub", "FILE", "--option", "tasks=6"], "--option needs --model"),
         (["solve", "stub", "FILE", "--model", "MODEL", "--option", "tasks"], "--option tasks: expected NAME=VALUE"),
@@ -350,7 +407,9 @@ def test_bad_input_to_models_is_one_sentence(capsys, learning, file, argv, expec
     file.write_text("3 6", encoding="utf-8")
     model = file.parent / "model.txt"
     model.write_text("1", encoding="utf-8")
-    for word, value in (("FILE", file), ("MODEL", model), ("DIR", file.parent)):
+    two = file.parent / "two.txt"
+    two.write_text("OPTIMAL\nOPTIMAL\n", encoding="utf-8")
+    for word, value in (("FILE", file), ("MODEL", model), ("DIR", file.parent), ("TWO", two)):
         argv = [part.replace(word, str(value)) for part in argv]
     code, out, err = run(capsys, *argv)
     assert (code, out) == (2, "")
@@ -367,6 +426,114 @@ def test_solve_with_a_model(capsys, learning, file):
     code, out, _ = run(capsys, "solve", "stub", file, "--model", model, "--option", "tasks=6")
     assert code == 0
     assert out.splitlines()[:5] == expected.splitlines()[:5]
+
+
+# --- many instances --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def several(learning, tmp_path):
+    """Solve lines of what became of each instance."""
+    (tmp_path / "m.model").write_text("1", encoding="utf-8")
+
+    def solve(capsys, words: str, *argv) -> tuple[int, str, str]:
+        path = tmp_path / "words.txt"
+        path.write_text("\n".join(words.split()), encoding="utf-8")
+        return run(capsys, "solve", "several", path, "--model", tmp_path / "m.model", *argv)
+
+    return solve
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "summary"),
+    [
+        ("OPTIMAL OPTIMAL", 0, "2 instances, 2 proved optimal, "),
+        ("OPTIMAL INFEASIBLE", 1, "2 instances, 1 proved optimal (not number 2), 1 proved infeasible, "),
+        ("TIME_LIMIT OPTIMAL INFEASIBLE", 3, "3 instances, 1 proved optimal (not number 1, 3), 1 proved infeasible, "),
+        (8 * "GAP_LIMIT ", 3, "8 instances, 0 proved optimal (not number 1, 2, 3, 4, 5, ...), "),
+    ],
+)
+def test_all_instances_are_written_and_summed_up(capsys, several, words, code, summary):
+    found, out, err = several(capsys, words)
+    assert found == code
+    assert out == "".join(f"answer: {word}\n\n" for word in words.split())
+    assert err.startswith(f"colgen: {summary}")
+    assert len(err.splitlines()) == 1
+    assert several(capsys, words, "--quiet") == (code, out, "")
+
+
+def test_one_instance_of_a_text_has_a_report(capsys, several, file, tmp_path):
+    file.write_text("3 6", encoding="utf-8")
+    code, out, err = run(capsys, "solve", "several", file, "--model", tmp_path / "m.model", "--node-limit", "99")
+    assert (code, err) == (0, "")
+    assert "dual bound  " in out
+
+
+def test_all_instances_as_json_are_an_object_a_line(capsys, several, tmp_path):
+    code, out, _ = several(capsys, "OPTIMAL INFEASIBLE TIME_LIMIT", "--json", "-", "--gap", "0.1")
+    assert code == 3
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [r["number"] for r in records] == [1, 2, 3]
+    assert [r["answer"] for r in records] == ["OPTIMAL", None, "TIME_LIMIT"]
+    assert [r["termination"] for r in records] == ["OPTIMAL", "INFEASIBLE", "TIME_LIMIT"]
+    assert {(r["objective"], r["dual_bound"], r["gap"]) for r in records} == {(2.0, None, None)}  # one stop rule
+    code, out, _ = several(capsys, "OPTIMAL OPTIMAL", "--json", tmp_path / "out.jsonl")
+    assert out.count("answer: OPTIMAL") == 2
+    assert len((tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("last", "code", "says"),
+    [
+        ("broken", 2, "colgen: line of 'broken': expected something else"),
+        ("ctrl-c", 130, "Interrupted by the user."),
+        ("INTERRUPTED", 130, "Interrupted by the user."),
+    ],
+)
+def test_what_was_solved_before_the_end_is_kept(capsys, several, tmp_path, last, code, says):
+    found, out, err = several(capsys, f"OPTIMAL OPTIMAL {last} OPTIMAL", "--json", tmp_path / "out.jsonl")
+    assert found == code
+    written = 3 if last == "INTERRUPTED" else 2
+    assert out.count("answer: ") == written
+    assert len((tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()) == written
+    assert err.splitlines()[0].startswith(f"colgen: {written} instances, 2 proved optimal")
+    assert err.splitlines()[1] == says
+
+
+@pytest.mark.parametrize("argv", [["solve", "several", "MODEL"], ["solve", "several", "-", "--model", "MODEL"]])
+def test_a_model_reads_the_standard_input(capsys, several, tmp_path, monkeypatch, argv):
+    argv = [word.replace("MODEL", str(tmp_path / "m.model")) for word in argv]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("\ufeffOPTIMAL\r\nOPTIMAL".encode())))
+    code, out, err = run(capsys, *argv)
+    assert (code, out.count("answer: OPTIMAL\n")) == (0, 2)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"OPTIMAL\n\xff")))
+    code, out, err = run(capsys, *argv)
+    assert (code, out.count("answer: OPTIMAL\n")) == (2, 1)
+    assert err.splitlines()[1] == "colgen: the standard input, line 2: not a text in UTF-8"
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    code, out, err = run(capsys, *argv)
+    assert (code, out) == (2, "")
+    assert err == "colgen: the standard input: expected something to solve, there is nothing\n"
+
+
+def test_the_live_line_leaves_standard_output_alone(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # to rich, standard error is a terminal then
+    solved = [became(word, []) for word in ("OPTIMAL", "INFEASIBLE")]
+    tally = Tally()
+    write_all(iter(solved), tally, print, None, live=True)
+    out, err = capsys.readouterr()
+    assert out == "answer: OPTIMAL\n\nanswer: INFEASIBLE\n\n"
+    assert "2 instances, 1 proved optimal (not number 2)" in err
+    assert "answer" not in err
+
+
+def test_somebody_who_types_is_told(capsys, several, tmp_path, monkeypatch):
+    typed = io.StringIO("OPTIMAL\n")
+    typed.isatty = lambda: True
+    monkeypatch.setattr("sys.stdin", typed)
+    code, _, err = run(capsys, "solve", "several", tmp_path / "m.model")
+    assert code == 0
+    assert err.startswith("colgen: reading the standard input, up to its end (Ctrl-D)\n")
 
 
 # --- demo ------------------------------------------------------------------------------------------------------------
@@ -412,15 +579,15 @@ def test_a_demo_that_fails_does_not_hide_the_others(capsys, install):
 
 
 def test_a_broken_template_does_not_hide_the_others(capsys, install, monkeypatch):
-    load = cli.load_template
+    load = template.load_template
 
     def broken(name):
         if name == "broken":
             raise ColgenError("the template 'broken' could not be loaded")
         return load(name)
 
-    monkeypatch.setattr(cli, "template_names", lambda: ["broken", "stub"])
-    monkeypatch.setattr(cli, "load_template", broken)
+    monkeypatch.setattr("colgen.template.template_names", lambda: ["broken", "stub"])
+    monkeypatch.setattr("colgen.template.load_template", broken)
     for command in ("demo", "templates"):
         code, out, err = run(capsys, command)
         assert code == 4
@@ -485,12 +652,23 @@ def test_templates(capsys, install):
         assert expected in out
 
 
+def test_a_template_is_described(capsys, learning):
+    code, out, _ = run(capsys, "templates", "several")
+    assert code == 0
+    for expected in ("generalized assignment", "colgen solve several MODEL < FILE", "  tasks  how many", "--dev FILE"):
+        assert expected in out
+    _, out, _ = run(capsys, "templates", "fixed")
+    assert "--model" not in out
+    assert "colgen bench engine" in out
+    assert run(capsys, "templates", "other")[0] == 2
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [(0.0, "0"), (3.0, "3"), (1234.56, "1,235"), (12.34567, "12.35"), (0.00012345, "0.000123"), (float("nan"), "nan")],
 )
 def test_significant(value, expected):
-    assert cli.significant(value) == expected
+    assert significant(value) == expected
 
 
 # --- as a program ----------------------------------------------------------------------------------------------------
@@ -499,9 +677,9 @@ def test_significant(value, expected):
 PROGRAM = """
 import sys
 from tests import test_cli
-from colgen import cli
-cli.template_names = lambda: ["stub"]
-cli.load_template = lambda name: test_cli.STUB
+from colgen import cli, template
+template.template_names = lambda: ["stub"]
+template.load_template = lambda name: test_cli.STUB
 sys.exit(cli.main())
 """
 
@@ -534,7 +712,7 @@ def test_a_closed_pipe_is_no_error(file):
     os.close(writing)
     _, err = process.communicate(timeout=60)
     assert err == ""
-    assert process.returncode == cli.CLOSED_PIPE
+    assert process.returncode == CLOSED_PIPE
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

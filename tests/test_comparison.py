@@ -95,3 +95,32 @@ def test_ways_need_names_of_their_own():
         compare(INSTANCE, [])
     with pytest.raises(InputError, match="same name"):
         compare(INSTANCE, [best, best])
+
+
+def test_relaxations_are_compared():
+    ways = {
+        "patterns": CuttingStock,
+        "arc flow": functools.partial(full, formulation="arc_flow"),
+        "assignment": functools.partial(full, formulation="assignment"),
+    }
+    table = compare(INSTANCE, ways, relaxation=True)
+    patterns, arc_flow, assignment = (line.objective for line in table)
+    assert patterns == pytest.approx(arc_flow)
+    assert assignment == pytest.approx(34 / 10)  # the material alone
+    assert patterns > assignment + 0.01
+    assert [line.is_optimal for line in table] == [True, True, True]
+    assert "wrong" not in str(table)  # relaxations may differ
+    assert table[:2].relaxation
+    with pytest.raises(InputError, match="best returns an answer, which has no relaxation"):
+        compare(INSTANCE, [best], relaxation=True)
+
+
+def test_a_linear_program_has_its_optimum_for_a_bound():
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(bounds=(0, 3))
+    model.worth = pyo.Objective(expr=2 * model.x, sense=pyo.maximize)
+    model.row = pyo.Constraint(expr=model.x <= 2.5)
+    (line,) = compare(None, {"linear": lambda _: model})
+    assert (line.objective, line.dual_bound, line.is_optimal) == (5.0, 5.0, True)
+    stopped = solve_complete(model, time_limit=0.0)
+    assert stopped.bound >= 5.0

@@ -3,12 +3,15 @@
 import contextlib
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 import colgen
 from colgen import Termination
+from colgen.arguments import parse_arguments
+from colgen.template import load_template, template_names
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -79,6 +82,42 @@ def test_the_tutorial_ends_with_a_proof_and_its_mistakes_are_found(tmp_path, mon
         problem.oracle = oracle
         with pytest.raises(colgen.ColgenError, match=oracle.__name__):
             colgen.solve(problem)
+
+
+def commands():
+    """Every command line that a page shows, in a block of shell or in running text."""
+    for page in ["README.md", *(f"docs/{page}" for page in PAGES)]:
+        shell = [line for language, text in blocks(page) if language == "sh" for line in text.splitlines()]
+        quoted = re.findall(r"`(colgen [^`]+)`", (ROOT / page).read_text(encoding="utf-8"))
+        yield from ((page, line) for line in [*shell, *quoted] if line.startswith("colgen "))
+
+
+def test_commands_of_the_pages_can_be_said(capsys):
+    shown = list(commands())
+    assert len(shown) > 30
+    for page, line in shown:
+        words = shlex.split(line.replace("[", "").replace("]", ""), comments=True)  # [--option ...]: may be left out
+        end = next((k for k, word in enumerate(words) if word in ("<", ">", "|")), len(words))
+        words = [word for word in words[1:end] if word != "..."]
+        if (words[0] in ("solve", "train") and len(words) < 3) or "--help" in words or " solve ... " in line:
+            continue  # names of commands and options alone
+        try:
+            arguments = parse_arguments([{"S": "1", "N": "1", "COMMAND": "demo"}.get(word, word) for word in words])
+        except SystemExit:
+            pytest.fail(f"{page}: {line}: {capsys.readouterr().err}")
+        template = getattr(arguments, "template", None)
+        assert template in (None, "NAME", "TEMPLATE", *template_names()), f"{page}: {line}"
+
+
+def test_options_of_the_commands_on_the_pages_exist():
+    for page, line in commands():
+        command, name = [*line.split(), "", ""][1:3]
+        if command not in ("solve", "train") or name not in template_names():
+            continue
+        template = load_template(name)
+        known = template.score_options if command == "solve" else template.train_options
+        for option in re.findall(r"--option (\w+)=", line):
+            assert option in known, f"{page}: {line}"
 
 
 def test_page_names_every_termination():

@@ -66,6 +66,16 @@ def test_page_is_whole_and_loads_nothing(problem, options, tmp_path):
         assert source.startswith("#"), source  # within the page
 
 
+def test_without_matplotlib_the_page_has_no_pictures(tmp_path, monkeypatch):
+    result = solve(CuttingStock(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211))))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    result.report(tmp_path / "run.html")
+    reader = read(tmp_path / "run.html")
+    assert "svg" not in reader.count
+    assert "Pictures need matplotlib" in " ".join(reader.text)
+    assert reader.count["tr"] > len(result.iterations)
+
+
 def test_long_logs_are_cut_in_the_middle(tmp_path):
     result = solve(CuttingStock(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211))))
     long = dataclasses.replace(result, iterations=[*result.iterations] * 1000)

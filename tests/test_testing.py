@@ -10,8 +10,23 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Best, Column, OnOriginalVariable, OraclePricing, Problem, Row, Separation, Solution, artificial
+from colgen import (
+    Best,
+    Column,
+    Decision,
+    OnOriginalVariable,
+    OraclePricing,
+    Problem,
+    Proof,
+    Row,
+    Sense,
+    Separation,
+    Solution,
+    artificial,
+    solve,
+)
 from colgen.testing import ConformanceError, Report, check_problem
+from colgen.tree import Evaluation, Relaxation
 from tests.assignment import Assignment, Knapsack, assignment
 
 
@@ -439,6 +454,93 @@ def test_parts_that_fail():
 
     report = check_problem(assignment(2, 4, 0, Broken), seconds=2.0)
     assert_found(report, "parts", r"Broken\.branching\(\): raised TypeError: no rule")
+
+
+# --- whole runs ------------------------------------------------------------------------------------------------------
+
+
+class Halves(Relaxation):
+    """Chooses a subset of numbers of largest total at most a limit; a node's bound fills what is left in fractions."""
+
+    def __init__(self, run, problem):
+        self.run, self.problem = run, problem
+
+    def evaluate(self, node):
+        numbers, chosen = self.problem.numbers, [decision.taken for decision in node.decisions]
+        room = self.problem.limit - sum(n for n, taken in zip(numbers, chosen, strict=False) if taken)
+        if room < 0:
+            return Evaluation(self.run.sense.hopeless, "infeasible")
+        worth = self.problem.limit - room
+        bound = worth + min(room, sum(numbers[len(chosen) :])) * self.problem.optimism
+        if len(chosen) == len(numbers):
+            self.run.offer(Solution(worth, ((Column(worth, {}, structure=tuple(chosen)), 1.0),)), None, "a leaf")
+            return Evaluation(bound, "leaf")
+        if self.run.prunes(bound):
+            return Evaluation(bound, "pruned")
+        return Evaluation(bound, "branched", [[Taken(True)], [Taken(False)]])
+
+
+class Taken(Decision):
+    def __init__(self, taken):
+        self.taken = taken
+
+
+class Subset(Problem):
+    sense = Sense.MAXIMIZE
+
+    def __init__(self, optimism=1.0):
+        self.numbers, self.limit, self.optimism = (7.0, 5.0, 4.0, 3.0), 12.5, optimism
+
+    def relaxation(self, run):
+        return Halves(run, self)
+
+
+def test_a_relaxation_of_ones_own_is_checked_by_whole_runs():
+    report = check_problem(Subset(), seconds=2.0)
+    assert report.ok, report
+    assert report.notes == ("the problem bounds its nodes itself: only whole runs were checked",)
+
+
+def test_a_relaxation_whose_bound_is_too_low_is_found():
+    report = check_problem(Subset(optimism=0.2), seconds=2.0)
+    assert not report.ok
+
+
+def test_a_relaxation_that_fails_is_told():
+    class Failing(Subset):
+        def relaxation(self, run):
+            raise ZeroDivisionError("no bound")
+
+    assert_found(check_problem(Failing(), seconds=2.0), "exception", r"Failing, solve\(queue=.*no bound")
+
+
+def proved(objective: float, bound: float) -> type[Assignment]:
+    """Assignments with a proof beforehand that states these, as differences from the optimum of 2 x 4 tasks, seed 1."""
+
+    class Proved(Assignment):
+        def initial_proof(self):
+            best = solve(assignment(2, 4, 1))
+            solution = dataclasses.replace(best.solution, objective=best.objective + objective)
+            return Proof(Sense.MINIMIZE, solution, best.objective + bound)
+
+    return Proved
+
+
+@pytest.mark.parametrize(
+    ("objective", "bound", "expected"),
+    [
+        (0.0, -50.0, None),
+        (5.0, 3.0, r"initial_proof\(\): states the bound .*: the bound is not valid"),
+        (-5.0, -50.0, r"states an answer of .*: it breaks a row or has another objective"),
+    ],
+)
+def test_what_a_proof_beforehand_states_is_checked(objective, bound, expected):
+    report = check(kind=proved(objective, bound))
+    if expected is None:
+        assert report.ok, report
+        assert report.points > 0  # the engine was run, though there is a proof
+    else:
+        assert_found(report, "proof", expected)
 
 
 def test_raise_if_any_raises_the_report():

@@ -5,7 +5,7 @@ A new template adds one :class:`Twin` to ``TWINS``; `test_every_problem.py` then
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -20,7 +20,7 @@ from problems.coreference import Coreference
 from problems.coreference import Instance as Scores
 from problems.cutting_stock import CuttingStock, Instance
 from problems.grandparent_parsing import GrandparentParsing
-from problems.nonlocal_parsing import ParsingByColumns
+from problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
 from problems.title_path import Instance as Digraph
 from problems.title_path import LazyPath, TitlePath
 from tests.problems.chain_map.models import best_scores
@@ -48,6 +48,8 @@ class Twin:
         The best objective by brute force, None if there is no answer.
     check
         Objective of an answer from the instance alone; raises if it is not an answer.
+    generates
+        Whether there is a master with columns, rather than a relaxation of the problem's own.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Twin:
     problem: Callable[[Any], Problem]
     optimum: Callable[[Any], float | None]
     check: Callable[[Any, Any], float]
+    generates: bool = True
 
     def __repr__(self) -> str:
         return self.name
@@ -161,11 +164,14 @@ def chain_map(name: str, **how: Any) -> Twin:
 # --- second-order parsing --------------------------------------------------------------------------------------------
 
 
-def grandparent_parsing(name: str, connectivity: str) -> Twin:
+def grandparent_parsing(name: str, **options: Any) -> Twin:
+    sentences = sentences_with_scores(3)
+    if "iterations" in options:  # which the combinatorial dual alone has, and it has no siblings
+        sentences = sentences.map(lambda instance: replace(instance, sibling_scores=None))
     return Twin(
         name,
-        sentences_with_scores(3),
-        lambda instance: GrandparentParsing(instance, connectivity=connectivity),
+        sentences,
+        lambda instance: GrandparentParsing(instance, **options),
         best_tree,
         lambda instance, answer: instance.check(answer),
     )
@@ -180,7 +186,9 @@ TWINS = [
     chain_map("chain_map_published", start=1),
     title_path("title_path", TitlePath),
     title_path("title_path_lazy", LazyPath),
+    Twin("nonlocal_parsing", parsing(), NonlocalParsing, best_parse, lambda i, answer: i.check(answer), False),
     Twin("parsing_by_columns", parsing(), ParsingByColumns, best_parse, lambda i, answer: i.check(answer)),
-    grandparent_parsing("grandparent_parsing", "cuts"),
-    grandparent_parsing("grandparent_parsing_with_flow", "flow"),
+    grandparent_parsing("grandparent_parsing"),
+    grandparent_parsing("grandparent_parsing_with_flow", connectivity="flow"),
+    grandparent_parsing("grandparent_parsing_by_arcs", iterations=1),
 ]

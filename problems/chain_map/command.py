@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from colgen.result import Result
-from colgen.template import Template
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import solve
+from colgen.result import Result, Termination
+from colgen.stop import StopRule
+from colgen.template import Material, Solved, Template
+from problems.chain_map import reading, training
 from problems.chain_map.demo import many_labels, tagged_sentences
+from problems.chain_map.drawing import draw_labelling
 from problems.chain_map.experiment import bench_chain_map
 from problems.chain_map.instance import Instance
-from problems.chain_map.reading import read_instance, score_instance
+from problems.chain_map.labellings import Labellings
+from problems.chain_map.reading import is_model, precision, read_instance, score_batches, score_instance
 from problems.chain_map.template import ChainMAP
 from problems.chain_map.training import train_from_folder
+
+Ints = NDArray[np.int32]
 
 
 def _lines(instance: Instance, result: Result) -> list[str]:
     """A line for each chain or tree: words and their tags, or labels alone."""
-    return [
-        " ".join(f"{node}/{label}" if node is not None else str(label) for node, label in tree)
-        for tree in (_named(instance, result, k) for k in range(instance.num_trees))
-    ]
+    return [_line(instance, labels, k) for k, labels in enumerate(result.answer)]
 
 
-def _named(instance: Instance, result: Result, tree: int) -> list[tuple[Any, Any]]:
+def _line(instance: Instance, labels: Ints, tree: int) -> str:
+    named = _named(instance, labels, tree)
+    return " ".join(f"{node}/{label}" if node is not None else str(label) for node, label in named)
+
+
+def _named(instance: Instance, labels: Ints, tree: int) -> list[tuple[Any, Any]]:
     first = int(instance.forest.starts[tree])
     return [
         (instance.nodes[first + i] if instance.nodes else None, instance.name(label) if label >= 0 else "no labelling")
-        for i, label in enumerate(result.answer[tree].tolist())
+        for i, label in enumerate(labels.tolist())
     ]
 
 
@@ -34,17 +50,59 @@ def _data(instance: Instance, result: Result) -> list[dict[str, Any]]:
     answer = result.answer
     return [
         {
-            "nodes": [str(node) for node, _ in _named(instance, result, k)] if instance.nodes else None,
-            "labels": [str(label) if instance.labels else label for _, label in _named(instance, result, k)],
+            **_tree_data(instance, labels, k),
             "score": _finite(answer.values[k]),
             "bound": _finite(answer.bounds[k]),
         }
-        for k in range(len(answer))
+        for k, labels in enumerate(answer)
     ]
+
+
+def _tree_data(instance: Instance, labels: Ints, tree: int) -> dict[str, Any]:
+    named = _named(instance, labels, tree)
+    return {
+        "nodes": [str(node) for node, _ in named] if instance.nodes else None,
+        "labels": [str(label) if instance.labels else label for _, label in named],
+    }
 
 
 def _finite(number: float) -> float | None:
     return float(number) if abs(number) < float("inf") else None
+
+
+def _draw(instance: Instance, result: Result) -> Any:
+    return draw_labelling(instance, result.answer)
+
+
+def _solve_all(
+    material: Material, model: Path, options: Mapping[str, str], stop: Sequence[StopRule]
+) -> Iterator[Solved] | None:
+    """All sentences of a text with their tags; stop rules hold for a batch."""
+    precision(options)
+    if "sentence" in options:
+        return None
+    batches = score_batches(material, model, options)
+    return itertools.chain.from_iterable(
+        _solved(instance, solve(ChainMAP(instance), stop=stop)) for instance in batches
+    )
+
+
+def _solved(instance: Instance, result: Result) -> Iterator[Solved]:
+    """Each sentence of a batch."""
+    answer = result.answer
+    if answer is None:  # stopped before the first labelling
+        nothing = np.full(instance.forest.num_nodes, -1, dtype=np.int32), np.full(instance.num_trees, -np.inf)
+        answer = Labellings(instance.forest.starts, *nothing, np.full(instance.num_trees, np.inf))
+    for k, labels in enumerate(answer):
+        value, bound = float(answer.values[k]), float(answer.bounds[k])
+        proved = Termination.OPTIMAL if value > -math.inf else Termination.INFEASIBLE
+        yield Solved(
+            [_line(instance, labels, k)],
+            _tree_data(instance, labels, k) if value > -math.inf else None,
+            proved if bound <= value else result.termination,
+            value,
+            bound,
+        )
 
 
 TEMPLATE = Template(
@@ -55,8 +113,14 @@ TEMPLATE = Template(
     problem=ChainMAP,
     lines=_lines,
     data=_data,
+    draw=_draw,
     demo=(tagged_sentences, many_labels),
     benchmarks={"chain_map": bench_chain_map},
     train=train_from_folder,
+    train_options=training.OPTIONS,
+    train_files=True,
     score=score_instance,
+    score_options=reading.OPTIONS,
+    solve_all=_solve_all,
+    is_model=is_model,
 )

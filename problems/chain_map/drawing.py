@@ -1,4 +1,4 @@
-"""Pictures of the experiment, and of how domains grow."""
+"""Pictures of the experiment, of how domains grow, and of a labelling among the scores of its labels."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from problems.chain_map.instance import Instance
+    from problems.chain_map.labellings import Labellings
 
 
 class Point(NamedTuple):
@@ -86,4 +89,47 @@ def draw_domains(
     axes.set_yticks([k + 0.5 for k in range(len(rounds) - 1)], minor=True)
     axes.grid(which="minor", color="white", linewidth=2)
     axes.tick_params(which="minor", length=0)
+    return figure
+
+
+def draw_labelling(instance: Instance, labellings: Labellings, tree: int = 0, *, most: int = 12) -> Figure:
+    """The scores of a chain's labels as grey cells, the darker the better, and its best labelling as a line.
+
+    Parameters
+    ----------
+    labellings
+        As :func:`~problems.chain_map.template.decode` returns them, or the answer of a run.
+    tree
+        Which chain; of a tree the nodes stand in their order, and no line is drawn.
+    most
+        Labels shown: those of the labelling, then those of best score.
+    """
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    first, end = (int(node) for node in instance.forest.starts[tree : tree + 2])
+    best = labellings[tree]
+    scores = np.array(instance.scores[first:end], dtype=np.float64)
+    order = np.argsort(-scores.max(axis=0), kind="stable").tolist()
+    chosen = list(dict.fromkeys([*best[best >= 0].tolist(), *order]))
+    shown = sorted(chosen[: max(most, len(set(best.tolist())))])
+    finite = scores[np.isfinite(scores)]
+    figure = Figure(figsize=(max(4.0, 0.75 * len(best) + 2.0), 1.4 + 0.34 * len(shown)), layout="constrained")
+    axes = figure.subplots()
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    # Twice the range: the darkest cell is a middle grey, on which the line is seen.
+    image = axes.imshow(scores[:, shown].T, cmap="Greys", vmin=low, vmax=2 * high - low, aspect="auto")
+    bar = figure.colorbar(image, ax=axes, label="score of the label")
+    bar.ax.set_ylim(low, high)
+    places = [shown.index(label) if label >= 0 else float("nan") for label in best.tolist()]
+    parents = instance.forest.parent[first : end - 1].tolist()
+    is_chain = parents == list(range(first + 1, end))
+    axes.plot(range(len(best)), places, "o-" if is_chain else "o", color="0.0", mfc="white", ms=7, lw=1.6)
+    nodes = instance.nodes[first:end] if instance.nodes else range(1, len(best) + 1)
+    axes.set_xticks(range(len(best)), [str(node) for node in nodes], rotation=45 if instance.nodes else 0)
+    axes.set_yticks(range(len(shown)), [str(instance.name(label)) for label in shown])
+    axes.set_xlabel("token" if is_chain else "node")
+    axes.set_ylabel("label")
+    value, bound = float(labellings.values[tree]), float(labellings.bounds[tree])
+    axes.set_title(f"score {value:.6g}, bound {bound:.6g}", loc="left")
     return figure

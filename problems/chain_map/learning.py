@@ -123,6 +123,8 @@ class Tagger:
                     {name: k for k, name in enumerate(names)},
                     *(file[name] for name in ("starts", "labels", "weights", "transitions")),
                 )
+        except InputError:
+            raise
         except (OSError, ValueError, KeyError) as error:
             raise InputError(f"{path}: expected a tagger, as colgen train chain_map writes it ({error})") from error
 

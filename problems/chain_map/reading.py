@@ -2,53 +2,72 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from colgen.errors import InputError
-from colgen.template import check_options
+from colgen.template import Material, arrays_in, check_options, whole_number
 from problems.chain_map.instance import Instance, read
 from problems.chain_map.learning import Tagger
 
-OPTIONS = {"precision": "single (the default) or double"}
+OPTIONS = {
+    "precision": "single (the default) or double",
+    "sentence": "number of the sentence to solve, counted from 1; all of them by default",
+}
+
+BATCH = 1024
+"""Sentences that are solved together."""
 
 
 def read_instance(path: Path) -> Instance:
-    """Read an instance, or, where the file is a tagger, the text on the standard input with that tagger's scores."""
-    if path.suffix != ".npz":
-        with path.open("rb"):  # a file that is not there is the first thing to say
-            raise InputError(
-                f"{path}: expected scores in an .npz file, or a tagger, which reads text from the standard input; "
-                "`colgen train chain_map --data DIR --model FILE` makes one"
-            )
-    return _scored(sys.stdin, "the standard input", path, np.float32) if is_tagger(path) else read(path)
+    """Read an instance."""
+    if path.suffix == ".npz":
+        return read(path)
+    with path.open("rb"):  # a file that is not there is the first thing to say
+        raise InputError(
+            f"{path}: a text needs a trained tagger, `colgen train chain_map --data DIR --model FILE` makes one and "
+            "--model FILE takes it; scores end in .npz"
+        )
 
 
-def is_tagger(path: Path) -> bool:
-    """Whether an ``.npz`` file holds a tagger, of any version."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return "kind" in file and "tagger" in str(file["kind"])
-    except (OSError, ValueError):
-        return False
+def is_model(path: Path) -> bool:
+    """Whether a file is a tagger, of any version."""
+    return arrays_in(path) >= {"kind", "task", "tags"}
 
 
-def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Instance:
-    """The scores that a tagger gives to a text: one sentence a line, words separated by blanks."""
+def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> Instance:
+    """The scores that a tagger gives to a sentence of a text, see :func:`read_text`."""
+    number = whole_number(options, "sentence", 1)
+    tagger, dtype = Tagger.load(model), precision(options)
+    sentences = list(read_text(material))
+    if number > len(sentences):
+        raise InputError(
+            f"option sentence: {material.name} has {len(sentences)} sentences, there is no number {number}"
+        )
+    return tagger.instance(sentences[number - 1 : number], dtype)
+
+
+def score_batches(material: Material, model: Path, options: Mapping[str, str]) -> Iterator[Instance]:
+    """The scores of all sentences, so many at once; of a text that is being typed one at once."""
+    tagger, dtype = Tagger.load(model), precision(options)
+    sentences = read_text(material)
+    size = 1 if material.is_typed else BATCH
+    return (tagger.instance(batch, dtype) for batch in iter(lambda: list(islice(sentences, size)), []))
+
+
+def read_text(material: Material) -> Iterator[list[str]]:
+    """The words of sentences: one a line, words separated by blanks; empty lines are passed over."""
+    return (words for words in (line.split() for line in material.lines()) if words)
+
+
+def precision(options: Mapping[str, str]) -> type[np.floating[Any]]:
+    """The type of the scores that options ask for, once these have been checked."""
     check_options(options, OPTIONS)
-    precision = options.get("precision", "single")
-    if precision not in ("single", "double"):
-        raise InputError(f"option precision: expected single or double, not {precision!r}")
-    with path.open(encoding="utf-8") as lines:
-        return _scored(lines, str(path), model, np.float32 if precision == "single" else np.float64)
-
-
-def _scored(lines: Iterable[str], source: str, model: Path, dtype: type) -> Instance:
-    tagger = Tagger.load(model)
-    sentences = [words for words in (line.split() for line in lines) if words]
-    if not sentences:
-        raise InputError(f"{source}: expected text, one sentence a line with blanks between its words, found none")
-    return tagger.instance(sentences, dtype)
+    name = options.get("precision", "single")
+    if name not in ("single", "double"):
+        raise InputError(f"option precision: expected single or double, not {name!r}")
+    return np.float32 if name == "single" else np.float64

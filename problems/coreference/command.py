@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from colgen.result import Result
-from colgen.template import Template
+from colgen import solve
+from colgen.result import Result, Termination
+from colgen.stop import StopRule
+from colgen.template import Material, Solved, Template
+from problems.coreference.conll import Document, conll_lines
 from problems.coreference.demo import five_cycle, karate_club, random_text
+from problems.coreference.drawing import draw_clustering, draw_matrix
 from problems.coreference.experiment import bench_coreference
 from problems.coreference.instance import Cluster, Instance
-from problems.coreference.reading import read_instance, score_instance
+from problems.coreference.reading import (
+    OPTIONS,
+    is_model,
+    read_documents,
+    read_instance,
+    score_instance,
+    scorer_of,
+)
 from problems.coreference.template import Coreference
 from problems.coreference.training import train_from_folder
 
@@ -63,6 +75,32 @@ def _largest_first(clusters: Sequence[Cluster]) -> list[Cluster]:
     return sorted(clusters, key=lambda cluster: (-len(cluster), cluster))
 
 
+def _draw(instance: Instance, result: Result) -> Any:
+    return (draw_clustering if instance.document is not None else draw_matrix)(instance, result.answer)
+
+
+def _solve_all(
+    material: Material, model: Path, options: Mapping[str, str], stop: Sequence[StopRule]
+) -> Iterator[Solved] | None:
+    """The lines of all documents with their clusters in the last column; None if there is one, or one is chosen."""
+    score = scorer_of(model, options)
+    if "document" in options or len(documents := read_documents(material)) == 1:
+        return None
+    return (_solved(document, score, stop) for document in documents)
+
+
+def _solved(document: Document, score: Callable[[Document], Instance], stop: Sequence[StopRule]) -> Solved:
+    if not document.mentions:
+        return Solved(conll_lines(document, ()), [], Termination.OPTIMAL, 0.0, 0.0)
+    instance = score(document)
+    document = document.truncated(instance.num_mentions)
+    result = solve(Coreference(instance), stop=stop)
+    clusters = result.answer if result.answer is not None else [(mention,) for mention in range(instance.num_mentions)]
+    data = None if result.answer is None else _data(instance, result)
+    lines = conll_lines(document, clusters)
+    return Solved(lines, data, result.termination, result.objective, result.dual_bound)
+
+
 TEMPLATE = Template(
     name="coreference",
     title="Coreference, correlation clustering, clique partitioning: the best clustering of scored pairs",
@@ -71,8 +109,12 @@ TEMPLATE = Template(
     problem=Coreference,
     lines=_lines,
     data=_data,
+    draw=_draw,
     demo=(five_cycle, karate_club, random_text),
     benchmarks={"coreference": bench_coreference},
     train=train_from_folder,
     score=score_instance,
+    score_options=OPTIONS,
+    solve_all=_solve_all,
+    is_model=is_model,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -151,19 +151,34 @@ def read_conll(path: Path | str) -> list[Document]:
     except UnicodeDecodeError as error:
         at = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, line {at}: not a text file in UTF-8") from None
-    documents: list[Document] = []
+    documents = list(parse_conll(text.split("\n"), name=str(path), default=path.stem))
+    if not documents:
+        raise InputError(f"{path}: expected a line '#begin document (NAME); part NUMBER', there is none")
+    return documents
+
+
+def parse_conll(lines: Iterable[str], *, name: str = "input", default: str = "document") -> Iterator[Document]:
+    """Documents of lines, one after the other, as :func:`read_conll` reads them.
+
+    Parameters
+    ----------
+    name
+        What the lines come from, for messages.
+    default
+        Name of a document that has none.
+    """
     current: _Reading | None = None
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(lines, 1):
         line = line.removesuffix("\r")
-        where = f"{path}, line {number}"
+        where = f"{name}, line {number}"
         if line.startswith("#begin document"):
             if current is not None:
                 raise InputError(f"{where}: a document begins, but that of line {current.line} has no '#end document'")
-            current = _Reading(path, number, line)
+            current = _Reading(name, number, line, default)
         elif line.startswith("#end document"):
             if current is None:
                 raise InputError(f"{where}: '#end document' without a '#begin document'")
-            documents.append(current.document())
+            yield current.document()
             current = None
         elif not line.strip():
             if current is not None:
@@ -175,21 +190,18 @@ def read_conll(path: Path | str) -> list[Document]:
         else:
             current.add(where, number, line)
     if current is not None:
-        raise InputError(f"{path}, line {current.line}: the document that begins here has no '#end document'")
-    if not documents:
-        raise InputError(f"{path}: expected a line '#begin document (NAME); part NUMBER', there is none")
-    return documents
+        raise InputError(f"{name}, line {current.line}: the document that begins here has no '#end document'")
 
 
 class _Reading:
     """A document of which some lines have been read."""
 
-    def __init__(self, path: Path, line: int, text: str) -> None:
+    def __init__(self, source: str, line: int, text: str, default: str) -> None:
         header = _BEGIN.match(text)
         if header is None:
-            raise InputError(f"{path}, line {line}: expected '#begin document (NAME); part NUMBER'")
-        self.path, self.line = path, line
-        self.name, self.part = header["name"] or path.stem, header["part"] or "0"
+            raise InputError(f"{source}, line {line}: expected '#begin document (NAME); part NUMBER'")
+        self.source, self.line = source, line
+        self.name, self.part = header["name"] or default, header["part"] or "0"
         self.rows: list[list[Row]] = [[]]
         self.position = 0
         self.open: dict[str, list[tuple[int, int, int]]] = {}  # of each cluster: sentence, start and line
@@ -228,7 +240,8 @@ class _Reading:
         unclosed = [(line, cluster) for cluster, opened in self.open.items() for _, _, line in opened]
         if unclosed:
             line, cluster = min(unclosed)
-            raise InputError(f"{self.path}, line {line}: the mention of cluster {cluster} opened here is never closed")
+            where = f"{self.source}, line {line}"
+            raise InputError(f"{where}: the mention of cluster {cluster} opened here is never closed")
         rows = tuple(tuple(sentence) for sentence in self.rows if sentence)
         words = tuple(tuple(row[WORD] for row in sentence) for sentence in rows)
         mentions = sorted(self.mentions, key=lambda mention: (mention.start, -mention.end))

@@ -163,6 +163,49 @@ def draw_clustering(
     return figure
 
 
+def draw_matrix(instance: Instance, clusters: Iterable[Sequence[int]], *, title: str = "") -> Figure:
+    """The scores of all pairs, members of a cluster side by side and framed: dark if they speak for being together.
+
+    Inside the frames a light cell is a pair that is together in spite of its score; outside, a dark one is apart.
+
+    Parameters
+    ----------
+    clusters
+        Of mentions, by number; the largest come first.
+    """
+    ordered = sorted((sorted(cluster) for cluster in clusters), key=lambda c: (-len(c), c))
+    order = [mention for cluster in ordered for mention in cluster]
+    if sorted(order) != list(range(instance.num_mentions)):
+        raise InputError(f"expected a clustering of {instance.num_mentions} mentions")
+    scores = np.array(instance.scores, dtype=np.float64)[np.ix_(order, order)]
+    np.fill_diagonal(scores, 0.0)
+    most = float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0)) or 1.0
+    n = len(order)
+    side = min(9.0, max(3.2, 0.16 * n))
+    figure = _figure((side + 1.3, side))
+    from matplotlib.patches import Rectangle
+
+    ax = figure.subplots()
+    image = ax.imshow(np.clip(scores, -most, most), cmap="Greys", vmin=-most, vmax=most)
+    figure.colorbar(image, ax=ax, label="score (the scorer's units)", shrink=0.8)
+    first = 0
+    for cluster in ordered:
+        corner = (first - 0.5, first - 0.5)
+        for color, width in (("1.0", 3.2), ("0.0", 1.4)):  # seen on dark cells and on light ones
+            ax.add_patch(Rectangle(corner, len(cluster), len(cluster), fill=False, ec=color, lw=width))
+        first += len(cluster)
+    if n <= 40:
+        names = [str(instance.labels[mention])[:24] for mention in order]
+        ax.set_xticks(range(n), names, rotation=90, fontsize="x-small")
+        ax.set_yticks(range(n), names, fontsize="x-small")
+    else:
+        ax.set_xlabel("mention, by cluster")
+        ax.set_ylabel("mention, by cluster")
+    if title:
+        ax.set_title(title, loc="left")
+    return figure
+
+
 _DASHES: tuple[str | tuple[int, tuple[float, ...]], ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 
 

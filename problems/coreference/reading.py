@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import check_options
-from problems.coreference.conll import Document, read_conll
+from colgen.template import Material, arrays_in, check_options, whole_number
+from problems.coreference.conll import Document, parse_conll, read_conll
 from problems.coreference.instance import Instance, read_matrix
 from problems.coreference.learning import KINDS, Scorer
 
 OPTIONS = {
     "scores": "probability (p - 1/2, the default) or log_odds",
     "bias": "a number added to all scores, or 'tuned'; 0 by default",
-    "document": "name of the document, of a file that holds several",
+    "document": "name of the document to solve, of a file that holds several; all of them by default",
     "mentions": "the document is cut at its first so many mentions",
 }
 
@@ -36,8 +36,13 @@ def read_instance(path: Path) -> Instance:
         )
 
 
-def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Instance:
-    """The instance of a document in a CoNLL file, scored by a trained model.
+def is_model(path: Path) -> bool:
+    """Whether a file is a trained model, of any version."""
+    return "about" in arrays_in(path)
+
+
+def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> Instance:
+    """The instance of a document in the CoNLL columns, scored by a trained model.
 
     Parameters
     ----------
@@ -49,32 +54,47 @@ def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Insta
     InputError
         If a file is something else, or an option is unknown or has an impossible value.
     """
+    score = scorer_of(model, options)
+    return score(choose_document(material.name, read_documents(material), options.get("document")))
+
+
+def scorer_of(model: Path, options: Mapping[str, str]) -> Callable[[Document], Instance]:
+    """What scores documents as a trained model and options say."""
     check_options(options, OPTIONS)
     kind = options.get("scores", KINDS[0])
     if kind not in KINDS:
         raise InputError(f"option scores: expected {' or '.join(KINDS)}, not {kind!r}")
+    most = whole_number(options, "mentions", 1) if "mentions" in options else None
     scorer = Scorer.load(model)
     bias = scorer.bias[kind] if options.get("bias") == "tuned" else _number("bias", options.get("bias", "0"))
-    document = choose_document(path, read_conll(path), options.get("document"))
-    if "mentions" in options:
-        count = options["mentions"]
-        if not (count.isascii() and count.isdigit() and int(count)):
-            raise InputError(f"option mentions: expected a whole number, one or more, not {count!r}")
-        document = document.truncated(int(count))
-    return scorer.instance(document, kind, bias=bias)
+
+    def score(document: Document) -> Instance:
+        return scorer.instance(document if most is None else document.truncated(most), kind, bias=bias)
+
+    return score
 
 
-def choose_document(path: Path, documents: Sequence[Document], name: str | None) -> Document:
-    """The document of that name; a file with one document needs none."""
+def read_documents(material: Material) -> list[Document]:
+    """All documents of a file or of the standard input."""
+    if material.path is not None:
+        return read_conll(material.path)
+    documents = list(parse_conll(material.text.split("\n"), name=material.name))
+    if not documents:
+        raise InputError(f"{material.name}: expected a line '#begin document (NAME); part NUMBER', there is none")
+    return documents
+
+
+def choose_document(source: str, documents: Sequence[Document], name: str | None) -> Document:
+    """The document of that name; where there is one document, it needs none."""
     if name is None and len(documents) == 1:
         return documents[0]
     names = _names(documents)
     if name in names:
         return documents[names.index(name)]
     asked = (
-        f"{path} holds {len(documents)} documents: say option document=NAME"
+        f"{source} holds {len(documents)} documents: say option document=NAME"
         if name is None
-        else (f"{path}: there is no document {name!r}")
+        else f"{source}: there is no document {name!r}"
     )
     raise InputError(f"{asked}; there are {', '.join(names)}")
 

@@ -7,6 +7,7 @@ from typing import Any
 from colgen.result import Result
 from colgen.template import Template
 from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
+from problems.cutting_stock.drawing import draw_plan
 from problems.cutting_stock.experiment import bench_cutting_stock, bench_engine
 from problems.cutting_stock.instance import Instance, Pattern, read
 from problems.cutting_stock.template import CuttingStock
@@ -59,6 +60,10 @@ def _waste(instance: Instance, pattern: Pattern) -> int:
     return instance.roll - sum(instance.widths[item] * copies for item, copies in pattern)
 
 
+def _draw(instance: Instance, result: Result) -> Any:
+    return draw_plan(instance, result.answer)
+
+
 TEMPLATE = Template(
     name="cutting_stock",
     title="Cutting stock and bin packing: cut demanded widths from as few rolls as possible",
@@ -67,6 +72,7 @@ TEMPLATE = Template(
     problem=CuttingStock,
     lines=_lines,
     data=_data,
+    draw=_draw,
     demo=(textbook, bin_packing, twenty_widths),
     benchmarks={"engine": bench_engine, "cutting_stock": bench_cutting_stock},
 )

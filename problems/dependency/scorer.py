@@ -139,10 +139,8 @@ class Weights:
         try:
             with np.load(path, allow_pickle=False) as arrays:
                 head = json.loads(bytes(arrays["head"]).decode())
-                if head["format"] != _FORMAT:
-                    raise ValueError(head["format"])
-                if head["templates"] != _TEMPLATES:
-                    raise ValueError("its templates are those of another version")
+                if head["format"] != _FORMAT or head["templates"] != _TEMPLATES:
+                    raise InputError(f"{path}: expected a model of this version's templates; train it again")
                 values = [[tuple(value) for value in known] for known in head["values"]]
                 empty = Weights.zero(Vocabulary(values, head["slots"]))
                 tables = {
@@ -150,12 +148,12 @@ class Weights:
                     for name in ("arcs", "grandparents", "siblings")
                 }
                 between = arrays["between"]
-        except OSError as error:
-            if isinstance(error, FileNotFoundError):
-                raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        except InputError:
+            raise
+        except FileNotFoundError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        except (OSError, ValueError, KeyError, TypeError):
             raise InputError(f"{path}: expected a model that `colgen train` wrote") from None
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}: expected a model that `colgen train` wrote ({error})") from None
         return Weights(
             empty.vocabulary,
             tables["arcs"],

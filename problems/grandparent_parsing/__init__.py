@@ -16,13 +16,17 @@ q_hsm = 1 if s and m are modifiers of h on one side with none between them,
                 Σ_m q_hhm ≤ 1                             for each head h and side           [first, ≥ 0]
                 z in {0, 1}, u, q ≥ 0.
 
-Arcs are in the master from the start, parts are columns and bring their ``gp_arc`` and ``first`` rows, cuts are
-separated by minimum cuts (a flow of one commodity can replace them).  The reduced cost of a part that is not there is
+Parts are columns and bring their ``gp_arc`` and ``first`` rows, cuts are separated by minimum cuts (a flow of one
+commodity can replace them), arcs are in the master from the start or columns as well.  The reduced cost of a part that
+is not there is
 
     s_gpc - π_pc(one_gp)        or        s_hsm - π_hm(before) - π_hs(after) - π_h(first, if s = h),
 
 and the pricing problems are: find parts of positive reduced cost without scoring the others, by upper bounds that the
 factored scores provide.  Branching is on arcs.
+
+Without sibling parts most sentences need no master: the minimum over π(one_gp) of one maximum arborescence is the
+optimum of the relaxation, and mostly meets a tree's score (:mod:`solvers.grandparent_dual`).
 
 As a rule :func:`parse` finds the same tree without a linear program, and faster: head automata under a Lagrangian,
 whose multipliers price the arcs that were left out (:mod:`solvers.second_order`).
@@ -32,6 +36,7 @@ parsers*, EMNLP 2012; T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *D
 non-projective head automata*, EMNLP 2010.
 """
 
+from problems.grandparent_parsing.dual import CombinatorialDual
 from problems.grandparent_parsing.instance import (
     Instance,
     PartScores,
@@ -42,12 +47,15 @@ from problems.grandparent_parsing.instance import (
     write,
 )
 from problems.grandparent_parsing.parser import Parse, parse
-from problems.grandparent_parsing.pricing import GrandparentParts, SiblingParts
+from problems.grandparent_parsing.pricing import Arcs, GrandparentParts, SiblingParts
 from problems.grandparent_parsing.separation import ArcGP, Cuts
 from problems.grandparent_parsing.template import GrandparentParsing
+from problems.grandparent_parsing.tightening import Tightening
 
 __all__ = [
     "ArcGP",
+    "Arcs",
+    "CombinatorialDual",
     "Cuts",
     "GrandparentParsing",
     "GrandparentParts",
@@ -55,6 +63,7 @@ __all__ = [
     "Parse",
     "PartScores",
     "SiblingParts",
+    "Tightening",
     "from_scores",
     "parse",
     "random",

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from colgen.result import Result
-from colgen.template import Template
+from colgen.stop import StopRule
+from colgen.template import Material, Solved, Template, check_options
 from problems.dependency.conll import conll_lines
+from problems.dependency.drawing import draw_tree
+from problems.dependency.reading import heads_data, read_sentences
+from problems.dependency.scorer import Weights
+from problems.dependency.sentence import Sentence
+from problems.grandparent_parsing import reading, training
 from problems.grandparent_parsing.demo import sentence, short_sentence
 from problems.grandparent_parsing.experiment import bench_grandparent_parsing
 from problems.grandparent_parsing.instance import PartScores
-from problems.grandparent_parsing.reading import ScoredSentence, read_instance, score_instance
+from problems.grandparent_parsing.parser import Parse
+from problems.grandparent_parsing.reading import (
+    ScoredSentence,
+    is_model,
+    parse_sentences,
+    read_instance,
+    score_instance,
+)
 from problems.grandparent_parsing.template import GrandparentParsing
 from problems.grandparent_parsing.training import train_from_files
 
@@ -24,13 +38,32 @@ def _lines(scores: PartScores, result: Result) -> Sequence[str]:
 
 
 def _data(scores: PartScores, result: Result) -> Any:
-    words: Sequence[str | None] = (None,) * len(scores)
-    if isinstance(scores, ScoredSentence) and scores.sentence is not None:
-        words = scores.sentence.forms
-    return [
-        {"number": number, "word": word, "head": head}
-        for number, (word, head) in enumerate(zip(words, result.answer, strict=True), 1)
-    ]
+    return heads_data(_words(scores) or (None,) * len(scores), result.answer)
+
+
+def _draw(scores: PartScores, result: Result) -> Any:
+    return draw_tree(_words(scores) or list(map(str, range(1, len(scores) + 1))), result.answer)
+
+
+def _words(scores: PartScores) -> tuple[str, ...]:
+    """None of bare scores."""
+    return scores.sentence.forms if isinstance(scores, ScoredSentence) and scores.sentence is not None else ()
+
+
+def _solve_all(
+    material: Material, model: Path, options: Mapping[str, str], stop: Sequence[StopRule]
+) -> Iterator[Solved] | None:
+    """All sentences with the heads of their best trees, found and proved by the exact parser."""
+    check_options(options, reading.OPTIONS)
+    if "sentence" in options:
+        return None
+    weights = Weights.load(model)
+    return (_solved(sentence, found) for sentence, found in parse_sentences(read_sentences(material), weights, stop))
+
+
+def _solved(sentence: Sentence, found: Parse) -> Solved:
+    data = None if found.heads is None else heads_data(sentence.forms, found.heads)
+    return Solved([*conll_lines(sentence), ""], data, found.termination, found.score, found.bound)
 
 
 TEMPLATE = Template(
@@ -41,8 +74,14 @@ TEMPLATE = Template(
     problem=GrandparentParsing,
     lines=_lines,
     data=_data,
+    draw=_draw,
     demo=(short_sentence, sentence),
     benchmarks={"grandparent_parsing": bench_grandparent_parsing},
     train=train_from_files,
+    train_options=training.OPTIONS,
+    train_files=True,
     score=score_instance,
+    score_options=reading.OPTIONS,
+    solve_all=_solve_all,
+    is_model=is_model,
 )

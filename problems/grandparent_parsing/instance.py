@@ -17,6 +17,7 @@ from solvers.margin_updates import tree_triples
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 @runtime_checkable

@@ -179,10 +179,14 @@ def complete(
     connectivity: str = "flow",
     siblings: bool = False,
     single_root: bool = False,
+    separated: bool = False,
 ) -> pyo.ConcreteModel:
-    """The complete model of so many tokens, all scores 0: what is compiled once and given new scores after."""
+    """The complete model of so many tokens, all scores 0: what is compiled once and given new scores after.
+
+    ``separated``: cut rows are left to separation.
+    """
     m = trees(tokens, connectivity, single_root=single_root)
-    if connectivity == "cuts":
+    if connectivity == "cuts" and not separated:
         if tokens > _MOST_CUTS:
             raise InputError(
                 f"expected at most {_MOST_CUTS} tokens to list all cuts, there are {tokens}: separate them instead, "

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-WIDTH = 4
+WIDTH = 2
 """Candidate heads a modifier at the start."""
 
 ITERATIONS = 100

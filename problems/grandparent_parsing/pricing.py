@@ -14,8 +14,20 @@ over children, both known offline.  π(no_gp) ≥ 0.  So arcs (p, c) with B_pc �
 reduced cost; of the others, only g with min(B_pc, B'_gp) > π_pc(one_gp) + π_gp(no_gp) are scored; only parts whose
 exact reduced cost is *positive* become columns.  (Equation 10 of the source removes those, by a slip of the sign.)
 
-*Tightening* (4.3.3).  Where the reduced cost r_pc of an arc is negative, π_pc(one_gp) may be raised by -r_pc: the row's
-right-hand side is 0, and z_pc stays dual feasible.  Any dual value of a Lagrangian bound may be chosen so.
+Raising dual values first, the source's section 4.3.3, is a stabilization's affair:
+:class:`~problems.grandparent_parsing.tightening.Tightening`.
+
+*Arcs that are not in the master* are columns as well (:class:`Arcs`), and bring their ``one_gp`` rows.  Of such an arc
+(p, c) neither that row nor any ``gp_arc`` row is there.  They stay constraints of the pricing problem: z_pc = 1 brings
+one grandparent part, which gains at most B_pc, and may bring each part (p, c, k) with (c, k) in the master, which gains
+s_pck - π_ck(one_gp).  So
+
+    r̄_pc = s_pc + B_pc + Σ_k max(0, s_pck - π_ck(one_gp)) - π_c(one_head) - Σ_{S: p not in S, c in S} π_S(cut) - ...
+
+bounds what z_pc = 1 gains, with all parts that have it as an arc (parts of two such arcs count with the lower one).
+If no r̄ is positive, and no part of arcs in the master has a positive reduced cost, then the Lagrangian bound is the
+restricted master's optimum: it is that of the complete program.  Since each token has one head, the r̄ in an answer sum
+to no more than Σ_c max_p r̄_pc.
 
 Sibling parts go the same way, with π(before), π(after) and the bounds on what (h, m) and (h, s) can score.
 
@@ -24,13 +36,14 @@ Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from colgen import Column, Duals, Pricing, PricingContext, PricingResult, Row
 from colgen.columns import Key
-from problems.grandparent_parsing.instance import Floats, Ints, PartScores
+from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores
 
 
 class Parts(Pricing):
@@ -40,21 +53,23 @@ class Parts(Pricing):
     ----------
     scores
         Where scores and bounds come from.
-    tighten
-        Which share of an arc's reduced cost goes into raising dual values, as the source's section 4.3.3 does; the
-        shares of all oracles sum to 1 at most, 0 leaves the dual values alone.
+    present
+        Which arcs are in the master from the start, by head and modifier; None: all that there are.
 
     Attributes
     ----------
     made
         Parts that have become columns.
+    present
+        Arcs that are, or were, in the master, so that their rows are: shared by all oracles of a problem, and added to
+        by :class:`Arcs`.
     """
 
     kind: str
 
-    def __init__(self, scores: PartScores, *, tighten: float = 1.0) -> None:
+    def __init__(self, scores: PartScores, *, present: Mask | None = None) -> None:
         self.scores = scores
-        self.tighten = tighten
+        self.present = ~np.isneginf(scores.arcs) if present is None else present
         self.tokens = len(scores)
         shape = (self.tokens + 1,) * 3
         self.known = np.full(shape, np.nan)
@@ -77,6 +92,10 @@ class Parts(Pricing):
         found: Floats = self.known[i, j, k]
         return found
 
+    def remember(self, triples: Ints, scores: Floats) -> None:
+        """Take in scores of parts, shape (parts, 3), that were found elsewhere."""
+        self.known[tuple(triples.T)] = scores
+
     def matrix(self, duals: Duals, block: str) -> Floats:
         """Dual values of a block of rows indexed by arcs, as a matrix; 0 where there is no row."""
         values = np.zeros((self.tokens + 1,) * 2)
@@ -95,60 +114,10 @@ class Parts(Pricing):
             paid[index] -= value
         return paid
 
-    def arc_reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
-        """Reduced costs of the arcs' variables; -inf where there is no arc."""
-        costs: Floats = context.cost_weight * np.where(np.isneginf(self.scores.arcs), 0.0, self.scores.arcs)
-        index: Any
-        for index, value in duals.items("one_head"):
-            costs[:, index] -= value
-        for _, value in duals.items("one_root"):
-            costs[0, :] -= value
-        costs += self.tokens * self.matrix(duals, "no_flow")
-        costs += self.matrix(duals, "one_gp") + self.tokens * self.matrix(duals, "no_gp")
-        costs += self.matrix(duals, "before") + self.matrix(duals, "after")
-        for index, value in duals.items("gp_arc"):
-            costs[index[:2]] += value
-        for index, value in duals.items("arc_gp"):
-            costs[index[:2]] -= value
-            costs[index[1:]] -= value
-        for index, value in duals.items("cut"):
-            inside = np.zeros(self.tokens + 1, dtype=np.bool_)
-            inside[list(index)] = True
-            costs[np.ix_(~inside, inside)] -= value
-        costs[np.isneginf(self.scores.arcs)] = -np.inf
-        return costs
-
-    def spare(self, duals: Duals, context: PricingContext) -> Floats:
-        """How far dual values may be raised for each arc: what its reduced cost is below 0, and 0 where z must be 1.
-
-        There z is not 0, and neither is its reduced cost's part in the bound.  Smoothed dual values are left alone as
-        well: columns of the master may improve at them, and raising would hide that.
-        """
-        if not self.tighten or context.provisional:
-            return np.zeros((self.tokens + 1,) * 2)
-        costs = self.arc_reduced_costs(duals, context)
-        spare = np.where(np.isneginf(costs), 0.0, -self.tighten * np.minimum(costs, 0.0))
-        index: Any
-        for decision in context.decisions:
-            for (block, index), (lower, _) in decision.bounds().items():
-                if block == "z" and lower > 0.0:
-                    spare[index] = 0.0
-        return spare
-
-    def result(
-        self, triples: Ints, gains: Floats, per_token: Floats, duals: Duals, context: PricingContext
-    ) -> PricingResult:
-        """Columns of the parts that gain at the raised dual values, and what is proved of the others.
-
-        The total is one at the raised dual values, where z has no positive reduced cost either and the rows' right-hand
-        sides are the same, so that the Lagrangian bound is.  At the master's own dual values the parts returned have
-        larger reduced costs; parts that are not returned may have positive ones there, which proves nothing against
-        the master's optimum.
-        """
+    def result(self, triples: Ints, gains: Floats, per_token: Floats) -> PricingResult:
+        """Columns of the parts that gain, and what is proved of the others."""
         columns = [self.column(triple) for triple in map(tuple, triples.tolist())]
-        own = context.reduced_costs(columns, duals)
-        best = max(float(gains.max(initial=0.0)), max((float(cost) for cost in own), default=0.0))
-        return PricingResult(columns, bound=best, total=float(per_token.sum()))
+        return PricingResult(columns, bound=float(gains.max(initial=0.0)), total=float(per_token.sum()))
 
     def column(self, triple: tuple[int, ...]) -> Column:
         """The column of a part."""
@@ -173,53 +142,54 @@ class GrandparentParts(Parts):
 
     kind = "grandparent"
 
-    def __init__(self, scores: PartScores, *, rows: bool = True, tighten: float = 1.0, most: int = 0) -> None:
-        super().__init__(scores, tighten=tighten)
+    def __init__(self, scores: PartScores, *, rows: bool = True, present: Mask | None = None, most: int = 0) -> None:
+        super().__init__(scores, present=present)
         self.rows = rows
         self.most = most
-        arcs = ~np.isneginf(scores.arcs)
-        self._inner = arcs.copy()
-        self._inner[0] = False
-        self._arcs = arcs
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         price = self.matrix(duals, "one_gp")
         entered = self.matrix(duals, "no_gp")
-        price += np.where(self._inner, self.spare(duals, context), 0.0)
         weight = context.cost_weight
-        child = np.where(self._inner, weight * self.scores.parent_child_bounds - price, -np.inf)
+        inner = self.present.copy()
+        inner[0] = False
+        own = self.own_rows(duals)
+        refunded = np.maximum(-own, 0.0).max(axis=0)  # a row arc_gp wants its part
+        child = np.where(inner, weight * self.scores.parent_child_bounds - price + refunded, -np.inf)
         parents, children = np.nonzero(child > context.tolerance)
         bound = np.minimum(
             self.scores.parent_child_bounds[parents, children], self.scores.grandparent_parent_bounds[:, parents]
         )
-        improving = weight * bound - price[parents, children] - entered[:, parents] > context.tolerance
-        improving &= self._arcs[:, parents]
+        bound = weight * bound - price[parents, children] - entered[:, parents] - own[:, parents, children]
+        improving = bound > context.tolerance
+        improving &= self.present[:, parents]
         improving[children, np.arange(len(children))] = False
         grandparents, pairs = np.nonzero(improving)
         triples = np.stack([grandparents, parents[pairs], children[pairs]], axis=1)
         g, p, c = triples.T
-        gains = weight * self.score(triples) - price[p, c] - entered[g, p]
-        gains -= self.own_rows(duals)[g, p, c]
+        gains = weight * self.score(triples) - price[p, c] - entered[g, p] - own[g, p, c]
         per_token = np.zeros(self.tokens + 1)
         np.maximum.at(per_token, c, gains)
         chosen: Ints = np.flatnonzero(gains > context.tolerance)
         if self.most:
             chosen = _best_of_each(chosen, gains, p * (self.tokens + 1) + c, self.most)
-        return self.result(triples[chosen], gains[chosen], per_token, duals, context)
+        return self.result(triples[chosen], gains[chosen], per_token)
 
     def column(self, triple: tuple[int, ...]) -> Column:
-        g, p, c = triple
         self.made.add(triple)
-        key: Key = ("grandparent", triple)
-        coefficients: dict[Key, float] = {("one_gp", (p, c)): 1.0}
-        rows: tuple[Row, ...] = ()
-        if self.rows:
-            row: Key = ("gp_arc", triple)
-            coefficients[row] = 1.0
-            rows = (Row(row, upper=0.0, coefficients={("z", (g, p)): -1.0}),)
-        else:
-            coefficients[("no_gp", (g, p))] = 1.0
-        return Column(float(self.known[triple]), coefficients, ("grandparent", triple), key, integer=False, rows=rows)
+        return grandparent_column(triple, float(self.known[triple]), rows=self.rows)
+
+
+def grandparent_column(triple: tuple[int, ...], score: float, *, rows: bool = True) -> Column:
+    """The column of a part (g, p, c); with ``rows`` it brings its ``gp_arc`` row."""
+    g, p, c = triple
+    key: Key = ("grandparent", triple)
+    if not rows:
+        linked: dict[Key, float] = {("one_gp", (p, c)): 1.0, ("no_gp", (g, p)): 1.0}
+        return Column(score, linked, key, key, integer=False)
+    row: Key = ("gp_arc", triple)
+    own = Row(row, upper=0.0, coefficients={("z", (g, p)): -1.0})
+    return Column(score, {("one_gp", (p, c)): 1.0, row: 1.0}, key, key, integer=False, rows=(own,))
 
 
 def _best_of_each(chosen: Ints, gains: Floats, groups: Ints, most: int) -> Ints:
@@ -237,20 +207,17 @@ class SiblingParts(Parts):
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         before, after = self.matrix(duals, "before"), self.matrix(duals, "after")
-        spare = 0.5 * self.spare(duals, context)  # for either row
-        before, after = before + spare, after + spare
         first = np.zeros((self.tokens + 1, 2))
         index: Any
         for index, value in duals.items("first"):
             first[index] = value
         weight = context.cost_weight
         candidates: list[tuple[int, int, int]] = []
-        arcs = ~np.isneginf(self.scores.arcs)
         by_modifier = weight * self.scores.head_modifier_bounds
         by_sibling = weight * self.scores.head_sibling_bounds
         for h in range(self.tokens + 1):
             for side, inner in ((0, range(h - 1, 0, -1)), (1, range(h + 1, self.tokens + 1))):
-                order = [m for m in inner if arcs[h, m]]
+                order = [m for m in inner if self.present[h, m]]
                 for k, m in enumerate(order):
                     if by_sibling[h, m] - after[h, m] > context.tolerance:
                         candidates.append((h, m, h))
@@ -270,7 +237,7 @@ class SiblingParts(Parts):
         np.maximum.at(per_token[0], modifiers[~ends], gains[~ends])
         np.maximum.at(per_token[1], siblings[ends], gains[ends])
         improving = gains > context.tolerance
-        return self.result(triples[improving], gains[improving], per_token, duals, context)
+        return self.result(triples[improving], gains[improving], per_token)
 
     def column(self, triple: tuple[int, ...]) -> Column:
         h, s, m = triple
@@ -293,3 +260,92 @@ class SiblingParts(Parts):
             integer=False,
             rows=rows,
         )
+
+
+class Arcs(Pricing):
+    """Arcs that may improve, among those that are not in the master; they bring their ``one_gp`` rows.
+
+    Parameters
+    ----------
+    parts
+        The oracle of the grandparent parts, whose scores and mask of present arcs these are.
+    holds
+        Whether the master has the column of a key: one that came may have been deleted since.
+    single_root
+        Whether there is a row ``one_root``.
+    """
+
+    rows = frozenset(("one_head", "one_root", "cut", "one_gp", "gp_arc"))
+
+    def __init__(self, parts: GrandparentParts, holds: Callable[[Key], bool], *, single_root: bool = False) -> None:
+        self.parts = parts
+        self.holds = holds
+        self.single_root = single_root
+        self.multiplicity = float(parts.tokens)
+        self._template = parts.present.copy()
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        parts, scores, weight = self.parts, self.parts.scores, context.cost_weight
+        arcs = ~np.isneginf(scores.arcs) & ~self._template
+        for decision in context.decisions:
+            for arc in getattr(decision, "arcs", ()):
+                arcs[arc] = False
+        deleted = []  # their rows are still there, so that the oracle of the parts answers for theirs
+        for h, m in np.argwhere(arcs).tolist():
+            arc = (h, m)
+            if self.holds(("z", arc)):
+                parts.present[arc], arcs[arc] = True, False
+            elif parts.present[arc]:
+                deleted.append(arc)
+        absent = arcs & ~parts.present
+        gains = self._own(absent, duals, context)
+        gains[1:] += weight * scores.parent_child_bounds[1:]
+        paid = parts.matrix(duals, "one_gp")
+        inner = parts.present.copy()
+        inner[0] = False
+        vertices = np.arange(parts.tokens + 1)
+        for p, c in np.argwhere(inner & (weight * scores.parent_child_bounds > paid)).tolist():
+            most = np.minimum(scores.parent_child_bounds[p, c], scores.grandparent_parent_bounds[:, p])
+            known = parts.known[:, p, c]
+            gain = weight * np.where(np.isnan(known), most, known) - paid[p, c]
+            gains[:, p] += np.where(vertices == c, 0.0, np.maximum(gain, 0.0))
+        if deleted:
+            again = context.reduced_costs([self.column(arc) for arc in deleted], duals)
+            gains[tuple(np.array(deleted).T)] = again
+        best = gains.max(axis=0, initial=0.0)
+        columns = [self.column((h, m)) for h, m in np.argwhere(gains > context.tolerance).tolist()]
+        return PricingResult(columns, bound=float(best.max()), total=float(best.sum()))
+
+    def _own(self, absent: Mask, duals: Duals, context: PricingContext) -> Floats:
+        """Reduced costs of absent arcs without any part, -inf elsewhere."""
+        gains: Floats = np.full(absent.shape, -np.inf)
+        gains[absent] = context.cost_weight * self.parts.scores.arcs[absent]
+        if not {block for block, _ in duals.keys} <= self.rows:  # the master knows what other rows say of them
+            arcs = np.argwhere(absent)
+            columns = [self.column((h, m)) for h, m in arcs.tolist()]
+            gains[tuple(arcs.T)] = context.reduced_costs(columns, duals)
+            return gains
+        index: Any
+        for index, value in duals.items("one_head"):
+            gains[:, index] -= value
+        for _, value in duals.items("one_root"):
+            gains[0, :] -= value
+        for index, value in duals.items("cut"):
+            inside = np.zeros(len(gains), dtype=np.bool_)
+            inside[list(index)] = True
+            gains[np.ix_(~inside, inside)] -= value
+        return gains
+
+    def column(self, arc: tuple[int, int]) -> Column:
+        """The column of an arc (head, modifier)."""
+        h, m = arc
+        coefficients: dict[Key, float] = {("one_head", m): 1.0}
+        rows: tuple[Row, ...] = ()
+        if h == 0 and self.single_root:
+            coefficients["one_root", None] = 1.0
+        if h > 0:
+            row: Key = ("one_gp", arc)
+            coefficients[row] = -1.0
+            rows = (Row(row, lower=0.0, upper=0.0),)
+        key: Key = ("z", arc)
+        return Column(float(self.parts.scores.arcs[arc]), coefficients, key, key, upper=1.0, rows=rows)

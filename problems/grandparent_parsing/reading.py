@@ -1,20 +1,21 @@
-"""What the command line reads: score files, and sentences with a trained model; and many sentences, parsed."""
+"""What the command line reads: score files, and sentences with a trained model, one of them or all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import check_options
-from problems.dependency.conll import read_conll
+from colgen.stop import StopRule
+from colgen.template import Material, arrays_in, check_options
+from problems.dependency.reading import SENTENCE, choose_sentence
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Sentence
 from problems.grandparent_parsing.instance import Instance, read
 from problems.grandparent_parsing.parser import Parse, parse
 
-OPTIONS = {"sentence": "number of the sentence in the file, counted from 1, the default"}
+OPTIONS = {"sentence": SENTENCE}
 
 
 @dataclass
@@ -36,13 +37,18 @@ def read_instance(path: Path) -> Instance:
         return read(path)
     with path.open("rb"):  # a file that is not there is the first thing to say
         raise InputError(
-            f"{path}: a sentence needs a trained model, `colgen train grandparent_parsing --data DIR --model FILE` "
+            f"{path}: sentences need a trained model, `colgen train grandparent_parsing --data DIR --model FILE` "
             "makes one and --model FILE takes it; scores end in .npz"
         )
 
 
-def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> ScoredSentence:
-    """The scores of a sentence in a CoNLL-U or CoNLL-X file, by a trained model; options see ``OPTIONS``.
+def is_model(path: Path) -> bool:
+    """Whether a file is a trained model."""
+    return "head" in arrays_in(path)
+
+
+def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> ScoredSentence:
+    """The scores of one of the sentences in CoNLL-U or CoNLL-X, by a trained model; options see ``OPTIONS``.
 
     Raises
     ------
@@ -50,18 +56,14 @@ def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Score
         If a file is something else, or an option is unknown or has an impossible value.
     """
     check_options(options, OPTIONS)
-    number = options.get("sentence", "1")
-    if not (number.isascii() and number.isdigit() and int(number)):
-        raise InputError(f"option sentence: expected a whole number, one or more, not {number!r}")
-    sentences = read_conll(path)
-    if int(number) > len(sentences):
-        raise InputError(f"option sentence: {path} has {len(sentences)} sentences, there is no number {number}")
-    weights, sentence = Weights.load(model), sentences[int(number) - 1]
+    weights, sentence = Weights.load(model), choose_sentence(material, options)
     return ScoredSentence(weights, weights.vocabulary.encode(sentence), sentence=sentence)
 
 
-def parse_sentences(sentences: Iterable[Sentence], weights: Weights) -> Iterator[tuple[Sentence, Parse]]:
-    """Sentences with the heads of their best trees, and what is proved of these."""
+def parse_sentences(
+    sentences: Iterable[Sentence], weights: Weights, stop: Sequence[StopRule] = ()
+) -> Iterator[tuple[Sentence, Parse]]:
+    """Sentences with the heads of their best trees, without heads where there is no tree, and what is proved."""
     for sentence in sentences:
-        found = parse(weights.scorer(sentence))
-        yield (sentence if found.heads is None else sentence.with_heads(found.heads)), found
+        found = parse(weights.scorer(sentence), stop=stop)
+        yield replace(sentence, heads=found.heads), found

@@ -28,9 +28,14 @@ class Cuts(Separation):
         self.tokens = tokens
 
     def separate(self, solution: Solution) -> Sequence[Row]:
-        return [self._row(members) for members in violated_cuts(arc_values(solution, self.tokens), _TOLERANCE)]
+        return self.violated(arc_values(solution, self.tokens))
 
-    def _row(self, members: tuple[int, ...]) -> Row:
+    def violated(self, arcs: Floats) -> list[Row]:
+        """Rows that values of the arcs, by head and modifier, violate."""
+        return [self.row(members) for members in violated_cuts(arcs, _TOLERANCE)]
+
+    def row(self, members: tuple[int, ...]) -> Row:
+        """The cut of a set of tokens."""
         inside = set(members)
         entering: dict[Key, float] = {
             ("z", (h, m)): 1.0 for m in members for h in range(self.tokens + 1) if h not in inside
@@ -66,10 +71,14 @@ class ArcGP(Separation):
 
 
 def arc_values(solution: Solution, tokens: int) -> Floats:
-    """The arcs' values by head and modifier, rounding errors below 0 cut off."""
+    """The arcs' values by head and modifier, rounding errors below 0 cut off; they may be variables or columns."""
     z = np.zeros((tokens + 1, tokens + 1))
     index: Any
     for (block, index), value in solution.variables.items():
         if block == "z":
+            z[index] = max(value, 0.0)
+    for column, value in solution.columns:
+        if column.key is not None and column.key[0] == "z":
+            index = column.key[1]
             z[index] = max(value, 0.0)
     return z

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
@@ -14,26 +17,38 @@ from colgen import (
     Formulation,
     FormulationCache,
     Heuristic,
-    HeuristicContext,
     InputError,
+    LinearMaster,
     NoStabilization,
-    OnTemplateVariable,
     Pricing,
     Problem,
+    Proof,
+    Reduction,
+    RestrictedMaster,
     Separation,
     Solution,
     Stabilization,
 )
 from colgen.columns import Key
+from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.instance import Instance, PartScores, as_heads, tree_objective
+from problems.grandparent_parsing.branching import ArcFixing, OnArc
+from problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
+from problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
 from problems.grandparent_parsing.model import master
-from problems.grandparent_parsing.pricing import GrandparentParts, Parts, SiblingParts
+from problems.grandparent_parsing.pricing import Arcs, GrandparentParts, Parts, SiblingParts
+from problems.grandparent_parsing.rounding import Rounding
 from problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
+from problems.grandparent_parsing.tightening import Tightening
 from solvers.arborescence import arborescence
 from solvers.margin_updates import tree_triples
 
 _SHAPES = FormulationCache()
+
+_STARTS = ("dual", "tree", "parts")
+
+_STATED = ("master", "formulation", "restricted_master", "pricing", "separation", "solution", "check")
+"""What says which program is solved."""
 
 
 class GrandparentParsing(Problem):
@@ -53,12 +68,20 @@ class GrandparentParsing(Problem):
         ``"all"``, or ``"one_gp+no_gp"`` for that outer bound of the source's Table 2.
     connectivity
         ``"cuts"``, separated by minimum cuts; or the source's ``"flow"``.
+    start
+        ``"dual"``: with the combinatorial dual (:mod:`problems.grandparent_parsing.dual`).  Where its bound does not
+        meet its tree, the linear program begins with the tree's parts, those that its dual values do not price out, and
+        the arcs nearest to being used: the others are columns.
+        ``"tree"``: with the parts of the best first-order tree, and all arcs.
+        ``"parts"``: with the source's initial parts, and all arcs.
+        By default ``"dual"`` where that knows the whole relaxation: all rows, cuts, no sibling parts, and no method of
+        a subclass that adds to them; ``"tree"`` elsewhere.
     tighten
         Raise dual values before pricing.
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
-    warm
-        Start from the parts of the best first-order tree as well; False: from the source's initial parts alone.
+    iterations
+        Of the combinatorial dual, at most.
     """
 
     def __init__(
@@ -70,11 +93,14 @@ class GrandparentParsing(Problem):
         siblings: bool | None = None,
         formulation: str = "all",
         connectivity: str = "cuts",
+        start: str | None = None,
         tighten: bool = True,
         single_root: bool | None = None,
-        warm: bool = True,
+        iterations: int = ITERATIONS,
     ) -> None:
-        if isinstance(scores, PartScores):
+        if iterations < 1:
+            raise InputError(f"expected one iteration of the combinatorial dual or more, not {iterations}")
+        if isinstance(scores, Instance | SentenceScorer | PartScores):
             if grandparent_scores is not None or sibling_scores is not None:
                 raise InputError("a scorer has the scores of its parts itself: give arrays, or a scorer, not both")
             self.scores: PartScores = scores
@@ -91,15 +117,66 @@ class GrandparentParsing(Problem):
         self.single_root = single_root
         self.arc_formulation = formulation
         self.connectivity = connectivity
-        self.warm = warm
-        self.oracles: list[Parts] = []
-        if self.tokens > 1:
-            share = 0.5 if siblings else 1.0
-            self.oracles.append(
-                GrandparentParts(self.scores, rows=formulation == "all", tighten=share if tighten else 0.0)
+        self.tighten = tighten
+        self.iterations = iterations
+        self.start = self._checked_start(start)
+        self.dual: CombinatorialDual | None = None
+        self._master: LinearMaster | None = None
+
+    def _checked_start(self, start: str | None) -> str:
+        """How to start; refused where the combinatorial dual would speak of another program."""
+        plain = self.arc_formulation == "all" and self.connectivity == "cuts" and not self.siblings
+        changed = _changed(type(self))
+        if start is None:
+            return "dual" if plain and not changed else "tree"
+        if start not in _STARTS:
+            raise InputError(f"start must be one of {', '.join(_STARTS)}, not {start!r}")
+        if start == "dual" and not plain:
+            raise InputError("start='dual' is for grandparent parts alone, formulation='all' and connectivity='cuts'")
+        if start == "dual" and changed:
+            raise InputError(
+                f"start='dual' does not know what {type(self).__name__}.{changed[0]} states: choose 'tree' or 'parts'"
             )
-        if siblings:
-            self.oracles.append(SiblingParts(self.scores, tighten=0.5 if tighten else 0.0))
+        return start
+
+    @cached_property
+    def present(self) -> Mask:
+        """Arcs that are variables of the template, by head and modifier; the others are columns."""
+        arcs = ~np.isneginf(self.scores.arcs)
+        return arcs if self._found is None else arcs & self._found.candidates()
+
+    @property
+    def _found(self) -> CombinatorialDual | None:
+        """The combinatorial dual, if it was asked and has found a tree."""
+        return self.dual if self.dual is not None and self.dual.is_feasible else None
+
+    @cached_property
+    def _reached(self) -> Mask:
+        """Arcs that the present master has had: what the oracles share."""
+        return self.present.copy()
+
+    @cached_property
+    def oracles(self) -> list[Pricing]:
+        """The oracles of arcs, grandparent parts and sibling parts, where there are such."""
+        found: list[Pricing] = []
+        if self.tokens > 1:
+            parts = GrandparentParts(self.scores, rows=self.arc_formulation == "all", present=self._reached)
+            if self.dual is not None:
+                parts.remember(*self.dual.known())
+            if self.start == "dual":
+                found.append(Arcs(parts, self._holds, single_root=self.single_root))
+            found.append(parts)
+        if self.siblings:
+            found.append(SiblingParts(self.scores, present=self._reached))
+        return found
+
+    @property
+    def part_oracles(self) -> list[Parts]:
+        """Those of parts."""
+        return [oracle for oracle in self.oracles if isinstance(oracle, Parts)]
+
+    def _holds(self, key: Key) -> bool:
+        return self._master is not None and key in self._master.table.position
 
     def master(self) -> pyo.ConcreteModel:
         return master(
@@ -112,11 +189,30 @@ class GrandparentParsing(Problem):
 
     def formulation(self) -> Formulation:
         shape = (self.tokens, self.arc_formulation, self.connectivity, self.siblings, self.single_root)
-        compiled = _SHAPES.get(shape, self.master)
+        compiled = _SHAPES.get((type(self).master, *shape), self.master)
         heads, modifiers = np.array(compiled.column_blocks["z"].indices).T
         scores = self.scores.arcs[heads, modifiers]
         missing = np.isneginf(scores)
-        return compiled.with_data(costs={"z": np.where(missing, 0.0, scores)}, upper={"z": np.where(missing, 0.0, 1.0)})
+        filled = compiled.with_data(
+            costs={"z": np.where(missing, 0.0, scores)}, upper={"z": np.where(missing, 0.0, 1.0)}
+        )
+        return self._without_absent(filled) if self.start == "dual" else filled
+
+    def _without_absent(self, filled: Formulation) -> Formulation:
+        """The rows and variables of the arcs that are present, and what is no arc's."""
+
+        def kept(keys: Sequence[tuple[str, Any]], blocks: Sequence[str]) -> Mask:
+            return np.array([block not in blocks or self.present[index] for block, index in keys], dtype=np.bool_)
+
+        return filled.subset(kept(filled.row_keys, ("one_gp",)), kept(filled.column_keys, ("z", "no_part")))
+
+    def restricted_master(self) -> RestrictedMaster:
+        self._master = _Master(self.formulation(), dual_first=True)
+        self._reached[:] = self.present
+        if self._found is not None:  # what proves its bound
+            cuts = Cuts(self.tokens)
+            self._master.add((), [cuts.row(members) for members in self._found.sets()])
+        return self._master
 
     def pricing(self) -> Sequence[Pricing]:
         return tuple(self.oracles)
@@ -131,28 +227,48 @@ class GrandparentParsing(Problem):
 
     def stabilization(self) -> Stabilization:
         # Raised dual values are complementary to the master's own solution, not to smoothed ones.
-        return NoStabilization()
+        return Tightening(self._master) if self.tighten and self._master is not None else NoStabilization()
 
     def branching(self) -> Sequence[BranchingRule]:
-        return (OnTemplateVariable(),)
+        return (OnArc(self.present),)
+
+    def reductions(self) -> Sequence[Reduction]:
+        return () if self._master is None else (ArcFixing(self._master, OnArc(self.present)),)
 
     def heuristics(self) -> Sequence[Heuristic]:
         return (Rounding(self),)
 
+    def initial_proof(self) -> Proof | None:
+        if self.start != "dual":
+            return None
+        self.dual = CombinatorialDual(self.scores, single_root=self.single_root, iterations=self.iterations)
+        if not self.dual.is_feasible:
+            return None
+        proof = self.dual.proof()
+        return proof if proof.is_closed else replace(proof, solution=self.solution(as_heads(self.dual.heads)))
+
     def initial_columns(self) -> Iterable[Column]:
-        """The source's: for each arc (p, c) the part whose grandparent is the root; first and last siblings."""
-        arcs = ~np.isneginf(self.scores.arcs)
+        """Parts that the combinatorial dual does not price out; or the source's: for each arc that of the root.
+
+        And the first and last siblings.
+        """
+        if self.start == "tree" or (self.start == "dual" and self._found is None):
+            return []
         columns: list[Column] = []
-        for oracle in self.oracles:
-            if isinstance(oracle, GrandparentParts):
-                triples = [(0, p, c) for p, c in np.argwhere(arcs).tolist() if p > 0 and arcs[0, p]]
+        for oracle in self.part_oracles:
+            if not isinstance(oracle, GrandparentParts):
+                triples = [t for h, m in np.argwhere(self.present).tolist() for t in ((h, h, m), (h, m, h))]
+            elif self.start == "parts":
+                triples = [(0, p, c) for p, c in np.argwhere(self.present).tolist() if p > 0 and self.present[0, p]]
             else:
-                triples = [t for h, m in np.argwhere(arcs).tolist() for t in ((h, h, m), (h, m, h))]
+                known = [] if self._found is None else self._found.improving().tolist()
+                triples = [(g, p, c) for g, p, c in known if self.present[g, p] and self.present[p, c]]
             columns += oracle.take(np.array(triples, dtype=np.int64).reshape(-1, 3))
         return columns
 
     def initial_answers(self) -> Iterable[Solution]:
-        heads = self._first_tree() if self.warm else None
+        first = self.start == "tree" or (self.start == "dual" and self._found is None)
+        heads = self._first_tree() if first else None
         if heads is not None:
             yield self.solution(heads)
 
@@ -166,18 +282,29 @@ class GrandparentParsing(Problem):
         vertices = np.array([-1, *heads], dtype=np.int64)
         columns: list[Column] = []
         for oracle in self.oracles:
-            columns += oracle.take(tree_triples(vertices, 0 if oracle.kind == "grandparent" else 1))
-        variables: dict[Key, float] = {("z", (head, m)): 1.0 for m, head in enumerate(heads, 1)}
+            if isinstance(oracle, Arcs):
+                columns += [oracle.column((h, m)) for m, h in enumerate(heads, 1) if not self.present[h, m]]
+            elif isinstance(oracle, Parts):
+                columns += oracle.take(tree_triples(vertices, 0 if oracle.kind == "grandparent" else 1))
+        variables: dict[Key, float] = {("z", (h, m)): 1.0 for m, h in enumerate(heads, 1) if self.present[h, m]}
+        integer = frozenset(variables)
+        objective = sum(self.scores.arcs[h, m] for m, h in enumerate(heads, 1) if self.present[h, m])
+        objective += sum(column.cost for column in columns)
         if self.connectivity == "flow":
             below = np.ones(self.tokens + 1)
             depth = [_depth(vertices, m) for m in range(self.tokens + 1)]
             for m in sorted(range(1, self.tokens + 1), key=lambda m: -depth[m]):
                 variables["phi", (heads[m - 1], m)] = float(below[m])
                 below[heads[m - 1]] += below[m]
-        objective = sum(self.scores.arcs[head, m] for m, head in enumerate(heads, 1))
-        objective += sum(column.cost for column in columns)
-        integer = frozenset(key for key in variables if key[0] == "z")
         return Solution(float(objective), tuple((column, 1.0) for column in columns), variables, integer)
+
+    def worth(self, heads: Heads) -> float:
+        """The score of a tree; parts that have been scored before are not scored again."""
+        vertices = np.array([-1, *heads], dtype=np.int64)
+        total = self.scores.arcs[vertices[1:], np.arange(1, len(vertices))].sum()
+        for oracle in self.part_oracles:
+            total += oracle.score(tree_triples(vertices, 0 if oracle.kind == "grandparent" else 1)).sum()
+        return float(total)
 
     def answer(self, solution: Solution) -> Heads:
         z = arc_values(solution, self.tokens)
@@ -186,16 +313,32 @@ class GrandparentParsing(Problem):
     @property
     def scored(self) -> dict[str, int]:
         """How many parts of each kind have been scored so far."""
-        return {oracle.kind: oracle.scored for oracle in self.oracles}
+        if "oracles" not in self.__dict__:  # the combinatorial dual alone has
+            return {"grandparent": 0 if self.dual is None else self.dual.scored}
+        return {oracle.kind: oracle.scored for oracle in self.part_oracles}
 
     @property
     def added(self) -> dict[str, int]:
-        """How many columns of each kind have been made so far, the initial ones included."""
-        return {oracle.kind: len(oracle.made) for oracle in self.oracles}
+        """How many parts of each kind take part so far: columns, and all that the combinatorial dual knows."""
+        own = 0 if self.dual is None else self.dual.scored
+        if "oracles" not in self.__dict__:
+            return {"grandparent": own}
+        return {oracle.kind: max(len(oracle.made), own) for oracle in self.part_oracles}
 
     def check(self, heads: Heads) -> float:
         """The score of a tree, recomputed."""
         return tree_objective(self.scores, heads)
+
+
+class _Master(LinearMaster):
+    """Takes in every arc that its oracle returns: an arc improves together with a part, which cannot come before it."""
+
+    def improving(
+        self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
+    ) -> Sequence[Column]:
+        if isinstance(oracle, Arcs):
+            return columns
+        return super().improving(oracle, columns, reduced_costs, tolerance)
 
 
 def _has_siblings(scores: PartScores) -> bool:
@@ -204,22 +347,10 @@ def _has_siblings(scores: PartScores) -> bool:
     return "siblings" in getattr(getattr(scores, "weights", None), "parts", ("siblings",))
 
 
-class Rounding(Heuristic):
-    """The best arborescence of a fractional solution."""
-
-    every = 1
-
-    def __init__(self, problem: GrandparentParsing) -> None:
-        self.problem = problem
-
-    def search(self, context: HeuristicContext) -> Solution | None:
-        problem = self.problem
-        z = arc_values(context.relaxation, problem.tokens)
-        arcs = problem.scores.arcs
-        spread = np.ptp(arcs[~np.isneginf(arcs)]) + 1.0
-        weights = np.where(np.isneginf(arcs), -np.inf, z + 1e-6 * arcs / spread)
-        found = arborescence(weights, single_root=problem.single_root)
-        return None if found is None else problem.solution(as_heads(found[0]))
+@cache
+def _changed(kind: type[GrandparentParsing]) -> tuple[str, ...]:
+    """What of the program a subclass states itself."""
+    return tuple(name for name in _STATED if getattr(kind, name) is not getattr(GrandparentParsing, name))
 
 
 def _depth(vertices: np.ndarray[tuple[int], np.dtype[np.int64]], vertex: int) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import Figure, TrainOptions, check_options, whole_number
+from colgen.template import Figure, TrainOptions, whole_number
 from problems.dependency.conll import read_conll
 from problems.dependency.learning import Learner, Settings
 from problems.dependency.scorer import Weights
@@ -16,13 +17,15 @@ from problems.dependency.sentence import Sentence
 from problems.grandparent_parsing.decoding import NarrowDecoder
 from problems.grandparent_parsing.reading import parse_sentences
 
-EPOCHS = 10
+EPOCHS = 15
+AGGRESSIVENESS = Settings.aggressiveness
 
 _QUICK = 150
 """Sentences of a quick training."""
 
 OPTIONS = {
-    "epochs": f"passes over the sentences, {EPOCHS} by default",
+    "epochs": f"passes over the sentences, {EPOCHS} by default; the best on the sentences to tune on is kept",
+    "aggressiveness": f"the longest step of the learner, {AGGRESSIVENESS} by default",
     "parts": "what is scored besides arcs: grandparents, siblings, both (the default) or none",
 }
 
@@ -70,6 +73,7 @@ def train(
     sentences: Sequence[Sentence],
     settings: Settings,
     *,
+    tune: Sequence[Sentence] = (),
     state: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Weights:
@@ -77,22 +81,46 @@ def train(
 
     Parameters
     ----------
+    tune
+        Annotated sentences that choose among the averages after each epoch: the first of those that get most heads
+        right.  Without any it is the average after the last epoch.
     state
         File that keeps what an interrupted training needs to go on, removed at the end; one that is there already and
-        belongs to the same sentences and settings is gone on from.
+        belongs to the same sentences and settings is gone on from.  The best weights so far lie beside it.
     """
+    say = say or (lambda line: None)
     learner = Learner(sentences, NarrowDecoder(), settings)
-    if state is not None and learner.resume(state) and say is not None:
+    best = None if state is None else state.with_name(state.name + ".best")
+    chosen: Weights | None = None
+    reached = -1.0
+    if state is not None and learner.resume(state):
         say(f"going on after epoch {learner.epoch}, from {state}")
+        if best is not None and tune and best.is_file():
+            chosen = Weights.load(best)
+            reached = accuracy(tune, chosen)
     while learner.epoch < settings.epochs:
-        right = learner.run_epoch(say)
-        if say is not None:
-            say(f"epoch {learner.epoch} of {settings.epochs}: {100 * right:.1f}% of the heads right before each step")
+        try:
+            right = learner.run_epoch(say)
+        except KeyboardInterrupt:
+            if state is not None and state.is_file():
+                say(f"what was learned in {learner.epoch} epochs is kept: the same command goes on from there")
+            raise
+        line = f"epoch {learner.epoch} of {settings.epochs}: {100 * right:.1f}% of the heads right before each step"
+        if tune:
+            averaged = learner.averaged()
+            tuned = accuracy(tune, averaged)
+            if tuned > reached:
+                chosen, reached = averaged, tuned
+                if best is not None:
+                    averaged.save(best)
+            line += f", {tuned:.2f}% of those to tune on" + (", the best so far" if chosen is averaged else "")
+        say(line)
         if state is not None and learner.epoch < settings.epochs:
             learner.save(state)
-    weights = learner.averaged()
-    if state is not None:
-        state.unlink(missing_ok=True)
+    weights = learner.averaged() if chosen is None else chosen
+    for path in (state, best):
+        if path is not None:
+            path.unlink(missing_ok=True)
     return weights
 
 
@@ -108,11 +136,11 @@ def accuracy(sentences: Sequence[Sentence], weights: Weights) -> float:
 def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     """Train on the sentences of a folder or a file, test, and write the model."""
     started = time.perf_counter()
-    check_options(options.options, OPTIONS)
     epochs = whole_number(options.options, "epochs", 1 if options.quick else EPOCHS)
     parts = options.options.get("parts", "both")
     if parts not in _PARTS:
         raise InputError(f"option parts: expected {', '.join(_PARTS)}, not {parts!r}")
+    aggressiveness = _positive("aggressiveness", options.options.get("aggressiveness", str(AGGRESSIVENESS)))
     if options.train is not None:
         tune = [] if options.dev is None else read_conll(options.dev)
         corpus = Corpus(options.train.stem, read_conll(options.train), tune, [])
@@ -120,10 +148,12 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
         corpus = read_corpus(options.data)
     if options.quick:
         corpus = corpus.cut(_QUICK, 50)
-    options.say(f"{len(corpus.learn)} sentences to learn from")
+    _check_heads(corpus)
+    chooses = f", {len(corpus.tune)} to choose the epoch on" if corpus.tune else ""
+    options.say(f"{len(corpus.learn)} sentences to learn from{chooses}")
     state = options.model.with_name(options.model.name + ".training")
-    settings = Settings(epochs=epochs, seed=options.seed, kinds=_PARTS[parts])
-    weights = train(corpus.learn, settings, state=state, say=options.say)
+    settings = Settings(epochs, aggressiveness, options.seed, _PARTS[parts])
+    weights = train(corpus.learn, settings, tune=corpus.tune, state=state, say=options.say)
     weights.save(options.model)
     options.say(f"{options.model} is written")
     figures = [Figure("sentences", len(corpus.learn), "", 1, "learned from")]
@@ -133,3 +163,20 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
             figures.append(Figure(f"{name}.accuracy", reached, "%", len(part), "unlabeled, punctuation included"))
     figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"))
     return figures
+
+
+def _check_heads(corpus: Corpus) -> None:
+    for purpose, part in (("learn from", corpus.learn), ("tune on", corpus.tune), ("test on", corpus.test)):
+        for number, sentence in enumerate(part, 1):
+            if sentence.heads is None:
+                raise InputError(f"{corpus.name}: sentence {number} of those to {purpose} has no heads")
+
+
+def _positive(option: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < math.inf:
+        raise InputError(f"option {option}: expected a positive number, not {text!r}")
+    return value

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
 from typing import Any
 
+from colgen import solve
 from colgen.result import Result
-from colgen.template import Template
+from colgen.stop import StopRule
+from colgen.template import Material, Solved, Template, check_options
+from problems.title_path import reading
 from problems.title_path.demo import of_networkx, of_numpy, of_scipy
+from problems.title_path.drawing import draw_path
 from problems.title_path.experiment import bench_title_path
 from problems.title_path.instance import Instance, Path
-from problems.title_path.reading import read_instance, score_instance
+from problems.title_path.learning import TitleModel
+from problems.title_path.reading import is_model, read_instance, read_sections, score_instance, section_instance
 from problems.title_path.template import TitlePath
 from problems.title_path.training import train_from_folder
 
@@ -35,6 +42,29 @@ def _data(instance: Instance, result: Result) -> dict[str, Any]:
     }
 
 
+def _draw(instance: Instance, result: Result) -> Any:
+    return draw_path(instance, result.answer, title=" ".join(map(str, instance.words(result.answer))))
+
+
+def _solve_all(
+    material: Material, model: FilePath, options: Mapping[str, str], stop: Sequence[StopRule]
+) -> Iterator[Solved] | None:
+    """A title for each section of a file of several."""
+    check_options(options, reading.OPTIONS)
+    if "section" in options or len(sections := read_sections(material)) == 1:
+        return None
+    trained = TitleModel.load(model)
+    return (_solved(section_instance(trained, section, options), stop) for section in sections)
+
+
+def _solved(instance: Instance, stop: Sequence[StopRule]) -> Solved:
+    result = solve(TitlePath(instance), stop=stop)
+    if result.answer is None:
+        return Solved([""], None, result.termination, result.objective, result.dual_bound)
+    data = _data(instance, result)
+    return Solved([" ".join(data["words"])], data, result.termination, result.objective, result.dual_bound)
+
+
 TEMPLATE = Template(
     name="title_path",
     title="Selection and ordering: the best path of k vertices, no two of one class; titles of texts",
@@ -43,8 +73,12 @@ TEMPLATE = Template(
     problem=TitlePath,
     lines=_lines,
     data=_data,
+    draw=_draw,
     demo=(of_networkx, of_numpy, of_scipy),
     benchmarks={"title_path": bench_title_path},
     train=train_from_folder,
     score=score_instance,
+    score_options=reading.OPTIONS,
+    solve_all=_solve_all,
+    is_model=is_model,
 )

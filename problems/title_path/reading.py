@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import check_options
+from colgen.template import Material, arrays_in, check_options, whole_number
 from problems.title_path.files import read
 from problems.title_path.instance import Instance
 from problems.title_path.learning import TitleModel
@@ -15,12 +14,12 @@ from problems.title_path.sections import Section, read_file
 
 OPTIONS = {
     "length": "content words of the title; by default those of the section's own title, or the model's median",
-    "section": "number of the line, of a file of JSON lines that holds several sections",
+    "section": "number of the section to solve, of a file of JSON lines, counted from 1; all of them by default",
 }
 
 
 def read_instance(path: Path) -> Instance:
-    """Read a graph in JSON; or, where the file is a trained model, the text on the standard input with its scores.
+    """Read a graph in JSON.
 
     Raises
     ------
@@ -29,24 +28,20 @@ def read_instance(path: Path) -> Instance:
     """
     if path.suffix == ".json":
         return read(path)
-    if path.suffix == ".npz":
-        return score_instance(Path("-"), path, {})
     with path.open("rb"):  # a file that is not there is the first thing to say
         raise InputError(
             f"{path}: a text needs a trained model, `colgen train title_path --data DIR --model FILE` makes one and "
-            f"--model FILE takes it; a graph ends in .json, a model in .npz"
+            f"--model FILE takes it; a graph ends in .json"
         )
 
 
-def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Instance:
-    """The graph of a text, or of a section in a file of JSON lines, scored by a trained model.
+def is_model(path: Path) -> bool:
+    """Whether a file is a trained model, of any version."""
+    return "about" in arrays_in(path)
 
-    Parameters
-    ----------
-    path
-        ``-`` reads the text from standard input.
-    options
-        See ``OPTIONS``.
+
+def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> Instance:
+    """The graph of a text, or of a section in a file of JSON lines, scored by a trained model; options see ``OPTIONS``.
 
     Raises
     ------
@@ -54,32 +49,23 @@ def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Insta
         If a file is something else, or an option is unknown or has an impossible value.
     """
     check_options(options, OPTIONS)
-    trained = TitleModel.load(model)
-    section = _section(path, _count("section", options))
-    length = _count("length", options)
+    number, trained = whole_number(options, "section", 1), TitleModel.load(model)
+    sections = read_sections(material)
+    if number > len(sections):
+        raise InputError(f"option section: {material.name} has {len(sections)} sections, there is no number {number}")
+    return section_instance(trained, sections[number - 1], options)
+
+
+def read_sections(material: Material) -> list[Section]:
+    """The sections of a file of JSON lines; any other text is one section, without a title."""
+    if material.path is not None and material.path.suffix == ".jsonl":
+        return read_file(material.path)
+    return [Section("", material.text, "text" if material.path is None else material.path.stem)]
+
+
+def section_instance(model: TitleModel, section: Section, options: Mapping[str, str]) -> Instance:
+    """The graph of a section; the length of its title as the options say, or as its own title has it."""
+    length = whole_number(options, "length", 1) if "length" in options else None
     if length is None and section.title:
         length = section.num_content_words or None
-    return trained.instance(section.text, length, section.name)
-
-
-def _section(path: Path, number: int | None) -> Section:
-    if path.suffix == ".jsonl":
-        sections = read_file(path)
-        if number is None and len(sections) > 1:
-            raise InputError(f"{path} holds {len(sections)} sections: say option section=NUMBER, from 1")
-        if not 1 <= (number or 1) <= len(sections):
-            raise InputError(f"{path}: there is no section {number or 1}, it holds {len(sections)}")
-        return sections[(number or 1) - 1]
-    if number is not None:
-        raise InputError(f"{path}: the option section is for files that end in .jsonl")
-    text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-    return Section("", text, path.stem)
-
-
-def _count(name: str, options: Mapping[str, str]) -> int | None:
-    text = options.get(name)
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise InputError(f"option {name}: expected a whole number, one or more, not {text!r}")
-    return int(text)
+    return model.instance(section.text, length, section.name)

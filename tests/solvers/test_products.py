@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.products import descend, gaps, simplify, slope, start_at, tighten_below, tilt, value
+from solvers.products import absorb, descend, gaps, simplify, slope, start_at, tighten_below, tilt, value
 from solvers.simplex_projection import project
 from tests.problems.nonlocal_parsing.trees import answers, instances
 
@@ -98,3 +98,25 @@ def test_simplification_keeps_every_tree_s_score(instance):
     if len(answers(instance)):
         undecided = arc[arcs // size, arcs % size]
         assert (undecided > -1e29).all()
+
+
+@given(instance=instances(orders=(1,)), seed=st.integers(0, 100))
+def test_shares_move_to_arcs_with_more_room(instance, seed):
+    start, arcs, scores = arrays(instance)
+    rng = np.random.default_rng(seed)
+    p = random_shares(start, rng)
+    size = instance.parts.size
+    room = rng.exponential(size=size * size)
+    before, moved, left = np.zeros(size * size), p.copy(), room.copy()
+    tilt(start, arcs, np.maximum(scores, 0.0), p, False, before)
+    absorb(start, arcs, scores, moved, left)
+    after = np.zeros(size * size)
+    tilt(start, arcs, np.maximum(scores, 0.0), moved, False, after)
+    assert left == pytest.approx(room - (after - before), abs=1e-9)
+    assert (left >= np.minimum(room, 0.0) - 1e-9).all()  # no arc takes more than it has room for
+    assert left.min(initial=np.inf) >= room.min(initial=np.inf) - 1e-9
+    for c, (first, end) in enumerate(itertools.pairwise(start)):
+        assert (moved[first:end] >= 0.0).all()
+        assert moved[first:end].sum() == pytest.approx(p[first:end].sum())
+        if scores[c] <= 0.0:
+            assert (moved[first:end] == p[first:end]).all()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from problems.nonlocal_parsing import random
 from solvers.backbone import NonProjective, Projective
 from solvers.eisner_first import NEG
 from solvers.products import start_at, tighten_below
@@ -19,11 +20,12 @@ from solvers.tree_bound import (
     POLYAK,
     SUBGRADIENT,
     Scores,
+    bound_likeliest,
     bound_node,
     drop_arcs,
-    margins,
     meets,
 )
+from solvers.tree_starts import margins
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 from tests.solvers.projective import all_trees
 
@@ -164,3 +166,19 @@ def test_non_projective_backbone(n, seed, whole, single_root, share, k):
     for tree, score in zip(trees, scores, strict=True):
         assert (bound[tree[1:], np.arange(1, size)] >= score - 1e-9).all()
     assert bound[heads[1:], np.arange(1, size)] == pytest.approx(np.full(n, value))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_many_arcs_the_best_tree_is_found_all_the_same(seed):
+    """Long enough for the search among few arcs, and for arcs to be dropped in between."""
+    instance = random(15, seed, order=2, num_factors=300, strength=0.7)
+    backbone = Projective(instance.parts)
+    few = bound_likeliest(scores_of(instance), backbone, cut=-math.inf, grid=0.0, deadline=math.inf)
+    assert few.heads is not None
+    assert instance.objective(few.heads[1:]) == pytest.approx(few.value)
+    found = bound_node(scores_of(instance), backbone, cut=-math.inf, most_calls=400, patience=40)
+    other = bound_node(scores_of(instance), backbone, cut=-math.inf, method=POLYAK, most_calls=2000, patience=200)
+    assert max(found.bound, found.value) >= max(other.value, few.value) - 1e-6  # the bound: of trees that beat it
+    assert found.value == pytest.approx(instance.objective(found.heads[1:]))
+    if found.outcome == CLOSED:
+        assert found.value >= max(other.value, few.value) - 1e-6

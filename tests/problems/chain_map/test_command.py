@@ -30,10 +30,36 @@ def model(folder):
 
 def test_text_on_the_standard_input_is_tagged(model, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO("the old walker sees Anna\n\nBen runs\n"))
-    assert main(["solve", "chain_map", str(model), "--quiet"]) == 0
-    shown = capsys.readouterr().out
-    assert "the/D|O old/A|O walker/N|O sees/V|O Anna/P|B-PER" in shown
-    assert "Ben/P|B-PER runs/V|O" in shown
+    assert main(["solve", "chain_map", str(model)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "the/D|O old/A|O walker/N|O sees/V|O Anna/P|B-PER\nBen/P|B-PER runs/V|O\n"
+    assert shown.err.startswith("colgen: 2 instances, 2 proved optimal, ")
+
+
+def test_batches_give_what_single_sentences_give(model, tmp_path, capsys, monkeypatch):
+    text = tmp_path / "text.txt"
+    text.write_text("the old walker sees Anna\nBen runs\nDora paints every garden\n" * 3)
+    monkeypatch.setattr("problems.chain_map.reading.BATCH", 4)
+    assert main(["solve", "chain_map", str(text), "--model", str(model), "--quiet"]) == 0
+    tagged = capsys.readouterr().out.splitlines()
+    assert len(tagged) == 9
+    for number in (1, 2, 9):
+        arguments = ["solve", "chain_map", str(text), "--model", str(model), "--option", f"sentence={number}"]
+        assert main(arguments) == 0
+        report = capsys.readouterr().out.splitlines()
+        assert report[0] == tagged[number - 1]
+        assert "Proved optimal." in report
+    assert main(["solve", "chain_map", str(text), "--model", str(model), "--option", "sentence=10"]) == 2
+    assert "has 9 sentences, there is no number 10" in capsys.readouterr().err
+
+
+def test_a_batch_that_is_stopped_says_so(model, tmp_path, capsys):
+    text = tmp_path / "text.txt"
+    text.write_text("Ben runs\nAnna sees Ben\n")
+    assert main(["solve", "chain_map", str(text), "--model", str(model), "--time-limit", "0"]) in (0, 3)
+    shown = capsys.readouterr()
+    assert len(shown.out.splitlines()) == 2
+    assert shown.err.startswith("colgen: 2 instances, ")
 
 
 def test_a_text_file_is_tagged_and_bounds_are_written(model, tmp_path, capsys):
@@ -41,11 +67,11 @@ def test_a_text_file_is_tagged_and_bounds_are_written(model, tmp_path, capsys):
     text.write_text("every garden\nDora paints\n")
     arguments = ["solve", "chain_map", str(text), "--model", str(model), "--option", "precision=double", "--json", "-"]
     assert main(arguments) == 0
-    answer = json.loads(capsys.readouterr().out)["answer"]
-    assert [sentence["labels"] for sentence in answer] == [["D|O", "N|O"], ["P|B-PER", "V|O"]]
-    assert [sentence["nodes"] for sentence in answer] == [["every", "garden"], ["Dora", "paints"]]
-    for sentence in answer:
-        assert sentence["score"] == pytest.approx(sentence["bound"])
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["answer"]["labels"] for record in records] == [["D|O", "N|O"], ["P|B-PER", "V|O"]]
+    assert [record["answer"]["nodes"] for record in records] == [["every", "garden"], ["Dora", "paints"]]
+    for record in records:
+        assert record["objective"] == pytest.approx(record["dual_bound"])
 
 
 def test_an_instance_is_solved(tmp_path, capsys):
@@ -60,14 +86,14 @@ def test_bad_input_is_refused(model, tmp_path, capsys, monkeypatch):
     assert main(["solve", "chain_map", str(text)]) == 2
     assert "colgen train chain_map" in capsys.readouterr().err
     assert main(["solve", "chain_map", str(text), "--model", str(model)]) == 2
-    assert "expected text" in capsys.readouterr().err
+    assert "text.txt: expected something to solve" in capsys.readouterr().err
     assert main(["solve", "chain_map", str(text), "--model", str(model), "--option", "precision=half"]) == 2
     assert "single or double" in capsys.readouterr().err
     assert main(["solve", "chain_map", str(text), "--model", str(model), "--option", "colour=red"]) == 2
     assert "there is no option 'colour'" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert main(["solve", "chain_map", str(model)]) == 2
-    assert "the standard input: expected text" in capsys.readouterr().err
+    assert "the standard input: expected something to solve" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from colgen import InputError
-from problems.coreference import Instance, random
-from problems.coreference.drawing import binned, draw, draw_clustering
+from colgen import InputError, solve
+from problems.coreference import Coreference, Instance, communities, random
+from problems.coreference.drawing import binned, draw, draw_clustering, draw_matrix
 from problems.coreference.ways import ALL_LINK, GENERATED, NEEDED_ROWS, Run
 from tests.problems.coreference.texts import invented, text
 
@@ -87,3 +87,16 @@ def test_instance_without_a_document_is_said():
 def test_mention_that_is_not_there_is_said():
     with pytest.raises(InputError, match="the clustering has others"):
         draw_clustering(text("[Ada]1 ran ."), [(0, 1)])
+
+
+def test_the_matrix_is_ordered_by_cluster(tmp_path):
+    instance = communities(9, 0)
+    clusters = solve(Coreference(instance)).answer
+    figure = draw_matrix(instance, clusters, title="communities")
+    axes = figure.axes[0]
+    order = [mention for cluster in sorted(clusters, key=lambda c: (-len(c), c)) for mention in cluster]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [str(instance.labels[k]) for k in order]
+    assert [patch.get_width() for patch in axes.patches[1::2]] == sorted(map(len, clusters), reverse=True)
+    figure.savefig(tmp_path / "matrix.png")
+    with pytest.raises(InputError, match="a clustering of 9 mentions"):
+        draw_matrix(instance, [(0, 1)])

@@ -1,6 +1,7 @@
 """Training, scoring, models in files, and what the command line reads."""
 
 import dataclasses
+import io
 import json
 import os
 from pathlib import Path
@@ -8,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from colgen import InputError
-from colgen.template import TrainOptions
+from colgen import InputError, cli, solve
+from colgen.template import Material, TrainOptions
+from problems.coreference import Coreference
 from problems.coreference.conll import Document, read_conll, write_conll
 from problems.coreference.features import PairFeatures, pair_features
 from problems.coreference.instance import write_matrix
@@ -283,8 +285,8 @@ def test_a_text_needs_a_model(folder, tmp_path):
 def test_score_instance(folder, model, scorer):
     path = folder / "invented-3.conll"
     (document,) = read_conll(path)
-    assert (score_instance(path, model, {}).scores == scorer.instance(document).scores).all()
-    found = score_instance(path, model, {"scores": "log_odds", "bias": "tuned", "mentions": "9"})
+    assert (score_instance(Material(path), model, {}).scores == scorer.instance(document).scores).all()
+    found = score_instance(Material(path), model, {"scores": "log_odds", "bias": "tuned", "mentions": "9"})
     expected = scorer.instance(document.truncated(9), "log_odds", bias=scorer.bias["log_odds"])
     assert (found.scores == expected.scores).all()
     assert found.num_mentions == 9
@@ -303,7 +305,7 @@ def test_score_instance(folder, model, scorer):
 )
 def test_options_that_are_refused(folder, model, options, expected):
     with pytest.raises(InputError) as caught:
-        score_instance(folder / "invented-3.conll", model, options)
+        score_instance(Material(folder / "invented-3.conll"), model, options)
     assert expected in str(caught.value)
 
 
@@ -311,8 +313,31 @@ def test_a_file_of_several_documents(folder, model):
     path = folder / "all.conll"
     path.write_text("".join((folder / f"invented-{k}.conll").read_text(encoding="utf-8") for k in (1, 2, 2)))
     with pytest.raises(InputError, match="holds 3 documents: say option document=NAME; there are invented-1, "):
-        score_instance(path, model, {})
-    assert score_instance(path, model, {"document": "invented-1"}).name == "invented-1"
+        score_instance(Material(path), model, {})
+    assert score_instance(Material(path), model, {"document": "invented-1"}).name == "invented-1"
+
+
+def test_all_documents_are_written_with_their_clusters(folder, model, tmp_path, capsys, monkeypatch):
+    mentionless = "#begin document (nothing); part 000\n" + "\t".join(["nothing", "0", "0", "Hm", "_", "-"])
+    text = "".join((folder / f"invented-{k}.conll").read_text(encoding="utf-8") for k in (1, 2))
+    text += mentionless + "\n\n#end document\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert cli.main(["solve", "coreference", str(model), "--option", "bias=tuned"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err.startswith("colgen: 3 instances, 3 proved optimal, ")
+    (tmp_path / "out.conll").write_text(shown.out, encoding="utf-8")
+    found = read_conll(tmp_path / "out.conll")
+    assert [document.name for document in found] == ["invented-1", "invented-2", "nothing"]
+    for document in found[:2]:
+        instance = score_instance(Material(folder / f"{document.name}.conll"), model, {"bias": "tuned"})
+        assert document.labels == instance.labels
+        assert instance.check(document.gold) == pytest.approx(solve(Coreference(instance)).objective)
+    monkeypatch.setattr("sys.stdin", io.StringIO((folder / "invented-1.conll").read_text(encoding="utf-8")))
+    assert cli.main(["solve", "coreference", str(model)]) == 0  # a single one: a report
+    assert "Proved optimal.\nobjective" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.StringIO("no document"))
+    assert cli.main(["solve", "coreference", str(model)]) == 2
+    assert "the standard input, line 1: expected '#begin document" in capsys.readouterr().err
 
 
 def test_parts_of_one_document_are_chosen_by_their_number(tmp_path, model):
@@ -322,7 +347,7 @@ def test_parts_of_one_document_are_chosen_by_their_number(tmp_path, model):
         write_conll(part, part.gold, tmp_path / "part.conll")
         with path.open("a", encoding="utf-8") as file:
             file.write((tmp_path / "part.conll").read_text(encoding="utf-8"))
-    found = score_instance(path, model, {"document": "story;001"})
+    found = score_instance(Material(path), model, {"document": "story;001"})
     assert found.labels == parts[1].labels
 
 

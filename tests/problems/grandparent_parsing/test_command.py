@@ -1,5 +1,6 @@
 """Training, solving and parsing from the command line, on a small language."""
 
+import dataclasses
 import io
 import json
 import sys
@@ -7,10 +8,10 @@ import sys
 import pytest
 
 from colgen.cli import main
-from problems.dependency import parse_conll, read_conll, write_conll
-from problems.grandparent_parsing import __main__ as module
-from problems.grandparent_parsing import random, write
+from problems.dependency import Learner, Settings, Weights, parse_conll, read_conll, write_conll
+from problems.grandparent_parsing import parse, random, write
 from problems.grandparent_parsing.demo import short_sentence
+from problems.grandparent_parsing.training import accuracy, train
 from tests.problems.dependency.treebank import sentences
 
 
@@ -71,21 +72,98 @@ def test_a_text_needs_a_model(folder, capsys):
     assert "colgen train grandparent_parsing" in capsys.readouterr().err
 
 
-def test_a_file_is_parsed(folder, model, monkeypatch, capsysbinary):
-    text = (folder / "xx-ud-test.conllu").read_bytes()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    target = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(target))
-    assert module.main([str(model)]) == 0
-    parsed = list(parse_conll(target.getvalue().decode().splitlines()))
-    given = read_conll(folder / "xx-ud-test.conllu")
+@pytest.mark.parametrize("piped", [False, True])
+def test_all_sentences_are_parsed(folder, model, piped, monkeypatch, capsys):
+    path = folder / "xx-ud-test.conllu"
+    arguments = [str(path), "--model", str(model)]
+    if piped:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+        arguments = [str(model)]
+    assert main(["solve", "grandparent_parsing", *arguments]) == 0
+    shown = capsys.readouterr()
+    assert shown.err.startswith("colgen: 10 instances, 10 proved optimal, ")
+    parsed, given = list(parse_conll(shown.out.splitlines())), read_conll(path)
     assert [sentence.forms for sentence in parsed] == [sentence.forms for sentence in given]
-    assert all(sentence.heads is not None for sentence in parsed)
+    weights = Weights.load(model)
+    assert [sentence.heads for sentence in parsed] == [parse(weights.scorer(sentence)).heads for sentence in given]
 
 
-def test_a_wrong_call_says_how(capsys):
-    assert module.main([]) == 2
-    assert "usage" in capsys.readouterr().err
+def test_one_sentence_and_all_of_them_agree(folder, model, tmp_path, capsys):
+    path, out = folder / "xx-ud-test.conllu", tmp_path / "out.jsonl"
+    assert main(["solve", "grandparent_parsing", str(path), "--model", str(model), "--json", str(out)]) == 0
+    records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    arguments = ["--model", str(model), "--option", "sentence=7", "--json", str(out)]
+    assert main(["solve", "grandparent_parsing", str(path), *arguments]) == 0
+    one = json.loads(out.read_text(encoding="utf-8"))
+    assert one["answer"] == records[6]["answer"]
+    assert one["objective"] == pytest.approx(records[6]["objective"])
+
+
+def test_what_cannot_be_read_keeps_what_was_parsed(folder, model, monkeypatch, capsys):
+    text = (folder / "xx-ud-dev.conllu").read_text(encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{text}1\tword\n\n"))
+    assert main(["solve", "grandparent_parsing", str(model)]) == 2
+    shown = capsys.readouterr()
+    assert len(list(parse_conll(shown.out.splitlines()))) == 10
+    where = f"line {len(text.splitlines()) + 1}"
+    assert shown.err.splitlines()[1] == (
+        f"colgen: the standard input, {where}: expected 10 columns separated by tabs, there are 2"
+    )
+
+
+def test_the_best_epoch_on_the_sentences_to_tune_on_is_kept(folder):
+    learn, tune = read_conll(folder / "xx-ud-train.conllu"), read_conll(folder / "xx-ud-dev.conllu")
+    told = []
+    best = train(learn, Settings(epochs=4, kinds=()), tune=tune, say=told.append)
+    each = [train(learn, Settings(epochs=k, kinds=())) for k in (1, 2, 3, 4)]
+    reached = [accuracy(tune, weights) for weights in each]
+    assert accuracy(tune, best) == max(reached)
+    assert told[reached.index(max(reached))].endswith("of those to tune on, the best so far")
+
+
+def test_an_interrupted_training_goes_on(folder, tmp_path, monkeypatch):
+    learn, tune = read_conll(folder / "xx-ud-train.conllu"), read_conll(folder / "xx-ud-dev.conllu")
+    settings, told = Settings(epochs=3, kinds=()), []
+    whole = train(learn, settings, tune=tune)
+    run_epoch = Learner.run_epoch
+
+    def interrupted(self, say=None):
+        if self.epoch == 2:
+            raise KeyboardInterrupt
+        return run_epoch(self, say)
+
+    monkeypatch.setattr(Learner, "run_epoch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(learn, settings, tune=tune, state=tmp_path / "state", say=told.append)
+    assert told[-1] == "what was learned in 2 epochs is kept: the same command goes on from there"
+    monkeypatch.setattr(Learner, "run_epoch", run_epoch)
+    resumed = train(learn, settings, tune=tune, state=tmp_path / "state", say=told.append)
+    assert any(line.startswith("going on after epoch 2") for line in told)
+    assert accuracy(tune, resumed) == accuracy(tune, whole)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("aggressiveness=0", "option aggressiveness: expected a positive number, not '0'"),
+        ("parts=all", "option parts: expected"),
+        ("epochs=x", "option epochs: expected a whole number"),
+        ("speed=2", "there is no option 'speed'"),
+    ],
+)
+def test_options_of_training_are_checked(folder, tmp_path, option, says, capsys):
+    arguments = ["--data", str(folder), "--model", str(tmp_path / "m"), "--option", option]
+    assert main(["train", "grandparent_parsing", *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_sentences_without_heads_teach_nothing(folder, tmp_path, capsys):
+    bare = tmp_path / "bare.conllu"
+    write_conll([dataclasses.replace(sentences(1, 0)[0], heads=None)], bare)
+    arguments = ["--train", str(folder / "xx-ud-train.conllu"), "--dev", str(bare), "--model", str(tmp_path / "m")]
+    assert main(["train", "grandparent_parsing", *arguments]) == 2
+    assert "sentence 1 of those to tune on has no heads" in capsys.readouterr().err
 
 
 def test_demo():

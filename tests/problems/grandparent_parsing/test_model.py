@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import InputError, LinearMaster, MasterStatus, compile_model
-from problems.grandparent_parsing import random
+from problems.grandparent_parsing import Instance, random
 from problems.grandparent_parsing.baseline import solve_complete
 from problems.grandparent_parsing.model import FORMULATIONS, complete, full, grandparent_triples, master, trees
 from tests.problems.grandparent_parsing.trees import instances, optimum
@@ -60,13 +60,25 @@ def test_cuts_describe_the_arborescences():
         assert np.allclose(first.values, np.round(first.values), atol=1e-6)
 
 
-def test_brute_force_through_the_compiled_shape():
-    instance = random(5, 3, strength=1.0)
-    found = solve_complete(instance)
-    assert found.objective == pytest.approx(relaxed(instance, "all"))
+@pytest.mark.parametrize("connectivity", ["cuts", "flow"])
+@pytest.mark.parametrize("seed", [3, 5])
+def test_brute_force_through_the_compiled_shape(seed, connectivity):
+    instance = random(5, seed, strength=1.0)
+    found = solve_complete(instance, connectivity=connectivity)
+    assert found.objective == pytest.approx(relaxed(instance, "all", connectivity=connectivity))
     assert found.parts == len(grandparent_triples(5)) == 5 * 4 * 4
     if found.is_whole:
         assert instance.check(found.heads()) == pytest.approx(found.objective)
+
+
+def test_brute_force_separates_cuts():
+    assert sum(solve_complete(random(6, seed, strength=1.0)).cuts for seed in range(8)) > 0
+
+
+def test_brute_force_without_a_tree():
+    arcs = np.full((3, 3), -np.inf)
+    arcs[1, 2] = arcs[2, 1] = 1.0
+    assert solve_complete(Instance(arcs)).objective == -np.inf
 
 
 def test_unknown_names_are_refused():

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import InputError, LinearMaster, PricingContext, Sense, Termination, compile_model, solve
-from problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, random
+from colgen import InputError, LinearMaster, PricingContext, Sense, Termination, Wentges, compile_model, solve
+from problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, dual, random
 from problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.trees import instances, optimum
@@ -16,7 +16,7 @@ ways = st.fixed_dictionaries(
         "connectivity": st.sampled_from(["cuts", "flow"]),
         "formulation": st.sampled_from(["all", "one_gp+no_gp"]),
         "tighten": st.booleans(),
-        "warm": st.booleans(),
+        "start": st.sampled_from([None, "tree", "parts"]),
     }
 )
 
@@ -35,14 +35,36 @@ def test_optimum_is_that_of_enumeration(instance, how):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("tighten", [False, True])
-def test_relaxation_is_that_of_the_complete_model(seed, tighten):
+@pytest.mark.parametrize("start", [None, "tree", "parts"])
+def test_relaxation_is_that_of_the_complete_model(seed, tighten, start):
     instance = random(5, seed, siblings=seed % 2 == 1, strength=2.0, single_root=seed % 3 == 0)
     for connectivity in ("flow", "cuts"):
-        problem = GrandparentParsing(instance, connectivity=connectivity, tighten=tighten)
+        problem = GrandparentParsing(instance, connectivity=connectivity, tighten=tighten, start=start)
         result = solve(problem, relaxation=True)
         complete = LinearMaster(compile_model(full(instance, "all", connectivity=connectivity))).solve()
+        assert result.is_optimal
         assert result.objective == pytest.approx(complete.objective)
         assert result.dual_bound == pytest.approx(complete.objective)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_arcs_that_were_left_out_are_priced(seed, monkeypatch):
+    """One head a modifier at the start, and a dual that has hardly begun: other arcs have to come as columns."""
+    monkeypatch.setattr(dual, "WIDTH", 1)
+    instance = random(6, seed, strength=2.0, single_root=seed % 2 == 0)
+    complete = LinearMaster(compile_model(full(instance, "all", connectivity="cuts"))).solve()
+    came = set()
+    for stabilization in (None, Wentges(0.9)):
+        problem = GrandparentParsing(instance, start="dual", siblings=False, iterations=2)
+        result = solve(problem, relaxation=True, stabilization=stabilization, clean_up_after=1)
+        assert result.objective == pytest.approx(complete.objective)
+        assert result.dual_bound == pytest.approx(complete.objective)
+        arcs = [column for column, _ in result.solution.columns if column.key[0] == "z"]
+        assert problem.present.sum() < (~np.isneginf(instance.arcs)).sum()
+        came.update(column.key for column in arcs)
+        whole = solve(GrandparentParsing(instance, iterations=1), clean_up_after=1, stabilization=stabilization)
+        assert whole.objective == pytest.approx(optimum(instance))
+        assert instance.check(whole.answer) == pytest.approx(optimum(instance))
 
 
 def reduced_costs(oracle, scores, duals, triples, siblings):
@@ -98,6 +120,27 @@ def test_arc_gp_is_never_violated_where_columns_bring_their_rows(seed):
     instance = random(6, seed, strength=2.0)
     result = solve(GrandparentParsing(instance), relaxation=True)
     assert ArcGP(6).separate(result.solution) == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_problem_can_be_solved_again(seed):
+    instance = random(6, seed, strength=2.0)
+    problem = GrandparentParsing(instance, iterations=1)
+    first, second = (solve(problem, relaxation=True) for _ in range(2))
+    assert second.objective == pytest.approx(first.objective)
+    assert solve(problem).objective == pytest.approx(optimum(instance))
+    problem.initial_proof = lambda: None
+    problem.dual = None
+    assert solve(problem).objective == pytest.approx(optimum(instance))
+
+
+@pytest.mark.parametrize("seed", [17, 50, 53, 71])
+def test_parts_that_arc_gp_rows_want_are_not_filtered_out(seed):
+    """Such a row pays for its part, more than the bounds of scores say."""
+    instance = random(2 + seed % 3, seed, strength=3.0, siblings=True, single_root=seed % 2 == 0)
+    for start in ("tree", "parts"):
+        result = solve(GrandparentParsing(instance, formulation="one_gp+no_gp", start=start))
+        assert result.objective == pytest.approx(optimum(instance))
 
 
 def test_arrays_will_do():

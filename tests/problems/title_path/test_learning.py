@@ -2,13 +2,12 @@ import importlib.util
 import json
 import math
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from colgen import InputError, cli, solve
-from colgen.template import TrainOptions, load_template
+from colgen.template import Material, TrainOptions, load_template
 from problems.title_path import TitlePath, random, write
 from problems.title_path.command import TEMPLATE
 from problems.title_path.demo import docstring_graph
@@ -202,24 +201,31 @@ def test_train_and_solve(tmp_path, capsys, monkeypatch):
     assert len(answer["path"]) == 3
     assert capsys.readouterr().out.splitlines()[0] == " ".join(answer["words"])
 
-    assert score_instance(tmp_path / "book.jsonl", model, {"section": "2"}).length == 2
-    assert score_instance(tmp_path / "book.jsonl", model, {"section": "2", "length": "4"}).length == 4
-    monkeypatch.setattr("sys.stdin", text.open())
-    assert "-" not in score_instance(Path("-"), model, {}).labels
+    book = tmp_path / "book.jsonl"
+    assert score_instance(Material(book), model, {"section": "2"}).length == 2
+    assert score_instance(Material(book), model, {"section": "2", "length": "4"}).length == 4
     monkeypatch.setattr("sys.stdin", text.open())
     assert cli.main(["solve", "title_path", str(model), "--quiet"]) == 0  # a model alone reads the standard input
     assert "Proved optimal." in capsys.readouterr().out
     for options, complaint in (
-        ({}, "holds 60 sections"),
-        ({"section": "61"}, "there is no section 61"),
+        ({"section": "61"}, "has 60 sections, there is no number 61"),
         ({"section": "x"}, "option section: expected a whole number"),
         ({"section": "1", "length": "0"}, "option length: expected a whole number"),
         ({"words": "3"}, "there is no option 'words'"),
     ):
         with pytest.raises(InputError, match=complaint):
-            score_instance(tmp_path / "book.jsonl", model, options)
-    with pytest.raises(InputError, match="for files that end in"):
-        score_instance(text, model, {"section": "1"})
+            score_instance(Material(book), model, options)
+
+    few = tmp_path / "few.jsonl"  # all sections of a file: a title a line
+    few.write_text("".join(book.read_text(encoding="utf-8").splitlines(keepends=True)[:4]), encoding="utf-8")
+    assert cli.main(["solve", "title_path", str(few), "--model", str(model), "--json", str(out)]) == 0
+    titles = capsys.readouterr()
+    answers = [json.loads(line)["answer"] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert titles.out.splitlines() == [" ".join(answer["words"]) for answer in answers]
+    assert titles.err.startswith("colgen: 4 instances, 4 proved optimal, ")
+    command = ["solve", "title_path", str(few), "--model", str(model), "--option", "section=2", "--json", str(out)]
+    assert cli.main(command) == 0
+    assert json.loads(out.read_text(encoding="utf-8"))["answer"] == answers[1]
 
 
 def test_solve_a_graph(tmp_path, capsys):

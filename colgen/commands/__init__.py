@@ -1,0 +1,1 @@
+"""The commands of the command line, a module each: from arguments to an exit code."""

@@ -1,0 +1,182 @@
+"""``colgen solve``: one instance with a report of the run, or many, one after the other."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from colgen import template as templates
+from colgen.arguments import INTERRUPTED, NO_ANSWER, NOT_PROVED, PROVED
+from colgen.commands.output import is_terminal, number, say, write_json
+from colgen.commands.requests import check_destinations, options_of
+from colgen.errors import ColgenError, InputError
+from colgen.problem import solve
+from colgen.result import Result, Termination
+from colgen.stop import GapLimit, StopRule, TimeLimit
+from colgen.stream import Tally, write_all
+from colgen.template import Material, Solved, Template
+
+
+def solve_file(arguments: argparse.Namespace) -> int:
+    """Solve what a file holds, or the standard input."""
+    template = templates.load_template(arguments.template)
+    check_destinations(arguments)
+    if arguments.picture is not None and template.draw is None:
+        raise InputError(f"the template {template.name!r} draws no answers: leave --picture out")
+    options = options_of(arguments)
+    stop: list[StopRule] = []
+    if arguments.time_limit is not None:
+        stop.append(TimeLimit(arguments.time_limit))
+    if arguments.gap is not None:
+        stop.append(GapLimit(arguments.gap))
+    material, model = _material(arguments, template)
+    if material is not None and material.is_typed and not arguments.quiet:
+        say("colgen: reading the standard input, up to its end (Ctrl-D)")
+    try:
+        if material is None:
+            instance = template.read(arguments.file)
+        else:
+            several = template.solve_all and template.solve_all(material, model, options, stop)
+            if several is not None:
+                return _solve_all(arguments, template, several, material.name)
+            assert template.score is not None  # or there would be no material
+            instance = template.score(material, model, options)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{arguments.file}: not a text file in UTF-8 (byte {error.start})") from error
+    try:
+        result = solve(
+            template.problem(instance),
+            stop=stop,
+            relaxation=arguments.relaxation,
+            node_limit=arguments.node_limit,
+            progress=not arguments.quiet and is_terminal(sys.stderr),
+        )
+    except ColgenError as error:
+        if error.result is not None and error.result.solution is not None:
+            _report(arguments, template, instance, error.result)
+        raise
+    _report(arguments, template, instance, result)
+    return _exit_code(result)
+
+
+def _material(arguments: argparse.Namespace, template: Template) -> tuple[Material | None, Path]:
+    """What a model is to score, and the model; None where the file is an instance."""
+    file, model = arguments.file, arguments.model
+    if model is not None:
+        if template.score is None:
+            raise InputError(f"the template {template.name!r} takes no model: leave --model out")
+        return Material(None if str(file) == "-" else file), model
+    if str(file) == "-":
+        raise InputError("the standard input (-) is read with a trained model: say --model MODEL")
+    if template.score is not None and template.is_model(file):
+        return Material(), file
+    if arguments.option:
+        raise InputError("--option needs --model: it says how a model makes an instance of the file")
+    return None, file
+
+
+def _solve_all(arguments: argparse.Namespace, template: Template, several: Iterator[Solved], source: str) -> int:
+    """Answer after answer on standard output or as JSON, and a line that sums up on standard error."""
+    for option in ("node_limit", "relaxation", "log", "plot", "picture", "report"):
+        if getattr(arguments, option):
+            raise InputError(
+                f"--{option.replace('_', '-')} is for one instance: choose one of {source} with --option "
+                f"(`colgen templates {template.name}` lists the options)"
+            )
+    tally = Tally()
+    live = not arguments.quiet and is_terminal(sys.stderr) and not is_terminal(sys.stdout)
+    with contextlib.ExitStack() as stack:
+        records = None
+        if arguments.json is not None:
+            to_file = arguments.json != "-"
+            records = stack.enter_context(open(arguments.json, "w", encoding="utf-8")) if to_file else sys.stdout
+        error: Exception | None = None
+        try:
+            write_all(several, tally, None if arguments.json == "-" else _write_line, records, live=live)
+        except BrokenPipeError:
+            raise
+        except KeyboardInterrupt:
+            tally.interrupted = True
+        except Exception as caught:  # what was solved before it is counted first
+            error = caught
+    if tally.solved and not arguments.quiet:
+        say(f"colgen: {tally}")
+    if error is not None:
+        raise error
+    if tally.interrupted:
+        say("Interrupted by the user.")
+        return INTERRUPTED
+    if not tally.solved:
+        raise InputError(f"{source}: expected something to solve, there is nothing")
+    if len(tally.unproved) > tally.infeasible:
+        return NOT_PROVED
+    return NO_ANSWER if tally.infeasible else PROVED
+
+
+def _write_line(line: str) -> None:
+    print(line, flush=True)
+
+
+def _exit_code(result: Result) -> int:
+    if result.termination is Termination.INTERRUPTED:
+        return INTERRUPTED
+    if result.termination in (Termination.INFEASIBLE, Termination.UNBOUNDED):
+        return NO_ANSWER
+    return PROVED if result.is_optimal else NOT_PROVED
+
+
+def _report(arguments: argparse.Namespace, template: Template, instance: Any, result: Result) -> None:
+    """Print the answer and write the files that were asked for."""
+    answered = result.solution is not None and not arguments.relaxation
+    if arguments.json != "-":
+        for line in template.lines(instance, result) if answered else ():
+            print(line)
+        if answered:
+            print()
+        for line in _summary(result, arguments.relaxation):
+            print(line)
+    if arguments.json is not None:
+        content = result.to_dict()
+        content["template"] = template.name
+        content["file"] = str(arguments.file)
+        content["answer"] = template.data(instance, result) if answered else None
+        write_json(content, arguments.json)
+    if arguments.log is not None:
+        result.to_csv(arguments.log)
+    if arguments.plot is not None:
+        from colgen.plotting import overview
+
+        overview(result).savefig(arguments.plot, dpi=150)
+    if arguments.picture is not None and answered:
+        assert template.draw is not None  # checked before any work
+        template.draw(instance, result).savefig(arguments.picture, dpi=150)
+    if arguments.report is not None:
+        result.report(arguments.report, f"{template.name}: {arguments.file}")
+
+
+def _summary(result: Result, relaxation: bool) -> list[str]:
+    lines = [result.termination.value]
+    if relaxation:
+        used = 0 if result.solution is None else len(result.solution.columns)
+        lines[0] += f" This is the relaxation: {used} columns are in use, to fractions in general."
+    gap = f"{100 * result.gap:.3g}%" if math.isfinite(result.gap) else "infinite"
+    lines += [
+        f"objective   {number(result.objective)}",
+        f"dual bound  {number(result.dual_bound)}",
+        f"gap         {gap}",
+        f"{_counted(len(result.iterations), 'round')}, {_counted(len(result.nodes), 'node')}, "
+        f"{_counted(result.columns_generated, 'column')} and {_counted(result.rows_generated, 'row')} generated",
+    ]
+    stages = [(name, s) for name, s in result.seconds.items() if name != "total"]
+    spent = ", ".join(f"{name} {s:.3g}" for name, s in sorted(stages, key=lambda pair: -pair[1]) if s >= 5e-4)
+    lines.append(f"{result.seconds.get('total', 0.0):.3g} seconds" + (f": {spent}" if spent else ""))
+    return lines
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

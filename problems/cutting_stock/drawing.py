@@ -1,0 +1,58 @@
+"""A cutting plan: a bar for each pattern, as long as the roll, divided into its pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from colgen import InputError
+from problems.cutting_stock.instance import Instance, Pattern
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_GREYS = ("0.55", "0.9", "0.7", "1.0")
+"""Of the items by width, so that neighbours differ; a piece has its width written in it besides."""
+
+
+def draw_plan(instance: Instance, plan: Sequence[tuple[Pattern, int]], *, most: int = 30, title: str = "") -> Figure:
+    """The patterns of a plan, those cut most often on top, with how many rolls are cut by each; waste is hatched.
+
+    Parameters
+    ----------
+    plan
+        Patterns and rolls, the answer of a run.
+    most
+        Patterns shown.
+    """
+    if not plan:
+        raise InputError("expected a plan with a pattern or more to draw, there is none")
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
+    shown = sorted(plan, key=lambda pair: (-pair[1], pair[0]))[:most]
+    rank = {item: k for k, item in enumerate(sorted(range(len(instance.widths)), key=lambda i: -instance.widths[i]))}
+    figure = Figure(figsize=(9.0, 1.2 + 0.34 * len(shown)), layout="constrained")
+    ax = figure.subplots()
+    for row, (pattern, _) in enumerate(shown):
+        at = 0
+        for item, copies in sorted(pattern, key=lambda pair: rank[pair[0]]):
+            width = instance.widths[item]
+            for _ in range(copies):
+                ax.barh(row, width, left=at, height=0.8, color=_GREYS[rank[item] % len(_GREYS)], ec="0.0", lw=0.8)
+                if width >= 0.03 * instance.roll:
+                    ax.text(at + width / 2, row, str(width), ha="center", va="center", fontsize="small")
+                at += width
+        if at < instance.roll:
+            ax.barh(row, instance.roll - at, left=at, height=0.8, color="1.0", ec="0.6", lw=0.8, hatch="////")
+    ax.set_yticks(range(len(shown)), [f"{rolls:,} x" for _, rolls in shown])
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_xlim(0, instance.roll)
+    ax.set_xlabel("position on the roll (the instance's units of width)")
+    ax.set_ylabel("rolls cut by the pattern")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    left_out = f"; the {len(shown)} patterns cut most often of {len(plan):,}" if len(plan) > len(shown) else ""
+    ax.set_title(title or f"{sum(rolls for _, rolls in plan):,} rolls; hatched: waste{left_out}", loc="left")
+    return figure

@@ -1,0 +1,101 @@
+"""Branching on arcs, and forbidding those that no better tree has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from colgen import BranchingRule, Column, Decision, LinearMaster, Reduction, ReductionContext, Solution
+from colgen.branching import fractionality
+from colgen.columns import Key
+from problems.grandparent_parsing.instance import Mask
+from problems.grandparent_parsing.separation import arc_values
+
+Arc = tuple[int, int]
+
+_WORTH = 0.2
+"""Fixing solves the relaxation again: only for this share of the arcs that are left."""
+
+
+@dataclass(frozen=True)
+class Without(Decision):
+    """Trees without some arcs, whether these are variables of the template or columns.
+
+    Attributes
+    ----------
+    arcs
+        (head, modifier).
+    template
+        Those of them that are variables of the template.
+    """
+
+    arcs: frozenset[Arc]
+    template: frozenset[Arc] = field(compare=False, repr=False)
+
+    def allows(self, column: Column) -> bool:
+        return column.key is None or column.key[0] != "z" or column.key[1] not in self.arcs
+
+    def bounds(self) -> Mapping[Key, tuple[float, float]]:
+        return {("z", arc): (0.0, 0.0) for arc in self.template}
+
+
+@dataclass(frozen=True)
+class Worse(Without):
+    """The same for arcs that no tree better than the incumbent has."""
+
+    exhaustive = False
+
+
+class OnArc(BranchingRule):
+    """The most fractional arc is in the tree, and no other enters its modifier; or it is not.
+
+    Parameters
+    ----------
+    template
+        Which arcs are variables of the template, by head and modifier.
+    """
+
+    def __init__(self, template: Mask) -> None:
+        self.template = template
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        z = arc_values(solution, len(self.template) - 1)
+        fractional = [(fractionality(z[h, m]), (h, m)) for h, m in np.argwhere(z > 0.0).tolist()]
+        distance, arc = max(fractional, default=(0.0, (0, 0)))
+        if not distance:
+            return ()
+        h, m = arc
+        others = [(other, m) for other in range(len(z)) if other not in (h, m)]
+        inside: Sequence[Decision] = (self.without(others),)
+        outside: Sequence[Decision] = (self.without([arc]),)
+        return (inside, outside) if z[h, m] >= 0.5 else (outside, inside)
+
+    def without(self, arcs: Sequence[Arc], kind: type[Without] = Without) -> Without:
+        """The decision against some arcs."""
+        return kind(frozenset(arcs), frozenset(arc for arc in arcs if self.template[arc]))
+
+
+class ArcFixing(Reduction):
+    """Forbids arcs whose reduced cost shows that no tree better than the incumbent has them.
+
+    At the dual values of the bound, a tree with an arc of reduced cost r < 0 scores at most the bound plus r.
+    (That speaks of trees: a fractional solution may have a little of the arc, so that the relaxation's optimum may
+    fall, but not below the incumbent.)
+    """
+
+    def __init__(self, master: LinearMaster, rule: OnArc) -> None:
+        self.master = master
+        self.rule = rule
+
+    def reduce(self, context: ReductionContext) -> Sequence[Decision]:
+        table = self.master.table
+        reduced = self.master.all_reduced_costs(context.duals)
+        gone, left = [], 0
+        for key, column in table.position.items():
+            if isinstance(key, tuple) and key[0] == "z" and table.upper_now[column] > 0.0:
+                left += 1
+                if -reduced[column] > context.slack + 1e-6:
+                    gone.append(key[1])
+        return () if len(gone) <= _WORTH * left else (self.rule.without(gone, Worse),)

@@ -1,0 +1,205 @@
+"""The combinatorial dual of a sentence: a tree and a bound that mostly meet, from a few scored parts and no program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+import numpy as np
+
+from colgen import Column, Proof, Sense, Solution
+from colgen.columns import Key
+from problems.dependency.scorer import SentenceScorer, Weights
+from problems.dependency.sentence import Heads
+from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores, as_heads
+from problems.grandparent_parsing.pricing import grandparent_column
+from solvers.grandparent_dual import Source, descend, descend_lazily, start, supply
+from solvers.token_bounds import token_bounds
+
+ITERATIONS = 1000
+"""Of the descent, at most: where the relaxation is fractional no number would do."""
+
+WIDTH = 4
+"""Candidate heads a modifier that a linear program begins with; twice as many where a better tree may have them."""
+
+_NEAR = 1e-3
+"""Parts that are so near to improving count as those that do: π is not quite the best."""
+
+_NO_CODES = np.zeros((1, 1), dtype=np.int32)
+
+
+def _source(weights: Weights) -> Source:
+    """Of a model, without a sentence: computed once and kept with it, as its bounds are."""
+    kept = vars(weights)
+    if "grandparent_source" not in kept:
+        bounds = weights.bounds
+        pairs = bounds["parent_child"], bounds["grandparent_parent"]
+        kept["grandparent_source"] = Source(_NO_CODES, weights.grandparents, *pairs, *map(token_bounds, pairs))
+    found: Source = kept["grandparent_source"]
+    return found
+
+
+class CombinatorialDual:
+    """The best tree of arcs and grandparent parts, and the optimum of their relaxation with cuts, as far as it goes.
+
+    Its dual values π are those of the ``one_gp`` rows; :mod:`solvers.grandparent_dual` tells how they are found.
+
+    Parameters
+    ----------
+    scores
+        Where scores and bounds come from: a trained model's scorer is asked inside the kernel, arrays and scorers of
+        your own in batches.
+    single_root
+        Whether exactly one token must hang from the root.
+    iterations
+        Of the descent, at most.
+
+    Attributes
+    ----------
+    bound, score
+        Upper bound on the relaxation and so on all trees, and the best tree's score; -inf both if there is no tree.
+    heads
+        Heads of all vertices in the best tree, shape (n + 1,).
+    iterations, scored
+        That were taken, and parts that were scored.
+    """
+
+    def __init__(self, scores: PartScores, *, single_root: bool = False, iterations: int = ITERATIONS) -> None:
+        self.scores = scores
+        supplied = 0
+        if isinstance(scores, SentenceScorer) and type(scores).grandparents is SentenceScorer.grandparents:
+            source = _source(scores.weights)._replace(codes=scores.encoded.codes)
+            bound, score, dual, state = descend_lazily(scores.arcs, source, iterations, single_root)
+        else:
+            dual = start(scores.arcs, scores.parent_child_bounds, scores.grandparent_parent_bounds)
+            state = np.array([math.inf, 1.0, 0.0, 0.0, 0.0])
+            bound, score, wanted = descend(dual, iterations, single_root, -math.inf, state)
+            while len(wanted):
+                supply(dual, wanted, np.ascontiguousarray(scores.grandparents(wanted), dtype=np.float64))
+                supplied += len(wanted)
+                bound, score, wanted = descend(dual, iterations, single_root, score, state)
+        self._dual = dual
+        self.bound: float = bound
+        self.score: float = score
+        self.heads: Ints = dual.best
+        self.iterations = int(state[3])
+        self.scored = supplied + int(state[4])
+
+    @property
+    def pi(self) -> Floats:
+        """π by parent and child where the bound was found."""
+        return self._dual.best_pi
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether there is a tree."""
+        return self.score > -math.inf
+
+    def known(self) -> tuple[Ints, Floats]:
+        """The parts (g, p, c) that have been scored, shape (parts, 3), and their scores."""
+        dual = self._dual
+        parents, children = np.nonzero(dual.touched)
+        rows, grandparents = np.nonzero(dual.known[parents, children])
+        parents, children = parents[rows], children[rows]
+        triples = np.stack([grandparents, parents, children], axis=1)
+        return triples, dual.scores[parents, children, grandparents]
+
+    def improving(self) -> Ints:
+        """The first columns of a linear program: the best tree's parts, and those known that π does not price out."""
+        triples, scores = self.known()
+        g, p, c = triples.T
+        used = (self.heads[p] == g) & (self.heads[c] == p)
+        chosen: Ints = triples[used | (scores > self.pi[p, c] - _NEAR)]
+        return chosen
+
+    def candidates(self) -> Mask:
+        """The first arcs of a linear program, by head and modifier: the tree's, and a few of each modifier."""
+        weights = self._dual.weights.T
+        n = len(weights) - 1
+        chosen = np.zeros(weights.shape, dtype=np.bool_)
+        for m in range(1, n + 1):
+            order = np.argsort(-weights[:, m])[: 2 * WIDTH]
+            near = weights[order, m] > weights[order[0], m] - (self.bound - self.score)
+            near[:WIDTH] = True
+            chosen[order[near], m] = True
+        chosen[self.heads[1:], np.arange(1, n + 1)] = True
+        return chosen
+
+    def sets(self) -> list[tuple[int, ...]]:
+        """Sets of tokens whose cuts have dual values at π: those that the arborescence algorithm contracts."""
+        return contracted(self._dual.weights.T)
+
+    def proof(self) -> Proof:
+        """The tree and the bound, for the engine; there must be a tree."""
+        heads = as_heads(self.heads)
+        variables: dict[Key, float] = {("z", (head, m)): 1.0 for m, head in enumerate(heads, 1)}
+        columns = _Used(heads, self._dual.scores)
+        return Proof(
+            Sense.MAXIMIZE, Solution(self.score, columns, variables, frozenset(variables)), max(self.bound, self.score)
+        )
+
+
+def contracted(weights: Floats) -> list[tuple[int, ...]]:
+    """Sets that Chu, Liu and Edmonds' algorithm contracts on its way to the best arborescence, smaller ones first."""
+    left = weights.copy()
+    left[:, 0] = -np.inf
+    np.fill_diagonal(left, -np.inf)
+    top = np.arange(len(left))
+    found: list[tuple[int, ...]] = []
+    while True:
+        into: dict[int, tuple[int, float]] = {}
+        for group in set(top[1:].tolist()) - {0}:
+            inside = top == group
+            entering = np.where(inside[:, None] | ~inside, -np.inf, left)
+            h = int(entering.max(axis=1).argmax())
+            into[group] = int(top[h]), float(entering[h].max())
+        cycle = _cycle({group: tail for group, (tail, _) in into.items()})
+        if not cycle or any(np.isneginf(into[group][1]) for group in cycle):
+            return found
+        for group in cycle:
+            left[:, top == group] -= into[group][1]
+        merged = np.isin(top, cycle)
+        top[merged] = cycle[0]
+        found.append(tuple(np.flatnonzero(merged).tolist()))
+
+
+def _cycle(tails: dict[int, int]) -> list[int]:
+    """The members of a cycle of one arc into each, or none."""
+    done = {0}
+    for start_at in tails:
+        path: list[int] = []
+        vertex = start_at
+        while vertex not in done and vertex not in path:
+            path.append(vertex)
+            vertex = tails[vertex]
+        if vertex in path:
+            return path[path.index(vertex) :]
+        done.update(path)
+    return []
+
+
+class _Used(Sequence[tuple[Column, float]]):
+    """The parts of a tree as columns in use, made when somebody looks at them."""
+
+    def __init__(self, heads: Heads, scores: Floats) -> None:
+        self._triples = [(heads[p - 1], p, c) for c, p in enumerate(heads, 1) if p]
+        self._scores = scores
+
+    def __len__(self) -> int:
+        return len(self._triples)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Column, float]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[tuple[Column, float]]: ...
+
+    def __getitem__(self, index: int | slice) -> tuple[Column, float] | list[tuple[Column, float]]:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        g, p, c = self._triples[index]
+        return grandparent_column((g, p, c), float(self._scores[p, c, g])), 1.0
+
+    def __iter__(self) -> Iterator[tuple[Column, float]]:
+        return (self[k] for k in range(len(self)))

@@ -1,0 +1,59 @@
+"""Trees near a fractional solution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from colgen import Heuristic, HeuristicContext, Solution
+from problems.dependency.sentence import Heads
+from problems.grandparent_parsing.instance import as_heads
+from problems.grandparent_parsing.separation import arc_values
+from solvers.arborescence import arborescence
+
+if TYPE_CHECKING:
+    from problems.grandparent_parsing.template import GrandparentParsing
+
+_USED = 1e-6
+"""Arcs of smaller values are no candidates."""
+
+
+class Rounding(Heuristic):
+    """The best arborescence of a fractional solution, improved by other heads that the solution uses, one at a time."""
+
+    every = 1
+
+    def __init__(self, problem: GrandparentParsing) -> None:
+        self.problem = problem
+
+    def search(self, context: HeuristicContext) -> Solution | None:
+        problem = self.problem
+        z = arc_values(context.relaxation, problem.tokens)
+        arcs = problem.scores.arcs
+        spread = np.ptp(arcs[~np.isneginf(arcs)]) + 1.0
+        weights = np.where(np.isneginf(arcs), -np.inf, z + 1e-6 * arcs / spread)
+        found = arborescence(weights, single_root=problem.single_root)
+        if found is None:
+            return None
+        heads = as_heads(found[0])
+        moves = [(h, m) for h, m in np.argwhere(z > _USED).tolist() if z[h, m] < 1.0 - _USED]
+        score = problem.worth(heads)
+        improved = bool(moves)
+        while improved:
+            improved = False
+            for h, m in moves:
+                other = (*heads[: m - 1], h, *heads[m:])
+                if other != heads and _is_tree(other, m) and not (problem.single_root and other.count(0) != 1):
+                    value = problem.worth(other)
+                    if value > score + 1e-9:
+                        heads, score, improved = other, value, True
+        return problem.solution(heads)
+
+
+def _is_tree(heads: Heads, changed: int) -> bool:
+    """Whether a tree is still one after the head of a token has changed."""
+    vertex = heads[changed - 1]
+    while vertex not in (0, changed):
+        vertex = heads[vertex - 1]
+    return vertex == 0

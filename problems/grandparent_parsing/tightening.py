@@ -1,0 +1,62 @@
+"""Dual values raised before pricing, the source's section 4.3.3, as a stabilization."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colgen import Duals, LinearMaster, Stabilization
+from problems.grandparent_parsing.instance import Ints
+
+_EXACT = 1e-9
+"""Reduced costs nearer to 0 than this leave nothing to raise."""
+
+
+class Tightening(Stabilization):
+    """Proposes, in place of the master's dual values, other optimal ones at which fewer parts improve.
+
+    Where an arc's variable z_pc is 0 with a reduced cost r_pc < 0, π_pc(one_gp) may be raised by -r_pc: the row's sides
+    are 0, so that the dual objective stays what it is; the reduced cost of z_pc becomes 0, those of the parts (g, p, c)
+    fall, and these are 0 as z_pc is, so that complementary slackness holds.  With sibling parts, the rows ``before``
+    and ``after`` share what there is to raise.  An arc that a branching decision requires keeps its dual values.
+
+    Parameters
+    ----------
+    master
+        The restricted master; its own reduced costs, in which every row counts, say how far values may be raised.
+    """
+
+    complementary = True
+    blocks = ("one_gp", "before", "after")
+
+    def __init__(self, master: LinearMaster) -> None:
+        self.master = master
+        self._rows: list[int] = []
+        self._columns: list[int] = []
+        self._read = (0, 0)  # rows of the master that have been looked at, after so many deletions of columns
+
+    def propose(self, duals: Duals) -> Duals:
+        rows, columns = self._arcs()
+        table = self.master.table
+        reduced = self.master.all_reduced_costs(duals)
+        spare = np.where(table.lower_now > 0.0, 0.0, np.maximum(-reduced, 0.0))[columns]
+        spare /= np.bincount(columns, minlength=len(table))[columns]
+        if not (spare > _EXACT).any():
+            return duals
+        values = duals.values.copy()
+        values[rows] += spare
+        return duals.replace(values)
+
+    def _arcs(self) -> tuple[Ints, Ints]:
+        """Positions of the rows that hold an arc's variable with its parts, and of that variable."""
+        names, table = self.master.names, self.master.table
+        seen, deletions = self._read
+        if deletions != table.deletions:
+            self._rows, self._columns, seen = [], [], 0
+        for row, (block, index) in enumerate(names.keys[seen:], seen):
+            if block in self.blocks:
+                column = table.position.get(("z", index))
+                if column is not None:
+                    self._rows.append(row)
+                    self._columns.append(column)
+        self._read = (len(names.keys), table.deletions)
+        return np.array(self._rows, dtype=np.int64), np.array(self._columns, dtype=np.int64)

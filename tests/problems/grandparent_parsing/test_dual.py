@@ -1,0 +1,159 @@
+"""The combinatorial dual as the template uses it: lazy or from arrays, a proof where it closes, a start where not."""
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import InputError, LinearMaster, Sense, compile_model, solve
+from problems.dependency import SentenceScorer
+from problems.grandparent_parsing import CombinatorialDual, GrandparentParsing, Instance, from_scores, parse, random
+from problems.grandparent_parsing.baseline import solve_complete
+from problems.grandparent_parsing.dual import contracted
+from problems.grandparent_parsing.model import trees
+from problems.grandparent_parsing.separation import Cuts
+from solvers.arborescence import arborescence
+from tests.problems.dependency.treebank import random_weights, sentences
+
+
+def grandparents_alone(seed, **options):
+    weights = random_weights(sentences(12, seed), seed, **options)
+    return weights.__class__(**{**vars_of(weights), "parts": ("grandparents",)})
+
+
+def vars_of(weights):
+    return {name: getattr(weights, name) for name in weights.__dataclass_fields__}
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("single_root", [False, True])
+def test_lazy_scores_give_what_all_scores_give(seed, single_root):
+    weights = grandparents_alone(seed, single_root=single_root)
+    for sentence in sentences(12, seed)[:4]:
+        instance = from_scores(weights.scorer(sentence), siblings=False, single_root=single_root)
+        lazy = CombinatorialDual(weights.scorer(sentence), single_root=single_root)
+        program = solve_complete(instance, single_root=single_root)
+        assert lazy.bound >= program.objective - 1e-6
+        heads = tuple(lazy.heads[1:].tolist())
+        assert instance.check(heads) == pytest.approx(lazy.score)
+        for (g, p, c), score in zip(*(array.tolist() for array in lazy.known()), strict=True):
+            assert score == pytest.approx(instance.grandparent_scores[g, p, c])
+        problem = GrandparentParsing(weights.scorer(sentence))
+        result = solve(problem, relaxation=True)
+        assert result.objective == pytest.approx(program.objective)
+        assert problem.scored["grandparent"] <= program.parts
+        assert solve(GrandparentParsing(weights.scorer(sentence))).objective == pytest.approx(parse(instance).score)
+
+
+class Own(SentenceScorer):
+    """A trained model's scorer whose grandparent parts are worth something else."""
+
+    def grandparents(self, triples):
+        return super().grandparents(triples) - 1.0
+
+
+def test_a_scorer_that_overrides_scores_is_asked_itself():
+    weights = grandparents_alone(3)
+    sentence = max(sentences(12, 3), key=len)
+    own = Own(weights, weights.vocabulary.encode(sentence))
+    instance = from_scores(Own(weights, weights.vocabulary.encode(sentence)), siblings=False)
+    result = solve(GrandparentParsing(own), relaxation=True)
+    assert result.objective == pytest.approx(solve_complete(instance).objective)
+
+
+def test_a_closed_proof_needs_no_program():
+    arcs = np.zeros((4, 4))
+    arcs[0, 1] = arcs[1, 2] = arcs[2, 3] = 5.0
+    problem = GrandparentParsing(arcs, np.zeros((4, 4, 4)))
+    proof = problem.initial_proof()
+    assert proof.is_closed
+    assert proof.sense is Sense.MAXIMIZE
+    result = solve(GrandparentParsing(arcs, np.zeros((4, 4, 4))))
+    assert result.answer == (0, 1, 2)
+    assert (result.objective, result.dual_bound, result.iterations) == (15.0, 15.0, ())
+    columns = result.solution.columns
+    assert [column.structure[1] for column, _ in columns] == [(0, 1, 2), (1, 2, 3)]
+    assert columns[1:][0][0].key == ("grandparent", (1, 2, 3))
+    master = GrandparentParsing(arcs, np.zeros((4, 4, 4)), start="tree").restricted_master()
+    assert master.violation(result.solution) is None
+
+
+def test_what_is_left_starts_near_the_optimum():
+    for seed in range(30):
+        instance = random(7, seed, strength=2.5)
+        problem = GrandparentParsing(instance)
+        result = solve(problem, relaxation=True)
+        if result.iterations:
+            assert problem.present.sum() < 7 * 7
+            assert result.iterations[0].objective >= problem.dual.score - 1e-6
+            assert result.objective <= problem.dual.bound + 1e-6
+            break
+    else:
+        raise AssertionError("no relaxation was fractional")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_cuts_of_contracted_sets_prove_the_best_arborescence(seed):
+    rng = np.random.default_rng(seed)
+    n = 7
+    instance = Instance(rng.normal(size=(n + 1, n + 1)))
+    m = trees(n, "cuts")
+    m.score = pyo.Objective(expr=sum(float(instance.arcs[arc]) * m.z[arc] for arc in m.arc), sense=pyo.maximize)
+    master = LinearMaster(compile_model(m))
+    sets = contracted(instance.arcs)
+    master.add((), [Cuts(n).row(members) for members in sets])
+    assert master.solve().objective == pytest.approx(arborescence(instance.arcs)[1])
+    assert all(len(members) > 1 and 0 not in members for members in sets)
+
+
+def test_few_rounds_are_left_where_the_dual_is_good():
+    instance = random(15, 2, strength=1.0)
+    begun = solve(GrandparentParsing(instance), relaxation=True)
+    plain = solve(GrandparentParsing(instance, start="tree"), relaxation=True)
+    assert begun.objective == pytest.approx(plain.objective)
+    assert 0 < len(begun.iterations) < len(plain.iterations)
+
+
+class Stated(GrandparentParsing):
+    def separation(self):
+        return super().separation()
+
+
+def test_a_subclass_that_states_rows_is_not_decided_beforehand():
+    instance = random(5, 0)
+    assert Stated(instance).start == "tree"
+    assert Stated(instance).initial_proof() is None
+    with pytest.raises(InputError, match=r"Stated\.separation"):
+        Stated(instance, start="dual")
+    with pytest.raises(InputError, match="grandparent parts alone"):
+        GrandparentParsing(instance, connectivity="flow", start="dual")
+    with pytest.raises(InputError, match="one of dual, tree, parts"):
+        GrandparentParsing(instance, start="warm")
+    with pytest.raises(InputError, match="one iteration"):
+        GrandparentParsing(instance, iterations=0)
+
+
+def test_a_subclass_with_a_master_of_its_own_does_not_get_another_ones():
+    class Shallow(GrandparentParsing):
+        """Tokens hang from the root alone."""
+
+        def master(self):
+            m = super().master()
+            for arc in m.inner:
+                m.z[arc].setub(0)
+            m.shallow = m.one_head.__class__(m.token, rule=lambda m, t: m.z[0, t] == 1)
+            return m
+
+    instance = random(4, 1)
+    deep = solve(GrandparentParsing(instance, start="parts"))
+    shallow = solve(Shallow(instance, start="parts"))
+    assert shallow.answer == (0, 0, 0, 0)
+    assert shallow.objective <= deep.objective
+    assert solve(GrandparentParsing(instance, start="parts")).answer == deep.answer
+
+
+def test_no_tree():
+    arcs = np.full((4, 4), -np.inf)
+    arcs[1, 2] = arcs[2, 1] = arcs[0, 3] = 1.0
+    dual = CombinatorialDual(Instance(arcs))
+    assert not dual.is_feasible
+    assert not solve(GrandparentParsing(Instance(arcs))).is_optimal
