@@ -161,6 +161,32 @@ def descend(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, step
 
 
 @njit(cache=True)
+def absorb(start: Ints, arcs: Ints, score: Floats, p: Floats, room: Floats) -> None:
+    """Move shares of positive scores to the arcs that have most room for them.
+
+    Parameters
+    ----------
+    room
+        By how much the score of each arc may rise, shape (N²,); overwritten by what is left.
+    """
+    for c in range(len(score)):
+        if score[c] <= 0.0:
+            continue
+        first, end = start[c], start[c + 1]
+        most = first
+        for k in range(first, end):
+            if room[arcs[k]] > room[arcs[most]]:
+                most = k
+        for k in range(first, end):
+            if k != most and p[k] > 0.0 and room[arcs[most]] > room[arcs[k]]:
+                moved = min(score[c] * p[k], 0.5 * (room[arcs[most]] - room[arcs[k]]))
+                p[k] = max(p[k] - moved / score[c], 0.0)
+                p[most] += moved / score[c]
+                room[arcs[most]] -= moved
+                room[arcs[k]] += moved
+
+
+@njit(cache=True)
 def simplify(start: Ints, arcs: Ints, score: Floats, p: Floats, count: int, arc: Floats) -> tuple[int, float]:
     """Drop factors with an impossible arc, and arcs that every tree holds from the others; in place.
 

@@ -1,94 +1,174 @@
-"""Scores of tuples of tokens under tables with exact keys, and the changes that learning makes to them.
+"""Scores of tuples of tokens as sums of their features' weights, and the changes that learning makes to these.
 
-The tables are those of :mod:`solvers.factored_scores`, with templates of any number of tokens: a tuple's key joins one
-conjunction of each token with a relation of the tuple, a small number below the table's number of relations.
+The features are those of an index (:mod:`solvers.tuple_index`).  Each has a row of weights: one for the tuple as it is,
+and, where rows are longer, one for each bin that a tuple may be in besides, as an arc is in one of its distance.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvers.factored_scores import Codes, Singles, Table, _claim, _find, _hash, distance_bin
+from solvers.tuple_index import Index, Radix, below, index_of, num_varied, prefix_node
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Shorts = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 
+class Table(NamedTuple):
+    """Features with their weights.
+
+    Attributes
+    ----------
+    radix, keys
+        What the features are: their keys, ascending, shape (features,).
+    features
+        Where they are found.
+    weights
+        Shape (features, weights a feature).
+    """
+
+    radix: Radix
+    keys: Ints
+    features: Index
+    weights: Singles
+
+
+def table_of(radix: Radix, keys: Ints, weights: Singles) -> Table:
+    """A table of features whose keys ascend."""
+    if len(weights) != len(keys):
+        raise ValueError(f"expected weights of {len(keys)} features, not of {len(weights)}")
+    return Table(radix, keys, index_of(radix, keys), weights)
+
+
 @njit(cache=True)
-def score_tuples(codes: Codes, table: Table, columns: Ints, relation: Ints) -> Floats:
-    """Scores of tuples, shape (parts,).
+def score_tuples(codes: Shorts, index: Index, weights: Singles, columns: Ints, relation: Ints, bins: Ints) -> Floats:
+    """Scores of tuples, shape (tuples,).  It is fast where tuples that share all tokens but the last are neighbours.
 
     Parameters
     ----------
     codes
         Shape (conjunctions, columns): the code of each conjunction in each token, -1 where it is unknown.
+    weights
+        Shape (features, weights a feature).
     columns
-        The tokens, shape (parts, r).
+        The tokens of each tuple, shape (tuples, tokens).
     relation
-        Shape (parts,).
+        Shape (tuples,).
+    bins
+        Which weight counts besides the first, shape (tuples,); not looked at where a feature has one weight.
     """
     scores = np.zeros(len(columns))
-    width = columns.shape[1]
-    wanted = np.empty(len(columns), np.int64)
-    slots = np.empty(len(columns), np.int64)
-    held = np.empty(len(columns), np.int64)
-    for t in range(len(table.templates)):
-        # All first looks at the table without a branch between them, so that the memory can answer many at a time.
-        for part in range(len(columns)):
-            key = table.offsets[t] + relation[part]
-            unknown = 0
-            for k in range(width):
-                code = codes[table.templates[t, k], columns[part, k]]
-                unknown |= code
-                key += code * table.strides[t, k]
-            wanted[part] = key if unknown >= 0 else -2
-            slots[part] = _hash(wanted[part], len(table.keys) - 1)
-            held[part] = table.keys[slots[part]]
-        for part in range(len(columns)):
-            slot = slots[part]
-            if wanted[part] >= 0 and held[part] != wanted[part] and held[part] >= 0:
-                slot = _find(table.keys, wanted[part])
-                held[part] = wanted[part] if slot >= 0 else -1
-            if held[part] == wanted[part]:
-                scores[part] += table.values[slot, 0]
+    wide = weights.shape[1] > 1
+    groups, slots = _groups(columns), index.slots
+    for t in range(len(index.templates)):
+        depth = num_varied(index, t)
+        last = index.varied[t, max(depth - 1, 0)] if depth > 0 else 0
+        own, base = codes[index.templates[t, last]], index.first_start[t]
+        if depth <= 1:
+            for k in range(len(columns)):
+                code = np.int64(own[columns[k, last]])
+                if code >= 0:
+                    feature = np.int64(index.first[base + code * index.relations + relation[k]])
+                    if feature >= 0:
+                        scores[k] += weights[feature, 0]
+                        if wide:
+                            scores[k] += weights[feature, bins[k]]
+            continue
+        front, middle = index.varied[t, 0], index.varied[t, 1]
+        of_front, of_middle = codes[index.templates[t, front]], codes[index.templates[t, middle]]
+        for g in range(len(groups) - 1):
+            begin = groups[g]
+            if depth <= 3:  # prefix_node by hand: most templates have no more tokens, and most time goes here
+                code = np.int64(of_front[columns[begin, front]])
+                if code < 0:
+                    continue
+                node = np.int64(index.first[base + code])
+                if depth == 3 and node >= 0:
+                    code = np.int64(of_middle[columns[begin, middle]])
+                    node = below(slots, node, code) if code >= 0 else np.int64(-1)
+            else:
+                node = prefix_node(index, codes, t, columns[begin], depth)
+            if node < 0:
+                continue
+            for k in range(begin, groups[g + 1]):
+                code = np.int64(own[columns[k, last]])
+                if code >= 0:
+                    feature = below(slots, node, code * index.relations + relation[k])
+                    if feature >= 0:
+                        scores[k] += weights[feature, 0]
+                        if wide:
+                            scores[k] += weights[feature, bins[k]]
     return scores
 
 
 @njit(cache=True)
-def score_allowed_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, allowed: Bools) -> Floats:
-    """As :func:`solvers.factored_scores.score_arcs`, of the allowed arcs alone; shape (N, N), 0 elsewhere."""
-    size = len(allowed)
-    scores = np.zeros((size, size))
-    count = 0
-    pairs = np.empty((size * size, 2), np.int64)
-    for h in range(size):
-        for m in range(1, size):
-            if allowed[h, m]:
-                pairs[count, 0], pairs[count, 1] = h, m
-                count += 1
-    total = np.zeros(count)
-    wanted, slots, held = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
-    for t in range(len(table.templates)):
-        heads, modifiers = codes[table.templates[t, 0]], codes[table.templates[t, 1]]
-        for k in range(count):
-            h, m = pairs[k]
-            first, second = np.int64(heads[h]), np.int64(modifiers[m])
-            key = table.offsets[t] + first * table.strides[t, 0] + second * table.strides[t, 1] + (h > m)
-            wanted[k] = key if (first | second) >= 0 else -2
-            slots[k] = _hash(wanted[k], len(table.keys) - 1)
-            held[k] = table.keys[slots[k]]
-        for k in range(count):
-            slot = slots[k]
-            if wanted[k] >= 0 and held[k] != wanted[k] and held[k] >= 0:
-                slot = _find(table.keys, wanted[k])
-                held[k] = wanted[k] if slot >= 0 else -1
-            if held[k] == wanted[k]:
-                total[k] += table.values[slot, 0] + table.values[slot, 1 + distance_bin(pairs[k, 0], pairs[k, 1])]
+def _groups(columns: Ints) -> Ints:
+    """Where tuples begin that differ from the one before in another token than the last; and their number."""
+    count, width = columns.shape
+    starts = np.empty(count + 1, np.int64)
+    groups = 0
     for k in range(count):
-        scores[pairs[k, 0], pairs[k, 1]] = total[k]
+        same = k > 0
+        for position in range(width - 1):
+            same = same and columns[k, position] == columns[k - 1, position]
+        if not same:
+            starts[groups] = k
+            groups += 1
+    starts[groups] = count
+    return starts[: groups + 1]
+
+
+@njit(cache=True)
+def mark_tuples(
+    codes: Shorts, index: Index, delta: Singles, columns: Ints, relation: Ints, bins: Ints, sign: float, marked: Ints
+) -> int:
+    """Add ``sign`` to the weights of tuples' features in ``delta``; the features go to ``marked``, some of them twice.
+
+    Returns how many were written; there is room for a feature of each tuple and template.
+    """
+    count = 0
+    wide, slots = delta.shape[1] > 1, index.slots
+    for t in range(len(index.templates)):
+        depth = num_varied(index, t)
+        last = index.varied[t, depth - 1] if depth > 0 else 0
+        for k in range(len(columns)):
+            code = np.int64(codes[index.templates[t, last], columns[k, last]])
+            if code < 0:
+                continue
+            label = code * index.relations + relation[k]
+            if depth > 1:
+                node = prefix_node(index, codes, t, columns[k], depth)
+                feature = below(slots, node, label) if node >= 0 else np.int64(-1)
+            else:
+                feature = np.int64(index.first[index.first_start[t] + label])
+            if feature >= 0:
+                delta[feature, 0] += sign
+                if wide:
+                    delta[feature, bins[k]] += sign
+                marked[count] = feature
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def score_between(tags: Ints, between: Singles, allowed: Bools, scores: Floats) -> None:
+    """Add the weights of the tags between head and modifier to the scores of allowed arcs, shape (N, N).
+
+    Parameters
+    ----------
+    tags
+        A small code of each position.
+    between
+        Weights by tag of the head, of the modifier, side (is the head to the right), and of a tag that occurs between.
+    """
+    size = len(allowed)
     seen = np.zeros(len(between), dtype=np.bool_)
     found = np.empty(len(between), dtype=np.int64)
     for h in range(size):
@@ -107,30 +187,3 @@ def score_allowed_arcs(codes: Codes, table: Table, tags: Ints, between: Singles,
                     found[count] = tags[m]
                     count += 1
                 m += step
-    return scores
-
-
-@njit(cache=True)
-def mark_tuples(
-    codes: Codes, table: Table, delta: Singles, columns: Ints, relation: Ints, sign: float, slots: Ints
-) -> int:
-    """Add ``sign`` to the features of tuples; how many slots were written, some more than once.
-
-    The table must have room for one key a tuple and template.
-    """
-    count = 0
-    width = columns.shape[1]
-    for part in range(len(columns)):
-        for t in range(len(table.templates)):
-            key = table.offsets[t] + relation[part]
-            known = True
-            for k in range(width):
-                code = codes[table.templates[t, k], columns[part, k]]
-                known = known and code >= 0
-                key += code * table.strides[t, k]
-            if known:
-                slot, _ = _claim(table.keys, key)
-                delta[slot, 0] += sign
-                slots[count] = slot
-                count += 1
-    return count

@@ -17,9 +17,10 @@ and a dual value is what p makes of an arc's score.  The bound is brought down b
 same relaxation by column generation, whose columns are trees and whose pricing problem is the dynamic program, is
 :mod:`problems.nonlocal_parsing.columns`.
 
-Beyond the source: p starts from the max-marginals of the local parts; steps aim at the best tree known; and arcs whose
-max-marginal under ψ does not beat that tree are gone for good, with all positive factors that need them.  Nearly every
-sentence is then proved at the root, within a few calls of the dynamic program.
+Beyond the source: p starts where products are tight if every word has its best head; steps aim at the best tree known;
+arcs whose max-marginal under ψ does not beat that tree are gone for good, with all positive factors that need them; and
+shares move to the arcs whose max-marginals leave most room.  Nearly every sentence is then proved at the root, within a
+few calls of the dynamic program.  Candidate heads are ranked by the max-marginals of a first-order parser.
 
 Sources: X. Qian, Y. Liu, *Branch and bound algorithm for dependency parsing with non-local features*, TACL 1 (2013);
 M. Collins, *Discriminative training methods for hidden Markov models*, EMNLP 2002; K. Hall, *K-best spanning tree

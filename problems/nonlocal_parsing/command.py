@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from colgen import solve
 from colgen.result import Result
-from colgen.template import Template
+from colgen.stop import StopRule
+from colgen.template import Material, Solved, Template
+from problems.dependency.conll import conll_lines
+from problems.dependency.drawing import draw_tree
+from problems.dependency.reading import heads_data, read_sentences
+from problems.dependency.sentence import Heads
+from problems.nonlocal_parsing import training
 from problems.nonlocal_parsing.demo import planted, random_factors
 from problems.nonlocal_parsing.experiment import bench_nonlocal_parsing
 from problems.nonlocal_parsing.instance import Instance
-from problems.nonlocal_parsing.reading import read_instance, score_instance
+from problems.nonlocal_parsing.reading import OPTIONS, ScoredSentence, Scorer, is_model, read_instance, score_instance
+from problems.nonlocal_parsing.scoring import Model
 from problems.nonlocal_parsing.template import NonlocalParsing
-from problems.nonlocal_parsing.training import train_from_folder
+from problems.nonlocal_parsing.training import train_from_files
+
+
+def _problem(instance: Instance) -> NonlocalParsing:
+    return NonlocalParsing(instance, k=instance.best if isinstance(instance, ScoredSentence) else 1)
+
+
+def _trees(instance: Instance, result: Result) -> list[Heads]:
+    """The trees of an answer, best first."""
+    several = isinstance(instance, ScoredSentence) and instance.best > 1
+    return list(result.answer) if several else [result.answer]
 
 
 def _lines(instance: Instance, result: Result) -> Sequence[str]:
+    if isinstance(instance, ScoredSentence):
+        return _conll(instance, result)
     words = ("root", *instance.words)
     width = max(map(len, words))
     return [
@@ -24,11 +46,43 @@ def _lines(instance: Instance, result: Result) -> Sequence[str]:
     ]
 
 
+def _conll(instance: ScoredSentence, result: Result) -> list[str]:
+    """The sentence with its best trees, one below the other; with several, a comment says what each scores."""
+    assert instance.sentence is not None  # that of the model's scores
+    if result.answer is None:
+        return [*conll_lines(replace(instance.sentence, heads=None)), ""]
+    lines = []
+    trees = _trees(instance, result)
+    for number, heads in enumerate(trees, 1):
+        if instance.best > 1:
+            lines.append(f"# tree {number} of {len(trees)}, score {instance.objective(heads):.6g}")
+        lines += [*conll_lines(instance.sentence.with_heads(heads)), ""]
+    return lines
+
+
 def _data(instance: Instance, result: Result) -> Any:
-    return [
-        {"number": number, "word": word, "head": head}
-        for number, (word, head) in enumerate(zip(instance.words, result.answer, strict=True), 1)
-    ]
+    trees = [heads_data(instance.words, heads) for heads in _trees(instance, result)]
+    return trees if isinstance(instance, ScoredSentence) and instance.best > 1 else trees[0]
+
+
+def _draw(instance: Instance, result: Result) -> Any:
+    return draw_tree(instance.words, _trees(instance, result)[0])
+
+
+def _solve_all(
+    material: Material, model: Path, options: Mapping[str, str], stop: Sequence[StopRule]
+) -> Iterator[Solved] | None:
+    """All sentences with the heads of their best trees."""
+    if "sentence" in options:
+        return None
+    scorer = Scorer(Model.load(model), options)
+    return (_solved(scorer.score(sentence), stop) for sentence in read_sentences(material))
+
+
+def _solved(instance: ScoredSentence, stop: Sequence[StopRule]) -> Solved:
+    result = solve(_problem(instance), stop=stop)
+    data = None if result.answer is None else _data(instance, result)
+    return Solved(_conll(instance, result), data, result.termination, result.objective, result.dual_bound)
 
 
 TEMPLATE = Template(
@@ -36,11 +90,17 @@ TEMPLATE = Template(
     title="Dependency parsing with non-local factors: the best tree, bounded by dynamic programs",
     source="Qian and Liu (2013)",
     read=read_instance,
-    problem=NonlocalParsing,
+    problem=_problem,
     lines=_lines,
     data=_data,
+    draw=_draw,
     demo=(planted, random_factors),
     benchmarks={"nonlocal_parsing": bench_nonlocal_parsing},
-    train=train_from_folder,
+    train=train_from_files,
+    train_options=training.OPTIONS,
+    train_files=True,
     score=score_instance,
+    score_options=OPTIONS,
+    solve_all=_solve_all,
+    is_model=is_model,
 )

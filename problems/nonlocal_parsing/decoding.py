@@ -12,7 +12,7 @@ from problems.nonlocal_parsing.scoring import Model
 from problems.nonlocal_parsing.template import NonlocalParsing
 from solvers.eisner import best_tree
 
-_LIMIT = 2.0
+_LIMIT = 0.5
 """Seconds that a sentence may take in training; its best tree so far is then taken for the best."""
 
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import cycle
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from problems.dependency.drawing import draw_tree as draw_arcs
 from problems.nonlocal_parsing.measuring import Parsed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class Setting(NamedTuple):
+    """Parses of a corpus in one setting, and how many heads are right, in percent."""
+
+    runs: Sequence[Parsed]
+    accuracy: float
 
 
 def draw_tree(
@@ -20,47 +30,48 @@ def draw_tree(
     *,
     marked: Collection[tuple[int, int]] = (),
 ) -> Axes:
-    """A tree as arcs over its words; ``marked`` arcs (head, modifier) stand out."""
+    """A tree as arcs over its words, see :func:`problems.dependency.drawing.draw_tree`; ``marked`` arcs are thick."""
     import matplotlib.pyplot as plt
 
     if ax is None:
         ax = plt.figure(figsize=(max(4.0, 0.9 * len(words)), 2.6), layout="constrained").subplots()
-    top = 1.0
-    for m, h in enumerate(heads, 1):
-        colour = "tab:red" if (h, m) in marked else "tab:blue"
-        height = 0.35 + 0.35 * abs(m - h) if h else 0.0
-        if h == 0:
-            ax.annotate("", (m, 0.12), (m, 1.0), arrowprops={"arrowstyle": "->", "color": colour})
-            continue
-        x = np.linspace(h, m, 40)
-        y = 0.12 + height * (1.0 - ((x - (h + m) / 2) / (abs(m - h) / 2)) ** 2)
-        ax.plot(x, y, color=colour, linewidth=1.5)
-        ax.annotate("", (m, 0.1), (x[-3], y[-3]), arrowprops={"arrowstyle": "->", "color": colour})
-        top = max(top, 0.2 + height)
-    for m, word in enumerate(words, 1):
-        ax.text(m, -0.02, word, ha="center", va="top")
-    ax.set_xlim(0.4, len(words) + 0.6)
-    ax.set_ylim(-0.35, top + 0.1)
-    ax.axis("off")
+    draw_arcs(words, heads, marked=marked, ax=ax)
     return ax
 
 
-def draw_by_length(runs: Mapping[str, Sequence[Parsed]], width: int = 5) -> Any:
-    """Mean seconds, and mean calls of the dynamic program, against sentence length; one curve a setting."""
-    import matplotlib.pyplot as plt
+_STYLES = (("-", "o", "0.0"), ("--", "s", "0.0"), (":", "^", "0.0"), ("-", "D", "0.6"), ("--", "v", "0.6"))
+"""Line, marker and grey of each setting: told apart without colours."""
 
-    figure = plt.figure(figsize=(10.0, 4.0), layout="constrained")
-    axes = figure.subplots(1, 2)
-    for name, parsed in runs.items():
-        lengths = np.array([r.words for r in parsed])
-        bins = (lengths - 1) // width
-        x = [width * b + (width + 1) / 2 for b in np.unique(bins)]
-        for ax, values in zip(axes, ([r.seconds for r in parsed], [r.calls for r in parsed]), strict=True):
-            means = [np.array(values)[bins == b].mean() for b in np.unique(bins)]
-            ax.plot(x, means, marker="o", markersize=3, label=name)
-    for ax, label in zip(axes, ("seconds", "calls of the dynamic program"), strict=True):
-        ax.set_xlabel("words in the sentence")
-        ax.set_ylabel(label)
-        ax.legend()
-    axes[0].set_yscale("log")
+
+def draw_candidates(corpora: Mapping[str, Mapping[str, Setting]], width: int = 5) -> Figure:
+    """Of each corpus, by candidate heads: seconds and calls against sentence length, and accuracy against speed."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12.0, 3.6 * len(corpora)), layout="constrained")
+    rows = figure.subplots(len(corpora), 3, squeeze=False)
+    for (corpus, settings), axes in zip(corpora.items(), rows, strict=True):
+        for (name, setting), (line, marker, grey) in zip(settings.items(), cycle(_STYLES)):
+            style = {"linestyle": line, "marker": marker, "markersize": 4, "color": grey, "label": name}
+            lengths = np.array([run.words for run in setting.runs])
+            bins = (lengths - 1) // width
+            middles = [width * b + (width + 1) / 2 for b in np.unique(bins)]
+            several = ([run.seconds for run in setting.runs], [run.calls for run in setting.runs])
+            for ax, values in zip(axes, several, strict=False):
+                ax.plot(middles, [np.array(values)[bins == b].mean() for b in np.unique(bins)], **style)
+            speed = lengths.sum() / sum(run.seconds for run in setting.runs)
+            axes[2].plot([speed], [setting.accuracy], marker, color=grey)
+            axes[2].annotate(name, (speed, setting.accuracy), textcoords="offset points", xytext=(6, -4))
+        labels = (
+            ("words in the sentence", "seconds", f"{corpus}: seconds, scores included"),
+            ("words in the sentence", "calls", f"{corpus}: calls of the dynamic program"),
+            ("words a second", "heads right (%)", f"{corpus}: accuracy and speed"),
+        )
+        for ax, (x, y, title) in zip(axes, labels, strict=True):
+            ax.set_xlabel(x)
+            ax.set_ylabel(y)
+            ax.set_title(title, fontsize=10)
+            ax.grid(alpha=0.3)
+        axes[0].set_yscale("log")
+        axes[0].legend(title="candidate heads", fontsize=8, title_fontsize=8)
+        axes[2].margins(0.2)
     return figure

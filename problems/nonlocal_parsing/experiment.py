@@ -15,10 +15,12 @@ import numpy as np
 from colgen import InputError
 from colgen.template import BenchOptions, Figure
 from problems.dependency.sentence import Heads, Sentence
-from problems.nonlocal_parsing.decoding import accuracy, usable
-from problems.nonlocal_parsing.drawing import draw_by_length
+from problems.nonlocal_parsing.decoding import accuracy
+from problems.nonlocal_parsing.drawing import Setting, draw_candidates
+from problems.nonlocal_parsing.examples import Examples
 from problems.nonlocal_parsing.families import COMBINATION, FAMILIES
-from problems.nonlocal_parsing.learning import begin
+from problems.nonlocal_parsing.learner import Learner
+from problems.nonlocal_parsing.learning import BACKBONE, FILTER, MORE, Settings, run_pass
 from problems.nonlocal_parsing.measuring import (
     Parsed,
     compare_methods,
@@ -55,7 +57,7 @@ class Plan:
     more_epochs: int = 2
     limit: float = 10.0
     methods: int = 200
-    mips: int = 40
+    mips: int = 30
     mip_limit: float = 20.0
     lengths: tuple[int, ...] = (20, 30, 40, 60)
 
@@ -75,14 +77,14 @@ def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
     if options.quick:
         corpora = corpora[:1]
     figures: list[Figure] = []
-    curves: dict[str, list[Parsed]] = {}
+    curves: dict[str, dict[str, Setting]] = {}
     for number, corpus in enumerate(corpora):
-        measured, runs = measure_corpus(corpus.cut(plan.learn, plan.test), plan, options, first=number == 0)
+        cut = corpus.cut(plan.learn, plan.test)
+        measured, curves[corpus.name] = measure_corpus(cut, plan, options, first=number == 0)
         figures += measured
-        curves.update({f"{corpus.name}, {label}" if len(corpora) > 1 else label: r for label, r in runs.items()})
     figures += kernel_speed(plan.lengths)
     if options.plot is not None:
-        draw_by_length(curves).savefig(options.plot, dpi=150)
+        draw_candidates(curves).savefig(options.plot, dpi=150)
     return figures
 
 
@@ -93,7 +95,7 @@ def _folders(data: Path) -> list[Path]:
 
 def measure_corpus(
     corpus: Corpus, plan: Plan, options: BenchOptions, *, first: bool
-) -> tuple[list[Figure], dict[str, list[Parsed]]]:
+) -> tuple[list[Figure], dict[str, Setting]]:
     """Accuracy of all models; then speed, effort and proofs of the combination.
 
     The figures of the first corpus that name no language are the benchmark's headline.
@@ -108,12 +110,13 @@ def measure_corpus(
         figures += _quality(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
         options.say(f"{name}, {label}: {figures[-2].value:.2f}% with, {figures[-1].value:.2f}% without punctuation")
     assert chosen is not None  # it is among the models
-    curves: dict[str, list[Parsed]] = {}
+    curves: dict[str, Setting] = {}
     for k in CANDIDATES:
         label = "unpruned" if k is None else f"k{k}"
         runs = parse_all(chosen, corpus.test, k, plan.limit)
-        curves[label] = runs
-        figures += _quality(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
+        quality = _quality(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
+        curves["all" if k is None else str(k)] = Setting(runs, quality[1].value)
+        figures += quality
         measured = speed(runs, f"{name}_{label}")
         if first:
             figures += speed(runs, label)
@@ -129,19 +132,25 @@ def measure_corpus(
 
 def models(corpus: Corpus, plan: Plan, options: BenchOptions) -> Iterator[tuple[str, Model]]:
     """The backbone, each family with it, the combination, and the third-order parser."""
-    learn_from = usable(corpus.learn)
-    common = begin(corpus.learn, filter_epochs=plan.filter_epochs, say=options.say)
-    common.learn(learn_from, plan.epochs, np.random.default_rng(0), options.say, name="backbone")
+    examples = Examples(corpus.learn)
+    settings = Settings(filter_epochs=plan.filter_epochs, epochs=plan.epochs, family_epochs=plan.more_epochs)
+    common = Learner(examples, settings.backbone)
+    for epoch in range(plan.filter_epochs):
+        run_pass(common, FILTER, epoch, settings, options.say)
+    for epoch in range(plan.epochs):
+        run_pass(common, BACKBONE, epoch, settings, options.say)
     wanted: dict[str, tuple[str, ...]] = {"backbone": ()}
     wanted |= {family: (family,) for family in FAMILIES}
     wanted["combination"] = COMBINATION
     for label, families in wanted.items():
         learner = common.with_families(families)
-        learner.learn(learn_from, plan.more_epochs, np.random.default_rng(1), options.say, name=label)
+        for epoch in range(plan.more_epochs):
+            run_pass(learner, MORE, epoch, settings, options.say, label)
         yield label, learner.averaged()
-    third = begin(corpus.learn, backbone="third", filter_epochs=plan.filter_epochs, say=options.say)
-    for epochs, seed in ((plan.epochs, 0), (plan.more_epochs, 1)):
-        third.learn(learn_from, epochs, np.random.default_rng(seed), options.say, name="third order")
+    third = common.afresh("third")
+    for stage, epochs in ((BACKBONE, plan.epochs), (MORE, plan.more_epochs)):
+        for epoch in range(epochs):
+            run_pass(third, stage, epoch, settings, options.say, "third order")
     yield "third_order", third.averaged()
 
 

@@ -209,12 +209,15 @@ class Pattern:
         Whether the words must stand side by side.
     head
         With a free head: a further word, anywhere outside of the slots, is tried in turn as number ``len(slots)``.
+    same
+        Pairs of numbers of slots whose words must have one form, as *in* and *in* of "in time rather than in space".
     """
 
     slots: tuple[Slot, ...]
     arcs: tuple[tuple[int, int], ...]
     adjacent: bool = False
     head: bool = False
+    same: tuple[tuple[int, int], ...] = ()
 
 
 class Patterns(Family):
@@ -228,6 +231,10 @@ class Patterns(Family):
             raise InputError(f"pattern {name}: expected arcs among the numbers 0, ..., {width - 1}, not {pattern.arcs}")
         if len({m for _, m in pattern.arcs}) < len(pattern.arcs):
             raise InputError(f"pattern {name}: a word has two heads")
+        if any(not 0 <= number < len(pattern.slots) for pair in pattern.same for number in pair):
+            raise InputError(
+                f"pattern {name}: expected equal words among {len(pattern.slots)} slots, not {pattern.same}"
+            )
         self.name = f"pattern_{name}"
         self.pattern = pattern
         self.templates = ((_0,) * width,)
@@ -246,6 +253,9 @@ class Patterns(Family):
                 for word in places
                 if not row or (word == row[-1] + 1 if pattern.adjacent else word > row[-1])
             ]
+        forms = words.sentence.forms
+        for first, last in pattern.same:
+            partial = [row for row in partial if forms[row[first] - 1].lower() == forms[row[last] - 1].lower()]
         if pattern.head:
             partial = [(*row, word) for row in partial for word in range(size) if word not in row]
         found = [row for row in partial if all(allowed[row[h], row[m]] for h, m in pattern.arcs)]

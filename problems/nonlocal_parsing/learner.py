@@ -1,50 +1,85 @@
-"""A model in training: steps of the averaged structured perceptron (Collins, 2002)."""
+"""A model in training: steps of the averaged structured perceptron (Collins, 2002).
+
+The features are fixed beforehand: those that the right trees have often enough.  What only wrong trees have would be
+most of all features, and weights for it do not make fresh sentences any better.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from problems.dependency.features import Encoded
-from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.decoding import decode
-from problems.nonlocal_parsing.families import Words
-from problems.nonlocal_parsing.scoring import GRAND, Model, adjacent_features, outermost_features
+from problems.nonlocal_parsing.examples import Example, Examples, tree_tuples
+from problems.nonlocal_parsing.local_parts import Tuples, tree_arcs
+from problems.nonlocal_parsing.scoring import Model
 from solvers import factor_sets
 from solvers.eisner import Parts, best_tree
-from solvers.factored_scores import score_arcs, table_of
-from solvers.margin_updates import mark_arcs, mark_between, squared_norm, take_step
-from solvers.tuple_scores import mark_tuples
+from solvers.margin_updates import mark_between, take_step
+from solvers.tuple_scores import mark_tuples, table_of
 
 Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]
 Say = Callable[[str], None]
 
 
+class _Average:
+    """Weights that are changed in place, and the sums that their average needs."""
+
+    def __init__(self, weights: Singles) -> None:
+        self.weights = weights.reshape(-1, weights.shape[-1]) if weights.ndim == 2 else weights.reshape(-1, 1)
+        self.sums, self.delta = np.zeros_like(self.weights), np.zeros_like(self.weights)
+        self.shape = weights.shape
+
+    def step(self, places: Ints, count: int, number: float) -> None:
+        """Add what ``delta`` has at places, some named twice; it becomes zero."""
+        take_step(self.weights, self.sums, self.delta, places, count, 1.0, number)
+
+    def mean(self, number: float) -> Singles:
+        """The average of the weights over so many steps."""
+        mean: Singles = (self.weights - self.sums / np.float32(max(number, 1.0))).reshape(self.shape)
+        return mean
+
+
 class Learner:
-    """A model in training, with the sums that its average needs.
+    """A model in training.
 
     Attributes
     ----------
     model
         The weights after the last step, not averaged.
     number
-        Sentences seen.
+        Sentences seen, by the filter and by the rest.
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, examples: Examples, backbone: str = "grandchild", families: Sequence[str] = ()) -> None:
+        empty = Model.zero(examples.vocabulary, backbone, families)
+        features = examples.features(empty, tuple(empty.tables))
+        self._start(examples, Model.zero(examples.vocabulary, backbone, families, features))
+
+    def _start(self, examples: Examples, model: Model) -> None:
+        self.examples, self.model = examples, model
         self.number = {"filter": 0, "rest": 0}
-        self._sums = {name: np.zeros_like(table.values) for name, table in model.tables.items()}
-        self._delta = {name: np.zeros_like(table.values) for name, table in model.tables.items()}
-        self._between_sums = {name: np.zeros_like(w) for name, w in model.between.items()}
-        self._between_delta = {name: np.zeros_like(w) for name, w in model.between.items()}
-        self._triple_sums = None if model.triples is None else np.zeros_like(model.triples)
-        self._triple_delta = None if model.triples is None else np.zeros_like(model.triples)
-        self._claimed = dict.fromkeys(model.tables, 0)
+        self._tables = {name: _Average(table.weights) for name, table in model.tables.items()}
+        self._between = {name: _Average(weights) for name, weights in model.between.items()}
+        self._triples = None if model.triples is None else _Average(model.triples)
+
+    def _all(self) -> dict[str, _Average]:
+        """Everything that is averaged, by name."""
+        named = {f"table.{name}": average for name, average in self._tables.items()}
+        named |= {f"between.{name}": average for name, average in self._between.items()}
+        return named if self._triples is None else {**named, "triples": self._triples}
+
+    def afresh(self, backbone: str) -> Learner:
+        """A learner with another backbone, which has the filter and nothing else from this one."""
+        begun, learner = self.averaged(compact=False), Learner(self.examples, backbone)
+        learner._tables["filter"].weights[:] = begun.tables["filter"].weights
+        learner._between["filter"].weights[:] = begun.between["filter"].reshape(-1, 1)
+        return learner
 
     def with_families(self, families: Sequence[str]) -> Learner:
         """A learner that goes on with factors of these families from the average so far; this one stays as it is.
@@ -52,185 +87,162 @@ class Learner:
         It takes its own average, over its own steps: the families' weights would else count as zero for all the steps
         before they came, and what the backbone's weights leave to them would be missing.
         """
-        begun = self.averaged()
-        model = Model.zero(self.model.vocabulary, self.model.backbone, families)
-        for name in model.tables.keys() & begun.tables.keys():
-            model.tables[name] = begun.tables[name]
-        model.between.update(begun.between)
-        if begun.triples is not None:
-            model = dataclasses.replace(model, triples=begun.triples)
-        fresh = Learner(model)
-        fresh._claimed = {name: int((table.keys >= 0).sum()) for name, table in model.tables.items()}
-        return fresh
+        begun = self.averaged(compact=False)
+        empty = Model.zero(begun.vocabulary, begun.backbone, families)
+        model = dataclasses.replace(empty, tables={}, between=begun.between, triples=begun.triples)
+        fresh = [name for name in empty.tables if name not in begun.tables]
+        features = self.examples.features(empty, fresh)
+        for name, table in empty.tables.items():
+            if name in begun.tables:
+                model.tables[name] = begun.tables[name]
+            else:
+                zero = np.zeros((len(features[name]), table.weights.shape[1]), dtype=np.float32)
+                model.tables[name] = table_of(table.radix, features[name], zero)
+        learner = object.__new__(Learner)
+        learner._start(self.examples, model)
+        return learner
 
     # --- steps -------------------------------------------------------------------------------------------------------
 
-    def learn_filter(self, sentences: Sequence[Sentence], epochs: int, rng: np.random.Generator, say: Say) -> None:
-        """Train the classifier that picks candidate heads: a first-order parser."""
-        encoded = [self.model.vocabulary.encode(sentence) for sentence in sentences]
-        for epoch in range(1, epochs + 1):
-            wrong = 0
-            for i in rng.permutation(len(sentences)).tolist():
-                codes = encoded[i]
-                table = self.model.tables["filter"]
-                scores = score_arcs(codes.codes, table, codes.tags, self.model.between["filter"])
-                np.fill_diagonal(scores, 0.0)
-                scores[:, 0] = 0.0
-                found = best_tree(Parts(scores))
-                assert found is not None  # every arc is allowed
-                self.number["filter"] += 1
-                gold = np.array([-1, *(sentences[i].heads or ())])
-                wrong += int((gold != found[1]).sum())
-                self._step_arcs("filter", codes, gold, found[1], self.number["filter"])
-            say(f"filter, epoch {epoch}: {wrong} heads wrong in training")
+    def learn_filter(self, rng: np.random.Generator) -> float:
+        """Go over the sentences with the classifier that picks candidate heads, a first-order parser.
+
+        Returns the share of heads that were wrong before each step, in percent.
+        """
+        wrong = words = 0
+        for i in rng.permutation(len(self.examples)).tolist():
+            _, encoded, gold = self.examples.examples[i]
+            everywhere = np.ones((len(gold), len(gold)), dtype=np.bool_)
+            everywhere[:, 0] = False
+            np.fill_diagonal(everywhere, False)
+            found = best_tree(Parts(self.model.score_arcs("filter", encoded, everywhere)))
+            assert found is not None  # every arc is allowed
+            self.number["filter"] += 1
+            words += len(encoded)
+            wrong += int((gold != found[1]).sum())
+            self._step_arcs("filter", encoded, gold, found[1], self.number["filter"])
+        return 100.0 * wrong / words
 
     def learn(
-        self,
-        sentences: Sequence[Sentence],
-        epochs: int,
-        rng: np.random.Generator,
-        say: Say,
-        *,
-        k: int | None = 10,
-        name: str = "",
-    ) -> None:
-        """Go over the sentences so many times, decoding over the filter's candidates and the right tree."""
-        for epoch in range(1, epochs + 1):
-            wrong = words = 0
-            for done, i in enumerate(rng.permutation(len(sentences)).tolist(), 1):
-                sentence = sentences[i]
-                found = decode(self.model.instance(sentence, k, gold=True))
-                self.number["rest"] += 1
-                words += len(sentence)
-                if found is not None and found != sentence.heads:
-                    gold = np.array([-1, *(sentence.heads or ())])
-                    other = np.array([-1, *found])
-                    wrong += int((gold != other).sum())
-                    self._step(sentence, gold, other)
-                if done % 2000 == 0:
-                    say(f"{name}, epoch {epoch}: {done} of {len(sentences)} sentences")
-            say(f"{name}, epoch {epoch}: {100 * wrong / max(words, 1):.2f}% of the heads wrong in training")
+        self, rng: np.random.Generator, *, k: int | None = 10, most: int | None = None, say: Say | None = None
+    ) -> float:
+        """Go over the sentences, decoding over the filter's candidates and the right tree.
 
-    def _step(self, sentence: Sentence, gold: Ints, found: Ints) -> None:
+        Returns the share of heads that were wrong before each step, in percent.
+
+        Parameters
+        ----------
+        most
+            How many sentences are taken; None for all.
+        say
+            Told now and then how far it is.
+        """
+        self._settle_filter()
+        allowed = self.examples.candidates(self.model, k)
+        order = rng.permutation(len(self.examples))[:most].tolist()
+        wrong = words = 0
+        for done, i in enumerate(order, 1):
+            example = self.examples.examples[i]
+            found = decode(self.model.scored(example.words, example.encoded, allowed[i]))
+            self.number["rest"] += 1
+            words += len(example.encoded)
+            if found is not None:
+                other = np.array([-1, *found])
+                missed = int((example.heads != other).sum())
+                if missed:
+                    wrong += missed
+                    self.step(example, other)
+            if say is not None and done % 4000 == 0:
+                say(f"{done} of {len(order)} sentences")
+        return 100.0 * wrong / words
+
+    def _settle_filter(self) -> None:
+        """Take the filter's average for its weights: the rest learns over the candidates that parsing will have."""
+        for average in (self._tables["filter"], self._between["filter"]):
+            average.weights[:] = average.mean(self.number["filter"]).reshape(average.weights.shape)
+            average.sums[:] = 0.0
+        self.number["filter"] = 0
+
+    def step(self, example: Example, found: Ints) -> None:
         """Add the features of the right tree to the weights, subtract those of the tree found."""
+        words, encoded, gold = example
         model, number = self.model, self.number["rest"]
-        encoded = model.vocabulary.encode(sentence)
         self._step_arcs("arcs", encoded, gold, found, number)
-        right, wrong = tree_tuples(model, sentence, gold), tree_tuples(model, sentence, found)
+        right, wrong = tree_tuples(model, words, gold), tree_tuples(model, words, found)
         for name in right:
-            self._step_tuples(name, encoded, right[name], wrong[name], number)
-        if model.triples is not None and self._triple_sums is not None and self._triple_delta is not None:
-            places = [_triple_places(model.triples, encoded, tree) for tree in (gold, found)]
-            flat = self._triple_delta.reshape(-1, 1)
-            for sign, at in zip((1.0, -1.0), places, strict=True):
-                np.add.at(flat[:, 0], at, sign)
-            slots = np.concatenate(places)
-            squared_norm(flat, slots, len(slots))
-            take_step(
-                model.triples.reshape(-1, 1),
-                self._triple_sums.reshape(-1, 1),
-                flat,
-                slots,
-                len(slots),
-                1.0,
-                number,
-            )
+            if name != "arcs":
+                self._step_tuples(name, encoded, right[name], wrong[name], number)
+        if model.triples is not None and self._triples is not None:
+            several = [_triple_places(model.triples, encoded, tree) for tree in (gold, found)]
+            for sign, places in zip((1.0, -1.0), several, strict=True):
+                np.add.at(self._triples.delta[:, 0], places, sign)
+            both = np.concatenate(several)
+            self._triples.step(both, len(both), number)
 
     def _step_arcs(self, name: str, encoded: Encoded, gold: Ints, found: Ints, number: int) -> None:
-        n, templates = len(gold) - 1, len(self.model.tables[name].templates)
-        self._reserve(name, 2 * n * templates)
-        table = self.model.tables[name]
-        slots = np.empty(2 * n * templates, dtype=np.int64)
-        delta = self._delta[name]
-        count = mark_arcs(encoded.codes, table, delta, gold, found, 1.0, slots)
-        count += mark_arcs(encoded.codes, table, delta, found, gold, -1.0, slots[count:])
-        self._claimed[name] += count
-        squared_norm(delta, slots, count)
-        take_step(table.values, self._sums[name], delta, slots, count, 1.0, number)
-        weights, delta = self.model.between[name], self._between_delta[name]
+        n, differ = len(gold) - 1, np.flatnonzero(gold[1:] != found[1:])
+        right, wrong = (Tuples(*(array[differ] for array in tree_arcs(tree))) for tree in (gold, found))
+        self._step_tuples(name, encoded, right, wrong, number)
+        between = self._between[name]
+        delta = between.delta.reshape(between.shape)
         places = np.empty(2 * n * n, dtype=np.int64)
         count = mark_between(encoded.tags, delta, gold, found, 1.0, places)
         count += mark_between(encoded.tags, delta, found, gold, -1.0, places[count:])
-        flat = delta.reshape(-1, 1)
-        squared_norm(flat, places, count)
-        take_step(weights.reshape(-1, 1), self._between_sums[name].reshape(-1, 1), flat, places, count, 1.0, number)
+        between.step(places, count, number)
 
-    def _step_tuples(
-        self, name: str, encoded: Encoded, right: tuple[Ints, Ints], wrong: tuple[Ints, Ints], number: int
-    ) -> None:
-        right, wrong = _without(right, wrong), _without(wrong, right)
-        templates = len(self.model.tables[name].templates)
-        most = (len(right[0]) + len(wrong[0])) * templates
-        if not most:
-            return
-        self._reserve(name, most)
-        table, delta = self.model.tables[name], self._delta[name]
-        slots = np.empty(most, dtype=np.int64)
-        count = mark_tuples(encoded.codes, table, delta, *right, 1.0, slots)
-        count += mark_tuples(encoded.codes, table, delta, *wrong, -1.0, slots[count:])
-        self._claimed[name] += count
-        squared_norm(delta, slots, count)
-        take_step(table.values, self._sums[name], delta, slots, count, 1.0, number)
+    def _step_tuples(self, name: str, encoded: Encoded, right: Tuples, wrong: Tuples, number: int) -> None:
+        table, average = self.model.tables[name], self._tables[name]
+        places = np.empty((len(right.columns) + len(wrong.columns)) * len(table.radix.templates), dtype=np.int64)
+        count = mark_tuples(encoded.codes, table.features, average.delta, *right, 1.0, places)
+        count += mark_tuples(encoded.codes, table.features, average.delta, *wrong, -1.0, places[count:])
+        average.step(places, count, number)
 
-    def _reserve(self, name: str, keys: int) -> None:
-        """Make room for so many more keys."""
-        table = self.model.tables[name]
-        if 2 * (self._claimed[name] + keys) <= len(table.keys):
-            return
-        held = np.flatnonzero(table.keys >= 0)
-        self._claimed[name] = len(held)
-        if 2 * (len(held) + keys) <= len(table.keys):
-            return
-        width = table.values.shape[1]
-        both = np.concatenate([table.values[held], self._sums[name][held]], axis=1)
-        grown = table_of(table, table.keys[held], both, room=2 * (len(held) + keys))
-        self.model.tables[name] = grown._replace(values=np.ascontiguousarray(grown.values[:, :width]))
-        self._sums[name] = np.ascontiguousarray(grown.values[:, width:])
-        self._delta[name] = np.zeros_like(self._sums[name])
+    # --- results -----------------------------------------------------------------------------------------------------
 
-    def averaged(self) -> Model:
-        """The model whose weights are the averages over all steps."""
-        model = self.model
-        tables, between = {}, {}
+    def averaged(self, *, compact: bool = True) -> Model:
+        """The model whose weights are the averages over all steps.
+
+        Parameters
+        ----------
+        compact
+            Leave out features whose weights are zero.
+        """
+        model, number = (
+            self.model,
+            {name: self.number["filter" if name == "filter" else "rest"] for name in self._tables},
+        )
+        tables = {}
         for name, table in model.tables.items():
-            number = max(self.number["filter" if name == "filter" else "rest"], 1)
-            values = table.values - self._sums[name] / np.float32(number)
-            held = np.flatnonzero((table.keys >= 0) & (values != 0.0).any(axis=1))
-            tables[name] = table_of(table, table.keys[held], values[held])
-        for name, weights in model.between.items():
-            number = max(self.number["filter" if name == "filter" else "rest"], 1)
-            between[name] = weights - self._between_sums[name] / np.float32(number)
-        triples = None
-        if model.triples is not None and self._triple_sums is not None:
-            triples = model.triples - self._triple_sums / np.float32(max(self.number["rest"], 1))
+            weights = self._tables[name].mean(number[name])
+            held = (weights != 0.0).any(axis=1)
+            if compact and not held.all():
+                tables[name] = table_of(table.radix, table.keys[held], weights[held])
+            else:
+                tables[name] = table._replace(weights=weights)
+        between = {name: average.mean(number[name]) for name, average in self._between.items()}
+        triples = None if self._triples is None else self._triples.mean(self.number["rest"])
         return dataclasses.replace(model, tables=tables, between=between, triples=triples)
 
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        """What has to be kept to go on later."""
+        arrays: dict[str, NDArray[np.generic]] = {
+            "number": np.array([self.number["filter"], self.number["rest"]], dtype=np.int64)
+        }
+        for name, average in self._all().items():
+            arrays[f"{name}.weights"], arrays[f"{name}.sums"] = average.weights, average.sums
+        return arrays
 
-def tree_tuples(model: Model, sentence: Sentence, heads: Ints) -> dict[str, tuple[Ints, Ints]]:
-    """What a tree has of each table of tuples: columns and relations.  Heads of shape (N,)."""
-    size = len(heads)
-    allowed = np.zeros((size, size), dtype=np.bool_)
-    allowed[heads[1:], np.arange(1, size)] = True
-    found: dict[str, tuple[Ints, Ints]] = {}
-    if model.backbone != "first":
-        found["adjacent"] = adjacent_features(factor_sets.tree_adjacent_siblings(heads), size)
-    if model.backbone == "grandchild":
-        found["outermost"] = outermost_features(factor_sets.tree_outermost_grandchildren(heads), size)
-    if model.backbone == "third":
-        rows = factor_sets.grandchildren(allowed)
-        found["all_grandchildren"] = (rows, GRAND.relation(rows))
-    words = Words(sentence)
-    for family in model.members():
-        rows = family.rows(words, allowed)
-        found[family.name] = (rows, family.relation(rows))
-    return found
+    def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+        """Put back what :meth:`state` gave.
 
-
-def _without(these: tuple[Ints, Ints], those: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
-    """The tuples that are in the first set only."""
-    listed = set(map(tuple, those[0].tolist()))
-    kept = [k for k, row in enumerate(these[0].tolist()) if tuple(row) not in listed]
-    return np.ascontiguousarray(these[0][kept]), np.ascontiguousarray(these[1][kept])
+        Raises
+        ------
+        ValueError, KeyError
+            If it does not fit.
+        """
+        for name, average in self._all().items():
+            average.weights[:], average.sums[:] = arrays[f"{name}.weights"], arrays[f"{name}.sums"]
+        self.number = dict(zip(("filter", "rest"), arrays["number"].tolist(), strict=True))
 
 
 def _triple_places(triples: Singles, encoded: Encoded, heads: Ints) -> Ints:

@@ -2,60 +2,135 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.dependency.features import Vocabulary
 from problems.dependency.sentence import Sentence
-from problems.nonlocal_parsing.decoding import usable
+from problems.nonlocal_parsing.examples import Examples
 from problems.nonlocal_parsing.learner import Learner, Say
 from problems.nonlocal_parsing.scoring import Model
 
-FILTER_EPOCHS, EPOCHS, FAMILY_EPOCHS = 3, 6, 3
 
+@dataclass(frozen=True)
+class Settings:
+    """How to learn.
 
-def begin(
-    sentences: Sequence[Sentence],
-    *,
-    backbone: str = "grandchild",
-    families: Sequence[str] = (),
-    seed: int = 0,
-    filter_epochs: int = FILTER_EPOCHS,
-    say: Say = print,
-) -> Learner:
-    """A learner with a trained filter, and all other weights zero.
-
-    Raises
-    ------
-    InputError
-        If no sentence is projective with a single word under the root.
+    Attributes
+    ----------
+    backbone, families
+        See :class:`~problems.nonlocal_parsing.scoring.Model`.
+    filter_epochs, epochs, family_epochs
+        Passes over the sentences: of the filter, of the backbone, and of the backbone with the families.
+    least
+        How often the right trees must have a feature for it to get a weight.
+    candidates
+        Candidate heads a word, None for all.
+    seed
+        Of the order of the sentences.
     """
-    learn_from = usable(sentences)
-    if not learn_from:
-        raise InputError("expected sentences with projective trees of a single root to learn from, there are none")
-    learner = Learner(Model.zero(Vocabulary.of(learn_from), backbone, families))
-    learner.learn_filter(learn_from, filter_epochs, np.random.default_rng(seed), say)
-    return learner
+
+    backbone: str = "grandchild"
+    families: tuple[str, ...] = ()
+    filter_epochs: int = 3
+    epochs: int = 4
+    family_epochs: int = 2
+    least: int = 2
+    candidates: int | None = 10
+    seed: int = 0
+
+
+FILTER, BACKBONE, MORE = range(3)
+"""Stages of training: the filter, the backbone alone, and the backbone with the families."""
+
+
+def run_pass(learner: Learner, stage: int, epoch: int, settings: Settings, say: Say, name: str = "") -> None:
+    """One pass over the sentences: of the filter in its stage, else of the model; each has an order of its own."""
+    rng = np.random.default_rng((settings.seed, stage, epoch))
+    name = name or ("filter", settings.backbone, ", ".join(settings.families))[stage]
+    if stage == FILTER:
+        wrong = learner.learn_filter(rng)
+    else:
+        wrong = learner.learn(rng, k=settings.candidates, say=lambda line: say(f"{name}, epoch {epoch + 1}: {line}"))
+    say(f"{name}, epoch {epoch + 1}: {wrong:.2f}% of the heads wrong before each step")
 
 
 def train(
     sentences: Sequence[Sentence],
+    settings: Settings | None = None,
     *,
-    backbone: str = "grandchild",
-    families: Sequence[str] = (),
-    epochs: int = EPOCHS,
-    family_epochs: int = FAMILY_EPOCHS,
-    k: int | None = 10,
-    seed: int = 0,
+    state: Path | None = None,
     say: Say = print,
 ) -> Model:
-    """Train a model: the backbone first, then all of it together with the families."""
-    learner = begin(sentences, backbone=backbone, seed=seed, say=say)
-    learn_from, rng = usable(sentences), np.random.default_rng(seed)
-    learner.learn(learn_from, epochs, rng, say, k=k, name=backbone)
-    if families:
-        learner = learner.with_families(families)
-        learner.learn(learn_from, family_epochs, rng, say, k=k, name=", ".join(families))
-    return learner.averaged()
+    """Train a model: the filter, the backbone, then all of it together with the families.
+
+    Parameters
+    ----------
+    state
+        File that keeps what an interrupted training needs to go on, removed at the end; one that is there already and
+        belongs to the same sentences and settings is gone on from.
+    """
+    settings = settings or Settings()
+    examples = Examples(sentences, settings.least)
+    passes = [(FILTER, epoch) for epoch in range(settings.filter_epochs)]
+    passes += [(BACKBONE, epoch) for epoch in range(settings.epochs)]
+    if settings.families:
+        passes += [(MORE, epoch) for epoch in range(settings.family_epochs)]
+    learner = Learner(examples, settings.backbone)
+    fingerprint = _fingerprint(examples, settings)
+    arrays = _kept(state, fingerprint)
+    done = int(arrays["done"]) if arrays else 0
+    if arrays:
+        say(f"going on after pass {done} of {len(passes)}, from {state}")
+        if passes[done - 1][0] == MORE:
+            learner = learner.with_families(settings.families)
+        learner.restore(arrays)
+    for number, (stage, epoch) in enumerate(passes[done:], done + 1):
+        if stage == MORE and epoch == 0:
+            learner = learner.with_families(settings.families)
+        try:
+            run_pass(learner, stage, epoch, settings, say)
+        except KeyboardInterrupt:
+            if state is not None and state.is_file():
+                say(f"what was learned in {number - 1} passes is kept: the same command goes on from there")
+            raise
+        if state is not None and number < len(passes):
+            _keep(state, fingerprint, number, learner)
+    model = learner.averaged()
+    if state is not None:
+        state.unlink(missing_ok=True)
+    return model
+
+
+def _fingerprint(examples: Examples, settings: Settings) -> str:
+    """Of the sentences and of the settings; more passes may be asked for at the end."""
+    last = replace(settings, family_epochs=0) if settings.families else replace(settings, epochs=0)
+    words = sum(len(example.encoded) for example in examples.examples)
+    return json.dumps([str(last), len(examples), words, examples.vocabulary.sizes.tolist()])
+
+
+def _keep(path: Path, fingerprint: str, done: int, learner: Learner) -> None:
+    arrays = learner.state()
+    arrays |= {"done": np.array(done), "fingerprint": np.frombuffer(fingerprint.encode(), dtype=np.uint8)}
+    partial = path.with_name(path.name + ".part")
+    with open(partial, "wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+    partial.replace(path)
+
+
+def _kept(path: Path | None, fingerprint: str) -> dict[str, NDArray[np.generic]]:
+    """What an interrupted training has left; nothing if the file is absent, or of other sentences or settings."""
+    if path is None or not path.is_file():
+        return {}
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            if bytes(arrays["fingerprint"]).decode() != fingerprint:
+                return {}
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise InputError(f"{path}: expected the state of an interrupted training ({error})") from None

@@ -1,20 +1,62 @@
-"""What the command line reads: score files, and sentences with a trained model."""
+"""What the command line reads: score files, and sentences with a trained model, one of them or all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import check_options
-from problems.dependency.conll import read_conll
+from colgen.template import Material, arrays_in, check_options, whole_number
+from problems.dependency.reading import SENTENCE, choose_sentence
+from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.instance import Instance, read
 from problems.nonlocal_parsing.scoring import Model
 
+CANDIDATES = 10
+
 OPTIONS = {
-    "sentence": "number of the sentence in the file, counted from 1, the default",
-    "candidates": "candidate heads a word, or 'all'; 10 by default",
+    "sentence": SENTENCE,
+    "candidates": f"candidate heads a word, or 'all'; {CANDIDATES} by default",
+    "best": "how many trees, best first; 1 by default",
 }
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredSentence(Instance):
+    """A sentence with the scores of a trained model, and how many of its trees are wanted."""
+
+    sentence: Sentence | None = None
+    best: int = 1
+
+
+class Scorer:
+    """Scores sentences as the options of the command line say; see ``OPTIONS``.
+
+    Raises
+    ------
+    InputError
+        If an option is unknown or has an impossible value.
+    """
+
+    def __init__(self, model: Model, options: Mapping[str, str]) -> None:
+        self.model = model
+        check_options(options, OPTIONS)
+        self.best = whole_number(options, "best", 1)
+        every = options.get("candidates") == "all"
+        self.candidates = None if every else whole_number(options, "candidates", CANDIDATES)
+
+    def score(self, sentence: Sentence) -> ScoredSentence:
+        """A sentence's scores."""
+        instance = self.model.instance(sentence, self.candidates)
+        return ScoredSentence(
+            instance.parts,
+            instance.factors,
+            instance.allowed,
+            words=instance.words,
+            sentence=sentence,
+            best=self.best,
+        )
 
 
 def read_instance(path: Path) -> Instance:
@@ -29,13 +71,18 @@ def read_instance(path: Path) -> Instance:
         return read(path)
     with path.open("rb"):  # a file that is not there is the first thing to say
         raise InputError(
-            f"{path}: a sentence needs a trained model, `colgen train nonlocal_parsing --data DIR --model FILE` makes "
+            f"{path}: sentences need a trained model, `colgen train nonlocal_parsing --data DIR --model FILE` makes "
             f"one and --model FILE takes it; scores end in .npz"
         )
 
 
-def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Instance:
-    """The instance of a sentence in a CoNLL-U or CoNLL-X file, scored by a trained model; options see ``OPTIONS``.
+def is_model(path: Path) -> bool:
+    """Whether a file is a trained model."""
+    return "head" in arrays_in(path)
+
+
+def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> ScoredSentence:
+    """One of the sentences in CoNLL-U or CoNLL-X, scored by a trained model; options see ``OPTIONS``.
 
     Raises
     ------
@@ -43,16 +90,4 @@ def score_instance(path: Path, model: Path, options: Mapping[str, str]) -> Insta
         If a file is something else, or an option is unknown or has an impossible value.
     """
     check_options(options, OPTIONS)
-    sentences = read_conll(path)
-    number = _whole("sentence", options.get("sentence", "1"))
-    if number > len(sentences):
-        raise InputError(f"option sentence: {path} has {len(sentences)} sentences, there is no number {number}")
-    wanted = options.get("candidates", "10")
-    candidates = None if wanted == "all" else _whole("candidates", wanted)
-    return Model.load(model).instance(sentences[number - 1], candidates)
-
-
-def _whole(option: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise InputError(f"option {option}: expected a whole number, one or more, not {text!r}")
-    return int(text)
+    return Scorer(Model.load(model), options).score(choose_sentence(material, options))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,45 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.dependency.features import ARC_TEMPLATES, FT, LC, C, Encoded, F, L, T, Vocabulary, _0
+from problems.dependency.features import Encoded, Vocabulary
 from problems.dependency.sentence import Sentence
+from problems.nonlocal_parsing.encoding import Encoder
 from problems.nonlocal_parsing.factors import Factors
-from problems.nonlocal_parsing.families import FAMILIES, Family, Grandchildren, Words
+from problems.nonlocal_parsing.families import FAMILIES, Family, Words
 from problems.nonlocal_parsing.instance import Instance
+from problems.nonlocal_parsing.local_parts import ARCS, BACKBONES, FILTER, GRAND, Kind, Tuples, kinds_of
 from solvers import factor_sets
-from solvers.eisner import Parts, best_tree
-from solvers.factored_scores import RELATIONS, ROW, Table, empty_table, score_arcs, table_of
-from solvers.tuple_scores import score_allowed_arcs, score_tuples
+from solvers.eisner import Parts, max_marginals
+from solvers.part_tuples import adjacent_tuples, in_cube, outermost_tuples, score_arcs
+from solvers.tuple_index import radix_of
+from solvers.tuple_scores import Table, score_tuples, table_of
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_FORMAT = "colgen nonlocal parsing 1"
-
-FILTER_TEMPLATES: tuple[tuple[int, int], ...] = tuple(
-    template for template in ARC_TEMPLATES if set(template) <= {_0, T, C, F, LC, FT}
-)
-"""Of the classifier that picks candidate heads: the plainest templates of the arcs."""
-
-ADJACENT_TEMPLATES: tuple[tuple[int, ...], ...] = (
-    *((T, T, T), (C, C, C), (_0, T, T), (_0, C, C), (LC, C, C), (C, LC, C), (C, C, LC)),
-    *((_0, L, L), (_0, L, C), (_0, C, L), (T, L, L), (L, L, C), (L, C, L)),
-)
-"""Head, modifier, adjacent sibling."""
-
-OUTERMOST_TEMPLATES: tuple[tuple[int, ...], ...] = (
-    *((T, T, T), (C, C, C), (T, _0, T), (C, _0, C), (LC, C, C), (C, LC, C), (C, C, LC)),
-    *((L, _0, L), (_0, T, L), (_0, L, T), (L, L, C), (C, L, L)),
-)
-"""Head, modifier, the modifier's outermost modifier."""
-
-GRAND = Grandchildren()
-_GRAND_SIBLINGS = ((C, C, C, C), (T, C, C, C), (C, T, C, C), (C, C, T, C), (C, C, C, T))
-
-BACKBONES = ("first", "sibling", "grandchild", "third")
-"""First order; adjacent siblings; outermost grandchildren besides (the source's); all grandchildren and triples."""
+_FORMAT = "colgen nonlocal parsing 2"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +40,7 @@ class Model:
     Attributes
     ----------
     backbone
-        Which local parts there are: one of ``BACKBONES``.
+        Which local parts there are: one of :data:`~problems.nonlocal_parsing.local_parts.BACKBONES`.
     families
         Names of the factor families, keys of :data:`~problems.nonlocal_parsing.families.FAMILIES`.
     tables
@@ -79,33 +59,45 @@ class Model:
     triples: Singles | None = field(default=None, repr=False)
 
     @staticmethod
-    def zero(vocabulary: Vocabulary, backbone: str = "grandchild", families: Sequence[str] = ()) -> Model:
-        """A model without weights."""
+    def zero(
+        vocabulary: Vocabulary,
+        backbone: str = "grandchild",
+        families: Sequence[str] = (),
+        keys: Mapping[str, Ints] | None = None,
+    ) -> Model:
+        """A model whose weights are zero.
+
+        Parameters
+        ----------
+        keys
+            The features of each table, ascending; none where a table's name is missing.
+        """
         if backbone not in BACKBONES:
             raise InputError(f"backbone: expected one of {', '.join(BACKBONES)}, not {backbone!r}")
         unknown = [name for name in families if name not in FAMILIES]
         if unknown:
             raise InputError(f"there is no family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
-        model = Model(vocabulary, backbone, tuple(families))
-        sizes, tags = vocabulary.sizes, vocabulary.num_tags
-        for name, templates in (("filter", FILTER_TEMPLATES), ("arcs", ARC_TEMPLATES)):
-            model.tables[name] = empty_table(np.array(templates), sizes, weights=ROW, relations=2)
-            model.between[name] = np.zeros((tags, tags, 2, tags), dtype=np.float32)
-        for name, many, relations in model.tuple_tables():
-            model.tables[name] = empty_table(np.array(many), sizes, weights=1, relations=relations)
+        tags, triples = vocabulary.num_tags, None
         if backbone == "third":
-            k = tags + 1
-            object.__setattr__(model, "triples", np.zeros((2, 2, k, k, k, k), dtype=np.float32))
+            triples = np.zeros((2, 2, *(tags + 1,) * 4), dtype=np.float32)
+        model = Model(vocabulary, backbone, tuple(families), triples=triples)
+        for name, kind in model.kinds().items():
+            held = (keys or {}).get(name, np.empty(0, dtype=np.int64))
+            radix = radix_of(kind.templates, vocabulary.sizes, kind.relations)
+            model.tables[name] = table_of(radix, held, np.zeros((len(held), kind.weights), dtype=np.float32))
+        for name in ("filter", "arcs"):
+            model.between[name] = np.zeros((tags, tags, 2, tags), dtype=np.float32)
         return model
 
-    def tuple_tables(self) -> list[tuple[str, tuple[tuple[int, ...], ...], int]]:
-        """Name, templates and number of relations of each table of tuples."""
-        local = [("adjacent", ADJACENT_TEMPLATES, RELATIONS)] if self.backbone != "first" else []
-        if self.backbone == "grandchild":
-            local.append(("outermost", OUTERMOST_TEMPLATES, 4))
-        if self.backbone == "third":
-            local.append(("all_grandchildren", GRAND.templates, GRAND.relations))
-        return [*local, *((family.name, family.templates, family.relations) for family in self.members())]
+    @cached_property
+    def encoder(self) -> Encoder:
+        """Encodes sentences."""
+        return Encoder(self.vocabulary)
+
+    def kinds(self) -> dict[str, Kind]:
+        """What there is a table for, by name."""
+        families = {family.name: Kind(family.templates, family.relations) for family in self.members()}
+        return {"filter": FILTER, "arcs": ARCS, **kinds_of(self.backbone), **families}
 
     def members(self) -> list[Family]:
         """The families, one by one."""
@@ -114,7 +106,10 @@ class Model:
     # --- scores ------------------------------------------------------------------------------------------------------
 
     def candidates(self, encoded: Encoded, k: int | None, heads: Sequence[int] | None = None) -> Bools:
-        """The k best heads of each word by the filter, and its best tree, so that there is one; shape (N, N).
+        """The k heads of each word whose best trees by the filter are best, its max-marginals; shape (N, N).
+
+        Ranks by max-marginals lose half as many right heads as ranks by the arcs' own scores, or fewer; and the best
+        tree of the filter is always possible.
 
         Parameters
         ----------
@@ -126,16 +121,10 @@ class Model:
         size = len(encoded) + 1
         allowed = np.ones((size, size), dtype=np.bool_)
         if k is not None and k < size - 1:
-            table = self.tables["filter"]
-            scores = score_arcs(encoded.codes, table, encoded.tags, self.between["filter"])
-            allowed[:] = False
-            best = np.argpartition(-scores[:, 1:], k - 1, axis=0)[:k]
-            allowed[best, np.arange(1, size)] = True
-            np.fill_diagonal(scores, 0.0)
-            scores[:, 0] = 0.0
-            found = best_tree(Parts(scores))
-            assert found is not None  # every arc is allowed
-            allowed[found[1][1:], np.arange(1, size)] = True
+            everywhere = ~np.eye(size, dtype=np.bool_)
+            everywhere[:, 0] = False
+            marginals = max_marginals(Parts(self.score_arcs("filter", encoded, everywhere)))
+            allowed[:] = marginals >= np.partition(marginals, size - k, axis=0)[size - k]
             if heads is not None:
                 allowed[list(heads), np.arange(1, size)] = True
         np.fill_diagonal(allowed, False)
@@ -152,53 +141,61 @@ class Model:
         gold
             Keep the sentence's own tree possible.
         """
-        encoded = self.vocabulary.encode(sentence)
+        encoded = self.encoder.encode(sentence)
         allowed = self.candidates(encoded, k, sentence.heads if gold else None)
-        return Instance(
-            self.parts(encoded, allowed), self.factors(sentence, encoded, allowed), allowed, words=sentence.forms
-        )
+        return self.scored(Words(sentence), encoded, allowed)
+
+    def scored(self, words: Words, encoded: Encoded, allowed: Bools) -> Instance:
+        """The scores of a sentence whose codes and allowed arcs are known."""
+        parts, factors = self.parts(encoded, allowed), self.factors(words, encoded, allowed)
+        return Instance(parts, factors, allowed, words=words.sentence.forms)
 
     def parts(self, encoded: Encoded, allowed: Bools) -> Parts:
         """Scores of the local parts of the allowed arcs."""
         size = len(allowed)
-        arcs = score_allowed_arcs(encoded.codes, self.tables["arcs"], encoded.tags, self.between["arcs"], allowed)
+        arcs = self.score_arcs("arcs", encoded, allowed)
         if self.backbone == "first":
             return Parts(arcs)
-        siblings = np.zeros((size, size, size))
         rows = factor_sets.adjacent_siblings(allowed)
-        siblings[tuple(rows.T)] = self._score("adjacent", encoded, *adjacent_features(rows, size))
+        siblings = in_cube(rows, self._score("adjacent", encoded, Tuples(*adjacent_tuples(rows, size))), size)
         if self.backbone == "sibling":
             return Parts(arcs, siblings)
         if self.backbone == "grandchild":
-            outermost = np.zeros((size, size, size))
             rows = factor_sets.outermost_grandchildren(allowed)
-            outermost[tuple(rows.T)] = self._score("outermost", encoded, *outermost_features(rows, size))
+            outermost = in_cube(rows, self._score("outermost", encoded, Tuples(*outermost_tuples(rows, size))), size)
             return Parts(arcs, siblings, outermost)
-        grand = np.zeros((size, size, size))
         rows = factor_sets.grandchildren(allowed)
-        grand[tuple(rows.T)] = self._score("all_grandchildren", encoded, rows, GRAND.relation(rows))
+        relation = GRAND.relation(rows)
+        grand = in_cube(rows, self._score("all_grandchildren", encoded, Tuples(rows, relation, relation)), size)
         kinds = encoded.tags[:size].copy()
         return Parts(arcs, siblings, grandchildren=grand, triples=self._double_triples, kinds=kinds)
+
+    def score_arcs(self, name: str, encoded: Encoded, allowed: Bools) -> Floats:
+        """Scores of the allowed arcs by the table "arcs" or "filter", zero elsewhere."""
+        table = self.tables[name]
+        return score_arcs(encoded.codes, table.features, table.weights, encoded.tags, self.between[name], allowed)
 
     @cached_property
     def _double_triples(self) -> Floats:
         assert self.triples is not None  # the third-order parser has them
         return self.triples.astype(np.float64)
 
-    def factors(self, sentence: Sentence, encoded: Encoded, allowed: Bools) -> Factors:
+    def factors(self, words: Words, encoded: Encoded, allowed: Bools) -> Factors:
         """The non-local factors whose score is not zero."""
-        size, words = len(allowed), Words(sentence)
+        size = len(allowed)
         found = []
         for family in self.members():
             rows = family.rows(words, allowed)
             if len(rows):
-                scores = self._score(family.name, encoded, rows, family.relation(rows))
+                relation = family.relation(rows)
+                scores = self._score(family.name, encoded, Tuples(rows, relation, relation))
                 kept = np.flatnonzero(scores)
                 found.append((family.arcs(rows[kept], size), scores[kept]))
         return Factors.from_rows(size, found)
 
-    def _score(self, name: str, encoded: Encoded, columns: Ints, relation: Ints) -> Floats:
-        return score_tuples(encoded.codes, self.tables[name], columns, relation)
+    def _score(self, name: str, encoded: Encoded, tuples: Tuples) -> Floats:
+        table = self.tables[name]
+        return score_tuples(encoded.codes, table.features, table.weights, *tuples)
 
     # --- files -------------------------------------------------------------------------------------------------------
 
@@ -206,8 +203,7 @@ class Model:
         """Write the model; numpy's ``.npz``, whatever the file is called."""
         arrays: dict[str, NDArray[np.generic]] = {f"between.{name}": w for name, w in self.between.items()}
         for name, table in self.tables.items():
-            held = np.flatnonzero((table.keys >= 0) & (table.values != 0.0).any(axis=1))
-            arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys[held], table.values[held]
+            arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys, table.weights
         if self.triples is not None:
             arrays["triples"] = self.triples
         head = {
@@ -238,35 +234,13 @@ class Model:
                 values = [[tuple(value) for value in known] for known in head["values"]]
                 model = Model.zero(Vocabulary(values, head["slots"]), head["backbone"], head["families"])
                 for name, table in model.tables.items():
-                    model.tables[name] = table_of(table, arrays[f"{name}.keys"], arrays[f"{name}.values"])
+                    model.tables[name] = table_of(table.radix, arrays[f"{name}.keys"], arrays[f"{name}.values"])
                 for name in model.between:
                     model.between[name] = arrays[f"between.{name}"]
                 if model.triples is not None:
-                    object.__setattr__(model, "triples", arrays["triples"])
+                    model.triples[:] = arrays["triples"]
         except FileNotFoundError:
             raise InputError(f"{path} cannot be read: there is no such file") from None
         except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
             raise InputError(f"{path}: expected a model that `colgen train nonlocal_parsing` wrote ({error})") from None
         return model
-
-
-# --- features of local parts: columns of the codes, and relations ----------------------------------------------------
-
-
-def adjacent_features(rows: Ints, size: int) -> tuple[Ints, Ints]:
-    """Of (head, modifier, adjacent sibling): the column n + 1 stands for no sibling; the side, and the distance."""
-    h, m, s = rows.T
-    near = np.searchsorted([1, 2, 5], np.abs(m - s))
-    columns = rows.copy()
-    columns[s == h, 2] = size
-    return columns, 2 * near + (h > m)
-
-
-def outermost_features(rows: Ints, size: int) -> tuple[Ints, Ints]:
-    """Of (head, modifier, outermost modifier): columns n + 1 and n + 2 for none; the side, and within or beyond."""
-    h, m, c = rows.T
-    columns = rows.copy()
-    columns[c == m, 2] = size
-    columns[c == h, 2] = size + 1
-    beyond = (c == h) | ((c != m) & ((c > m) == (m > h)))
-    return columns, 2 * beyond + (h > m)

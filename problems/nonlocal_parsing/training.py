@@ -8,15 +8,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import Figure, TrainOptions
+from colgen.template import Figure, TrainOptions, whole_number
 from problems.dependency.conll import read_conll
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.decoding import accuracy, parse, usable
-from problems.nonlocal_parsing.families import COMBINATION
-from problems.nonlocal_parsing.learning import EPOCHS, FAMILY_EPOCHS, train
+from problems.nonlocal_parsing.families import COMBINATION, FAMILIES
+from problems.nonlocal_parsing.learning import Settings, train
+from problems.nonlocal_parsing.local_parts import BACKBONES
 
 _QUICK = 150
 """Sentences of a quick training."""
+
+OPTIONS = {
+    "backbone": f"what the dynamic program scores: {', '.join(BACKBONES)}; {Settings.backbone} by default",
+    "families": (
+        f"what else is scored, joined by +, of {', '.join(FAMILIES)}, or none; {'+'.join(COMBINATION)} by default"
+    ),
+    "epochs": f"passes over the sentences of the backbone alone, {Settings.epochs} by default",
+    "family-epochs": f"passes of the backbone with the families, {Settings.family_epochs} by default",
+    "least": f"how often the right trees must have a feature for it to get a weight, {Settings.least} by default",
+    "candidates": f"candidate heads a word in training, {Settings.candidates} by default",
+}
 
 
 @dataclass(frozen=True)
@@ -55,22 +67,50 @@ def _files(folder: Path, kind: str) -> list[Path]:
     return sorted(path for path in folder.glob("*.conll*") if kind in path.stem)
 
 
-def train_from_folder(options: TrainOptions) -> Sequence[Figure]:
-    """Train on a folder's sentences, test, and write the model."""
+def settings_of(options: TrainOptions) -> Settings:
+    """What ``--option`` says.
+
+    Raises
+    ------
+    InputError
+        If a value is none that there is.
+    """
+    given = options.options
+    backbone = given.get("backbone", Settings.backbone)
+    if backbone not in BACKBONES:
+        raise InputError(f"option backbone: expected {', '.join(BACKBONES)}, not {backbone!r}")
+    names = given.get("families", "+".join(COMBINATION))
+    families = () if names == "none" else tuple(names.split("+"))
+    for name in families:
+        if name not in FAMILIES:
+            raise InputError(f"option families: expected some of {', '.join(FAMILIES)}, joined by +, not {name!r}")
+    return Settings(
+        backbone,
+        families,
+        1 if options.quick else Settings.filter_epochs,
+        whole_number(given, "epochs", 1 if options.quick else Settings.epochs),
+        whole_number(given, "family-epochs", 1 if options.quick else Settings.family_epochs),
+        whole_number(given, "least", Settings.least),
+        whole_number(given, "candidates", Settings.candidates or 0),
+        options.seed,
+    )
+
+
+def train_from_files(options: TrainOptions) -> Sequence[Figure]:
+    """Train on the sentences of a folder or a file, test, and write the model."""
     started = time.perf_counter()
-    corpus = read_corpus(options.data)
+    settings = settings_of(options)
+    if options.train is not None:
+        tune = [] if options.dev is None else read_conll(options.dev)
+        corpus = Corpus(options.train.stem, read_conll(options.train), tune, [])
+    else:
+        corpus = read_corpus(options.data)
     if options.quick:
         corpus = corpus.cut(_QUICK, 50)
     learn_from = usable(corpus.learn)
     options.say(f"{len(learn_from)} of {len(corpus.learn)} sentences are projective with a single root: learned from")
-    model = train(
-        corpus.learn,
-        families=COMBINATION,
-        epochs=1 if options.quick else EPOCHS,
-        family_epochs=1 if options.quick else FAMILY_EPOCHS,
-        seed=options.seed,
-        say=options.say,
-    )
+    state = options.model.with_name(options.model.name + ".training")
+    model = train(corpus.learn, settings, state=state, say=options.say)
     model.save(options.model)
     options.say(f"{options.model} is written")
     figures = [Figure("sentences", len(learn_from), "", 1, "learned from")]

@@ -1,5 +1,8 @@
 """The command line: files, options, lines; and the experiment, where the treebanks are."""
 
+import dataclasses
+import io
+import json
 import os
 from pathlib import Path
 
@@ -7,15 +10,18 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from colgen.template import BenchOptions, TrainOptions
-from problems.dependency.conll import write_conll
+from colgen.cli import main
+from colgen.template import BenchOptions, Material, TrainOptions
+from problems.dependency.conll import parse_conll, read_conll, write_conll
 from problems.nonlocal_parsing import NonlocalParsing, random, write
 from problems.nonlocal_parsing.command import TEMPLATE
 from problems.nonlocal_parsing.demo import bracketed, num_trees
 from problems.nonlocal_parsing.experiment import bench_nonlocal_parsing, spread
+from problems.nonlocal_parsing.learning import Settings
 from problems.nonlocal_parsing.measuring import compare_with_mip, kernel_speed, parse_instance, speed
 from problems.nonlocal_parsing.reading import read_instance, score_instance
-from problems.nonlocal_parsing.training import read_corpus, train_from_folder
+from problems.nonlocal_parsing.scoring import Model
+from problems.nonlocal_parsing.training import read_corpus, settings_of, train_from_files
 from tests.problems.nonlocal_parsing.trees import made_up_sentences
 from tests.solvers.projective import all_trees
 
@@ -46,12 +52,12 @@ def test_a_text_needs_a_model(folder):
         read_instance(folder / "nothing.txt")
 
 
-def test_training_then_parsing(folder, tmp_path):
+def test_training_then_parsing(folder, tmp_path, monkeypatch, capsys):
     model = tmp_path / "model.npz"
-    figures = {f.name: f.value for f in train_from_folder(TrainOptions(folder, model, quick=True, say=lambda s: None))}
+    figures = {f.name: f.value for f in train_from_files(TrainOptions(folder, model, quick=True, say=lambda s: None))}
     assert figures["test.accuracy"] > 90.0
     assert figures["sentences"] == 60
-    instance = TEMPLATE.score(folder / "xx-ud-test.conllu", model, {"sentence": "3", "candidates": "all"})
+    instance = TEMPLATE.score(Material(folder / "xx-ud-test.conllu"), model, {"sentence": "3", "candidates": "all"})
     result = solve(TEMPLATE.problem(instance))
     gold = made_up_sentences(12, 2)[2]
     assert instance.words == gold.forms
@@ -63,7 +69,62 @@ def test_training_then_parsing(folder, tmp_path):
         ({"depth": "1"}, "no option 'depth'"),
     ):
         with pytest.raises(InputError, match=sentence):
-            score_instance(folder / "xx-ud-test.conllu", model, options)
+            score_instance(Material(folder / "xx-ud-test.conllu"), model, options)
+
+    path, out = folder / "xx-ud-test.conllu", tmp_path / "out.jsonl"
+    assert main(["solve", "nonlocal_parsing", str(path), "--model", str(model), "--json", str(out)]) == 0
+    shown = capsys.readouterr()
+    assert shown.err.startswith("colgen: 12 instances, 12 proved optimal, ")
+    parsed = list(parse_conll(shown.out.splitlines()))
+    assert [sentence.forms for sentence in parsed] == [sentence.forms for sentence in read_conll(path)]
+    records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [[word["head"] for word in r["answer"]] for r in records] == [list(sentence.heads) for sentence in parsed]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert main(["solve", "nonlocal_parsing", str(model), "--quiet"]) == 0
+    assert capsys.readouterr().out == shown.out
+
+
+@pytest.fixture(scope="module")
+def small_model(folder, tmp_path_factory):
+    """A model of arcs and one family."""
+    path = tmp_path_factory.mktemp("model") / "model"
+    options = {"backbone": "first", "families": "siblings+combs", "epochs": "1", "family-epochs": "1", "least": "1"}
+    train_from_files(TrainOptions(folder, path, quick=True, say=lambda s: None, options=options))
+    return path
+
+
+def test_options_of_training(folder, small_model, tmp_path):
+    model = Model.load(small_model)
+    assert (model.backbone, model.families) == ("first", ("siblings", "combs"))
+    file = folder / "xx-ud-train.conllu"
+    options = TrainOptions(folder, tmp_path / "m", train=file, options={"families": "none", "candidates": "4"})
+    assert settings_of(options) == Settings(families=(), candidates=4)
+    train_from_files(dataclasses.replace(options, quick=True, say=lambda s: None))
+    assert Model.load(tmp_path / "m").families == ()
+    for given in ({"backbone": "fourth"}, {"families": "cousins"}, {"least": "0"}, {"epochs": "many"}):
+        with pytest.raises(InputError, match=f"option {next(iter(given))}"):
+            settings_of(TrainOptions(folder, small_model, options=given))
+
+
+def test_several_trees_of_sentences(folder, small_model, tmp_path, capsys):
+    path, out = folder / "xx-ud-test.conllu", tmp_path / "out.jsonl"
+    command = ["solve", "nonlocal_parsing", str(path), "--model", str(small_model), "--json", str(out)]
+    assert main([*command, "--option", "best=3", "--option", "candidates=all"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    gold, model = read_conll(path), Model.load(small_model)
+    trees = list(parse_conll(lines))
+    assert len(trees) == sum(line.startswith("# tree ") for line in lines) == 3 * len(gold)
+    records = [json.loads(line)["answer"] for line in out.read_text(encoding="utf-8").splitlines()]
+    for number, sentence in enumerate(gold):
+        expected = solve(NonlocalParsing(model.instance(sentence, None), k=3)).answer
+        assert [tree.heads for tree in trees[3 * number : 3 * number + 3]] == expected
+        assert [tuple(word["head"] for word in tree) for tree in records[number]] == expected
+    assert main([*command, "--option", "best=2", "--option", "sentence=2"]) == 0
+    shown = capsys.readouterr().out
+    assert "# tree 1 of 2, score " in shown
+    assert "# tree 2 of 2, score " in shown
+    with pytest.raises(InputError, match="option best"):
+        score_instance(Material(path), small_model, {"best": "none", "sentence": "1"})
 
 
 def test_a_corpus_needs_its_files(tmp_path):

@@ -6,24 +6,28 @@ matplotlib = pytest.importorskip("matplotlib", reason="needs the plotting extra"
 matplotlib.use("Agg")
 
 from problems.nonlocal_parsing import random  # noqa: E402
-from problems.nonlocal_parsing.drawing import draw_by_length, draw_tree  # noqa: E402
+from problems.nonlocal_parsing.drawing import Setting, draw_candidates, draw_tree  # noqa: E402
 from problems.nonlocal_parsing.measuring import parse_instance  # noqa: E402
 
 
 def test_a_tree_has_an_arc_a_word():
     ax = draw_tree(("a", "b", "c"), (2, 0, 2), marked=[(2, 3)])
-    assert [text.get_text() for text in ax.texts if text.get_text()] == ["a", "b", "c"]
-    colours = [line.get_color() for line in ax.lines]
-    assert colours == ["tab:blue", "tab:red"]
+    assert {text.get_text() for text in ax.texts} == {"a", "b", "c", "root"}
+    assert sorted(patch.get_linewidth() for patch in ax.patches) == [1.1, 1.1, 2.6]
     assert draw_tree(("a",), (0,), ax) is ax
     matplotlib.pyplot.close("all")
 
 
 def test_curves_by_length():
     runs = [parse_instance(random(n, 0)) for n in (2, 3, 8)]
-    figure = draw_by_length({"k = 10": runs, "all": runs[:2]})
-    seconds, calls = figure.axes
+    settings = {"10": Setting(runs, 90.0), "all": Setting(runs[:2], 80.0)}
+    figure = draw_candidates({"one": settings, "two": settings})
+    assert len(figure.axes) == 6
+    seconds, calls, accuracy = figure.axes[:3]
     assert len(seconds.lines) == len(calls.lines) == 2
     assert seconds.lines[0].get_xdata().tolist() == [3.0, 8.0]
     assert calls.lines[0].get_ydata()[1] == runs[2].calls
-    matplotlib.pyplot.close("all")
+    assert [line.get_ydata()[0] for line in accuracy.lines] == [90.0, 80.0]
+    assert [text.get_text() for text in accuracy.texts] == ["10", "all"]
+    styles = [(line.get_linestyle(), line.get_marker()) for line in seconds.lines]
+    assert len(set(styles)) == 2

@@ -80,12 +80,21 @@ def test_patterns_of_attributes():
     assert not len(apart.rows(Words(SENTENCE), everything(9)))
 
 
+def test_patterns_of_equal_words():
+    sentence = Sentence(("in", "time", "rather", "than", "In", "space"))
+    slots = (None, {"forms": "rather"}, {"forms": "than"}, None)
+    pattern = Pattern(slots, ((0, 2), (2, 1), (2, 3)), same=((0, 3),))
+    rows = Patterns("rather", pattern).rows(Words(sentence), np.ones((7, 7), dtype=bool))
+    assert rows.tolist() == [[1, 3, 4, 5]]
+
+
 @pytest.mark.parametrize(
     ("pattern", "sentence"),
     [
         (Pattern((None, None), ((0, 2),)), "numbers 0, ..., 1"),
         (Pattern((None, None), ()), "numbers"),
         (Pattern((None, None, None), ((0, 1), (2, 1))), "two heads"),
+        (Pattern((None, None), ((0, 1),), head=True, same=((0, 2),)), "equal words"),
     ],
 )
 def test_bad_patterns_are_refused(pattern, sentence):

@@ -8,26 +8,33 @@ from problems.dependency.features import Vocabulary
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing import NonlocalParsing
 from problems.nonlocal_parsing.decoding import accuracy, decode, parse, usable
-from problems.nonlocal_parsing.families import COMBINATION, FAMILIES
-from problems.nonlocal_parsing.learner import Learner, tree_tuples
-from problems.nonlocal_parsing.learning import begin, train
-from problems.nonlocal_parsing.scoring import BACKBONES, Model
-from solvers.tuple_scores import score_tuples
+from problems.nonlocal_parsing.examples import Examples, tree_tuples
+from problems.nonlocal_parsing.families import COMBINATION, FAMILIES, Words
+from problems.nonlocal_parsing.learner import Learner
+from problems.nonlocal_parsing.learning import Settings, train
+from problems.nonlocal_parsing.local_parts import BACKBONES
+from problems.nonlocal_parsing.scoring import Model
+from solvers.eisner import Parts, best_tree, max_marginals
+from solvers.tuple_index import keys_of
+from solvers.tuple_scores import score_between, score_tuples
 from tests.problems.nonlocal_parsing.trees import made_up_sentences
 
 SENTENCES = made_up_sentences(40)
 QUIET = {"say": lambda line: None}
 
 
+def random_tree(rng, length):
+    """Some tree: each word hangs from one before it."""
+    return np.array([-1, *(int(rng.integers(0, m)) for m in range(1, length + 1))])
+
+
 def random_model(backbone, families, seed=0):
     """A few random steps: weights that have learned nothing."""
     rng = np.random.default_rng(seed)
-    learner = Learner(Model.zero(Vocabulary.of(SENTENCES), backbone, families))
-    for sentence in SENTENCES[:8]:
-        n = len(sentence)
-        wrong = np.array([-1, *(int(rng.integers(0, m)) for m in range(1, n + 1))])
+    learner = Learner(Examples(SENTENCES, least=1), backbone, families)
+    for example in learner.examples.examples[:8]:
         learner.number["rest"] += 1
-        learner._step(sentence, np.array([-1, *sentence.heads]), wrong)
+        learner.step(example, random_tree(rng, len(example.encoded)))
     return learner
 
 
@@ -41,9 +48,18 @@ def test_a_tree_s_score_is_the_sum_of_its_features_weights(backbone):
         encoded = model.vocabulary.encode(sentence)
         heads = np.array([-1, *sentence.heads])
         modifiers = np.arange(1, len(heads))
-        expected = instance.parts.arcs[heads[1:], modifiers].sum()
-        for name, (columns, relation) in tree_tuples(model, sentence, heads).items():
-            expected += score_tuples(encoded.codes, model.tables[name], columns, relation).sum()
+        expected = 0.0
+        for name, tuples in tree_tuples(model, Words(sentence), heads).items():
+            table = model.tables[name]
+            scores = score_tuples(encoded.codes, table.features, table.weights, *tuples)
+            if name == "arcs":
+                between = scores.sum() - instance.parts.arcs[heads[1:], modifiers].sum()
+                allowed = np.ones((len(heads), len(heads)), dtype=bool)
+                other = np.zeros((len(heads), len(heads)))
+                score_between(encoded.tags, model.between["arcs"], allowed, other)
+                assert between == pytest.approx(-other[heads[1:], modifiers].sum(), abs=1e-4)
+                expected -= between
+            expected += scores.sum()
         if backbone == "third":
             kinds, table = encoded.tags, model.triples
             for h, m, s in adjacent(heads):
@@ -64,20 +80,47 @@ def adjacent(heads):
 def test_the_average_is_that_of_the_weights_after_each_sentence():
     seen = []
     rng = np.random.default_rng(0)
-    learner = Learner(Model.zero(Vocabulary.of(SENTENCES), "grandchild", ("siblings",)))
-    sentence = SENTENCES[0]
+    learner = Learner(Examples(SENTENCES, least=1), "grandchild", ("siblings",))
+    example = learner.examples.examples[0]
     for _ in range(4):
-        wrong = np.array([-1, *(int(rng.integers(0, m)) for m in range(1, len(sentence) + 1))])
         # The weights that decode sentence number t are those of t - 1 steps.
         seen.append(learner.model.instance(SENTENCES[1], None).check(SENTENCES[1].heads))
         learner.number["rest"] += 1
-        learner._step(sentence, np.array([-1, *sentence.heads]), wrong)
-    averaged = learner.averaged().instance(SENTENCES[1], None).check(SENTENCES[1].heads)
-    assert averaged == pytest.approx(np.mean(seen), rel=1e-4, abs=1e-4)
+        learner.step(example, random_tree(rng, len(example.encoded)))
+    for compact in (True, False):
+        averaged = learner.averaged(compact=compact).instance(SENTENCES[1], None).check(SENTENCES[1].heads)
+        assert averaged == pytest.approx(np.mean(seen), rel=1e-4, abs=1e-4)
+
+
+def test_features_are_those_that_right_trees_have_often_enough():
+    once, twice = (Learner(Examples(SENTENCES, least)) for least in (1, 2))
+    example = once.examples.examples[0]
+    for name, tuples in tree_tuples(once.model, example.words, example.heads).items():
+        found = {}
+        for e in once.examples.examples:
+            of_tree = tree_tuples(once.model, e.words, e.heads)[name]
+            radix = once.model.tables[name].radix
+            for key in keys_of(radix, e.encoded.codes, of_tree.columns, of_tree.relation).tolist():
+                found[key] = found.get(key, 0) + 1
+        assert once.model.tables[name].keys.tolist() == sorted(found)
+        assert twice.model.tables[name].keys.tolist() == sorted(key for key, count in found.items() if count > 1)
+        assert len(tuples.columns) > 0
+
+
+def test_steps_leave_features_of_wrong_trees_alone():
+    """What is not in the index scores nothing, and a step does not change that."""
+    learner = Learner(Examples(SENTENCES[:3], least=1))
+    before = {name: table.keys.copy() for name, table in learner.model.tables.items()}
+    learner.number["rest"] += 1
+    example = learner.examples.examples[0]
+    learner.step(example, random_tree(np.random.default_rng(0), len(example.encoded)))
+    for name, keys in before.items():
+        assert (learner.model.tables[name].keys == keys).all()
+    assert all((average.delta == 0.0).all() for average in learner._all().values())
 
 
 def test_pruned_scores_are_those_of_all_arcs():
-    model = train(SENTENCES, families=COMBINATION, epochs=1, family_epochs=1, **QUIET)
+    model = train(SENTENCES, Settings(families=COMBINATION, epochs=1, family_epochs=1), **QUIET)
     for sentence in SENTENCES[:5]:
         pruned, whole = model.instance(sentence, 3), model.instance(sentence, None)
         assert pruned.usable.sum() < whole.usable.sum()
@@ -89,10 +132,30 @@ def test_pruned_scores_are_those_of_all_arcs():
         assert kept.check(sentence.heads) == pytest.approx(whole.check(sentence.heads), rel=1e-6)
 
 
+def test_candidates_are_heads_of_good_trees():
+    learner = Learner(Examples(SENTENCES))
+    learner.learn_filter(np.random.default_rng(0))
+    model = learner.averaged()
+    for sentence in made_up_sentences(10, seed=3):
+        encoded, n = model.vocabulary.encode(sentence), len(sentence)
+        everywhere = model.candidates(encoded, None)
+        parts = Parts(model.score_arcs("filter", encoded, everywhere))
+        marginals, best = max_marginals(parts), best_tree(parts)[1]
+        allowed = model.candidates(encoded, 3, [max(m - 1, 0) for m in range(1, n + 1)])
+        for m in range(1, n + 1):
+            ranked = sorted((h for h in range(n + 1) if h != m), key=lambda h: -marginals[h, m])[:3]
+            assert allowed[ranked, m].all()
+            assert allowed[best[m], m]
+            assert allowed[max(m - 1, 0), m]
+            others = [h for h in range(n + 1) if allowed[h, m] and h not in (*ranked, max(m - 1, 0))]
+            assert all(marginals[h, m] == marginals[ranked[-1], m] for h in others)
+        assert not allowed[:, 0].any()
+
+
 @pytest.mark.parametrize("backbone", BACKBONES)
 def test_a_small_grammar_is_learned(backbone):
     families = ("siblings", "grandchildren") if backbone == "grandchild" else ()
-    model = train(SENTENCES, backbone=backbone, families=families, epochs=3, family_epochs=2, **QUIET)
+    model = train(SENTENCES, Settings(backbone, families, epochs=3, family_epochs=2, least=1), **QUIET)
     fresh = made_up_sentences(30, seed=1)
     reached = accuracy(fresh, parse(model, fresh))
     assert reached.all > 97.0
@@ -100,8 +163,9 @@ def test_a_small_grammar_is_learned(backbone):
 
 
 def test_going_on_with_families_leaves_the_learner_as_it_is():
-    learner = begin(SENTENCES, filter_epochs=1, **QUIET)
-    learner.learn(SENTENCES, 1, np.random.default_rng(0), lambda line: None)
+    learner = Learner(Examples(SENTENCES))
+    learner.learn_filter(np.random.default_rng(0))
+    learner.learn(np.random.default_rng(0))
     before = [decode(learner.model.instance(s)) for s in SENTENCES[:10]]
     other = learner.with_families(("siblings",))
     averaged = learner.averaged()
@@ -109,8 +173,62 @@ def test_going_on_with_families_leaves_the_learner_as_it_is():
         score = averaged.instance(sentence, gold=True).check(sentence.heads)
         assert other.model.instance(sentence, gold=True).check(sentence.heads) == pytest.approx(score)
         assert other.averaged().instance(sentence, gold=True).check(sentence.heads) == pytest.approx(score)
-    other.learn(made_up_sentences(20, seed=5), 2, np.random.default_rng(0), lambda line: None)
+    other.learn(np.random.default_rng(1), most=20)
     assert [decode(learner.model.instance(s)) for s in SENTENCES[:10]] == before
+
+
+def test_another_backbone_has_the_same_filter():
+    learner = Learner(Examples(SENTENCES))
+    learner.learn_filter(np.random.default_rng(0))
+    third = learner.afresh("third")
+    third.learn(np.random.default_rng(0), most=5)
+    for sentence in SENTENCES[:5]:
+        encoded = learner.model.vocabulary.encode(sentence)
+        assert (third.averaged().candidates(encoded, 2) == learner.averaged().candidates(encoded, 2)).all()
+
+
+@pytest.mark.parametrize("last", [0, 1, 2, 3])
+def test_an_interrupted_training_goes_on(last, tmp_path):
+    settings = Settings("third", ("siblings",), filter_epochs=1, epochs=2, family_epochs=2, least=1)
+    whole = train(SENTENCES, settings, **QUIET)
+    state, passes = tmp_path / "state", []
+
+    def stop(line):
+        passes.append(line)
+        if len(passes) == last + 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(SENTENCES, settings, state=state, say=stop)
+    assert passes[-1].startswith(f"what was learned in {last + 1} passes is kept")
+    assert state.is_file()
+    said = []
+    again = train(SENTENCES, settings, state=state, say=said.append)
+    assert "going on after pass" in said[0]
+    assert len(said) == 1 + 5 - (last + 1)
+    assert not state.exists()
+    for name, table in whole.tables.items():
+        assert (again.tables[name].keys == table.keys).all()
+        assert again.tables[name].weights == pytest.approx(table.weights, abs=1e-6)
+
+
+def test_a_state_of_something_else(tmp_path):
+    settings = Settings(filter_epochs=1, epochs=1)
+    (tmp_path / "state").write_text("no archive")
+    with pytest.raises(InputError, match="interrupted training"):
+        train(SENTENCES, settings, state=tmp_path / "state", **QUIET)
+    lines = []
+
+    def stop(line):
+        lines.append(line)
+        if len(lines) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(SENTENCES, settings, state=tmp_path / "other", say=stop)
+    said = []
+    train(SENTENCES[:20], settings, state=tmp_path / "other", say=said.append)
+    assert len(said) == 2  # nothing was gone on from
 
 
 @pytest.mark.parametrize("backbone", ["grandchild", "third"])
@@ -151,7 +269,7 @@ def test_what_cannot_be_learned_from_is_left_out():
     several = Sentence(("a", "b"), heads=(0, 0))
     assert usable([crossing, several, Sentence(("a",)), SENTENCES[0]]) == [SENTENCES[0]]
     with pytest.raises(InputError, match="projective"):
-        begin([crossing, several], **QUIET)
+        Examples([crossing, several])
 
 
 def test_unknown_names_are_refused():

@@ -1,0 +1,92 @@
+"""Sentences to learn from, and the features that their right trees have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+from problems.dependency.features import Encoded, Vocabulary
+from problems.dependency.sentence import Sentence
+from problems.nonlocal_parsing.decoding import usable
+from problems.nonlocal_parsing.encoding import Encoder
+from problems.nonlocal_parsing.families import Words
+from problems.nonlocal_parsing.local_parts import Tuples, allowed_by, tree_arcs, tree_parts
+from problems.nonlocal_parsing.scoring import Model
+from solvers.tuple_index import keys_of
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Example(NamedTuple):
+    """A sentence to learn from: codes, and the heads of the right tree, shape (N,)."""
+
+    words: Words
+    encoded: Encoded
+    heads: Ints
+
+
+class Examples:
+    """Sentences to learn from, encoded once for all models that learn from them.
+
+    Parameters
+    ----------
+    sentences
+        Those with a projective tree of a single root are taken.
+    least
+        How often the right trees must have a feature for it to get a weight.
+
+    Raises
+    ------
+    InputError
+        If there is no such sentence.
+    """
+
+    def __init__(self, sentences: Sequence[Sentence], least: int = 2) -> None:
+        taken = usable(sentences)
+        if not taken:
+            raise InputError("expected sentences with projective trees of a single root to learn from, there are none")
+        self.least = least
+        self.vocabulary = Vocabulary.of(taken)
+        encoder = Encoder(self.vocabulary)
+        self.examples = [Example(Words(s), encoder.encode(s), np.array([-1, *(s.heads or ())])) for s in taken]
+        self._candidates: dict[int | None, list[Bools]] = {}
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def candidates(self, model: Model, k: int | None) -> list[Bools]:
+        """The allowed arcs of each sentence, the right ones among them; the model's filter must be learned by then."""
+        if k not in self._candidates:
+            self._candidates[k] = [model.candidates(e.encoded, k, e.heads[1:].tolist()) for e in self.examples]
+        return self._candidates[k]
+
+    def features(self, model: Model, names: Sequence[str]) -> dict[str, Ints]:
+        """The features of tables that right trees have often enough: their keys, ascending."""
+        collected: dict[str, list[Ints]] = {name: [] for name in names}
+        for example in self.examples:
+            of_tree = tree_tuples(model, example.words, example.heads)
+            for name in names:
+                radix = model.tables[name].radix
+                tuples = of_tree["arcs" if name == "filter" else name]
+                collected[name].append(keys_of(radix, example.encoded.codes, tuples.columns, tuples.relation))
+        found = {}
+        for name, several in collected.items():
+            keys, counts = np.unique(np.concatenate(several), return_counts=True)
+            found[name] = keys[counts >= self.least]
+        return found
+
+
+def tree_tuples(model: Model, words: Words, heads: Ints) -> dict[str, Tuples]:
+    """What a tree has of each table but the filter's, heads of shape (N,)."""
+    found = {"arcs": tree_arcs(heads), **tree_parts(model.backbone, heads)}
+    allowed = allowed_by(heads)
+    for family in model.members():
+        rows = family.rows(words, allowed)
+        relation = family.relation(rows)
+        found[family.name] = Tuples(rows, relation, relation)
+    return found

@@ -1,0 +1,285 @@
+r"""Which features tuples of tokens have, of a fixed set: found code by code, so that most looks end at the first token.
+
+A *conjunction* has a code, a small whole number, in each token: ``codes[k, i]`` for conjunction k and token i, -1 where
+it is unknown; conjunction 0 is constant, and its code is 0.  A template names a conjunction for each token of a tuple,
+and a feature is
+
+    (template, code, ..., code, relation)
+
+where the relation says how the tokens lie to one another.  A key numbers all features that there could be, in mixed
+radix; an index holds the few that there are, and numbers them by their rank among the keys.
+
+It is a forest of prefixes.  The first code that varies is looked up in an array; every node below has a small hash
+table of its own, with open addressing, from the next code to the next node, and from the last code with the relation to
+the feature.  Tuples that share all tokens but the last are asked in turn: they share a node, which may not be there at
+all, and else its table, which is most often one line of the cache.
+
+Time O(1) a code; building O(features).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Shorts = NDArray[np.int32]
+
+_NONE = -1
+
+_BITS = 5
+"""Of a node, for the logarithm of its table's length; the others are for the table's first slot."""
+
+_MOST_SLOTS = 1 << (31 - _BITS)
+
+
+class Radix(NamedTuple):
+    """How features of some templates are numbered.
+
+    Attributes
+    ----------
+    templates
+        Conjunction of each token, shape (templates, tokens).
+    offsets
+        First key of each template, shape (templates,).
+    strides
+        What one unit of each token's code is worth in the key, shape (templates, tokens); the relation is worth itself.
+    sizes
+        How many codes each token's conjunction has, shape (templates, tokens).
+    relations
+        How many relations there are.
+    """
+
+    templates: Ints
+    offsets: Ints
+    strides: Ints
+    sizes: Ints
+    relations: int
+
+
+class Index(NamedTuple):
+    """The features that there are.
+
+    Attributes
+    ----------
+    templates
+        Conjunction of each token, shape (templates, tokens).
+    varied
+        The tokens whose conjunctions are not constant, in order, then -1; shape (templates, tokens).
+    relations
+        How many relations there are.
+    first_start, first
+        The array of the first code of template t begins at ``first[first_start[t]]``: it holds nodes by code, or, where
+        no other code follows, features by code · relations + relation; -1 where there is none.
+    slots
+        The nodes' tables, shape (slots, 2): label (the next code, or the last one · relations + relation; -1 if empty)
+        and what is there (a node, or a feature).  A node is written as its table's first slot · 32 + the logarithm of
+        the table's length.
+    """
+
+    templates: Ints
+    varied: Ints
+    relations: int
+    first_start: Ints
+    first: Shorts
+    slots: Shorts
+
+
+def radix_of(templates: Sequence[Sequence[int]], sizes: Ints, relations: int) -> Radix:
+    """Number the features of templates.
+
+    Parameters
+    ----------
+    templates
+        Conjunctions, as many for each template.
+    sizes
+        How many codes each conjunction has, by conjunction.
+
+    Raises
+    ------
+    OverflowError
+        If the keys do not fit into 63 bits, or codes with a relation not into 31.
+    """
+    table = np.array(templates, dtype=np.int64)
+    strides, offsets = np.empty_like(table), np.empty(len(table), dtype=np.int64)
+    offset = 0  # Python's whole numbers do not overflow
+    for t, template in enumerate(table.tolist()):
+        offsets[t] = offset
+        stride = relations
+        for position in range(len(template) - 1, -1, -1):
+            strides[t, position] = stride
+            stride *= int(sizes[template[position]])
+        offset += stride
+        if offset >= 2**63:
+            raise OverflowError("too many attribute values: the keys of the templates do not fit into 63 bits")
+    if int(np.max(sizes)) * relations >= 2**31:
+        raise OverflowError("too many attribute values: a code with a relation does not fit into 31 bits")
+    return Radix(table, offsets, strides, np.asarray(sizes, dtype=np.int64)[table], relations)
+
+
+@njit(cache=True)
+def keys_of(radix: Radix, codes: Shorts, columns: Ints, relation: Ints) -> Ints:
+    """The keys of all features that tuples have; some may occur more than once.
+
+    Parameters
+    ----------
+    codes
+        Shape (conjunctions, columns).
+    columns
+        The tuples: columns of ``codes``, shape (tuples, tokens).
+    relation
+        Shape (tuples,).
+    """
+    keys = np.empty(len(columns) * len(radix.templates), np.int64)
+    count = 0
+    for row in range(len(columns)):
+        for t in range(len(radix.templates)):
+            key = radix.offsets[t] + relation[row]
+            known = True
+            for k in range(columns.shape[1]):
+                code = codes[radix.templates[t, k], columns[row, k]]
+                known = known and code >= 0
+                key += code * radix.strides[t, k]
+            if known:
+                keys[count] = key
+                count += 1
+    return keys[:count]
+
+
+def index_of(radix: Radix, keys: Ints) -> Index:
+    """The index of features: feature f has the key ``keys[f]``; the keys ascend, all different."""
+    if len(keys) and (keys[0] < 0 or (np.diff(keys) <= 0).any()):
+        raise ValueError("expected different keys in ascending order")
+    end = int(radix.offsets[-1]) + radix.relations * math.prod(radix.sizes[-1].tolist())
+    if len(keys) and keys[-1] >= end:
+        raise ValueError(f"expected keys below {end}, not {keys[-1]}")
+    varied = np.full(radix.templates.shape, _NONE, dtype=np.int64)
+    lengths = np.empty(len(radix.templates), dtype=np.int64)
+    for t, template in enumerate(radix.templates):
+        positions = np.flatnonzero(template)
+        varied[t, : len(positions)] = positions
+        codes = radix.sizes[t, positions[0]] if len(positions) else 1
+        lengths[t] = codes if len(positions) > 1 else codes * radix.relations
+    first_start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    first = np.full(first_start[-1], _NONE, dtype=np.int32)
+    parents, labels, targets, nodes = _edges(radix, varied, first_start, keys, first)
+    children = np.bincount(parents, minlength=nodes)
+    bits = np.ceil(np.log2(np.maximum(2.0 * children, 1.0))).astype(np.int64)
+    ends = np.cumsum(1 << bits)
+    if nodes and ends[-1] >= _MOST_SLOTS:
+        raise OverflowError(
+            f"too many features: their tables take {ends[-1]} slots, no more than {_MOST_SLOTS} are held"
+        )
+    place = ((ends - (1 << bits)) << _BITS) | bits
+    slots = np.full((int(ends[-1]) if nodes else 1, 2), _NONE, dtype=np.int32)
+    _fill(place, first, slots, parents, labels, targets)
+    return Index(radix.templates, varied, radix.relations, first_start, first, slots)
+
+
+@njit(cache=True)
+def _edges(
+    radix: Radix, varied: Ints, first_start: Ints, keys: Ints, first: Shorts
+) -> tuple[Ints, Shorts, Shorts, int]:
+    """Fill ``first``; parent, label and target of what is below it, and how many nodes there are.
+
+    The node k is written as -2 - k here: where its table will be is not yet known.
+    """
+    width = radix.templates.shape[1]
+    most = len(keys) * max(width - 1, 1)
+    parents, labels, targets = np.empty(most, np.int64), np.empty(most, np.int32), np.empty(most, np.int32)
+    digits, before, path = np.empty(width + 1, np.int64), np.full(width + 1, -1), np.empty(width + 1, np.int64)
+    nodes, edges, t, last = 0, 0, 0, -1
+    for feature in range(len(keys)):
+        while t + 1 < len(radix.offsets) and keys[feature] >= radix.offsets[t + 1]:
+            t += 1
+        rest = keys[feature] - radix.offsets[t]
+        depth = 0
+        for k in range(width):
+            digit = rest // radix.strides[t, k]
+            rest -= digit * radix.strides[t, k]
+            if depth < width and varied[t, depth] == k:
+                digits[depth] = digit
+                depth += 1
+        if depth == 0:
+            first[first_start[t] + rest] = feature
+        elif depth == 1:
+            first[first_start[t] + digits[0] * radix.relations + rest] = feature
+        else:
+            same = 0  # codes in common with the key before
+            while t == last and same < depth - 1 and digits[same] == before[same]:
+                same += 1
+            for level in range(same, depth - 1):
+                path[level] = nodes
+                if level == 0:
+                    first[first_start[t] + digits[0]] = -2 - nodes
+                else:
+                    parents[edges], labels[edges], targets[edges] = path[level - 1], digits[level], -2 - nodes
+                    edges += 1
+                nodes += 1
+            parents[edges], targets[edges] = path[depth - 2], feature
+            labels[edges] = digits[depth - 1] * radix.relations + rest
+            edges += 1
+        before[:] = digits
+        last = t
+    return parents[:edges], labels[:edges], targets[:edges], nodes
+
+
+@njit(cache=True)
+def _slot(label, mask):  # type: ignore[no-untyped-def]
+    return ((label * 40503) ^ (label >> 7)) & mask
+
+
+@njit(cache=True)
+def _fill(place: Ints, first: Shorts, slots: Shorts, parents: Ints, labels: Shorts, targets: Shorts) -> None:
+    for k in range(len(first)):
+        if first[k] < _NONE:
+            first[k] = place[-2 - first[k]]
+    for edge in range(len(parents)):
+        node, label = place[parents[edge]], np.int64(labels[edge])
+        start, mask = node >> _BITS, (1 << (node & ((1 << _BITS) - 1))) - 1
+        at = _slot(label, mask)
+        while slots[start + at, 0] != _NONE:
+            at = (at + 1) & mask
+        slots[start + at, 0] = label
+        slots[start + at, 1] = targets[edge] if targets[edge] >= 0 else place[-2 - targets[edge]]
+
+
+@njit(cache=True)
+def below(slots, node, label):  # type: ignore[no-untyped-def]
+    """What a node has under a label, -1 for nothing; for kernels.  No table is full, so that the search ends."""
+    start, mask = node >> _BITS, (np.int64(1) << (node & ((1 << _BITS) - 1))) - 1
+    at = _slot(label, mask)
+    held = slots[start + at, 0]
+    while held != label:
+        if held == _NONE:
+            return np.int64(_NONE)
+        at = (at + 1) & mask
+        held = slots[start + at, 0]
+    return np.int64(slots[start + at, 1])
+
+
+@njit(cache=True)
+def prefix_node(index, codes, t, tokens, depth):  # type: ignore[no-untyped-def]
+    """The node of all varied tokens of a tuple but the last, -1 if there is none; for kernels, ``depth`` above 1."""
+    code = np.int64(codes[index.templates[t, index.varied[t, 0]], tokens[index.varied[t, 0]]])
+    node = np.int64(index.first[index.first_start[t] + code]) if code >= 0 else np.int64(_NONE)
+    for level in range(1, depth - 1):
+        if node < 0:
+            break
+        code = np.int64(codes[index.templates[t, index.varied[t, level]], tokens[index.varied[t, level]]])
+        node = below(index.slots, node, code) if code >= 0 else np.int64(_NONE)
+    return node
+
+
+@njit(cache=True)
+def num_varied(index, t):  # type: ignore[no-untyped-def]
+    """How many tokens of a template vary; for kernels."""
+    depth = 0
+    while depth < index.varied.shape[1] and index.varied[t, depth] >= 0:
+        depth += 1
+    return depth
