@@ -60,7 +60,7 @@ class Settings:
     aggressiveness: float = 0.05
     seed: int = 0
     kinds: tuple[str, ...] = ("grandparents", "siblings")
-    attenuation: float = 1.0
+    attenuation: float = 0.5
     cutoff: float = 0.15
 
 

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from problems.dependency.features import Encoded
 from problems.dependency.scorer import Weights
-from solvers.second_order import lazy_parts, narrowed, restricted
+from solvers.second_order import narrowed, restricted
+from solvers.tree_parts import lazy_parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

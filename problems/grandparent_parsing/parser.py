@@ -21,9 +21,12 @@ from colgen.tree import Evaluation, Node, Relaxation, branch_and_bound
 from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.instance import Instance, PartScores, as_heads, from_scores
+from solvers.arc_prices import Bounds
+from solvers.automata_dual import relax
 from solvers.factored_scores import score_ends
-from solvers.head_automata import Automata, optimistic, relax
-from solvers.second_order import Bounds, Parts, automata_of, given_parts, lazy_parts, search
+from solvers.head_automata import Automata, optimistic
+from solvers.second_order import search
+from solvers.tree_parts import Parts, automata_of, given_parts, lazy_parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -19,6 +19,7 @@ from problems.grandparent_parsing.reading import parse_sentences
 
 EPOCHS = 15
 AGGRESSIVENESS = Settings.aggressiveness
+ATTENUATION = Settings.attenuation
 
 _QUICK = 150
 """Sentences of a quick training."""
@@ -26,6 +27,7 @@ _QUICK = 150
 OPTIONS = {
     "epochs": f"passes over the sentences, {EPOCHS} by default; the best on the sentences to tune on is kept",
     "aggressiveness": f"the longest step of the learner, {AGGRESSIVENESS} by default",
+    "attenuation": f"what a feature of a triple counts against an arc's, {ATTENUATION} by default: less is faster",
     "parts": "what is scored besides arcs: grandparents, siblings, both (the default) or none",
 }
 
@@ -152,7 +154,8 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     chooses = f", {len(corpus.tune)} to choose the epoch on" if corpus.tune else ""
     options.say(f"{len(corpus.learn)} sentences to learn from{chooses}")
     state = options.model.with_name(options.model.name + ".training")
-    settings = Settings(epochs, aggressiveness, options.seed, _PARTS[parts])
+    attenuation = _positive("attenuation", options.options.get("attenuation", str(ATTENUATION)))
+    settings = Settings(epochs, aggressiveness, options.seed, _PARTS[parts], attenuation)
     weights = train(corpus.learn, settings, tune=corpus.tune, state=state, say=options.say)
     weights.save(options.model)
     options.say(f"{options.model} is written")

@@ -5,8 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.head_automata import lay_out, optimistic, relax, tree_score
-from solvers.second_order import automata_of, given_parts
+from solvers.arborescence import arborescence, checked
+from solvers.automata_dual import relax, root_price
+from solvers.head_automata import lay_out, optimistic, tree_score
+from solvers.tree_parts import automata_of, given_parts
 
 
 def trees(n):
@@ -95,3 +97,20 @@ def test_no_tree():
     alive = np.ones(2, dtype=np.bool_)
     found = relax(automata, alive, np.zeros(2), np.zeros(2), -np.inf, np.full(3, -1), 10, False, True)
     assert found[:2] == (-np.inf, -np.inf)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_price_of_a_single_root(seed):
+    rng = np.random.default_rng(seed)
+    n = 6
+    weights = checked(rng.normal(size=(n + 1, n + 1)) + np.where(np.arange(n + 1) == 0, 1.5, 0.0)[:, None])
+    heads, value = arborescence(weights, single_root=True)
+    price = root_price(weights, heads)
+    charged = weights.copy()
+    charged[0] -= price
+    # The dual solution of the problem with that price proves the tree with one root.
+    assert arborescence(charged)[1] + price == pytest.approx(value)
+    assert price >= 0.0
+    if price > 1e-6:
+        charged[0] += 1e-3
+        assert arborescence(charged)[1] + price - 1e-3 > value + 1e-9
