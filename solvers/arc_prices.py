@@ -68,7 +68,7 @@ class _Pricing(NamedTuple):
     back: Ints
 
 
-@njit(cache=True, no_cpython_wrapper=True)
+@njit(cache=True)
 def _extended(  # type: ignore[no-untyped-def]
     p, step, arc, modifiers, order, siblings, before_bounds, last_bounds, gained, costs, short, all_arcs, path, back
 ):
@@ -115,7 +115,7 @@ def _extended(  # type: ignore[no-untyped-def]
     return value, last
 
 
-@njit(cache=True, no_cpython_wrapper=True)
+@njit(cache=True)
 def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
     """Replace the bounds on an arc's sibling parts by the largest of them."""
     bounds, parts = s.bounds, s.parts
@@ -135,7 +135,7 @@ def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
     bounds.last[h, m] = values[m]
 
 
-@njit(cache=True, no_cpython_wrapper=True)
+@njit(cache=True)
 def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     """Let the arc (g, p), no candidate, pay for its own parts instead of the best."""
     a, known = s.a, s.parts.grandparent_known[p, g]
@@ -160,7 +160,7 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     s.pays[g, p] = value
 
 
-@njit(cache=True, no_cpython_wrapper=True)
+@njit(cache=True)
 def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
     """Score the parts of the arc (p, m) with g and with all candidate heads of p."""
     a, known = s.a, s.parts.grandparent_known
@@ -172,7 +172,7 @@ def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
     s.wanted[:] = False
 
 
-@njit(cache=True, no_cpython_wrapper=True)
+@njit(cache=True)
 def _settle(s, p, sources, limits, all_arcs, final):  # type: ignore[no-untyped-def]
     """Upper bounds on p's automaton with the arcs from ``sources``, brought down to the limits as far as can be done.
 

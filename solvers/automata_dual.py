@@ -103,7 +103,7 @@ def root_price(weights, heads):  # type: ignore[no-untyped-def]
     return price
 
 
-@njit(cache=True, no_cpython_wrapper=True)
+@njit(cache=True)
 def _is_tree(heads):  # type: ignore[no-untyped-def]
     n = heads.shape[0] - 1
     seen = np.zeros(n + 1, dtype=np.int64)
@@ -333,7 +333,7 @@ def relax(
     return upper, lower, iterations
 
 
-@njit(cache=True, no_cpython_wrapper=True)
+@njit(cache=True)
 def _enumerate(a, alive, lower, best_heads, single_root):  # type: ignore[no-untyped-def]
     """Try all trees of the arcs alive if they are few: whether that was done, and the best score known."""
     n = a.arc.shape[0] - 1

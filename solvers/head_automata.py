@@ -158,7 +158,7 @@ def tree_score(a: Automata, heads: Ints) -> float:
 # most paths take.
 
 
-@njit(cache=True, no_cpython_wrapper=True)
+@njit(cache=True)
 def forward(siblings, at, width, grandparents, row, values, low, best, back):  # type: ignore[no-untyped-def]
     """Best path of modifiers on one side of a head: its value and its last modifier, 0 for none.
 
@@ -195,7 +195,7 @@ def forward(siblings, at, width, grandparents, row, values, low, best, back):  #
     return value, last
 
 
-@njit(cache=True, no_cpython_wrapper=True)
+@njit(cache=True)
 def backward(siblings, at, width, grandparents, row, values, low, rest):  # type: ignore[no-untyped-def]
     """Of each modifier of one side of a head: the best value of what comes after it."""
     for k in range(width - 1, 0, -1):
