@@ -685,6 +685,7 @@ sys.exit(cli.main())
 
 CTRL_C = """
 import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell in the background switches off
 from tests.assignment import Knapsack
 best = Knapsack.best
 calls = []
