@@ -66,6 +66,7 @@ class _Pricing(NamedTuple):
     gained: Floats
     path: Floats
     back: Ints
+    passing: Ints
 
 
 @njit(cache=True)
@@ -153,7 +154,7 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
         low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
         value += _extended(
             p, 2 * side - 1, a.arc[p], a.modifiers, a.order[low:high], a.siblings[a.sibling_at[p, side] :],
-            s.bounds.siblings[p], s.bounds.last[p], s.gained, s.costs[p], s.short[p], False, s.path, s.back,
+            s.bounds.siblings[p], s.bounds.last[p], s.gained, s.costs[p], s.short[p], False, s.path, s.passing,
         )[0]  # fmt: skip
     # What it does not pay at p it can pay at g.
     s.costs[g, p] += s.pays[g, p] - value
@@ -322,6 +323,7 @@ def price_arcs(
         np.empty(n + 1),
         path,
         back,
+        np.zeros(n + 2, dtype=np.int64),  # the path in ``back`` is being followed while other automata are looked at
     )
     # One call of the kernel: each place that it is called from takes seconds to compile.
     sources, limits = np.empty(n + 1, dtype=np.int64), np.empty(n + 1)
