@@ -174,12 +174,13 @@ def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _settle(s, p, sources, limits, all_arcs, final):  # type: ignore[no-untyped-def]
+def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-untyped-def]
     """Upper bounds on p's automaton with the arcs from ``sources``, brought down to the limits as far as can be done.
 
     While the value is above the limit, bounds on the best path are replaced by scores; if ``final``, arcs on it of
     which all is known are given up then, so that the limit is met.  Source -1: any arc that is no candidate.  The
-    values replace the limits.
+    values replace the limits.  ``repay``: μ of arcs on it may fall to what their own parts ask for, because the
+    automata that they enter are looked at again.
     """
     a, bounds, gained, back, path = s.a, s.bounds, s.gained, s.back, s.path
     arc, costs, short, exact = a.arc[p], s.costs[p], s.short[p], s.exact[p]
@@ -221,7 +222,7 @@ def _settle(s, p, sources, limits, all_arcs, final):  # type: ignore[no-untyped-
                                     _refine_grandparents(s, p, m, g)
                                     changed = True
                             elif stage == 2:
-                                if not exact[m]:
+                                if repay and not exact[m]:
                                     _refine_entering(s, p, m)
                                     changed = True
                             elif final:
@@ -357,7 +358,7 @@ def price_arcs(
             if count == 0:
                 continue
             final = phase > 0 and (kind == 0 or (kind == 2 and repetition))
-            _settle(s, p, sources[:count], limits[:count], phase > 0, final)
+            _settle(s, p, sources[:count], limits[:count], phase > 0, final, kind < 2)
             if phase == 0:
                 usual[p] = limits[0]
             elif kind == 1:
@@ -369,7 +370,9 @@ def price_arcs(
                 for k in range(count):
                     g = sources[k]
                     rise = limits[k] - local[p] - pays[g, p]
-                    if rise > EPSILON:
+                    if rise > EPSILON and repetition:
+                        s.short[g, p] = True  # nobody looks at the automaton of g again
+                    elif rise > EPSILON:
                         risen = True
                         pays[g, p] += rise
                         costs[g, p] -= rise
