@@ -1,0 +1,401 @@
+"""The one door for arrays: what a public function is given becomes the array that its kernel expects, or is refused.
+
+A cast of numpy's does not complain: 50.5 becomes 50 pieces, 1e308 an arbitrary integer, a complex number its real part,
+and compiled code follows an index out of range into foreign memory.  The functions here convert what can be converted
+without changing a value, and refuse everything else in one sentence that names the argument and what was expected.
+
+    def knapsack(profits: ArrayLike, widths: ArrayLike, capacity: int) -> ...:
+        profits = as_floats(profits, "profits", shape=("items",))
+        widths = as_integers(widths, "widths", shape=profits.shape, low=1)
+        capacity = as_integer(capacity, "capacity", low=0)
+
+They take lists, anything with ``__array__``, floats of 16 to 64 bits, integers of any width, arrays that are not
+contiguous or of foreign byte order.  What is already of the wanted type and contiguous is returned itself, without a
+copy (results may share memory with the arguments, and may be read-only); that costs a few microseconds and two passes
+over the numbers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import operator
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+Shape: TypeAlias = tuple[int | str | None, ...]
+"""Lengths of the axes: a number; None for any; a word for any that is equal wherever the word occurs again."""
+
+EXACT = 2**53
+"""Floats of 64 bits hold all whole numbers up to here; of one that is larger nobody knows whether it was rounded."""
+
+
+class ArrayError(ValueError):
+    """An argument is not what a function expects; the message is one sentence that begins with its name."""
+
+
+# --- arrays ----------------------------------------------------------------------------------------------------------
+
+
+def as_floats(
+    value: Any,
+    name: str,
+    *,
+    shape: Shape | None = None,
+    low: float = -math.inf,
+    high: float = math.inf,
+    finite: bool = True,
+    minus_infinity: bool = False,
+    dtype: DTypeLike | None = np.float64,
+) -> NDArray[Any]:
+    """Numbers; never NaN.
+
+    Parameters
+    ----------
+    value
+        Floats, integers or truth values.
+    name
+        What the caller calls it.
+    shape
+        Expected lengths of the axes, see :data:`Shape`; None for any.
+    low, high
+        Expected range, ends included.
+    finite
+        Whether infinities are refused.
+    minus_infinity
+        Whether -inf is taken all the same: what it stands for is forbidden.
+    dtype
+        The type wanted, of 32 or 64 bits; None keeps float32 and float64, and makes float64 of the rest.  Numbers are
+        rounded to the precision of the type, but none becomes infinite.
+
+    Raises
+    ------
+    ArrayError
+        Naming the argument, what was expected, and the first entry that is something else.
+    """
+    array = _array(value, name, "numbers")
+    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+        raise ArrayError(f"{name}: expected numbers, got {_kind(array)}")
+    wanted = np.dtype(dtype) if dtype is not None else array.dtype if array.dtype in _FLOATS else _FLOATS[-1]
+    if shape is not None:
+        _check_shape(array, name, shape)
+    given = array
+    if array.dtype != wanted or not array.flags.c_contiguous:
+        with np.errstate(over="ignore"):
+            array = _contiguous(array, wanted)
+    if not array.size:
+        return array
+    least, most = float(np.minimum.reduce(array, axis=None)), float(np.maximum.reduce(array, axis=None))
+    bottom = low if not finite or minus_infinity else max(low, -_LARGEST)
+    top = high if not finite else min(high, _LARGEST)
+    if not (least >= bottom and most <= top) or (given.dtype.kind in "iu" and max(-least, most) >= EXACT):
+        _refuse_floats(given, array, name, low, high, finite, minus_infinity)
+    elif given.dtype.itemsize > wanted.itemsize and (minus_infinity or not finite):
+        _refuse_overflow(given, array, name)
+    return array
+
+
+def as_integers(
+    value: Any,
+    name: str,
+    *,
+    shape: Shape | None = None,
+    low: int | None = None,
+    high: int | None = None,
+    dtype: DTypeLike | None = np.int64,
+) -> NDArray[Any]:
+    """Whole numbers; floats are taken where they are whole, and none that a float may have rounded (above 2⁵³).
+
+    Parameters
+    ----------
+    value, name, shape
+        As of :func:`as_floats`.
+    low, high
+        Expected range, ends included; that of the type by default.
+    dtype
+        The type wanted; None keeps signed integers as they are, and makes int64 of the rest.
+
+    Raises
+    ------
+    ArrayError
+        Naming the argument, what was expected, and the first entry that is something else.
+    """
+    return _integers(value, name, shape, low, high, dtype, "whole numbers")
+
+
+def as_indices(
+    value: Any,
+    name: str,
+    *,
+    upper: int,
+    shape: Shape | None = None,
+    low: int = 0,
+    dtype: DTypeLike | None = np.int64,
+) -> NDArray[Any]:
+    """Indices i with ``low`` ≤ i < ``upper``.
+
+    Parameters
+    ----------
+    value, name, shape, dtype
+        As of :func:`as_integers`; truth values are refused, since a mask is no list of indices.
+    upper
+        How many things are indexed.
+    low
+        -1 where that stands for none.
+
+    Raises
+    ------
+    ArrayError
+        Naming the argument, what was expected, and the first entry that is something else.
+    """
+    return _integers(value, name, shape, low, upper - 1, dtype, "indices")
+
+
+def as_booleans(value: Any, name: str, *, shape: Shape | None = None) -> NDArray[np.bool_]:
+    """Truth values; zeros and ones are taken as such.
+
+    Raises
+    ------
+    ArrayError
+        Naming the argument, what was expected, and the first entry that is something else.
+    """
+    array = _array(value, name, "truth values")
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise ArrayError(f"{name}: expected truth values, got {_kind(array)}")
+    if shape is not None:
+        _check_shape(array, name, shape)
+    if array.dtype.kind != "b":
+        wrong = (array != 0) & (array != 1)
+        if wrong.any():
+            raise ArrayError(f"{name}: expected truth values, got {_first(array, wrong)}")
+    return _contiguous(array, np.dtype(np.bool_))
+
+
+def as_offsets(value: Any, name: str, *, total: int, empty: bool = True, dtype: DTypeLike = np.int64) -> NDArray[Any]:
+    """Where groups begin in an array of ``total`` entries, and the end of the last: from 0 to ``total``, increasing.
+
+    Group k has the entries ``offsets[k]`` to ``offsets[k + 1] - 1``.
+
+    Parameters
+    ----------
+    empty
+        Whether groups may be empty.
+
+    Raises
+    ------
+    ArrayError
+        Naming the argument, what was expected, and the first entry that is something else.
+    """
+    array = as_integers(value, name, shape=(None,), dtype=dtype)
+    if not len(array) or array[0] != 0 or array[-1] != total:
+        ends = f"{array[0]} to {array[-1]}" if len(array) else "none"
+        raise ArrayError(f"{name}: expected offsets from 0 to {total}, got {ends}")
+    wrong = array[1:] < array[:-1] if empty else array[1:] <= array[:-1]
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        increasing = "offsets that do not decrease" if empty else "offsets that increase"
+        raise ArrayError(f"{name}: expected {increasing}, got {array[k + 1]} after {array[k]} at [{k + 1}]")
+    return array
+
+
+def as_output(value: Any, name: str, *, shape: Shape, dtype: DTypeLike) -> NDArray[Any]:
+    """An array that is written to: it must be one of exactly this type, contiguous and writeable, as it is.
+
+    Raises
+    ------
+    ArrayError
+        Naming the argument and what was expected.
+    """
+    wanted = np.dtype(dtype)
+    if not isinstance(value, np.ndarray) or value.dtype != wanted:
+        got = _kind(value) if isinstance(value, np.ndarray) else type(value).__name__
+        raise ArrayError(f"{name}: expected an array of {wanted} to write to, got {got}")
+    _check_shape(value, name, shape)
+    if not (value.flags.c_contiguous and value.flags.writeable):
+        raise ArrayError(f"{name}: expected a contiguous array that can be written to")
+    return value
+
+
+# --- single numbers --------------------------------------------------------------------------------------------------
+
+
+def as_integer(value: Any, name: str, *, low: int | None = None, high: int | None = None) -> int:
+    """One whole number of at most 64 bits.
+
+    Raises
+    ------
+    ArrayError
+        Naming the argument and what was expected.
+    """
+    number: int | None = None
+    if not isinstance(value, (bool, np.bool_)):
+        try:
+            number = operator.index(value)
+        except TypeError:
+            if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(float(value)) <= EXACT:
+                number = int(value)
+    bottom, top = _LEAST if low is None else low, _MOST if high is None else high
+    if number is None or not bottom <= number <= top:
+        raise ArrayError(f"{name}: expected {_range('a whole number', low, high)}, got {_short(value)}")
+    return number
+
+
+def as_float(value: Any, name: str, *, low: float = -math.inf, high: float = math.inf, finite: bool = True) -> float:
+    """One number; never NaN.
+
+    Raises
+    ------
+    ArrayError
+        Naming the argument and what was expected.
+    """
+    number = math.nan
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            number = float(value)
+    elif isinstance(value, np.ndarray) and not value.ndim and value.dtype.kind in "fiu":
+        number = float(value)
+    if not low <= number <= high or (finite and math.isinf(number)):
+        raise ArrayError(f"{name}: expected {_numbers('a number', low, high, finite, False)}, got {_short(value)}")
+    return number
+
+
+# --- helpers ---------------------------------------------------------------------------------------------------------
+
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+_LARGEST = float(np.finfo(np.float64).max)
+_LEAST, _MOST = -(2**63), 2**63 - 1
+
+
+def _array(value: Any, name: str, what: str) -> NDArray[Any]:
+    """Anything as an array of whatever type it has."""
+    if type(value) is np.ndarray:
+        return value
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ArrayError(f"{name}: expected {what}, got an array with masked entries")
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        ragged = isinstance(value, (list, tuple))
+        got = "rows of different lengths" if ragged else f"an object of type {type(value).__name__}"
+        raise ArrayError(f"{name}: expected {what}, got {got}") from None
+
+
+def _integers(
+    value: Any,
+    name: str,
+    shape: Shape | None,
+    low: int | None,
+    high: int | None,
+    dtype: DTypeLike | None,
+    what: Literal["whole numbers", "indices"],
+) -> NDArray[Any]:
+    array = _array(value, name, what)
+    kind = array.dtype.kind
+    if kind not in ("iuf" if what == "indices" else "iufb") or array.dtype.itemsize > 8:
+        raise ArrayError(f"{name}: expected {what}, got {_kind(array)}")
+    wanted = np.dtype(dtype) if dtype is not None else array.dtype if kind == "i" else np.dtype(np.int64)
+    if shape is not None:
+        _check_shape(array, name, shape)
+    if array.size:
+        least, most = np.minimum.reduce(array, axis=None), np.maximum.reduce(array, axis=None)
+        # NaN and infinities fail the first comparison
+        if kind == "f" and (not (least >= -EXACT and most <= EXACT) or (array != np.trunc(array)).any()):
+            wrong = ~((array >= -EXACT) & (array <= EXACT)) | (array != np.trunc(array))
+            raise ArrayError(f"{name}: expected {what}, got {_first(array, wrong)}")
+        kept = np.iinfo(wanted)
+        bottom = int(kept.min) if low is None else max(low, int(kept.min))
+        top = int(kept.max) if high is None else min(high, int(kept.max))
+        if int(least) < bottom or int(most) > top:
+            wrong = np.array([not bottom <= int(entry) <= top for entry in array.flat]).reshape(array.shape)
+            plain = low is None and high is None
+            expected = f"{what} of {8 * wanted.itemsize} bits" if plain else _range(what, low, high)
+            raise ArrayError(f"{name}: expected {expected}, got {_first(array, wrong)}")
+    return _contiguous(array, wanted)
+
+
+def _contiguous(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Of this type and contiguous; itself where it is that already (a number stays an array without axes)."""
+    if array.dtype == dtype and array.flags.c_contiguous:
+        return array
+    return array.astype(dtype, order="C")
+
+
+def _check_shape(array: NDArray[Any], name: str, shape: Shape) -> None:
+    if array.shape == shape:
+        return
+    lengths: dict[str, int] = {}
+    fits = array.ndim == len(shape)
+    for length, wanted in zip(array.shape, shape, strict=False):
+        if isinstance(wanted, str):
+            wanted = lengths.setdefault(wanted, length)
+        fits = fits and (wanted is None or wanted == length)
+    if not fits:
+        words = ", ".join("any" if wanted is None else str(wanted) for wanted in shape)
+        expected = f"({words},)" if len(shape) == 1 else f"({words})"
+        raise ArrayError(f"{name}: expected the shape {expected}, got {array.shape}")
+
+
+def _refuse_floats(
+    given: NDArray[Any], array: NDArray[Any], name: str, low: float, high: float, finite: bool, minus_infinity: bool
+) -> None:
+    """Say which entry is wrong, if any is."""
+    wrong = ~((array >= low) & (array <= high))
+    if minus_infinity:
+        wrong &= ~np.isneginf(array)
+    if finite:
+        wrong |= np.isposinf(array)
+        if not minus_infinity:
+            wrong |= np.isneginf(array)
+    if wrong.any():
+        expected = _numbers("numbers", low, high, finite, minus_infinity)
+        raise ArrayError(f"{name}: expected {expected}, got {_first(given, wrong)}")
+    if given.dtype.kind in "iu":
+        # compared as Python's integers: numpy would compare them as floats, which are what is in doubt
+        changed = np.array([int(float(v)) != v for v in given.ravel().tolist()]).reshape(given.shape)
+        if changed.any():
+            raise ArrayError(f"{name}: expected numbers that a float can hold, got {_first(given, changed)}")
+
+
+def _refuse_overflow(given: NDArray[Any], array: NDArray[Any], name: str) -> None:
+    wrong = np.isinf(array) & np.isfinite(given)
+    if wrong.any():
+        raise ArrayError(f"{name}: expected numbers that {array.dtype} can hold, got {_first(given, wrong)}")
+
+
+def _first(array: NDArray[Any], wrong: NDArray[np.bool_]) -> str:
+    """The first entry that is wrong, and where it is."""
+    where = np.unravel_index(int(np.argmax(wrong)), array.shape) if array.ndim else ()
+    value = array[where].item()
+    return f"{value} at [{', '.join(map(str, where))}]" if where else f"{value}"
+
+
+def _kind(array: NDArray[Any]) -> str:
+    """What an array holds, in words."""
+    if array.dtype.names:
+        return "records"
+    words = {"c": "complex numbers", "O": "objects", "U": "strings", "S": "bytes", "V": "raw bytes"}
+    words |= {"M": "dates", "m": "durations", "b": "truth values", "T": "strings"}
+    return words.get(array.dtype.kind, str(array.dtype))
+
+
+def _range(what: str, low: int | None, high: int | None) -> str:
+    if low is not None and high is not None:
+        return f"{what} from {low} to {high}" if low <= high else f"no {what}"
+    if low is not None:
+        return f"{what} of at least {low}"
+    return what if high is None else f"{what} of at most {high}"
+
+
+def _numbers(what: str, low: float, high: float, finite: bool, minus_infinity: bool) -> str:
+    words = f"finite {what}" if what == "numbers" else "a finite number"
+    if not finite:
+        words = what
+    bounded = _range(words, *(None if math.isinf(end) else end for end in (low, high)))  # type: ignore[arg-type]
+    return f"{bounded}, or -inf" if finite and minus_infinity else bounded
+
+
+def _short(value: Any) -> str:
+    text = repr(value) if isinstance(value, (int, float, str, np.generic)) else f"a {type(value).__name__}"
+    return text if len(text) <= 40 else f"{text[:37]}..."
