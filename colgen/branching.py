@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from colgen.activity import activity
 from colgen.columns import Column, Key, Row
 from colgen.solution import Solution
 
@@ -256,10 +257,8 @@ def admits(decisions: Iterable[Decision], solution: Solution) -> bool:
             return False
         row = decision.row()
         if row is not None:
-            activity = sum(
-                value * (row.coefficient(column) if row.coefficient else 0.0) for column, value in solution.columns
-            )
-            if not row.lower - _INTEGRAL <= activity <= row.upper + _INTEGRAL:
+            found = activity(row, solution)
+            if found.excess > _INTEGRAL * min(1.0, found.size):
                 return False
         for key, (lower, upper) in decision.bounds().items():
             if not lower - _INTEGRAL <= solution.variables.get(key, 0.0) <= upper + _INTEGRAL:

@@ -1,6 +1,7 @@
 """Decisions and rules on solutions written by hand."""
 
 import math
+from dataclasses import dataclass
 
 import pytest
 
@@ -8,13 +9,16 @@ from colgen import (
     Apart,
     Bound,
     Column,
+    Decision,
     OnOriginalVariable,
     OnTemplateVariable,
+    Row,
     RyanFoster,
     Solution,
     TemplateBound,
     Together,
 )
+from colgen.activity import activity
 from colgen.branching import admits, fractionality
 
 
@@ -133,3 +137,39 @@ def test_decisions_on_one_quantity_are_equal_by_their_numbers():
     assert first == second
     assert hash(first) == hash(second)
     assert first != Bound(("arc", 1), 1.0, 3.0, first.value)
+
+
+@dataclass(frozen=True)
+class Limited(Decision):
+    """A bound on a row that is given whole."""
+
+    limited: Row
+
+    def row(self):
+        return self.limited
+
+
+def test_a_decision_whose_row_names_template_variables_and_keys_counts_them():
+    y, x = ("y", 3), ("x", "first")
+    row = Row(("share", None), upper=2.0, coefficients={y: 1.0, x: 4.0}, coefficient=lambda column: 1.0)
+    named = subset(0, key=x)
+    assert admits([Limited(row)], Solution(0.0, ((subset(1), 1.0),), {y: 1.0}))
+    assert not admits([Limited(row)], Solution(0.0, ((subset(1), 1.0),), {y: 1.5}))
+    assert not admits([Limited(row)], Solution(0.0, ((named, 1.0),), {}))
+    stated = Column(1.0, {("share", None): 0.5}, key=x)
+    assert admits([Limited(row)], Solution(0.0, ((stated, 1.0),), {y: 1.5}))
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1.0, 1e12])
+def test_the_activity_of_a_row_is_measured_by_its_own_size(factor):
+    row = Row(("share", None), upper=2.0 * factor, coefficient=lambda column: factor)
+    over = activity(row, Solution(0.0, ((subset(0), 2.5),)))
+    assert over.violation == pytest.approx(0.2)
+    assert over.value == pytest.approx(2.5 * factor)
+    under = activity(row, Solution(0.0, ((subset(0), 1.5),)))
+    assert under.violation == pytest.approx(-0.25)
+
+
+def test_half_a_unit_of_a_million_is_cut_off():
+    row = Row(("many", None), upper=1e6, coefficient=lambda column: 1.0)
+    assert not admits([Limited(row)], Solution(0.0, ((subset(0), 1e6 + 0.5),)))
