@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 import pyomo.environ as pyo
 
+from colgen.columns import Key
 from colgen.master import MasterSolution
 from colgen.sense import Sense
 
@@ -21,11 +22,12 @@ def to_pyomo(master: LinearMaster, solved: MasterSolution | None) -> pyo.Concret
     table = master.table
     variables: list[Any] = [None] * len(table)
     by_block: dict[str, list[tuple[Hashable, int]]] = {}
-    for position, (block, index) in enumerate(table.keys()):
+    for position, (block, index) in enumerate(_names(master)):
         by_block.setdefault(block, []).append((index, position))
     for block, members in by_block.items():
         scalar = len(members) == 1 and members[0][0] is None
-        component = pyo.Var() if scalar else pyo.Var([index for index, _ in members], dense=True)
+        # Any: a set made of the indices would flatten nested tuples and ask that all have the same length.
+        component = pyo.Var() if scalar else pyo.Var(pyo.Any, dense=False)
         model.add_component(block, component)
         for index, position in members:
             variable = variables[position] = component if scalar else component[index]
@@ -41,9 +43,10 @@ def to_pyomo(master: LinearMaster, solved: MasterSolution | None) -> pyo.Concret
     rows_by_block: dict[str, list[tuple[Hashable, int]]] = {}
     for position, (block, index) in enumerate(master.names.keys):
         rows_by_block.setdefault(block, []).append((index, position))
-    model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    duals = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    model.add_component(_free("dual", "_values", lambda name: name in by_block or name in rows_by_block), duals)
     for block, members in rows_by_block.items():
-        name = block if model.component(block) is None else f"{block}_row"
+        name = _free(block, "_row", lambda name: model.component(name) is not None)
         constraint = pyo.Constraint(pyo.Any)
         model.add_component(name, constraint)
         for index, position in members:
@@ -60,13 +63,30 @@ def to_pyomo(master: LinearMaster, solved: MasterSolution | None) -> pyo.Concret
                     None if math.isinf(high) else float(high),
                 )
             if solved is not None:
-                model.dual[constraint[index]] = float(solved.duals.values[position])
+                duals[constraint[index]] = float(solved.duals.values[position])
     costs = master.current_costs()
     objective = pyo.quicksum(float(c) * v for c, v in zip(costs, variables, strict=True) if c)
     offset = master.formulation.offset if master.phase == 2 else 0.0
     sense = pyo.minimize if master.sense is Sense.MINIMIZE else pyo.maximize
-    model.add_component(
-        "objective" if model.component("objective") is None else "master_objective",
-        pyo.Objective(expr=objective + offset, sense=sense),
-    )
+    name = _free("objective", "_of_master", lambda name: model.component(name) is not None)
+    model.add_component(name, pyo.Objective(expr=objective + offset, sense=sense))
     return model
+
+
+def _names(master: LinearMaster) -> list[Key]:
+    """A name for every column; numbers in a block of their own where a column has none."""
+    table = master.table
+    keys = table.keys()
+    unnamed = [k for k, key in enumerate(keys) if table.position.get(key) != k]
+    taken = {key[0] for k, key in enumerate(keys) if table.position.get(key) == k}
+    for k in unnamed:
+        block, number = keys[k]
+        keys[k] = (_free(block, "_unnamed", taken.__contains__), number)
+    return keys
+
+
+def _free(name: str, ending: str, taken: Callable[[str], bool]) -> str:
+    """The name, with as many endings as make it a new one."""
+    while taken(name):
+        name += ending
+    return name

@@ -571,6 +571,24 @@ def test_to_pyomo_of_cutting_stock_prints_before_any_column():
     assert "unmet" in text.getvalue()
 
 
+TUPLES = [(0, 1), (1,), 3, (0, (1, 2)), (0, 1, 2), ((1, 2), (3,)), ((1,), (2, 3)), (), None, frozenset({1}), "a"]
+
+
+def test_to_pyomo_keeps_keys_of_any_kind_apart():
+    master = covering(demands=(3.0, 2.0))
+    keys = [("named", index) for index in TUPLES] + [("dual", 1), ("objective", 0), ("demand", 0), ("column", 15)]
+    columns = [Column(1.0 + k, {("demand", k % 2): 1.0}, key=key) for k, key in enumerate(keys)]
+    master.add([*columns, col((1, 1))])  # the last has no key: its name would be ("column", position)
+    master.add_rows([Row(("cut", index), upper=9.0, coefficients={("named", index): 1.0}) for index in TUPLES])
+    solved = master.solve()
+    model = master.to_pyomo(solved)
+    variables = list(model.component_data_objects(pyo.Var))
+    assert len(variables) == master.num_columns == len({v.name for v in variables})
+    assert len(list(model.component_data_objects(pyo.Constraint))) == master.num_rows
+    objective = next(model.component_data_objects(pyo.Objective))
+    assert pyo.value(objective) == pytest.approx(solved.objective)
+
+
 def test_column_of_the_textbook():
     assert cutting_column((2, 0, 0, 0)).identity == cutting_column((2, 0, 0, 0)).identity
     assert cutting_column((2, 0, 0, 0)).identity != cutting_column((1, 0, 0, 0)).identity
