@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from colgen.errors import FormulationError
+
 Key: TypeAlias = tuple[str, Hashable]
 """``(block, index)``, as Pyomo keys a component's members: ``("demand", 3)``; a scalar component's index is None."""
 
@@ -59,6 +61,11 @@ class Column:
         Whether its variable must be whole in an answer.
     rows
         Rows that come with the column and are not in the master yet (those that are there already are passed over).
+
+    Raises
+    ------
+    FormulationError
+        If the cost is not finite, or the bounds leave no value.
     """
 
     cost: float
@@ -69,6 +76,14 @@ class Column:
     upper: float = math.inf
     integer: bool = True
     rows: tuple[Row, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not -math.inf < self.cost < math.inf:  # not a number fails every comparison
+            raise FormulationError(f"the column of {self.structure!r} costs {self.cost}, expected a finite number")
+        if not self.lower <= self.upper or self.lower == math.inf or self.upper == -math.inf:
+            raise FormulationError(
+                f"the column of {self.structure!r} has the bounds {self.lower} and {self.upper}, expected lower ≤ upper"
+            )
 
     @property
     def identity(self) -> Hashable:

@@ -232,9 +232,6 @@ class Observer:
                     "not finite", oracle.name, f"the column of {column.structure!r} has {value} in row {key!r}"
                 )
                 return False
-        if not math.isfinite(column.cost):
-            self.findings.add("not finite", oracle.name, f"the column of {column.structure!r} costs {column.cost}")
-            return False
         sense = master.sense
         if oracle.cost_bound is not None and sense.is_better(column.cost, oracle.cost_bound, TOLERANCE):
             self.findings.add(

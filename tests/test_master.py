@@ -95,9 +95,20 @@ def test_row_whose_sides_cross_is_refused():
 
 
 def test_numbers_that_are_not_finite_are_refused():
-    for column in (col((math.nan, 1)), col((1, 1), math.inf), col((1, 1), math.nan), col((-math.inf, 1))):
+    for column in (col((math.nan, 1)), col((-math.inf, 1))):
         with pytest.raises(FormulationError, match="finite"):
             covering().add([column])
+    for cost in (math.inf, -math.inf, math.nan):
+        with pytest.raises(FormulationError, match=rf"the column of \(1, 1\) costs {cost}, expected a finite number"):
+            col((1, 1), cost)
+
+
+@pytest.mark.parametrize(
+    "bounds", [(2.0, 1.0), (math.nan, 1.0), (0.0, math.nan), (math.inf, math.inf), (-math.inf, -math.inf)]
+)
+def test_a_column_whose_bounds_leave_no_value_is_refused_where_it_is_made(bounds):
+    with pytest.raises(FormulationError, match=r"the column of 'odd' has the bounds .* expected lower ≤ upper"):
+        Column(1.0, {}, "odd", lower=bounds[0], upper=bounds[1])
 
 
 def test_unknown_row_is_named():

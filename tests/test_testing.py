@@ -329,7 +329,16 @@ def test_column_that_is_not_finite():
         def encode(self, structure):
             return dataclasses.replace(super().encode(structure), cost=float("nan"))
 
-    assert_found(check(Wrong), "not finite", "costs nan")
+    assert_found(check(Wrong), "diagnostic", "costs nan, expected a finite number")
+
+
+def test_coefficient_that_is_not_finite():
+    class Wrong(Knapsack):
+        def encode(self, structure):
+            column = super().encode(structure)
+            return dataclasses.replace(column, coefficients=dict.fromkeys(column.coefficients, float("inf")))
+
+    assert_found(check(Wrong), "not finite", r"has inf in row \('assign', ")
 
 
 def test_two_columns_of_one_key():
