@@ -11,7 +11,7 @@ import numpy as np
 from colgen import Certificate
 from problems.cutting_stock.instance import Instance
 from problems.cutting_stock.layout import Layout
-from solvers.knapsack import best_from, network
+from solvers.knapsack import best_from
 
 
 def exact_bound(instance: Instance, duals: Mapping[int, float]) -> Fraction:
@@ -33,7 +33,7 @@ def exact_bound(instance: Instance, duals: Mapping[int, float]) -> Fraction:
     # A pattern has at most C pieces: with every p_i below 2**52 / C all sums stay exact.
     scale = 2.0 ** math.floor(math.log2(2.0**52 / (instance.roll * float(values.max()))))
     whole = np.floor(values * scale)
-    net = network(layout.widths, layout.demands, layout.roll)
+    net = layout.network
     most = best_from(net, net.spread(whole[layout.item_of_rank]))[0, 0]
     total = sum(int(p) * d for p, d in zip(whole.tolist(), instance.demands, strict=True))
     return Fraction(total, int(most)) if most > 0 else Fraction(0)

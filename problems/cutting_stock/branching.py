@@ -11,7 +11,10 @@ from colgen.branching import fractionality
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
 from problems.cutting_stock.pricing import ARC, PatternOracle
-from solvers.knapsack import arc_values, best_from
+from solvers.knapsack import arc_values, arc_work, best_from
+
+_WORK = 1e9
+"""Elementary steps above which fixing costs more than it saves: some seconds."""
 
 
 class OnArcFlow(OnOriginalVariable):
@@ -49,9 +52,10 @@ class OnArcFlow(OnOriginalVariable):
         if not isinstance(decision, Bound) or decision.lower < self.demand(decision):
             return decision
         rank, position = as_arc(decision.key[1])
-        allowed = np.ones((len(self.layout.widths), self.layout.roll + 1), dtype=np.bool_)
-        allowed[rank] = False
-        allowed[rank, position] = True
+        net = self.layout.network
+        allowed = np.ones(net.num_arcs, dtype=np.bool_)
+        allowed[net.first_arc[rank] : net.first_arc[rank + 1]] = False
+        allowed[net.arc(rank, position)] = True
         return ArcsForbidden(self.layout, allowed)
 
     def recover(self, solution: Solution) -> Solution | None:
@@ -93,6 +97,8 @@ class ArcFixing(Reduction):
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
         net = self.oracle.network(PricingContext(context.sense, decisions=context.decisions))
+        if arc_work(net) > _WORK:
+            return ()
         profits = self.oracle.profits(net, context.duals)
         values = best_from(net, profits)
         scale = max(1.0, float(values[0, 0]))
@@ -100,7 +106,6 @@ class ArcFixing(Reduction):
         keep = slack <= context.slack + 1e-6
         if (~keep).sum() <= self.share * max(net.num_arcs, 1):
             return ()
-        allowed = np.zeros((len(self.layout.widths), self.layout.roll + 1), dtype=np.bool_)
-        ranks = np.repeat(np.arange(net.num_items), np.diff(net.first_arc))
-        allowed[ranks[keep], net.positions[keep]] = True
+        allowed = np.zeros(self.layout.network.num_arcs, dtype=np.bool_)
+        allowed[keep if net.origin is None else net.origin[keep]] = True
         return (ArcsForbidden(self.layout, allowed, exhaustive=False),)

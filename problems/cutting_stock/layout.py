@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Decision
+from colgen import Column, Decision, InputError
 from problems.cutting_stock.instance import Instance, Pattern
+from solvers.knapsack import Network, NetworkTooLargeError, network
 
 Arc: TypeAlias = tuple[int, int]
 """``(rank, position)``: a piece of the item of this rank at this position."""
@@ -26,7 +28,7 @@ class Layout:
     """Lays patterns out from position 0, widest item first.
 
     Items are numbered by *rank* here: rank 0 is the widest.  The arc ``(rank, position)`` is a piece of that item at
-    that position.
+    that position.  The arcs that any pattern has are those of :attr:`network`, and have numbers there.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -38,6 +40,28 @@ class Layout:
         self.widths = widths[self.item_of_rank]
         self.demands = np.array(instance.demands, dtype=np.int64)[self.item_of_rank]
         self._arcs: dict[Pattern, Mapping[Hashable, float]] = {}
+        self._numbers: dict[Pattern, NDArray[np.int64]] = {}
+
+    @cached_property
+    def network(self) -> Network:
+        """The arcs of all patterns; what it takes is bounded by the sums of widths that fit into the roll.
+
+        Raises
+        ------
+        InputError
+            If there are too many of them.
+        """
+        return self.lay_network()
+
+    def lay_network(self, look: Callable[[], object] = lambda: None) -> Network:
+        """The same; ``look`` is called every few hundredths of a second while it is laid, and may raise."""
+        if "network" not in self.__dict__:
+            try:
+                self.__dict__["network"] = network(self.widths, self.demands, self.roll, look=look)
+            except NetworkTooLargeError as error:
+                raise InputError(f"the instance is too large for its pricing problem: {error}") from None
+        net: Network = self.__dict__["network"]
+        return net
 
     def pattern(self, copies: NDArray[np.int64]) -> Pattern:
         """The pattern with these copies by rank."""
@@ -59,6 +83,15 @@ class Layout:
             arcs = self._arcs[pattern] = dict.fromkeys(self._lay_out(pattern), 1.0)
         return arcs
 
+    def numbers(self, column: Column) -> NDArray[np.int64]:
+        """The numbers of the column's arcs in :attr:`network`; -1 where a pattern has more pieces than demanded."""
+        pattern: Pattern = column.structure
+        numbers = self._numbers.get(pattern)
+        if numbers is None:
+            arcs = [self.network.arc(*as_arc(arc)) for arc in self.arcs(column)]
+            numbers = self._numbers[pattern] = np.array(arcs, dtype=np.int64)
+        return numbers
+
     def _lay_out(self, pattern: Pattern) -> list[tuple[int, int]]:
         laid_out, position = [], 0
         for rank, copies in sorted((int(self.rank_of_item[item]), copies) for item, copies in pattern):
@@ -70,7 +103,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class ArcsForbidden(Decision):
-    """No pattern may use an arc outside ``allowed``, a mask of shape (items, C + 1) by rank and position.
+    """No pattern may use an arc outside ``allowed``, a mask of the arcs of the layout's network.
 
     Attributes
     ----------
@@ -83,7 +116,8 @@ class ArcsForbidden(Decision):
     exhaustive: bool = True
 
     def allows(self, column: Column) -> bool:
-        return all(self.allowed[arc] for arc in self.layout.arcs(column))  # type: ignore[call-overload]
+        numbers = self.layout.numbers(column)
+        return bool(self.allowed[numbers].all() and (numbers >= 0).all())
 
     def __str__(self) -> str:
         return f"{int((~self.allowed).sum())} arcs forbidden"

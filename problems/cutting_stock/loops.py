@@ -17,7 +17,7 @@ from scipy import sparse
 from problems.cutting_stock.baseline import first_fit_decreasing
 from problems.cutting_stock.instance import Instance
 from problems.cutting_stock.layout import Layout
-from solvers.knapsack import best_from, best_packing, network
+from solvers.knapsack import best_from, best_packing
 from solvers.lp import LinearProgram
 
 _TOLERANCE = 1e-7
@@ -39,7 +39,7 @@ class _Knapsack:
         self.demands = layout.demands
         self._rank_of_item = layout.rank_of_item
         self._plan = first_fit_decreasing(instance)
-        self._network = network(layout.widths, layout.demands, layout.roll)
+        self._network = layout.network
 
     def first_columns(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Rows and coefficients of the patterns to start from."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from colgen import Bound, Column, Duals, Pricing, PricingContext, PricingResult
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
-from solvers.knapsack import Network, best_from, network, packings_by_first_item
+from solvers.knapsack import Network, best_from, packings_by_first_item, restricted
 
 ARC = "arc"
 """Block of the branching rows; their index is an arc ``(rank, position)``."""
@@ -61,13 +61,15 @@ class PatternOracle(Pricing):
         situation = (context.decisions, context.fixed)
         if self._network is None or situation != self._situation:
             layout = self.layout
-            demands = layout.demands.copy()
-            for column, value in context.fixed:
-                for item, copies in column.structure:
-                    demands[layout.rank_of_item[item]] -= int(value) * copies
+            net = layout.network
             allowed = allowed_arcs(layout, context)
-            self._network = network(layout.widths, np.maximum(demands, 0), layout.roll, allowed)
-            self._situation = situation
+            if allowed is not None or context.fixed:
+                demands = layout.demands.copy()
+                for column, value in context.fixed:
+                    for item, copies in column.structure:
+                        demands[layout.rank_of_item[item]] -= int(value) * copies
+                net = restricted(net, np.maximum(demands, 0), allowed)
+            self._network, self._situation = net, situation
         return self._network
 
     def profits(self, net: Network, duals: Duals) -> NDArray[np.float64]:
@@ -82,13 +84,15 @@ class PatternOracle(Pricing):
 
 
 def allowed_arcs(layout: Layout, context: PricingContext) -> NDArray[np.bool_] | None:
-    """Mask of the arcs that the decisions allow, None if they allow all."""
+    """Mask of the network's arcs that the decisions allow, None if they allow all."""
     allowed: NDArray[np.bool_] | None = None
     for decision in context.decisions:
         if isinstance(decision, ArcsForbidden):
             allowed = decision.allowed.copy() if allowed is None else allowed & decision.allowed
         elif isinstance(decision, Bound) and decision.upper <= 0:
             if allowed is None:
-                allowed = np.ones((len(layout.widths), layout.roll + 1), dtype=np.bool_)
-            allowed[as_arc(decision.key[1])] = False
+                allowed = np.ones(layout.network.num_arcs, dtype=np.bool_)
+            arc = layout.network.arc(*as_arc(decision.key[1]))
+            if arc >= 0:
+                allowed[arc] = False
     return allowed

@@ -8,8 +8,10 @@ import sys
 import numpy as np
 import pytest
 
+from solvers.arrays import ArrayError
 from solvers.knapsack import (
     NEVER,
+    NetworkTooLargeError,
     arc_values,
     best_from,
     best_packing,
@@ -17,6 +19,7 @@ from solvers.knapsack import (
     network,
     packings_above,
     packings_by_first_item,
+    restricted,
 )
 
 SEEDS = range(60)
@@ -142,6 +145,115 @@ def test_bounded_knapsack(copies):
     assert value == expected
     assert 5 * packing[0] + 3 * packing[1] == expected
     assert packing[2] == 0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_many_copies_slide_along_chains(seed):
+    # More than eight copies, limited by their number, of widths that leave many states: items of their own kind.
+    rng = np.random.default_rng(seed)
+    capacity = int(rng.integers(30, 60))
+    widths, copies = np.array([1, 2, 3])[rng.permutation(3)], rng.integers(9, 12, 3)
+    allowed = rng.random((3, capacity + 1)) < 0.95 if seed % 2 else None
+    net = network(widths, copies, capacity, allowed)
+    profits = rng.normal(0.2, 1.0, net.num_arcs) if seed % 3 else rng.integers(-1, 3, net.num_arcs).astype(float)
+    every = list(packings(net, copies, allowed, profits))
+    values = best_from(net, profits)
+    optimum = max(value for _, value, _ in every)
+    assert values[0, 0] == pytest.approx(optimum)
+    assert profit_of(net, profits, best_packing(net, values, profits)) == pytest.approx(optimum)
+    through = np.full(net.num_arcs, NEVER)
+    for _, value, arcs in every:
+        for arc in arcs:
+            k = net.arc(*arc)
+            through[k] = max(through[k], value)
+    assert arc_values(net, values, profits) == pytest.approx(through)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_naive_networks_that_are_restricted(seed):
+    net, limits, allowed, profits = draw(seed)
+    rng = np.random.default_rng(1000 + seed)
+    fewer, mask = rng.integers(0, 3, net.num_items), rng.random(net.num_arcs) < 0.8
+    left = restricted(net, fewer, mask)
+    free = np.ones((net.num_items, net.capacity + 1), np.bool_) if allowed is None else allowed.copy()
+    free[net.items[~mask], net.positions[~mask]] = False
+    limits = np.minimum(limits, fewer)
+    optimum = max(value for _, value, _ in packings(net, limits, free, profits))
+    assert best_from(left, profits[left.origin])[0, 0] == pytest.approx(optimum)
+    assert (left.items == net.items[left.origin]).all()
+    assert (left.positions == net.positions[left.origin]).all()
+
+
+@pytest.mark.parametrize("power", [-30, -1, 30])
+def test_profits_of_another_scale(power):
+    for seed in range(20):
+        net, _, _, profits = draw(seed)
+        packing = best_packing(net, best_from(net, profits), profits)
+        scaled = np.ldexp(profits, power)
+        assert best_packing(net, best_from(net, scaled), scaled).tolist() == packing.tolist()
+
+
+def test_what_counts_is_reachable_sums_and_not_the_capacity():
+    net = network([4_000_000_000, 3_000_000_001, 7], [2, 3, 4], 10**10)
+    assert net.num_states < 60
+    value, packing = bounded_knapsack([4.0, 3.0, 1e-3], [4_000_000_000, 3_000_000_001, 7], [2, 3, 4], 10**10)
+    assert value == pytest.approx(9.004)
+    assert packing.tolist() == [0, 3, 4]
+
+
+def test_too_many_reachable_sums_are_refused_before_they_take_memory():
+    with pytest.raises(NetworkTooLargeError, match="reachable sums"):
+        network([1], [10**10], 10**10)
+    with pytest.raises(NetworkTooLargeError, match="a knapsack of 3 items and capacity 9000"):
+        network([1, 2, 3], [9000] * 3, 9000, cells=30_000)
+
+
+def test_a_look_that_raises_ends_it():
+    class EnoughError(Exception):
+        pass
+
+    def look():
+        raise EnoughError
+
+    with pytest.raises(EnoughError):
+        bounded_knapsack([1.0], [1], [10**6], 10**6, look=look)
+
+
+@pytest.mark.parametrize(
+    ("profits", "widths", "copies", "capacity", "words"),
+    [
+        ([1.0], [50.5], [97], 100, "widths: expected whole numbers"),
+        ([1.0], [33.4], [49], 100, "widths"),
+        ([1.0], [50], [1.5], 100, "copies"),
+        ([1.0], [50], [1], 100.5, "capacity"),
+        ([np.nan], [50], [1], 100, "profits"),
+        ([np.inf], [50], [1], 100, "profits"),
+        ([1.0], [0], [1], 100, "widths"),
+        ([1.0], [-3], [1], 100, "widths"),
+        ([1.0], [3], [-1], 100, "copies"),
+        ([1.0], [3], [1], -1, "capacity"),
+        ([1.0], [3], [1], 2**63, "capacity"),
+        ([1.0], [3, 4], [1], 100, "copies"),
+        ([1.0, 2.0], [3], [1], 100, "profits"),
+        ([1.0], [2**64], [1], 100, "widths"),
+        (["a"], [3], [1], 100, "profits"),
+        ([1j], [3], [1], 100, "profits"),
+    ],
+)
+def test_what_a_cast_would_change_is_refused(profits, widths, copies, capacity, words):
+    with pytest.raises(ArrayError, match=words):
+        bounded_knapsack(profits, widths, copies, capacity)
+
+
+def test_tables_of_another_network_are_refused():
+    net, other = network([3], [2], 10), network([3, 2], [2, 2], 10)
+    profits = net.spread(np.ones(1))
+    values = best_from(net, profits)
+    for function in (best_packing, arc_values):
+        with pytest.raises(ArrayError, match="values"):
+            function(other, values, other.spread(np.ones(2)))
+        with pytest.raises(ArrayError, match="profits"):
+            function(net, values, profits[:1])
 
 
 def test_nothing_fits():

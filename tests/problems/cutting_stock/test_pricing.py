@@ -25,7 +25,7 @@ def priced(seed, columns=30):
         lower, upper = [(-math.inf, 0.0), (-math.inf, 1.0), (1.0, math.inf)][int(rng.integers(3))]
         decisions.append(Bound((ARC, arc), lower, upper, lambda c, arc=arc: layout.arcs(c).get(arc, 0.0)))
     if seed % 3 == 0:
-        mask = rng.random((instance.num_items, instance.roll + 1)) < 0.8
+        mask = rng.random(layout.network.num_arcs) < 0.8
         decisions.append(ArcsForbidden(layout, mask))
     master = LinearMaster(problem.formulation())
     master.apply(decisions)
