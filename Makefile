@@ -12,7 +12,7 @@ MKDOCS := $(BIN)/python -m mkdocs build --strict
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check docs format bench wheel-check clean
+.PHONY: help demo test test-all check docs format bench fuzz wheel-check clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ format: $(VENV)/installed-dev  ## put the code in the project's format
 
 bench: $(VENV)/installed-bench  ## measure speed: make bench ARGS=engine
 	$(BIN)/colgen bench $(ARGS)
+
+fuzz: $(VENV)/installed  ## look for what is called proved and is not: make fuzz ARGS="--minutes 10 --seed 1"
+	$(BIN)/python -m problems.truth $(ARGS)
 
 # The source distribution is built from the checkout and the wheel from the source distribution; the wheel is then
 # used from a directory where the checkout cannot be imported by accident.
