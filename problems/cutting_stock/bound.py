@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -30,8 +31,9 @@ def exact_bound(instance: Instance, duals: Mapping[int, float]) -> Fraction:
     values = np.array([max(float(duals.get(i, 0.0)), 0.0) for i in range(instance.num_items)])
     if not np.isfinite(values).all() or not values.any():
         return Fraction(0)
-    # A pattern has at most C pieces: with every p_i below 2**52 / C all sums stay exact.
-    scale = 2.0 ** math.floor(math.log2(2.0**52 / (instance.roll * float(values.max()))))
+    # A pattern has at most C / min w_i pieces: with every p_i below 2**52 less a factor of that all sums stay exact.
+    pieces = max(instance.roll // min(instance.widths), 1)
+    scale = math.ldexp(1.0, 52 - pieces.bit_length() - math.frexp(float(values.max()))[1])
     whole = np.floor(values * scale)
     net = layout.network
     most = best_from(net, net.spread(whole[layout.item_of_rank]))[0, 0]
@@ -39,7 +41,18 @@ def exact_bound(instance: Instance, duals: Mapping[int, float]) -> Fraction:
     return Fraction(total, int(most)) if most > 0 else Fraction(0)
 
 
-def verify(instance: Instance, certificate: Certificate) -> int:
-    """The number of rolls that a certificate of the root proves to be needed, exactly."""
+def verify(instance: Instance, certificate: Certificate | None) -> int:
+    """The number of rolls that a certificate of the root proves to be needed, exactly.
+
+    A run that ended before a round was done has no certificate.  Then there is a warning, and what is verified is the
+    bound that needs none: the rolls that hold the material.
+    """
+    if certificate is None:
+        warnings.warn(
+            "the run has no certificate, for it ended before the first round: only that the rolls must hold the "
+            "material is verified",
+            stacklevel=2,
+        )
+        return instance.material_bound
     duals = {index: value for (block, index), value in certificate.duals.items() if block == "demand"}
-    return math.ceil(exact_bound(instance, duals))  # type: ignore[arg-type]
+    return max(math.ceil(exact_bound(instance, duals)), instance.material_bound)  # type: ignore[arg-type]

@@ -60,20 +60,26 @@ class OnArcFlow(OnOriginalVariable):
 
     def recover(self, solution: Solution) -> Solution | None:
         """Whole patterns from whole arc flows: follow arcs from position 0 until all are used."""
-        leaving: dict[int, list[int]] = {}
+        leaving: dict[int, list[list[int]]] = {}  # by position: ranks, each with how many rolls are left
         for variable, value in self.values(solution).items():
             rank, position = as_arc(variable)
-            leaving.setdefault(position, []).extend([rank] * round(value))
+            if round(value) > 0:
+                leaving.setdefault(position, []).append([rank, round(value)])
         patterns: dict[Pattern, int] = {}
         while leaving.get(0):
-            copies = np.zeros(len(self.layout.widths), dtype=np.int64)
-            position = 0
+            path, position = [], 0
             while leaving.get(position):
-                rank = leaving[position].pop()
-                copies[rank] += 1
-                position += int(self.layout.widths[rank])
+                path.append(leaving[position])
+                position += int(self.layout.widths[path[-1][-1][0]])
+            rolls = min(arcs[-1][1] for arcs in path)
+            copies = np.zeros(len(self.layout.widths), dtype=np.int64)
+            for arcs in path:
+                copies[arcs[-1][0]] += 1
+                arcs[-1][1] -= rolls
+                if not arcs[-1][1]:
+                    arcs.pop()
             pattern = self.layout.pattern(copies)
-            patterns[pattern] = patterns.get(pattern, 0) + 1
+            patterns[pattern] = patterns.get(pattern, 0) + rolls
         columns = tuple((self.oracle.encode(p), float(n)) for p, n in patterns.items())
         return Solution(float(sum(patterns.values())), columns)
 

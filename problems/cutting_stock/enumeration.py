@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 
 import numpy as np
 
 from colgen import Bound, Enumerated, Enumeration, PricingContext, ReductionContext, Solution
 from colgen.columns import Key
-from problems.cutting_stock.instance import Instance, Pattern
+from problems.cutting_stock.baseline import Rolls
+from problems.cutting_stock.heuristics import as_solution
+from problems.cutting_stock.instance import Instance
 from problems.cutting_stock.layout import as_arc
 from problems.cutting_stock.pricing import PatternOracle
 from solvers.knapsack import best_from, packings_above
@@ -65,30 +66,14 @@ class PatternEnumeration(Enumeration):
 
     def complete(self, solution: Solution) -> Solution | None:
         """Put the items that were left out where they fit best, in new rolls if nowhere else."""
-        widths, roll = self.instance.widths, self.instance.roll
         left = list(self.instance.demands)
-        rolls: list[dict[int, int]] = []
+        rolls = Rolls(self.instance)
         for column, value in solution.columns:
-            for _ in range(round(value)):
-                rolls.append(dict(column.structure))
-                for item, copies in column.structure:
-                    left[item] -= copies
+            rolls.put(dict(column.structure), round(value))
+            for item, copies in column.structure:
+                left[item] -= copies * round(value)
         if not any(left):
             return solution
-        room = sorted((roll - sum(widths[i] * n for i, n in cut.items()), r) for r, cut in enumerate(rolls))
-        for item in sorted(range(len(left)), key=lambda i: -widths[i]):
-            for _ in range(left[item]):
-                at = bisect_left(room, (widths[item], -1))
-                if at == len(room):
-                    rolls.append({})
-                    room.append((roll, len(rolls) - 1))
-                rest, r = room.pop(at)
-                rolls[r][item] = rolls[r].get(item, 0) + 1
-                entry = (rest - widths[item], r)
-                room.insert(bisect_left(room, entry), entry)
-        rank = self.oracle.layout.rank_of_item
-        plan: dict[Pattern, int] = {}
-        for cut in rolls:
-            pattern = tuple(sorted(cut.items(), key=lambda piece: int(rank[piece[0]])))
-            plan[pattern] = plan.get(pattern, 0) + 1
-        return Solution(float(len(rolls)), tuple((self.oracle.encode(p), float(n)) for p, n in plan.items()))
+        for item in sorted(range(len(left)), key=lambda i: -self.instance.widths[i]):
+            rolls.fit(item, left[item])
+        return as_solution(rolls.plan(), self.oracle)

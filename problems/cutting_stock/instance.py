@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,16 @@ from typing import TypeAlias
 import numpy as np
 
 from colgen import InputError
+from colgen.files import read_text, write_text
 
 Pattern: TypeAlias = tuple[tuple[int, int], ...]
 """What is cut from one roll: ``(item, copies)`` for each item in it, widest first."""
+
+LARGEST_ROLL = 2**53
+"""Up to here floats hold every whole number."""
+
+MOST_PIECES = 10**8
+"""Of an instance: with more of them, rounding errors of linear programs come near to a whole roll."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,8 @@ class Instance:
     roll
         Width C of a roll.
     widths, demands
-        w_i with 0 < w_i ≤ C and d_i ≥ 1, whole numbers, one entry an item.
+        w_i with 0 < w_i ≤ C and d_i ≥ 1, whole numbers, one entry an item.  Where widths have decimals, multiply all
+        of them and the roll by a power of ten.
 
     Raises
     ------
@@ -51,11 +60,18 @@ class Instance:
             )
         if self.roll < 1:
             raise InputError(f"the roll width must be at least 1, not {self.roll}")
+        if self.roll > LARGEST_ROLL:
+            raise InputError(f"the roll width must be at most 2^53, not {self.roll:.3g}")
         for item, (width, demand) in enumerate(zip(self.widths, self.demands, strict=True)):
             if not 1 <= width <= self.roll:
                 raise InputError(f"item {item} has width {width}, expected 1 to {self.roll} (the roll)")
             if demand < 1:
                 raise InputError(f"item {item} has demand {demand}, expected at least 1")
+        if sum(self.demands) > MOST_PIECES:
+            raise InputError(
+                f"the demands sum to {float(sum(self.demands)):.3g} pieces, expected at most {MOST_PIECES}"
+            )
+        object.__setattr__(self, "name", str(self.name))
 
     @property
     def num_items(self) -> int:
@@ -79,37 +95,50 @@ class Instance:
         ValueError
             If it is not an answer; the message says why.
         """
-        answer = list(answer)
+        try:
+            plan = [(tuple((_index(item), _index(copies)) for item, copies in p), rolls) for p, rolls in answer]
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"expected patterns of (item, copies) with their rolls: {error}") from None
         cut: Counter[int] = Counter()
-        for pattern, rolls in answer:
-            if rolls != int(rolls) or rolls < 0:
+        total = 0
+        for pattern, rolls in plan:
+            if not (rolls >= 0 and rolls == int(rolls)):
                 raise ValueError(f"pattern {pattern} is used {rolls} times, expected a whole number")
             if any(copies < 1 for _, copies in pattern):
                 raise ValueError(f"pattern {pattern} has an item without a piece")
+            for item, _ in pattern:
+                if not 0 <= item < self.num_items:
+                    raise ValueError(f"pattern {pattern} has an item {item}, expected 0 to {self.num_items - 1}")
             width = sum(self.widths[item] * copies for item, copies in pattern)
             if width > self.roll:
                 raise ValueError(f"pattern {pattern} needs width {width}, the roll has {self.roll}")
             for item, copies in pattern:
                 cut[item] += copies * int(rolls)
+            total += int(rolls)
         for item, demand in enumerate(self.demands):
             if cut[item] < demand:
                 raise ValueError(f"item {item} is cut {cut[item]} times, {demand} are demanded")
-        return int(self.objective(answer))
+        return total
 
 
 def _whole(value: object, what: str) -> int:
     try:
         number = int(value)  # type: ignore[call-overload]
+        if number == value and not isinstance(value, bool):
+            return int(number)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{what} must be a whole number, not {value!r}") from None
-    if number != value:
-        raise InputError(f"{what} must be a whole number, not {value!r}")
-    return int(number)
+        pass
+    raise InputError(f"{what} must be a whole number, not {repr(value)[:40]}")
+
+
+def _index(value: object) -> int:
+    number = operator.index(value)  # type: ignore[arg-type]
+    return number
 
 
 def from_items(roll: int, items: Iterable[int], name: str = "") -> Instance:
     """An instance from single pieces, equal widths made one item, widest first (bin packing)."""
-    counts = Counter(int(width) for width in items)
+    counts = Counter(_whole(width, "each of the items") for width in items)
     widths = tuple(sorted(counts, reverse=True))
     return Instance(roll, widths, tuple(counts[w] for w in widths), name)
 
@@ -128,12 +157,7 @@ def read(path: Path | str) -> Instance:
         With file and line, where the file is something else.
     """
     path = Path(path)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not a text file") from None
+    lines = read_text(path).splitlines()
     records = [(number, line.split()) for number, line in enumerate(lines, 1) if line.split()]
     numbers = [(number, _numbers(path, number, words)) for number, words in records]
     if len(numbers) < 2 or len(numbers[0][1]) != 1 or len(numbers[1][1]) != 1:
@@ -157,21 +181,28 @@ def read(path: Path | str) -> Instance:
     if not demands:
         raise InputError(f"{path}: the instance has no items")
     widths = tuple(sorted(demands, reverse=True))
-    return Instance(roll, widths, tuple(demands[w] for w in widths), path.stem)
+    try:
+        return Instance(roll, widths, tuple(demands[w] for w in widths), path.stem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _numbers(path: Path, line: int, words: Sequence[str]) -> list[int]:
     try:
-        return [int(word) for word in words]
+        numbers = [int(word) for word in words]
     except ValueError:
-        raise InputError(f"{path}, line {line}: expected whole numbers, not {' '.join(words)!r}") from None
+        raise InputError(f"{path}, line {line}: expected whole numbers, not {' '.join(words)[:40]!r}") from None
+    for number in numbers:
+        if abs(number) > LARGEST_ROLL:
+            raise InputError(f"{path}, line {line}: expected numbers up to 2^53, not {str(number)[:40]}")
+    return numbers
 
 
 def write(instance: Instance, path: Path | str) -> None:
     """Write the text format that :func:`read` reads, with width and demand on a line."""
     lines = [str(instance.num_items), str(instance.roll)]
     lines += [f"{w} {d}" for w, d in zip(instance.widths, instance.demands, strict=True)]
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(path, "\n".join(lines) + "\n")
 
 
 # --- generators ------------------------------------------------------------------------------------------------------

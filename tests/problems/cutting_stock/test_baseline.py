@@ -57,3 +57,32 @@ def test_loops_agree_with_the_engine(seed):
     assert highs_loop(instance).objective == pytest.approx(expected, rel=1e-9)
     if importlib.util.find_spec("pyscipopt") is not None:
         assert scip_loop(instance).objective == pytest.approx(expected, rel=1e-7)
+
+
+def best_one_by_one(instance, demands):
+    """Best fit decreasing a piece at a time: the rooms that are left."""
+    rooms = []
+    for item in sorted(range(instance.num_items), key=lambda item: -instance.widths[item]):
+        for _ in range(demands[item]):
+            fitting = [room for room in rooms if room >= instance.widths[item]]
+            room = min(fitting, default=instance.roll)
+            if fitting:
+                rooms.remove(room)
+            rooms.append(room - instance.widths[item])
+    return sorted(rooms)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_best_fit_of_many_pieces_at_once_is_that_of_one_piece_at_a_time(seed):
+    rng = np.random.default_rng(seed)
+    widths = tuple(int(w) for w in rng.choice(np.arange(1, 31), int(rng.integers(1, 7)), replace=False))
+    instance = Instance(30, widths, tuple(int(d) for d in rng.integers(1, 40, len(widths))))
+    plan = best_fit_decreasing(instance)
+    assert instance.check(plan) == sum(rolls for _, rolls in plan)
+    rooms = [30 - sum(widths[i] * n for i, n in pattern) for pattern, rolls in plan for _ in range(rolls)]
+    assert sorted(rooms) == best_one_by_one(instance, instance.demands)
+
+
+def test_demands_of_millions_cost_no_more_than_demands_of_tens():
+    instance = Instance(100, (45, 36, 31, 14), (25_000_000, 20_000_000, 40_000_000, 10_000_000))
+    assert instance.check(best_fit_decreasing(instance)) >= instance.material_bound

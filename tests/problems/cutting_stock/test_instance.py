@@ -204,3 +204,56 @@ def test_known_optima_are_not_below_the_material():
     for family, known in ((natural, NATURAL), (near_integer, NEAR_INTEGER)):
         for seed, optimum in known:
             assert family(seed).material_bound <= optimum
+
+
+# --- out of the ordinary ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        ([(((-1, 1), (0, 1)), 2), (((1, 3),), 1)], "has an item -1, expected 0 to 1"),
+        ([(((2, 1),), 3)], "has an item 2"),
+        ([(((0, 1.5),), 3)], "expected patterns"),
+        ([7], "expected patterns"),
+        ([(((0, 1), (1, 1)), float("nan"))], "is used nan times"),
+    ],
+)
+def test_check_looks_at_indices_and_numbers(answer, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        SMALL.check(answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (f"1\n{2**64}\n5\n", "line 2: expected numbers up to"),
+        (f"1\n100\n{2**64}\n", "line 3: expected numbers up to"),
+        ("1\n100\n50 1000000000000000000\n", "line 3: expected numbers up to"),
+        ("1\n100\n50 1000000000\n", "sum to 1e\\+09 pieces"),
+        ("1\n100\n" + "9" * 5000 + "\n", "line 3: expected whole numbers"),
+        ("1\n100\n5\x000\n", "line 3: expected whole numbers"),
+        ("1\n100\nnan\n", "line 3: expected whole numbers"),
+        ("1\n100\n1e3\n", "line 3: expected whole numbers"),
+        ("{" * 10_000, "line 1: expected whole numbers"),
+        ("2 " * 100_000, "expected the number of items"),
+    ],
+    ids=range(10),
+)
+def test_odd_files_are_one_line(tmp_path, text, complaint):
+    path = tmp_path / "odd.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=complaint) as caught:
+        read(path)
+    assert len(str(caught.value)) - len(str(path)) <= 300
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_with_a_nul_is_bad_input():
+    with pytest.raises(InputError):
+        read("a\0b")
+
+
+def test_pieces_are_not_rounded():
+    with pytest.raises(InputError, match=r"whole number, not 50\.5"):
+        from_items(100, [50.5, 20])
