@@ -35,12 +35,15 @@ class Tally:
         How many of these are proved to have no answer.
     interrupted
         Whether the user stopped it.
+    scopes
+        Among which answers the optimal ones are so, where that is not all of them.
     """
 
     solved: int = 0
     unproved: list[int] = field(default_factory=list)
     infeasible: int = 0
     interrupted: bool = False
+    scopes: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.perf_counter)
 
     def add(self, one: Solved) -> None:
@@ -48,13 +51,16 @@ class Tally:
         self.solved += 1
         if one.termination is not Termination.OPTIMAL:
             self.unproved.append(self.solved)
+        self.scopes |= {one.scope} - {""}
         self.infeasible += one.termination is Termination.INFEASIBLE
         self.interrupted |= one.termination is Termination.INTERRUPTED
 
     def __str__(self) -> str:
         noun = "instance" if self.solved == 1 else "instances"
         named = ", ".join(map(str, self.unproved[:_NAMED])) + (", ..." if len(self.unproved) > _NAMED else "")
-        proved = f"{self.solved - len(self.unproved):,} proved optimal" + (f" (not number {named})" if named else "")
+        among = "".join(f" {scope}" for scope in sorted(self.scopes))
+        proved = f"{self.solved - len(self.unproved):,} proved optimal{among}"
+        proved += f" (not number {named})" if named else ""
         none = f", {self.infeasible:,} proved infeasible" if self.infeasible else ""
         return f"{self.solved:,} {noun}, {proved}{none}, {time.perf_counter() - self.started:.3g} seconds"
 
@@ -74,7 +80,7 @@ def write_all(
     tally
         Counts them; it is right also when solving ends with an error.
     say
-        Called with each line of the answers; None if nobody reads them.
+        Called with the lines of each answer, joined; None if nobody reads them.
     records
         Gets one JSON object a line, one an instance.
     live
@@ -82,9 +88,8 @@ def write_all(
     """
     with _line(live) as shown:
         for one in solved:
-            if say is not None:
-                for line in one.lines:
-                    say(line)
+            if say is not None and one.lines:
+                say("\n".join(one.lines))  # at once: nobody interrupts in the middle of an answer
             if records is not None:
                 record = _record(tally.solved + 1, one)
                 records.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
@@ -109,6 +114,7 @@ def _record(number: int, one: Solved) -> dict[str, Any]:
         "number": number,
         "termination": one.termination.name,
         "message": one.termination.value,
+        "scope": one.scope or None,
         "objective": _finite(one.objective),
         "dual_bound": _finite(one.dual_bound),
         "gap": _finite(gap),

@@ -180,6 +180,8 @@ class Solved:
         ``OPTIMAL`` says that the answer is proved optimal.
     objective, dual_bound
         Infinite where there is none.
+    scope
+        Which answers all this is about, as of :class:`Template`.
     """
 
     lines: Sequence[str]
@@ -187,6 +189,7 @@ class Solved:
     termination: Termination
     objective: float
     dual_bound: float
+    scope: str = ""
 
 
 Demo = Callable[[], Sequence[DemoLine]]
@@ -232,6 +235,9 @@ class Template:
         then makes.
     is_model
         Whether a file is a trained model; ``colgen solve NAME MODEL`` then reads the standard input.
+    scope
+        Which of an instance's answers were looked at, where that is not all of them, in a few words that can follow
+        "proved optimal": "among ten candidate heads a word".
     """
 
     name: str
@@ -251,6 +257,7 @@ class Template:
     score_options: Mapping[str, str] = field(default_factory=dict)
     solve_all: Callable[[Material, Path, Mapping[str, str], Sequence[StopRule]], Iterator[Solved] | None] | None = None
     is_model: Callable[[Path], bool] = lambda path: False
+    scope: Callable[[Any], str] = lambda instance: ""
 
 
 def check_options(options: Mapping[str, str], known: Mapping[str, str]) -> None:

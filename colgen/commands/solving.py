@@ -138,12 +138,13 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
             print(line)
         if answered:
             print()
-        for line in _summary(result, arguments.relaxation):
+        for line in _summary(result, arguments.relaxation, template.scope(instance)):
             print(line)
     if arguments.json is not None:
         content = result.to_dict()
         content["template"] = template.name
         content["file"] = str(arguments.file)
+        content["scope"] = template.scope(instance) or None
         content["answer"] = template.data(instance, result) if answered else None
         write_json(content, arguments.json)
     if arguments.log is not None:
@@ -159,8 +160,11 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
         result.report(arguments.report, f"{template.name}: {arguments.file}")
 
 
-def _summary(result: Result, relaxation: bool) -> list[str]:
+def _summary(result: Result, relaxation: bool, scope: str) -> list[str]:
     lines = [result.termination.value]
+    if scope:
+        proved = result.is_optimal and not relaxation
+        lines = [f"Proved optimal {scope}."] if proved else [*lines, f"answer and bound are {scope}"]
     if relaxation:
         used = 0 if result.solution is None else len(result.solution.columns)
         lines[0] += f" This is the relaxation: {used} columns are in use, to fractions in general."

@@ -82,7 +82,8 @@ def _solve_all(
 def _solved(instance: ScoredSentence, stop: Sequence[StopRule]) -> Solved:
     result = solve(_problem(instance), stop=stop)
     data = None if result.answer is None else _data(instance, result)
-    return Solved(_conll(instance, result), data, result.termination, result.objective, result.dual_bound)
+    found = (result.termination, result.objective, result.dual_bound)
+    return Solved(_conll(instance, result), data, *found, instance.scope)
 
 
 TEMPLATE = Template(
@@ -103,4 +104,5 @@ TEMPLATE = Template(
     score_options=OPTIONS,
     solve_all=_solve_all,
     is_model=is_model,
+    scope=lambda instance: instance.scope if isinstance(instance, ScoredSentence) else "",
 )

@@ -15,6 +15,8 @@ from problems.nonlocal_parsing.scoring import Model
 
 CANDIDATES = 10
 
+_WORDS = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1))
+
 OPTIONS = {
     "sentence": SENTENCE,
     "candidates": f"candidate heads a word, or 'all'; {CANDIDATES} by default",
@@ -24,10 +26,25 @@ OPTIONS = {
 
 @dataclass(frozen=True, eq=False)
 class ScoredSentence(Instance):
-    """A sentence with the scores of a trained model, and how many of its trees are wanted."""
+    """A sentence with the scores of a trained model, and how many of its trees are wanted.
+
+    Attributes
+    ----------
+    candidates
+        How many heads a word were looked at, where these are not all.
+    """
 
     sentence: Sentence | None = None
     best: int = 1
+    candidates: int | None = None
+
+    @property
+    def scope(self) -> str:
+        """Among which trees the best is found, where that is not all of them."""
+        k = self.candidates
+        if k is None:
+            return ""
+        return f"among {_WORDS.get(k, str(k))} candidate head{'' if k == 1 else 's'} a word"
 
 
 class Scorer:
@@ -56,6 +73,8 @@ class Scorer:
             words=instance.words,
             sentence=sentence,
             best=self.best,
+            # A word has as many other words as possible heads, the root for one of them.
+            candidates=self.candidates if self.candidates is not None and self.candidates < len(sentence) else None,
         )
 
 

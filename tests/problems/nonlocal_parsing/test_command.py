@@ -106,6 +106,24 @@ def test_options_of_training(folder, small_model, tmp_path):
             settings_of(TrainOptions(folder, small_model, options=given))
 
 
+def test_what_is_proved_is_proved_among_the_candidates(folder, small_model, tmp_path, capsys):
+    """A sentence that was cut to some heads a word is not said to be solved: which trees were looked at is."""
+    path, out = folder / "xx-ud-test.conllu", tmp_path / "out.jsonl"
+    command = ["solve", "nonlocal_parsing", str(path), "--model", str(small_model), "--json", str(out)]
+    assert main([*command, "--option", "candidates=2"]) == 0
+    assert "12 instances, 12 proved optimal among two candidate heads a word, " in capsys.readouterr().err
+    scopes = {json.loads(line)["scope"] for line in out.read_text(encoding="utf-8").splitlines()}
+    assert scopes == {"among two candidate heads a word"}
+    assert main(command) == 0  # ten candidates: the sentences are shorter
+    assert "12 proved optimal, " in capsys.readouterr().err
+    assert {json.loads(line)["scope"] for line in out.read_text(encoding="utf-8").splitlines()} == {None}
+    assert main([*command, "--option", "candidates=1", "--option", "sentence=1"]) == 0
+    assert "Proved optimal among one candidate head a word.\n" in capsys.readouterr().out
+    assert json.loads(out.read_text(encoding="utf-8"))["scope"] == "among one candidate head a word"
+    assert main([*command, "--option", "candidates=1", "--option", "sentence=1", "--time-limit", "0"]) in (0, 1)
+    assert "among one candidate head a word" in capsys.readouterr().out
+
+
 def test_several_trees_of_sentences(folder, small_model, tmp_path, capsys):
     path, out = folder / "xx-ud-test.conllu", tmp_path / "out.jsonl"
     command = ["solve", "nonlocal_parsing", str(path), "--model", str(small_model), "--json", str(out)]
