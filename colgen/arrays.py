@@ -72,7 +72,7 @@ def reading(path: Path | str, expected: str, required: Iterable[str] = ()) -> It
         If the file cannot be read, or looking at it raised any error that the data is to blame for.
     """
     try:
-        arrays = read_arrays(path, required)
+        arrays = read_arrays(path, required, expected)
         yield arrays
     except (ArrayError, InputError) as error:
         text = str(error)
@@ -83,8 +83,17 @@ def reading(path: Path | str, expected: str, required: Iterable[str] = ()) -> It
         raise InputError(f"{path}: expected {expected} ({_words(error)})") from None
 
 
-def read_arrays(path: Path | str, required: Iterable[str] = ()) -> dict[str, NDArray[Any]]:
+def read_arrays(
+    path: Path | str, required: Iterable[str] = (), expected: str = "arrays in numpy's .npz"
+) -> dict[str, NDArray[Any]]:
     """All arrays of an ``.npz`` file: numbers, truth values and strings.
+
+    Parameters
+    ----------
+    required
+        Arrays that must be there.
+    expected
+        What the file should be, for the message.
 
     Raises
     ------
@@ -112,14 +121,14 @@ def read_arrays(path: Path | str, required: Iterable[str] = ()) -> dict[str, NDA
     except OSError as error:
         raise InputError(f"{path} cannot be read: {_words(error)}") from None
     except _BROKEN as error:
-        raise InputError(f"{path}: expected arrays in numpy's .npz ({_words(error)})") from None
+        raise InputError(f"{path}: expected {expected} ({_words(error)})") from None
     for name in required:
         if name not in arrays:
             raise InputError(f"{path}: expected an array {name!r}, there are {', '.join(arrays) or 'none'}")
     return arrays
 
 
-def read_array(path: Path | str) -> NDArray[Any]:
+def read_array(path: Path | str, expected: str = "an array in numpy's .npy") -> NDArray[Any]:
     """The array of an ``.npy`` file, with the errors of :func:`read_arrays`."""
     check_readable(path)
     try:
@@ -134,7 +143,23 @@ def read_array(path: Path | str) -> NDArray[Any]:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {_words(error)}") from None
     except _BROKEN as error:
-        raise InputError(f"{path}: expected an array in numpy's .npy ({_words(error)})") from None
+        raise InputError(f"{path}: expected {expected} ({_words(error)})") from None
+
+
+def is_archive(path: Path | str) -> bool:
+    """Whether a file looks like an ``.npz``, whatever it is called.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    check_readable(path)
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"PK"
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {_words(error)}") from None
 
 
 def arrays_in(path: Path | str) -> frozenset[str]:

@@ -92,20 +92,22 @@ def read_json(path: Path | str, limit: int = TEXT_LIMIT) -> Any:
     return parse_json(read_text(path, limit), str(path))
 
 
-def parse_json(text: str, name: str) -> Any:
-    """As :func:`read_json`, of a text; errors call it ``name``."""
+def parse_json(text: str, name: str, line: int | None = None) -> Any:
+    """As :func:`read_json`, of a text; errors call it ``name``, where it is a file's line with its number."""
+    where = name if line is None else f"{name}, line {line}"
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        raise InputError(f"{name}, line {error.lineno}: expected JSON, {error.msg}") from None
+        at = (line or 1) + error.lineno - 1
+        raise InputError(f"{name}, line {at}: expected JSON, {error.msg}") from None
     except _UnwantedError as error:
-        raise InputError(f"{name}: expected {error}") from None
+        raise InputError(f"{where}: expected {error}") from None
     except ValueError:  # Python's own limit of the digits of an integer
-        raise InputError(f"{name}: expected JSON with numbers of fewer digits") from None
+        raise InputError(f"{where}: expected JSON with numbers of fewer digits") from None
     except RecursionError:
-        raise InputError(f"{name}: expected JSON, this is nested too deeply") from None
+        raise InputError(f"{where}: expected JSON, this is nested too deeply") from None
     except MemoryError:
-        raise InputError(f"{name}: expected JSON that fits into the memory") from None
+        raise InputError(f"{where}: expected JSON that fits into the memory") from None
 
 
 class _UnwantedError(Exception):
@@ -146,7 +148,7 @@ def writing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     OSError
         With the file's name, whatever it was that failed.
     """
-    how: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8"}
+    how: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     try:
         place = Path(os.path.realpath(path))  # a link stays a link
         beside = _beside(place)

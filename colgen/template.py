@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from colgen.errors import ColgenError, InputError
+from colgen.files import check_readable
 from colgen.problem import Problem
 from colgen.result import Result, Termination
 from colgen.stop import StopRule
@@ -148,6 +148,7 @@ class Material:
         if self.path is None:
             yield from self._decoded(getattr(sys.stdin, "buffer", sys.stdin))
         else:
+            check_readable(self.path)
             with self.path.open("rb") as file:
                 yield from self._decoded(file)
 
@@ -280,15 +281,6 @@ def whole_number(options: Mapping[str, str], name: str, default: int) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
         raise InputError(f"option {name}: expected a whole number, one or more, not {text!r}")
     return int(text)
-
-
-def arrays_in(path: Path) -> frozenset[str]:
-    """Names of the arrays in numpy's ``.npz``, none of which is read; none in any other file."""
-    try:
-        with zipfile.ZipFile(path) as file:
-            return frozenset(name.removesuffix(".npy") for name in file.namelist())
-    except (OSError, zipfile.BadZipFile):
-        return frozenset()
 
 
 def template_names() -> list[str]:

@@ -97,6 +97,22 @@ def as_floats(
     return array
 
 
+def as_numbers(value: Any, name: str, *, shape: Shape | None = None) -> NDArray[np.float64]:
+    """Floats of 64 bits, infinities and NaN among them: for callers that look at every entry themselves.
+
+    Raises
+    ------
+    ArrayError
+        Naming the argument and what was expected.
+    """
+    array = _array(value, name, "numbers")
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        if shape is not None:
+            _check_shape(array, name, shape)
+        return _contiguous(array, _FLOATS[-1])
+    return as_floats(array, name, shape=shape)
+
+
 def as_integers(
     value: Any,
     name: str,

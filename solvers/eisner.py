@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from solvers import eisner_search as search
+from solvers.arrays import as_integers, as_numbers
 from solvers.eisner_first import NEG, Floats, Ints
 from solvers.eisner_search import FIRST, GRANDCHILD, SIBLING, THIRD
 
@@ -89,7 +90,7 @@ class Parts:
             raise ValueError("triples and kinds must be given together")
         if self.triples is not None and self.kinds is not None:
             triples = _array(self.triples, "triples", 6)
-            kinds = np.ascontiguousarray(self.kinds, dtype=np.int64)
+            kinds = as_integers(self.kinds, "kinds")
             k = triples.shape[5]
             if triples.shape != (2, 2, k, k, k, k) or kinds.shape != (size,):
                 raise ValueError(
@@ -230,7 +231,7 @@ def _prepare(parts: Parts, allowed: ArrayLike | None) -> tuple[Floats, tuple[Flo
 
 
 def _array(values: ArrayLike, name: str, dimensions: int) -> Floats:
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    array = as_numbers(values, name)
     if array.ndim != dimensions:
         raise ValueError(f"{name}: expected {dimensions} dimensions, not shape {array.shape}")
     return array

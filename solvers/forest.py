@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
+
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
@@ -47,8 +49,16 @@ class Forest(NamedTuple):
 
 
 def chains(lengths: NDArray[np.int64]) -> Forest:
-    """Chains of these lengths, whose edges all have table 0."""
+    """Chains of these lengths, one token or more each, whose edges all have table 0.
+
+    Raises
+    ------
+    ArrayError
+        If they are none.
+    """
+    lengths = as_integers(lengths, "lengths", shape=("chains",), low=1, high=2**31)
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    as_integer(starts[-1], "tokens of all chains", high=2**31 - 2)
     num = int(starts[-1])
     parent = np.arange(1, num + 1, dtype=np.int32)
     parent[starts[1:] - 1] = NONE
@@ -58,7 +68,25 @@ def chains(lengths: NDArray[np.int64]) -> Forest:
 
 
 def from_parents(starts: Offsets, parent: Ints, table: Ints) -> Forest:
-    """Trees with these parents, numbered as this module says."""
+    """Trees with these parents, numbered as this module says.
+
+    Raises
+    ------
+    ArrayError
+        If they are not: a node comes before its parent, its tree's last node alone has none.
+    """
+    parent = as_indices(parent, "parent", upper=np.size(parent), low=NONE, shape=("nodes",), dtype=np.int32)
+    starts = as_offsets(starts, "starts", total=len(parent), empty=False)
+    table = as_integers(table, "table", shape=parent.shape, low=0, dtype=np.int32)
+    ends = np.repeat(starts[1:], np.diff(starts))
+    nodes = np.arange(len(parent))
+    fine = np.where(nodes == ends - 1, parent == NONE, (parent > nodes) & (parent < ends))
+    if not fine.all():
+        node = int(np.argmin(fine))
+        raise ArrayError(
+            "parent: expected a later node of the same tree, and none for its last node, "
+            f"got {parent[node]} at [{node}]"
+        )
     first_child = np.full(len(parent), NONE, dtype=np.int32)
     next_sibling = np.full(len(parent), NONE, dtype=np.int32)
     for node in range(len(parent) - 1, -1, -1):

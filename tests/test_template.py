@@ -5,8 +5,9 @@ import io
 import numpy as np
 import pytest
 
+from colgen.arrays import arrays_in
 from colgen.errors import InputError
-from colgen.template import Material, arrays_in, check_options, load_template, template_names, whole_number
+from colgen.template import Material, check_options, load_template, template_names, whole_number
 
 KNOWN = {"epochs": "passes over the data", "task": "what is learned"}
 

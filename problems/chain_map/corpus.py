@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colgen.errors import InputError
+from colgen.files import read_text
 
 ENTITIES = ("LOC", "ORG", "PER")
 """Kinds of named entities that tags tell apart; what else is annotated counts as outside."""
@@ -84,20 +85,19 @@ def _sentences(path: Path, task: Task) -> Iterator[Tagged]:
     needed = 2 if task.entities is None else task.entities + 1
     words: list[str] = []
     tags: list[str] = []
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            fields = line.rstrip("\n").split("\t")
-            if fields == [""]:
-                if words:
-                    yield Tagged(tuple(words), tuple(tags))
-                words, tags = [], []
-                continue
-            if len(fields) < needed or not all(fields[:needed]):
-                raise InputError(
-                    f"{path}, line {number}: expected {needed} fields or more, separated by tabs (word, part of speech"
-                    f"{'' if needed == 2 else ', entity labels'}), found {len(fields)}"
-                )
-            words.append(fields[0])
-            tags.append(task.tag(fields))
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        fields = line.split("\t")
+        if fields == [""]:
+            if words:
+                yield Tagged(tuple(words), tuple(tags))
+            words, tags = [], []
+            continue
+        if len(fields) < needed or not all(fields[:needed]):
+            raise InputError(
+                f"{path}, line {number}: expected {needed} fields or more, separated by tabs (word, part of speech"
+                f"{'' if needed == 2 else ', entity labels'}), found {len(fields)}"
+            )
+        words.append(fields[0])
+        tags.append(task.tag(fields))
     if words:
         yield Tagged(tuple(words), tuple(tags))

@@ -13,8 +13,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from colgen.arrays import reading
 from colgen.errors import InputError
+from colgen.files import writing
 from problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
+from solvers.arrays import as_floats, as_indices, as_integers
 from solvers.forest import NONE, Forest, chains, from_parents
 
 Ints = NDArray[np.int32]
@@ -259,17 +262,18 @@ class Instance:
 
     def write(self, path: str | Path) -> None:
         """Write to an ``.npz`` file that :func:`read` understands."""
-        np.savez_compressed(
-            path,
-            kind="colgen chain_map instance 1",
-            starts=self.forest.starts,
-            parent=self.forest.parent,
-            table=self.forest.table,
-            scores=self.scores,
-            tables=self.pairwise.tables,
-            labels=np.array([str(label) for label in self.labels]),
-            nodes=np.array([str(node) for node in self.nodes]),
-        )
+        with writing(path, "wb") as file:
+            np.savez_compressed(
+                file,
+                kind="colgen chain_map instance 1",
+                starts=self.forest.starts,
+                parent=self.forest.parent,
+                table=self.forest.table,
+                scores=self.scores,
+                tables=self.pairwise.tables,
+                labels=np.array([str(label) for label in self.labels]),
+                nodes=np.array([str(node) for node in self.nodes]),
+            )
 
 
 def read(path: str | Path) -> Instance:
@@ -283,22 +287,41 @@ def read(path: str | Path) -> Instance:
     InputError
         If arrays are missing or do not fit.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: expected an .npz file of arrays ({error})") from error
-    if {"starts", "parent", "table", "scores", "tables"} <= set(arrays):
-        forest = from_parents(arrays["starts"], arrays["parent"], arrays["table"])
-        names = (tuple(arrays[name].tolist()) if name in arrays else () for name in ("labels", "nodes"))
-        return Instance(forest, np.ascontiguousarray(arrays["scores"]), Pairwise(arrays["tables"]), *names)
+    with reading(path, "an instance of chain_map") as arrays:
+        instance = _trees(arrays) if set(arrays) >= _TREES else _chains(arrays)
+    return instance
+
+
+_TREES = {"starts", "parent", "table", "scores", "tables"}
+
+
+def _chains(arrays: Mapping[str, NDArray[Any]]) -> Instance:
     if not {"scores", "transitions"} <= set(arrays):
-        raise InputError(f"{path}: expected the arrays scores and transitions, found {', '.join(arrays) or 'none'}")
-    scores = arrays["scores"]
-    lengths = arrays.get("lengths", np.array([len(scores)]))
-    if lengths.ndim != 1 or (lengths < 1).any() or lengths.sum() != len(scores):
-        raise InputError(f"{path}: expected lengths of one or more each that sum to {len(scores)}")
-    return Instance(chains(lengths), np.ascontiguousarray(as_scores(scores)), Pairwise(arrays["transitions"]))
+        raise InputError(f"expected the arrays scores and transitions, found {', '.join(arrays) or 'none'}")
+    scores = _local(arrays)
+    lengths = as_integers(arrays.get("lengths", [len(scores)]), "lengths", shape=("chains",), low=1, high=2**31)
+    if lengths.sum() != len(scores):
+        raise InputError(f"expected lengths of one or more each that sum to {len(scores)}")
+    return Instance(chains(lengths), scores, Pairwise(_pairs(arrays["transitions"], "transitions")))
+
+
+def _trees(arrays: Mapping[str, NDArray[Any]]) -> Instance:
+    """What :meth:`Instance.write` has written."""
+    scores, tables = _local(arrays), _pairs(arrays["tables"], "tables")
+    forest = from_parents(arrays["starts"], arrays["parent"], arrays["table"])
+    as_indices(forest.table, "table", upper=len(tables) if tables.ndim == 3 else 1)
+    names = (tuple(map(str, arrays[name].ravel().tolist())) if name in arrays else () for name in ("labels", "nodes"))
+    return Instance(forest, scores, Pairwise(tables), *names)
+
+
+def _local(arrays: Mapping[str, NDArray[Any]]) -> Scores:
+    shape = ("tokens", "labels")
+    return as_floats(arrays["scores"], "scores", shape=shape, minus_infinity=True, dtype=None)
+
+
+def _pairs(array: NDArray[Any], name: str) -> Scores:
+    shape = ("labels", "labels") if array.ndim < 3 else ("tables", "labels", "labels")
+    return as_floats(array, name, shape=shape, minus_infinity=True, dtype=None)
 
 
 def random(

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.arrays import reading
 from colgen.errors import InputError
+from colgen.files import writing
 from problems.chain_map.corpus import Tagged
 from problems.chain_map.features import build_index, look_up
 from problems.chain_map.instance import Instance
 from problems.chain_map.labellings import Labellings
 from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.template import decode
+from solvers.arrays import as_floats, as_indices, as_offsets
 from solvers.forest import chains
 from solvers.perceptron import add_difference, add_up, add_up_sparse, epoch
 
@@ -91,17 +94,18 @@ class Tagger:
 
     def save(self, path: Path) -> None:
         """Write to one ``.npz`` file."""
-        np.savez_compressed(
-            path,
-            kind=_VERSION,
-            task=self.task,
-            tags=np.array(self.tags),
-            features=np.array("\n".join(self.index)),
-            starts=self.starts,
-            labels=self.labels,
-            weights=self.weights,
-            transitions=self.transitions,
-        )
+        with writing(path, "wb") as file:
+            np.savez_compressed(
+                file,
+                kind=_VERSION,
+                task=self.task,
+                tags=np.array(self.tags),
+                features=np.array("\n".join(self.index)),
+                starts=self.starts,
+                labels=self.labels,
+                weights=self.weights,
+                transitions=self.transitions,
+            )
 
     @classmethod
     def load(cls, path: Path) -> Tagger:
@@ -112,21 +116,20 @@ class Tagger:
         InputError
             If it is something else, or of another version.
         """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                if "kind" not in file or str(file["kind"]) != _VERSION:
-                    raise InputError(f"{path}: expected a tagger of this version, as colgen train chain_map writes it")
-                names = str(file["features"]).split("\n")
-                return cls(
-                    str(file["task"]),
-                    tuple(file["tags"].tolist()),
-                    {name: k for k, name in enumerate(names)},
-                    *(file[name] for name in ("starts", "labels", "weights", "transitions")),
-                )
-        except InputError:
-            raise
-        except (OSError, ValueError, KeyError) as error:
-            raise InputError(f"{path}: expected a tagger, as colgen train chain_map writes it ({error})") from error
+        with reading(path, "a tagger, as colgen train chain_map writes it") as arrays:
+            if "kind" not in arrays or str(arrays["kind"]) != _VERSION:
+                raise InputError(f"{path}: expected a tagger of this version, as colgen train chain_map writes it")
+            names = str(arrays["features"]).split("\n")
+            tags = tuple(map(str, arrays["tags"].ravel().tolist()))
+            weights = as_floats(arrays["weights"], "weights", shape=("weights",), dtype=np.float32)
+            starts = as_offsets(arrays["starts"], "starts", total=len(weights))
+            labels = as_indices(arrays["labels"], "labels", upper=len(tags), shape=weights.shape, dtype=np.int32)
+            transitions = as_floats(arrays["transitions"], "transitions", shape=(len(tags),) * 2, dtype=np.float32)
+            if not tags or len(starts) != len(names) + 1:
+                raise InputError(f"{path}: expected weights of {len(names)} features, not of {len(starts) - 1}")
+            index = {name: k for k, name in enumerate(names)}
+            tagger = cls(str(arrays["task"]), tags, index, starts, labels, weights, transitions)
+        return tagger
 
     @classmethod
     def of_dense(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.errors import InputError
+from solvers.arrays import ArrayError, as_numbers
 from solvers.tree_domains import exchange
 from solvers.vectors import padded
 
@@ -89,14 +90,11 @@ class Pairwise:
 def as_scores(array: ArrayLike) -> Scores:
     """As float32 or float64, in C order."""
     try:
-        scores = np.ascontiguousarray(array)
-    except ValueError as error:
-        raise InputError(f"expected an array of numbers ({error})") from error
-    if scores.dtype in (np.float32, np.float64):
-        return scores
-    if not (np.issubdtype(scores.dtype, np.number) or scores.dtype == bool) or np.iscomplexobj(scores):
-        raise InputError(f"expected an array of numbers, got one of {scores.dtype}")
-    return scores.astype(np.float64)
+        if isinstance(array, np.ndarray) and array.dtype == np.float32:
+            return np.ascontiguousarray(array)
+        return as_numbers(array, "scores")
+    except ArrayError as error:
+        raise InputError(str(error)) from None
 
 
 def check_scores(scores: Scores, what: str) -> None:

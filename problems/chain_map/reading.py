@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from colgen.arrays import arrays_in
 from colgen.errors import InputError
-from colgen.template import Material, arrays_in, check_options, whole_number
+from colgen.files import check_readable
+from colgen.template import Material, check_options, whole_number
 from problems.chain_map.instance import Instance, read
 from problems.chain_map.learning import Tagger
 
@@ -27,11 +29,11 @@ def read_instance(path: Path) -> Instance:
     """Read an instance."""
     if path.suffix == ".npz":
         return read(path)
-    with path.open("rb"):  # a file that is not there is the first thing to say
-        raise InputError(
-            f"{path}: a text needs a trained tagger, `colgen train chain_map --data DIR --model FILE` makes one and "
-            "--model FILE takes it; scores end in .npz"
-        )
+    check_readable(path)  # a file that is not there is the first thing to say
+    raise InputError(
+        f"{path}: a text needs a trained tagger, `colgen train chain_map --data DIR --model FILE` makes one and "
+        "--model FILE takes it; scores end in .npz"
+    )
 
 
 def is_model(path: Path) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from colgen import InputError
+from colgen.files import read_bytes, write_text
 from problems.coreference.instance import Cluster, as_clusters
 
 Row: TypeAlias = tuple[str, ...]
@@ -145,9 +146,7 @@ def read_conll(path: Path | str) -> list[Document]:
     """
     path = Path(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         at = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, line {at}: not a text file in UTF-8") from None
@@ -296,4 +295,4 @@ def conll_lines(document: Document, clustering: Iterable[Sequence[int]]) -> list
 
 def write_conll(document: Document, clustering: Iterable[Sequence[int]], path: Path | str) -> None:
     """Write the document with a clustering of its mentions, as :func:`read_conll` reads it."""
-    Path(path).write_text("\n".join(conll_lines(document, clustering)) + "\n", encoding="utf-8")
+    write_text(path, "\n".join(conll_lines(document, clustering)) + "\n")

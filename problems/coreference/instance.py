@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
+from colgen.arrays import is_archive, read_array, read_arrays
+from colgen.files import writing
+from solvers.arrays import ArrayError, as_numbers
 
 if TYPE_CHECKING:
     from problems.coreference.conll import Document
@@ -113,9 +115,9 @@ class Instance:
 def _valid(scores: ArrayLike, what: str) -> Floats:
     """The scores as an array that nobody can change, after checking them."""
     try:
-        matrix = np.array(scores, dtype=np.float64)  # a copy
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: expected a square matrix of numbers ({error})") from None
+        matrix = np.array(as_numbers(scores, what))  # a copy
+    except ArrayError as error:
+        raise InputError(str(error)) from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"{what}: expected a square matrix, not one of shape {matrix.shape}")
     if not len(matrix):
@@ -150,6 +152,9 @@ def as_clusters(cluster_of: ArrayLike) -> list[Cluster]:
 # --- files and graphs ------------------------------------------------------------------------------------------------
 
 
+_MATRIX = "a matrix as numpy.save or numpy.savez writes it"
+
+
 def read_matrix(path: Path | str) -> Instance:
     """Read a score matrix: ``.npy``, or ``.npz`` with one array or with an array named ``scores``.
 
@@ -159,24 +164,12 @@ def read_matrix(path: Path | str) -> Instance:
         With the file's name, where it is something else.
     """
     path = Path(path)
+    arrays = read_arrays(path, expected=_MATRIX) if is_archive(path) else {"scores": read_array(path, _MATRIX)}
+    wanted = "scores" if "scores" in arrays or len(arrays) != 1 else next(iter(arrays))
+    if wanted not in arrays:
+        raise InputError(f"{path}: expected one array, or one named 'scores', not {', '.join(arrays) or 'none'}")
     try:
-        loaded: Any = np.load(path, allow_pickle=False)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or 'it is not a numpy file'}") from None
-    except (ValueError, EOFError, zipfile.BadZipFile):
-        raise InputError(f"{path}: expected a matrix as numpy.save or numpy.savez writes it") from None
-    if isinstance(loaded, np.lib.npyio.NpzFile):
-        with loaded:
-            names = loaded.files
-            wanted = "scores" if "scores" in names or len(names) != 1 else names[0]
-            if wanted not in names:
-                raise InputError(f"{path}: expected one array, or one named 'scores', not {names or 'none'}")
-            try:
-                loaded = loaded[wanted]
-            except ValueError:
-                raise InputError(f"{path}: expected the array {wanted!r} to hold numbers") from None
-    try:
-        return Instance(loaded, path.stem)
+        return Instance(arrays[wanted], path.stem)
     except InputError as error:
         raise InputError(f"{path}: {str(error).removeprefix(f'{path.stem}: ')}") from None
 
@@ -184,12 +177,13 @@ def read_matrix(path: Path | str) -> Instance:
 def write_matrix(instance: Instance, path: Path | str) -> None:
     """Write the score matrix as ``.npy`` or ``.npz``, whichever ``path`` ends in."""
     path = Path(path)
-    if path.suffix == ".npz":
-        np.savez_compressed(path, scores=instance.scores)
-    elif path.suffix == ".npy":
-        np.save(path, instance.scores)
-    else:
+    if path.suffix not in (".npz", ".npy"):
         raise InputError(f"{path}: expected a name that ends in .npy or .npz")
+    with writing(path, "wb") as file:
+        if path.suffix == ".npz":
+            np.savez_compressed(file, scores=instance.scores)
+        else:
+            np.save(file, instance.scores)
 
 
 def from_graph(graph: nx.Graph, *, score: str = "weight", absent: float = 0.0, name: str = "") -> Instance:

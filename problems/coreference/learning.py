@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -14,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from colgen.arrays import reading
+from colgen.files import parse_json, writing
 from problems.coreference.conll import Document
 from problems.coreference.features import Floats, PairFeatures, pair_features
 from problems.coreference.instance import Cluster, Instance, as_clusters
 from problems.coreference.metrics import Agreement, agreement
 from problems.coreference.network import Ensemble, fit, together
+from solvers.arrays import as_float, as_floats
 from solvers.clustering import local_search
 
 ScoreKind: TypeAlias = Literal["probability", "log_odds"]
@@ -91,7 +93,7 @@ class Scorer:
             "bias": dict(self.bias),
         }
         arrays = {part.name: getattr(self.ensemble, part.name) for part in fields(Ensemble)}
-        with Path(path).open("wb") as file:
+        with writing(path, "wb") as file:
             np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
 
     @classmethod
@@ -103,22 +105,18 @@ class Scorer:
         InputError
             If the file is something else, or of another version.
         """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                if (about["format"], about["version"]) != (FORMAT, VERSION):
-                    raise InputError(f"{path}: expected a {FORMAT} of version {VERSION}, not {about['version']}")
-                ensemble = Ensemble(**{part.name: np.asarray(file[part.name], np.float32) for part in fields(Ensemble)})
+        with reading(path, "a model that `colgen train coreference` has written") as arrays:
+            about = parse_json(str(arrays["about"]), str(path))
+            if (about["format"], about["version"]) != (FORMAT, VERSION):
+                raise InputError(f"{path}: expected a {FORMAT} of version {VERSION}, not {about['version']}")
+            names = [part.name for part in fields(Ensemble)]
+            ensemble = Ensemble(**{name: as_floats(arrays[name], name, dtype=np.float32) for name in names})
             unary_names, pair_names = tuple(about["unary_names"]), tuple(about["pair_names"])
             if (len(ensemble.earlier), len(ensemble.pair)) != (len(unary_names), len(pair_names)):
                 raise ValueError("expected a name for each feature")
-            return cls(ensemble, unary_names, pair_names, {kind: float(about["bias"][kind]) for kind in KINDS})
-        except InputError:
-            raise
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror or 'it is not a numpy file'}") from None
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, zipfile.BadZipFile):
-            raise InputError(f"{path}: expected a model that `colgen train coreference` has written") from None
+            bias = {kind: as_float(float(about["bias"][kind]), f"bias {kind}") for kind in KINDS}
+            scorer = cls(ensemble, unary_names, pair_names, bias)
+        return scorer
 
 
 def scores_of(probabilities: NDArray[np.float64], kind: ScoreKind, bias: float = 0.0) -> NDArray[np.float64]:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import Material, arrays_in, check_options, whole_number
+from colgen.arrays import arrays_in
+from colgen.files import check_readable
+from colgen.template import Material, check_options, whole_number
 from problems.coreference.conll import Document, parse_conll, read_conll
 from problems.coreference.instance import Instance, read_matrix
 from problems.coreference.learning import KINDS, Scorer
@@ -29,11 +31,11 @@ def read_instance(path: Path) -> Instance:
     """
     if path.suffix in (".npy", ".npz"):
         return read_matrix(path)
-    with path.open("rb"):  # a file that is not there is the first thing to say
-        raise InputError(
-            f"{path}: a text needs a trained model, `colgen train coreference --data DIR --model FILE` makes one "
-            f"and --model FILE takes it; a score matrix ends in .npy or .npz"
-        )
+    check_readable(path)  # a file that is not there is the first thing to say
+    raise InputError(
+        f"{path}: a text needs a trained model, `colgen train coreference --data DIR --model FILE` makes one "
+        f"and --model FILE takes it; a score matrix ends in .npy or .npz"
+    )
 
 
 def is_model(path: Path) -> bool:

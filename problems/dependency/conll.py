@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import IO
 
 from colgen import InputError
+from colgen.files import read_bytes, writing
 from problems.dependency.sentence import Sentence, check_tree
 
 NUM_COLUMNS = 10
@@ -36,9 +37,7 @@ def read_conll(path: Path | str, *, single_root: bool = False) -> list[Sentence]
     """
     path = Path(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         at = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, line {at}: not a text file in UTF-8") from None
@@ -170,10 +169,10 @@ def conll_lines(sentence: Sentence) -> list[str]:
     return lines
 
 
-def write_conll(sentences: Iterable[Sentence], file: Path | str | TextIO) -> None:
+def write_conll(sentences: Iterable[Sentence], file: Path | str | IO[str]) -> None:
     """Write sentences to a file or an open text stream, an empty line after each."""
     if isinstance(file, (Path, str)):
-        with open(file, "w", encoding="utf-8", newline="\n") as stream:
+        with writing(file) as stream:
             write_conll(sentences, stream)
         return
     for sentence in sentences:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from colgen.arrays import reading
+from colgen.files import writing
 from problems.dependency.features import Encoded, Vocabulary
 from problems.dependency.scorer import GRANDPARENTS, SIBLINGS, Weights
 from problems.dependency.sentence import Sentence
@@ -251,19 +253,16 @@ class Learner:
         for name, family in (("arcs", self._arcs), ("grandparents", self._triples[0]), ("siblings", self._triples[1])):
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = family.state()
         arrays["fingerprint"] = np.frombuffer(self._fingerprint().encode(), dtype=np.uint8)
-        partial = path.with_name(path.name + ".part")
-        with open(partial, "wb") as file:
+        with writing(path, "wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
-        partial.replace(path)
 
     def resume(self, path: Path) -> bool:
         """Go on where :meth:`save` stopped; False if the file is absent or belongs to other sentences or settings."""
         if not path.is_file():
             return False
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                if bytes(arrays["fingerprint"]).decode() != self._fingerprint():
-                    return False
+        with reading(path, "the state of an interrupted training") as arrays:
+            ours = bytes(arrays["fingerprint"]).decode() == self._fingerprint()
+            if ours:
                 for name, family in (
                     ("arcs", self._arcs),
                     ("grandparents", self._triples[0]),
@@ -273,9 +272,7 @@ class Learner:
                 both = arrays["between"]
                 self._between, self._between_sums = both[:, :1].copy(), both[:, 1:].copy()
                 self.epoch, self.steps = int(arrays["progress"][0]), float(arrays["progress"][1])
-        except (OSError, ValueError, KeyError) as error:
-            raise InputError(f"{path}: expected the state of an interrupted training ({error})") from None
-        return True
+        return ours
 
     def _fingerprint(self) -> str:
         settings = replace(self.settings, epochs=0)  # more epochs may be asked for later

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
+from colgen.arrays import reading
+from colgen.files import parse_json, writing
 from problems.dependency.features import (
     ARC_TEMPLATES,
     GRANDPARENT_TEMPLATES,
@@ -19,6 +21,7 @@ from problems.dependency.features import (
     Vocabulary,
 )
 from problems.dependency.sentence import Sentence
+from solvers.arrays import as_floats, as_integers
 from solvers.factored_scores import (
     RELATIONS,
     ROW,
@@ -124,7 +127,7 @@ class Weights:
             "parts": self.parts,
         }
         arrays["head"] = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
-        with open(path, "wb") as file:
+        with writing(path, "wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
 
     @staticmethod
@@ -136,33 +139,29 @@ class Weights:
         InputError
             If the file is something else.
         """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                head = json.loads(bytes(arrays["head"]).decode())
-                if head["format"] != _FORMAT or head["templates"] != _TEMPLATES:
-                    raise InputError(f"{path}: expected a model of this version's templates; train it again")
-                values = [[tuple(value) for value in known] for known in head["values"]]
-                empty = Weights.zero(Vocabulary(values, head["slots"]))
-                tables = {
-                    name: table_of(getattr(empty, name), arrays[f"{name}.keys"], arrays[f"{name}.values"])
-                    for name in ("arcs", "grandparents", "siblings")
-                }
-                between = arrays["between"]
-        except InputError:
-            raise
-        except FileNotFoundError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}") from None
-        except (OSError, ValueError, KeyError, TypeError):
-            raise InputError(f"{path}: expected a model that `colgen train` wrote") from None
-        return Weights(
-            empty.vocabulary,
-            tables["arcs"],
-            between,
-            tables["grandparents"],
-            tables["siblings"],
-            single_root=bool(head["single_root"]),
-            parts=tuple(head["parts"]),
-        )
+        with reading(path, "a model that `colgen train` wrote") as arrays:
+            head = parse_json(bytes(as_integers(arrays["head"], "head", dtype=np.uint8)).decode(), str(path))
+            if head["format"] != _FORMAT or head["templates"] != _TEMPLATES:
+                raise InputError(f"{path}: expected a model of this version's templates; train it again")
+            values = [[tuple(value) for value in known] for known in head["values"]]
+            empty = Weights.zero(Vocabulary(values, head["slots"]))
+            tables = []
+            for name in ("arcs", "grandparents", "siblings"):
+                table: Table = getattr(empty, name)
+                keys = as_integers(arrays[f"{name}.keys"], f"{name}.keys", shape=("features",), low=0)
+                shape = (len(keys), table.values.shape[1])
+                rows = as_floats(arrays[f"{name}.values"], f"{name}.values", shape=shape, dtype=np.float32)
+                tables.append(table_of(table, keys, rows))
+            weights = Weights(
+                empty.vocabulary,
+                tables[0],
+                as_floats(arrays["between"], "between", shape=empty.between.shape, dtype=np.float32),
+                tables[1],
+                tables[2],
+                single_root=bool(head["single_root"]),
+                parts=tuple(head["parts"]),
+            )
+        return weights
 
 
 @dataclass

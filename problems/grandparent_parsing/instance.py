@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
+from colgen.arrays import reading
+from colgen.files import writing
 from problems.dependency.sentence import Heads, check_tree
+from solvers.arrays import ArrayError, as_booleans, as_numbers
 from solvers.margin_updates import tree_triples
 
 Floats = NDArray[np.float64]
@@ -99,7 +102,7 @@ class Instance:
     scored: list[int] = field(default_factory=lambda: [0, 0], repr=False)
 
     def __post_init__(self) -> None:
-        arcs = np.array(self.arc_scores, dtype=np.float64)
+        arcs = np.array(_numbers(self.arc_scores, "arc_scores"))
         if arcs.ndim != 2 or arcs.shape[0] != arcs.shape[1] or len(arcs) < 2:
             raise InputError(f"expected arc scores of shape (n + 1, n + 1) with n ≥ 1 tokens, not {arcs.shape}")
         arcs[:, 0] = -np.inf
@@ -112,7 +115,7 @@ class Instance:
             given = getattr(self, name)
             if given is None:
                 continue
-            scores = np.array(given, dtype=np.float64)
+            scores = np.array(_numbers(given, name))
             if scores.shape != (len(arcs),) * 3:
                 raise InputError(f"expected {name} of shape {(len(arcs),) * 3}, not {scores.shape}")
             if not np.isfinite(scores).all():
@@ -253,6 +256,13 @@ def from_scores(scores: PartScores, *, siblings: bool = True, single_root: bool 
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
+def _numbers(given: ArrayLike, name: str) -> Floats:
+    try:
+        return as_numbers(given, name)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+
+
 def write(instance: Instance, path: Path | str) -> None:
     """Write an instance as numpy's ``.npz``."""
     arrays = {"arcs": instance.arc_scores, "single_root": np.array(instance.single_root)}
@@ -260,7 +270,7 @@ def write(instance: Instance, path: Path | str) -> None:
         arrays["grandparents"] = instance.grandparent_scores
     if instance.sibling_scores is not None:
         arrays["siblings"] = instance.sibling_scores
-    with open(path, "wb") as file:
+    with writing(path, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
@@ -272,19 +282,12 @@ def read(path: Path | str) -> Instance:
     InputError
         If the file is something else.
     """
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            if "arcs" not in arrays:
-                raise InputError(f"{path}: expected an array 'arcs', there are {', '.join(arrays) or 'none'}")
-            given = {name: arrays[name] for name in arrays}
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or 'no .npz file'}") from None
-    except ValueError:
-        raise InputError(f"{path}: expected numpy's .npz with arrays 'arcs' and 'grandparents'") from None
-    return Instance(
-        given["arcs"],
-        given.get("grandparents"),
-        given.get("siblings"),
-        bool(given.get("single_root", False)),
-        Path(path).stem,
-    )
+    with reading(path, "arrays 'arcs' and 'grandparents'", required=["arcs"]) as given:
+        instance = Instance(
+            given["arcs"],
+            given.get("grandparents"),
+            given.get("siblings"),
+            bool(as_booleans(given.get("single_root", False), "single_root", shape=())),
+            Path(path).stem,
+        )
+    return instance

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from colgen import InputError
+from colgen.arrays import arrays_in
+from colgen.files import check_readable
 from colgen.stop import StopRule
-from colgen.template import Material, arrays_in, check_options
+from colgen.template import Material, check_options
 from problems.dependency.reading import SENTENCE, choose_sentence
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Sentence
@@ -35,11 +37,11 @@ def read_instance(path: Path) -> Instance:
     """
     if path.suffix == ".npz":
         return read(path)
-    with path.open("rb"):  # a file that is not there is the first thing to say
-        raise InputError(
-            f"{path}: sentences need a trained model, `colgen train grandparent_parsing --data DIR --model FILE` "
-            "makes one and --model FILE takes it; scores end in .npz"
-        )
+    check_readable(path)  # a file that is not there is the first thing to say
+    raise InputError(
+        f"{path}: sentences need a trained model, `colgen train grandparent_parsing --data DIR --model FILE` "
+        "makes one and --model FILE takes it; scores end in .npz"
+    )
 
 
 def is_model(path: Path) -> bool:

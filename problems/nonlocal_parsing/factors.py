@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from solvers.arrays import ArrayError, as_integers, as_numbers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,8 +47,12 @@ class Factors:
     scores: Floats
 
     def __post_init__(self) -> None:
-        for name, kind in (("start", np.int64), ("arcs", np.int64), ("scores", np.float64)):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
+        try:
+            for name in ("start", "arcs"):
+                object.__setattr__(self, name, as_integers(getattr(self, name), name, shape=("any",)))
+            object.__setattr__(self, "scores", as_numbers(self.scores, "scores", shape=("factors",)))
+        except ArrayError as error:
+            raise InputError(str(error)) from None
         n, lengths = len(self.scores), np.diff(self.start)
         if len(self.start) != n + 1 or self.start[0] != 0 or self.start[-1] != len(self.arcs) or (lengths < 1).any():
             raise InputError("expected factors of one arc or more, whose starts ascend from 0 to the number of arcs")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from colgen.arrays import reading
+from colgen.files import writing
 from problems.dependency.sentence import check_tree, is_projective
 from problems.nonlocal_parsing.factors import Factors
+from solvers.arrays import as_booleans, as_float
 from solvers.eisner import Parts
 from solvers.eisner_search import FIRST
 from solvers.products import value
@@ -122,7 +124,7 @@ def write(instance: Instance, path: Path | str) -> None:
     """Write an instance, numpy's ``.npz``."""
     parts, factors = instance.parts, instance.nonlocal_factors
     arrays = {name: getattr(parts, name) for name in _PARTS if getattr(parts, name) is not None}
-    with open(path, "wb") as file:
+    with writing(path, "wb") as file:
         np.savez_compressed(
             file,
             **arrays,
@@ -146,34 +148,24 @@ def read(path: Path | str) -> Instance:
         If the file is something else.
     """
     path = Path(path)
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            held = {name: arrays[name] for name in arrays.files}
-    except FileNotFoundError:
-        raise InputError(f"{path} cannot be read: there is no such file") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: expected scores in numpy's format .npz ({error})") from None
-    if "arcs" not in held:
-        raise InputError(f"{path}: expected an array 'arcs', there are {', '.join(held) or 'none'}")
-    try:
+    with reading(path, "scores of local parts and factors", required=["arcs"]) as held:
         parts = Parts(**{name: held[name] for name in _PARTS if name in held})
-    except ValueError as error:
-        raise InputError(f"{path}: {error}") from None
-    factors = None
-    if "scores" in held:
-        if not {"start", "factor_arcs"} <= held.keys():
-            raise InputError(f"{path}: expected the arrays 'start' and 'factor_arcs' with 'scores'")
-        factors = Factors(parts.size, held["start"], held["factor_arcs"], held["scores"])
-    return Instance(
-        parts,
-        factors,
-        held.get("allowed"),
-        bool(held.get("single_root", True)),
-        bool(held.get("projective", True)),
-        float(held.get("step", 0.0)) or None,
-        tuple(held["words"].tolist()) if "words" in held else (),
-        path.stem,
-    )
+        factors = None
+        if "scores" in held:
+            if not {"start", "factor_arcs"} <= held.keys():
+                raise InputError(f"{path}: expected the arrays 'start' and 'factor_arcs' with 'scores'")
+            factors = Factors(parts.size, held["start"], held["factor_arcs"], held["scores"])
+        instance = Instance(
+            parts,
+            factors,
+            as_booleans(held["allowed"], "allowed") if "allowed" in held else None,
+            bool(as_booleans(held.get("single_root", True), "single_root", shape=())),
+            bool(as_booleans(held.get("projective", True), "projective", shape=())),
+            as_float(held.get("step", 0.0), "step", low=0.0) or None,
+            tuple(map(str, held["words"].ravel().tolist())) if "words" in held else (),
+            path.stem,
+        )
+    return instance
 
 
 # --- generators ------------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import InputError
+from colgen.arrays import reading
+from colgen.files import writing
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.examples import Examples
 from problems.nonlocal_parsing.learner import Learner, Say
@@ -117,20 +118,14 @@ def _fingerprint(examples: Examples, settings: Settings) -> str:
 def _keep(path: Path, fingerprint: str, done: int, learner: Learner) -> None:
     arrays = learner.state()
     arrays |= {"done": np.array(done), "fingerprint": np.frombuffer(fingerprint.encode(), dtype=np.uint8)}
-    partial = path.with_name(path.name + ".part")
-    with open(partial, "wb") as file:
+    with writing(path, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
-    partial.replace(path)
 
 
 def _kept(path: Path | None, fingerprint: str) -> dict[str, NDArray[np.generic]]:
     """What an interrupted training has left; nothing if the file is absent, or of other sentences or settings."""
     if path is None or not path.is_file():
         return {}
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            if bytes(arrays["fingerprint"]).decode() != fingerprint:
-                return {}
-            return {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise InputError(f"{path}: expected the state of an interrupted training ({error})") from None
+    with reading(path, "the state of an interrupted training") as arrays:
+        ours = bytes(arrays["fingerprint"]).decode() == fingerprint
+    return dict(arrays) if ours else {}

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import Material, arrays_in, check_options, whole_number
+from colgen.arrays import arrays_in
+from colgen.files import check_readable
+from colgen.template import Material, check_options, whole_number
 from problems.dependency.reading import SENTENCE, choose_sentence
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.instance import Instance, read
@@ -88,11 +90,11 @@ def read_instance(path: Path) -> Instance:
     """
     if path.suffix == ".npz":
         return read(path)
-    with path.open("rb"):  # a file that is not there is the first thing to say
-        raise InputError(
-            f"{path}: sentences need a trained model, `colgen train nonlocal_parsing --data DIR --model FILE` makes "
-            f"one and --model FILE takes it; scores end in .npz"
-        )
+    check_readable(path)  # a file that is not there is the first thing to say
+    raise InputError(
+        f"{path}: sentences need a trained model, `colgen train nonlocal_parsing --data DIR --model FILE` makes "
+        f"one and --model FILE takes it; scores end in .npz"
+    )
 
 
 def is_model(path: Path) -> bool:

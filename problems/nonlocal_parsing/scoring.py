@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from colgen.arrays import reading
+from colgen.files import parse_json, writing
 from problems.dependency.features import Encoded, Vocabulary
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.encoding import Encoder
@@ -20,6 +22,7 @@ from problems.nonlocal_parsing.families import FAMILIES, Family, Words
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.local_parts import ARCS, BACKBONES, FILTER, GRAND, Kind, Tuples, kinds_of
 from solvers import factor_sets
+from solvers.arrays import as_floats, as_integers
 from solvers.eisner import Parts, max_marginals
 from solvers.part_tuples import adjacent_tuples, in_cube, outermost_tuples, score_arcs
 from solvers.tuple_index import radix_of
@@ -214,7 +217,7 @@ class Model:
             "families": self.families,
         }
         arrays["head"] = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
-        with open(path, "wb") as file:
+        with writing(path, "wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
 
     @staticmethod
@@ -226,21 +229,24 @@ class Model:
         InputError
             If the file is something else.
         """
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                head = json.loads(bytes(arrays["head"]).decode())
-                if head["format"] != _FORMAT:
-                    raise ValueError(head["format"])
-                values = [[tuple(value) for value in known] for known in head["values"]]
-                model = Model.zero(Vocabulary(values, head["slots"]), head["backbone"], head["families"])
-                for name, table in model.tables.items():
-                    model.tables[name] = table_of(table.radix, arrays[f"{name}.keys"], arrays[f"{name}.values"])
-                for name in model.between:
-                    model.between[name] = arrays[f"between.{name}"]
-                if model.triples is not None:
-                    model.triples[:] = arrays["triples"]
-        except FileNotFoundError:
-            raise InputError(f"{path} cannot be read: there is no such file") from None
-        except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
-            raise InputError(f"{path}: expected a model that `colgen train nonlocal_parsing` wrote ({error})") from None
+        with reading(path, "a model that `colgen train nonlocal_parsing` wrote") as arrays:
+            head = parse_json(bytes(as_integers(arrays["head"], "head", dtype=np.uint8)).decode(), str(path))
+            if head["format"] != _FORMAT:
+                raise ValueError(head["format"])
+            values = [[tuple(value) for value in known] for known in head["values"]]
+            model = Model.zero(Vocabulary(values, head["slots"]), head["backbone"], head["families"])
+
+            def weights(name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
+                return as_floats(arrays[name], name, shape=shape, dtype=np.float32)
+
+            for name, table in model.tables.items():
+                keys = as_integers(arrays[f"{name}.keys"], f"{name}.keys", shape=("features",), low=0)
+                if (np.diff(keys) <= 0).any():
+                    raise ValueError(f"{name}.keys: expected keys that ascend")
+                shape = (len(keys), table.weights.shape[1])
+                model.tables[name] = table_of(table.radix, keys, weights(f"{name}.values", shape))
+            for name, between in model.between.items():
+                model.between[name] = weights(f"between.{name}", between.shape)
+            if model.triples is not None:
+                model.triples[:] = weights("triples", model.triples.shape)
         return model

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from colgen import InputError
+from colgen.files import read_json, write_text
 from problems.title_path.instance import Instance, from_arcs
 
 FORMAT = "colgen title_path graph"
@@ -28,16 +29,7 @@ def read(path: Path | str) -> Instance:
         Saying what was expected, where the file is something else.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not a text file") from None
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {error.lineno}: expected JSON, {error.msg}") from None
+    content = read_json(path)
     if not isinstance(content, dict) or not {"length", "vertices", "arcs"} <= content.keys():
         raise InputError(f"{path}: expected an object with length, vertices and arcs")
     try:
@@ -86,7 +78,7 @@ def write(instance: Instance, path: Path | str) -> None:
         arcs.append([labels[u], labels[v], float(instance.weights[u, v]), *_label(instance, u, v)])
     arcs += [[labels[v], None, float(instance.last[v])] for v in np.flatnonzero(instance.last > -np.inf).tolist()]
     content = {"format": FORMAT, "name": instance.name, "length": instance.length, "vertices": vertices, "arcs": arcs}
-    Path(path).write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(content, ensure_ascii=False) + "\n")
 
 
 def _label(instance: Instance, tail: int, head: int) -> list[str]:

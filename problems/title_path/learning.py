@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from colgen.arrays import reading
+from colgen.files import parse_json, writing
 from problems.title_path.instance import Instance
 from problems.title_path.language import BEGIN, END, BigramModel, estimate
 from problems.title_path.sections import Section
 from problems.title_path.selection import Background, Selection, fit
 from problems.title_path.text import ARTICLES, PREPOSITIONS, sentences
+from solvers.arrays import as_float, as_floats, as_indices, as_integer, as_integers
 
 Floats = NDArray[np.float64]
 
@@ -25,6 +27,9 @@ FORMAT, VERSION = "colgen title_path model", 1
 
 NUM_AUXILIARY = 24
 """Prepositions and articles that may stand between two content words, the source's number."""
+
+_SELECTION = ("weights", "mean", "scale")
+"""The arrays of a classifier."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +94,7 @@ class TitleModel:
             "stems": stems,
             "vocabulary": self.language.vocabulary,
         }
-        with Path(path).open("wb") as file:
+        with writing(path, "wb") as file:
             np.savez_compressed(
                 file,
                 about=np.array(json.dumps(about)),
@@ -114,24 +119,30 @@ class TitleModel:
         InputError
             If the file is something else, or of another version.
         """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                if (about["format"], about["version"]) != (FORMAT, VERSION):
-                    raise InputError(f"{path}: expected a {FORMAT} of version {VERSION}, not {about['version']}")
-                stems = about["stems"]
-                counts = [dict(zip(stems, file[part].tolist(), strict=True)) for part in ("in_texts", "in_titles")]
-                background = Background(about["num_sections"], *counts)
-                selection = Selection(background, file["weights"], about["intercept"], file["mean"], file["scale"])
-                parts = [file[part] for part in ("unigrams", "rows", "columns", "probabilities", "backoff")]
-                language = BigramModel(tuple(about["vocabulary"]), *parts)
-                return cls(selection, language, tuple(about["auxiliary"]), about["length"])
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-        except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"{path}: expected a {FORMAT}, as `colgen train title_path` writes it") from None
+        with reading(path, f"a {FORMAT}, as `colgen train title_path` writes it") as arrays:
+            about = parse_json(str(arrays["about"]), str(path))
+            if (about["format"], about["version"]) != (FORMAT, VERSION):
+                raise InputError(f"{path}: expected a {FORMAT} of version {VERSION}, not {about['version']}")
+            stems, words = about["stems"], tuple(about["vocabulary"])
+            counts = [as_integers(arrays[part], part, shape=(len(stems),), low=0) for part in ("in_texts", "in_titles")]
+            counted = [dict(zip(stems, numbers.tolist(), strict=True)) for numbers in counts]
+            background = Background(as_integer(about["num_sections"], "num_sections", low=1), *counted)
+            weights, mean, scale = (as_floats(arrays[part], part, shape=("features",)) for part in _SELECTION)
+            if not len(weights) == len(mean) == len(scale):
+                raise ValueError("expected as many weights as means and scales")
+            selection = Selection(background, weights, as_float(about["intercept"], "intercept"), mean, scale)
+            probabilities = as_floats(arrays["probabilities"], "probabilities", shape=("bigrams",), low=0.0)
+            rows, columns = (
+                as_indices(arrays[part], part, upper=len(words), shape=probabilities.shape, dtype=None)
+                for part in ("rows", "columns")
+            )
+            unigrams, backoff = (
+                as_floats(arrays[part], part, shape=(len(words),), low=0.0) for part in ("unigrams", "backoff")
+            )
+            language = BigramModel(words, unigrams, rows, columns, probabilities, backoff)
+            length = as_integer(about["length"], "length", low=1)
+            model = cls(selection, language, tuple(about["auxiliary"]), length)
+        return model
 
 
 def title_graph(

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import Material, arrays_in, check_options, whole_number
+from colgen.arrays import arrays_in
+from colgen.files import check_readable
+from colgen.template import Material, check_options, whole_number
 from problems.title_path.files import read
 from problems.title_path.instance import Instance
 from problems.title_path.learning import TitleModel
@@ -28,11 +30,11 @@ def read_instance(path: Path) -> Instance:
     """
     if path.suffix == ".json":
         return read(path)
-    with path.open("rb"):  # a file that is not there is the first thing to say
-        raise InputError(
-            f"{path}: a text needs a trained model, `colgen train title_path --data DIR --model FILE` makes one and "
-            f"--model FILE takes it; a graph ends in .json"
-        )
+    check_readable(path)  # a file that is not there is the first thing to say
+    raise InputError(
+        f"{path}: a text needs a trained model, `colgen train title_path --data DIR --model FILE` makes one and "
+        f"--model FILE takes it; a graph ends in .json"
+    )
 
 
 def is_model(path: Path) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
+from colgen.files import parse_json, read_text
 from problems.title_path.text import is_content, words
 
 PACKAGES = ("networkx", "numpy", "scipy")
@@ -55,20 +55,11 @@ def read_sections(folder: Path) -> list[list[Section]]:
 
 def read_file(path: Path) -> list[Section]:
     """The sections of a file of JSON lines, one a line, empty lines passed over."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not a text file in UTF-8") from None
     sections = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path}, line {number}: expected a JSON object, {error.msg}") from None
+        record = parse_json(line, str(path), number)
         title, text = (record.get("title"), record.get("text")) if isinstance(record, dict) else (None, None)
         if not isinstance(title, str) or not isinstance(text, str):
             raise InputError(f"{path}, line {number}: expected an object with the strings title and text")

@@ -21,9 +21,9 @@ from tests.problems.chain_map.models import draw
         (np.zeros((2, 3)), np.full((3, 3), np.nan), "NaN"),
         (np.zeros((2, 3)), np.full((3, 3), np.inf), r"\+inf"),
         (np.zeros((2, 3)), np.zeros((2, 3, 3)), r"transitions of shape \(1, 3, 3\)"),
-        ([["a", "b"]], np.zeros((2, 2)), "array of numbers"),
-        ([[1.0, 2.0], [3.0]], np.zeros((2, 2)), "array of numbers"),
-        (np.zeros((2, 2), dtype=complex), np.zeros((2, 2)), "array of numbers"),
+        ([["a", "b"]], np.zeros((2, 2)), "scores: expected numbers"),
+        ([[1.0, 2.0], [3.0]], np.zeros((2, 2)), "scores: expected numbers"),
+        (np.zeros((2, 2), dtype=complex), np.zeros((2, 2)), "scores: expected numbers"),
     ],
 )
 def test_bad_chains_are_refused(scores, transitions, words):
@@ -140,5 +140,35 @@ def test_plain_arrays_are_read(tmp_path):
     with pytest.raises(InputError, match="arrays scores and transitions"):
         read(tmp_path / "none.npz")
     (tmp_path / "text.npz").write_text("nothing")
-    with pytest.raises(InputError, match=r"expected an \.npz file"):
+    with pytest.raises(InputError, match="expected an instance of chain_map"):
         read(tmp_path / "text.npz")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"table": np.array([9, 0])}, r"table: expected indices from 0 to 0, got 9 at \[0\]"),
+        ({"starts": np.array([0, 5])}, "starts: expected offsets from 0 to 2, got 0 to 5"),
+        ({"parent": np.array([1, 0])}, "parent: expected a later node of the same tree, and none for its last node"),
+        ({"parent": np.array([1.5, -1])}, "parent: expected indices"),
+        ({"parent": np.array([7, -1])}, "parent: expected indices from -1 to 1, got 7"),
+        ({"scores": np.zeros((2, 2)) * 1j}, "array 'scores': expected numbers or strings, got complex numbers"),
+        ({"tables": np.full((1, 2, 2), np.nan)}, "tables: expected finite numbers, or -inf, got nan"),
+    ],
+)
+def test_trees_in_files_that_point_elsewhere_are_refused(tmp_path, change, message):
+    path = tmp_path / "trees.npz"
+    Instance.from_chain(np.zeros((2, 2)), np.zeros((2, 2))).write(path)
+    with np.load(path) as arrays:
+        np.savez(path, **(dict(arrays) | change))
+    with pytest.raises(InputError, match=message) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize("lengths", [[1.5, 2.5], [1e308], [4, 0], [2], [[4]], [2**63, 1], [-1, 5]])
+def test_lengths_that_are_none_are_refused(tmp_path, lengths):
+    path = tmp_path / "chains.npz"
+    np.savez(path, scores=np.zeros((4, 2)), transitions=np.zeros((2, 2)), lengths=lengths)
+    with pytest.raises(InputError, match=r"chains\.npz: .*lengths"):
+        read(path)

@@ -168,7 +168,7 @@ def test_a_file_that_is_no_tagger_is_refused(tmp_path):
     np.savez(tmp_path / "other.npz", kind="something else")
     (tmp_path / "text.npz").write_text("nothing")
     for name in ("other.npz", "text.npz", "missing.npz"):
-        with pytest.raises(InputError, match="expected a tagger"):
+        with pytest.raises(InputError, match=r"expected a tagger|No such file"):
             Tagger.load(tmp_path / name)
 
 

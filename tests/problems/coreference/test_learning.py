@@ -278,7 +278,7 @@ def test_a_text_needs_a_model(folder, tmp_path):
     path = next(folder.glob("*.conll"))
     with pytest.raises(InputError, match="a text needs a trained model, `colgen train coreference --data DIR --model"):
         read_instance(path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InputError, match="No such file"):
         read_instance(tmp_path / "missing.conll")
 
 

@@ -76,7 +76,7 @@ def test_files_keep_everything(tmp_path, siblings):
 
 def test_malformed_files(tmp_path):
     (tmp_path / "text.npz").write_text("no arrays")
-    with pytest.raises(InputError, match="expected numpy"):
+    with pytest.raises(InputError, match="expected arrays 'arcs'"):
         read(tmp_path / "text.npz")
     np.savez(tmp_path / "other.npz", scores=np.zeros(3))
     with pytest.raises(InputError, match="'arcs'"):

@@ -48,7 +48,7 @@ def test_scores_are_solved_and_shown(tmp_path):
 def test_a_text_needs_a_model(folder):
     with pytest.raises(InputError, match="colgen train nonlocal_parsing"):
         read_instance(folder / "xx-ud-test.conllu")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InputError, match="No such file"):
         read_instance(folder / "nothing.txt")
 
 

@@ -80,7 +80,7 @@ def test_a_file_with_arcs_alone(tmp_path):
 
 
 def test_files_that_are_something_else(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="No such file"):
         read(tmp_path / "nothing.npz")
     (tmp_path / "text.npz").write_text("no archive")
     with pytest.raises(InputError, match="npz"):

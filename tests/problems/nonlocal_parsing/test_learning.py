@@ -245,7 +245,7 @@ def test_models_are_written_and_read(backbone, tmp_path):
 
 
 def test_files_that_are_no_models(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="No such file"):
         Model.load(tmp_path / "nothing")
     (tmp_path / "text").write_text("no archive")
     with pytest.raises(InputError, match="expected a model"):

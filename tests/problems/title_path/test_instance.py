@@ -216,7 +216,7 @@ GOOD = {"length": 1, "vertices": [{"name": "a"}, {"name": "b"}], "arcs": [[None,
         ({"arcs": [[["a"], "b", 1]]}, r"arc number 0: there is no vertex \['a'\]"),
         ({"arcs": [[None, None, 1]]}, "leads from the source to the sink"),
         ({"arcs": [["a", "b", "x"]]}, "the arc from 'a' to 'b' has the weight 'x'"),
-        ({"arcs": [["a", "b", N]]}, "the arc from 'a' to 'b' has the weight nan"),
+        ({"arcs": [["a", "b", N]]}, "expected finite numbers, not NaN"),
     ],
 )
 def test_malformed_graphs_are_refused(tmp_path, change, complaint):

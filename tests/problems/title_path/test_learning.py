@@ -250,7 +250,7 @@ def test_texts_need_a_model(tmp_path):
     (tmp_path / "section.txt").write_text("A text.")
     with pytest.raises(InputError, match="needs a trained model"):
         read_instance(tmp_path / "section.txt")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InputError, match="No such file"):
         read_instance(tmp_path / "nowhere.txt")
 
 
