@@ -20,6 +20,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.stopping import Expired, never
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -30,7 +32,13 @@ _ORDERED = 8
 """So many descents share an order: sorting would take as long as descending."""
 
 
-def local_search(scores: Floats, start: Ints, *, kicks: int = 0, seed: int = 0) -> tuple[Ints, float]:
+_VISITS = 1 << 24
+"""So many entries of the scores are looked at between two looks at the clock, about."""
+
+
+def local_search(
+    scores: Floats, start: Ints, *, kicks: int = 0, seed: int = 0, expired: Expired = never
+) -> tuple[Ints, float]:
     """Improve a partition.
 
     Parameters
@@ -43,6 +51,8 @@ def local_search(scores: Floats, start: Ints, *, kicks: int = 0, seed: int = 0) 
         How often a local optimum is left at random.
     seed
         Of the order of the items and of the kicks.
+    expired
+        Asked between kicks; those that are left are not made.
 
     Returns
     -------
@@ -53,14 +63,28 @@ def local_search(scores: Floats, start: Ints, *, kicks: int = 0, seed: int = 0) 
     labels = np.array(start, dtype=np.int64)
     if len(labels) != len(scores) or (len(labels) and not (labels.min() >= 0 and labels.max() < len(labels))):
         raise ValueError(f"expected a cluster number from 0 to {len(scores) - 1} for each of {len(scores)} items")
-    generator = np.random.default_rng(seed)
-    orders = generator.random((kicks + 1, len(labels)))
-    labels = descend(scores, labels, orders, max(1e-300, float(np.abs(scores).max(initial=0.0))))
+    labels = search(scores, labels, np.random.default_rng(seed), kicks, expired)
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     labels = rank[inverse]
     return labels, float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
+
+
+def search(scores: Floats, labels: Ints, generator: np.random.Generator, kicks: int, expired: Expired) -> Ints:
+    """The best partition found, whatever its clusters' numbers; ``labels`` may be changed."""
+    n = len(labels)
+    least = _GAIN * float(np.abs(scores).max(initial=0.0))
+    state = _begin(scores, labels)
+    chunk = max(1, _VISITS // (8 * n * n + 1))
+    done = 0
+    while done <= kicks:
+        orders = generator.random((min(chunk, kicks + 1 - done), n))
+        _advance(scores, state, orders, done, least)
+        done += len(orders)
+        if expired():
+            break
+    return state.best
 
 
 @njit(cache=True)
@@ -77,8 +101,14 @@ def descend(scores: Floats, labels: Ints, orders: Floats, largest: float) -> Int
     largest
         Of the scores' absolute values, positive.
     """
+    state = _begin(scores, labels)
+    _advance(scores, state, orders, 0, _GAIN * largest)
+    return state.best
+
+
+@njit(cache=True)
+def _begin(scores: Floats, labels: Ints) -> _State:
     n = len(labels)
-    least = _GAIN * largest
     state = _State(
         labels,
         np.zeros(n, dtype=np.int64),
@@ -86,18 +116,27 @@ def descend(scores: Floats, labels: Ints, orders: Floats, largest: float) -> Int
         np.ones(n, dtype=np.int64),
         np.zeros(n, dtype=np.int64),
         np.array([1, 0]),
+        labels.copy(),
+        np.zeros(2),
+        np.arange(n),
     )
     for j in range(n):
         state.sizes[labels[j]] += 1
         state.towards[labels[j]] += scores[j]
-    best = labels.copy()
-    gained, best_gain = 0.0, 0.0
-    order = np.empty(0, dtype=np.int64)
-    for k in range(len(orders)):
+    return state
+
+
+@njit(cache=True)
+def _advance(scores: Floats, state: _State, orders: Floats, first: int, least: float) -> None:
+    """Kicks and descents number ``first`` and so on; number 0 is a descent without a kick before it."""
+    labels, best, order = state.labels, state.best, state.order
+    gained, best_gain = state.gains[0], state.gains[1]
+    for k in range(first, first + len(orders)):
+        draw = orders[k - first]
         if k > 0:
-            gained += _kick(scores, state, orders[k])
+            gained += _kick(scores, state, draw)
         if k % _ORDERED == 0:
-            order = np.argsort(orders[k])
+            order[:] = np.argsort(draw)
         gained += _descend(scores, state, order, least)
         if k == 0:
             # Most clusters are empty by now, and the others get small numbers.  A descent without a gain has no move.
@@ -109,12 +148,12 @@ def descend(scores: Floats, labels: Ints, orders: Floats, largest: float) -> Int
             best[:] = labels
         elif gained < best_gain - least:
             # Back to the best: only what the kick and the descent have moved.
-            for i in range(n):
+            for i in range(len(labels)):
                 if labels[i] != best[i]:
                     _move(scores, state, i, best[i])
             gained = best_gain
             _nothing_gains(state)
-    return best
+    state.gains[0], state.gains[1] = gained, best_gain
 
 
 class _State(NamedTuple):
@@ -130,6 +169,12 @@ class _State(NamedTuple):
         When each number's cluster changed last, and when each item last had no move that gains.
     clock
         The number of moves so far, plus one; and the time of the last local optimum.
+    best
+        The best partition so far.
+    gains
+        What has been gained since the start, and what the best partition had gained.
+    order
+        Of the items, in a descent.
     """
 
     labels: Ints
@@ -138,6 +183,9 @@ class _State(NamedTuple):
     changed: Ints
     checked: Ints
     clock: Ints
+    best: Ints
+    gains: Floats
+    order: Ints
 
 
 @njit(cache=True)

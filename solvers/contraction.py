@@ -47,11 +47,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.stopping import Expired, never
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def contract(scores: Floats, labels: Ints, *, smallest: int = 2) -> Ints:
+def contract(scores: Floats, labels: Ints, *, smallest: int = 2, expired: Expired = never) -> Ints:
     """Contract what the theorem allows, until it allows no more.
 
     Parameters
@@ -62,6 +64,8 @@ def contract(scores: Floats, labels: Ints, *, smallest: int = 2) -> Ints:
         The number of each item's cluster in a good clustering, whose clusters, and their parts, are the sets to test.
     smallest
         Components of the graph of positive scores with fewer items are left as they are.
+    expired
+        Asked between tests; those that are left are not made, and less is contracted.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def contract(scores: Floats, labels: Ints, *, smallest: int = 2) -> Ints:
     first = np.arange(len(scores))  # of each item's group
     start = [np.array([i]) for i in range(len(scores))]
     work = [(scores, labels, start)]
-    while work:
+    while work and not expired():
         scores, labels, groups = work.pop()
         component = components(scores)
         sizes = np.bincount(component)
@@ -84,7 +88,7 @@ def contract(scores: Floats, labels: Ints, *, smallest: int = 2) -> Ints:
         if len(groups) < max(smallest, 2):
             continue
         weights = np.array([len(group) for group in groups], dtype=np.float64)
-        joined = _contract_once(scores, weights, labels)
+        joined = _contract_once(scores, weights, labels, expired)
         if len(joined) and joined.max() == len(joined) - 1:
             continue  # nothing to contract
         fresh = [np.concatenate([groups[i] for i in np.flatnonzero(joined == k)]) for k in range(joined.max() + 1)]
@@ -130,21 +134,21 @@ def merged(scores: Floats, groups: Ints) -> Floats:
     return np.ascontiguousarray(within)
 
 
-def _contract_once(scores: Floats, weights: Floats, labels: Ints) -> Ints:
+def _contract_once(scores: Floats, weights: Floats, labels: Ints, expired: Expired = never) -> Ints:
     """One round on a connected component: the number of each item's group."""
     n = len(scores)
     everything = np.arange(n)
     group = everything.copy()
     for cluster in np.unique(labels):
         rest = np.flatnonzero(labels == cluster)
-        while len(rest) >= 2:
+        while len(rest) >= 2 and not expired():
             # A cluster is contracted in parts if it is not as a whole.
             part = together(scores, weights, rest, everything)
             if not len(part):
                 break
             group[part] = part[0]
             rest = np.setdiff1d(rest, part)
-    if (group == everything).all():
+    if (group == everything).all() and not expired():
         group = _pairs(np.ascontiguousarray(scores), weights)
     return np.unique(group, return_inverse=True)[1]
 

@@ -11,8 +11,9 @@ Three reductions take turns, cheap ones first, each of which leaves an instance 
    pieces then, and searches are short.
 3. Items that provably share a cluster are contracted (:mod:`solvers.contraction`).
 
-No clock is looked at, so that a seed decides the outcome: searches have so many nodes, the ascent looks at so many
-triangles, and a round that decides little is the last one.  Together they take seconds at worst.
+A seed decides the outcome as long as there is time: searches have so many nodes, the ascent looks at so many triangles,
+and a round that decides little is the last one.  Together they take seconds at worst.  Whoever has less time says so by
+``expired``, and less is decided then.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from solvers.contraction import components, contract, merged
 from solvers.dual_proof import settle
+from solvers.stopping import Expired, never
 from solvers.triangle_dual import kept_apart, triangle_bound
 
 Floats = NDArray[np.float64]
@@ -58,15 +60,20 @@ class Persistent(NamedTuple):
         Of pairs of groups, zero diagonal; where the two are apart the score is bad enough, and no longer a sum.
     start
         The number of each group's cluster in a good clustering.
+    bound
+        No clustering of the items scores more (nor does any point of the relaxation of set partitioning of the groups).
     """
 
     settled: list[Ints]
     groups: list[Ints]
     scores: Floats
     start: Ints
+    bound: float = np.inf
 
 
-def persistent(scores: Floats, *, smallest: int = 2, kicks: int = 2, seed: int = 0) -> Persistent:
+def persistent(
+    scores: Floats, *, smallest: int = 2, kicks: int = 2, seed: int = 0, expired: Expired = never
+) -> Persistent:
     """Apply the reductions until they decide little more.
 
     Parameters
@@ -79,47 +86,62 @@ def persistent(scores: Floats, *, smallest: int = 2, kicks: int = 2, seed: int =
         Effort of the local search after contraction, so many kicks an item.
     seed
         Of the local search.
+    expired
+        Asked several times a second; once the answer is yes, what is left stays as it is.
     """
     n = len(scores)
-    left = Persistent([], [np.array([i]) for i in range(n)], scores, np.arange(n))
-    left = _without_settled(left, kicks=1, seed=seed)
+    left = Persistent([], [np.array([i]) for i in range(n)], scores, np.arange(n), positive_sum(scores))
+    left = _without_settled(left, kicks=1, seed=seed, expired=expired)
     before = np.inf
-    while 0 < len(left.groups) <= _WORTHWHILE * before:
+    while 0 < len(left.groups) <= _WORTHWHILE * before and not expired():
         before = len(left.groups)
-        left = _bounded(left, seed)
-        left = _joined(left, contract(left.scores, left.start, smallest=smallest))
-        left = _without_settled(left, kicks=kicks, seed=seed)
+        left = _bounded(left, scores, seed, expired)
+        left = _joined(left, contract(left.scores, left.start, smallest=smallest, expired=expired))
+        left = _without_settled(left, kicks=kicks, seed=seed, expired=expired)
+    if not left.groups:
+        return left._replace(bound=sum(_score(scores, cluster) for cluster in left.settled))
     return left
 
 
-def contracted(scores: Floats, *, smallest: int = 2, kicks: int = 10, seed: int = 0) -> Persistent:
+def contracted(
+    scores: Floats, *, smallest: int = 2, kicks: int = 10, seed: int = 0, expired: Expired = never
+) -> Persistent:
     """Contraction alone, with nothing settled; parameters as for :func:`persistent`."""
     n = len(scores)
-    start, _ = settle(scores, np.arange(n), kicks=1, seed=seed, largest=0)
-    left = Persistent([], [np.array([i]) for i in range(n)], scores, start)
-    left = _joined(left, contract(scores, start, smallest=smallest))
-    start, _ = settle(left.scores, left.start, kicks=kicks, seed=seed, largest=0)
+    start, _ = settle(scores, np.arange(n), kicks=1, seed=seed, largest=0, expired=expired)
+    left = Persistent([], [np.array([i]) for i in range(n)], scores, start, positive_sum(scores))
+    left = _joined(left, contract(scores, start, smallest=smallest, expired=expired))
+    start, _ = settle(left.scores, left.start, kicks=kicks, seed=seed, largest=0, expired=expired)
     return left._replace(start=start)
 
 
-def _without_settled(left: Persistent, *, kicks: int, seed: int) -> Persistent:
-    start, done = settle(left.scores, left.start, kicks=kicks, seed=seed, largest=_LARGEST, nodes=_NODES)
+def positive_sum(scores: Floats) -> float:
+    """What all pairs with positive scores are worth: no clustering scores more."""
+    return 0.5 * float(np.maximum(scores, 0.0).sum())
+
+
+def _without_settled(left: Persistent, *, kicks: int, seed: int, expired: Expired) -> Persistent:
+    start, done = settle(
+        left.scores, left.start, kicks=kicks, seed=seed, largest=_LARGEST, nodes=_NODES, expired=expired
+    )
     clusters = [_union(left.groups, np.flatnonzero(start == c)) for c in np.unique(start[done])]
     return _part(left._replace(settled=[*left.settled, *clusters], start=start), np.flatnonzero(~done))
 
 
-def _bounded(left: Persistent, seed: int) -> Persistent:
+def _bounded(left: Persistent, original: Floats, seed: int, expired: Expired) -> Persistent:
     """Decide by triangles, component by component."""
     component = components(left.scores)
     together = np.arange(len(left.groups))
     scores, start, done = left.scores.copy(), left.start.copy(), np.zeros(len(left.groups), dtype=np.bool_)
     settled = list(left.settled)
+    bound = sum(_score(original, part) for part in [*settled, *left.groups]) + positive_sum(scores)
     for c in np.flatnonzero(np.bincount(component) >= _SMALLEST_BOUNDED):
         here = np.flatnonzero(component == c)
-        if len(here) > _LARGEST_BOUNDED:
+        if len(here) > _LARGEST_BOUNDED or expired():
             continue
         within = np.ix_(here, here)
-        found = triangle_bound(left.scores[within], _renumbered(start[here]), seed=seed)
+        found = triangle_bound(left.scores[within], _renumbered(start[here]), seed=seed, expired=expired)
+        bound += found.bound - positive_sum(left.scores[within])
         start[here] = len(start) + here[np.unique(found.labels, return_index=True)[1]][found.labels]
         together[here] = here[np.unique(found.together, return_index=True)[1]][found.together]
         scores[within] = kept_apart(left.scores[within], found.apart)
@@ -127,7 +149,7 @@ def _bounded(left: Persistent, seed: int) -> Persistent:
             done[here] = True
             settled += [_union(left.groups, here[found.labels == k]) for k in range(found.labels.max() + 1)]
     rest = np.flatnonzero(~done)
-    left = _part(Persistent(settled, left.groups, scores, _renumbered(start)), rest)
+    left = _part(Persistent(settled, left.groups, scores, _renumbered(start), min(bound, left.bound)), rest)
     return _joined(left, _renumbered(together[rest]))
 
 
@@ -135,11 +157,10 @@ def _part(left: Persistent, chosen: Ints) -> Persistent:
     """What is left of some groups alone."""
     if len(chosen) == len(left.groups):
         return left._replace(start=_renumbered(left.start))
-    return Persistent(
-        left.settled,
-        [left.groups[k] for k in chosen],
-        np.ascontiguousarray(left.scores[np.ix_(chosen, chosen)]),
-        _renumbered(left.start[chosen]),
+    return left._replace(
+        groups=[left.groups[k] for k in chosen],
+        scores=np.ascontiguousarray(left.scores[np.ix_(chosen, chosen)]),
+        start=_renumbered(left.start[chosen]),
     )
 
 
@@ -149,7 +170,12 @@ def _joined(left: Persistent, joined: Ints) -> Persistent:
         return left
     _, first = np.unique(joined, return_index=True)
     groups = [_union(left.groups, np.flatnonzero(joined == k)) for k in range(len(first))]
-    return Persistent(left.settled, groups, merged(left.scores, joined), _renumbered(left.start[first]))
+    return left._replace(groups=groups, scores=merged(left.scores, joined), start=_renumbered(left.start[first]))
+
+
+def _score(scores: Floats, items: Ints) -> float:
+    """Of one cluster."""
+    return 0.5 * float(scores[np.ix_(items, items)].sum())
 
 
 def _union(groups: list[Ints], chosen: Ints) -> Ints:

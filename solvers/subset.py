@@ -43,27 +43,41 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.stopping import Expired, never
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _CHUNK = 1 << 20
-"""Nodes between two looks at the clock: less than a second."""
+"""A search that lasts longer than so many nodes looks for the best shares."""
 
 _LEVELS = 40
 """Below so many included items shares are inherited, in a search that looks for the best."""
 
 _SHARING_CHUNK = 1 << 18
-"""Nodes between two looks at the clock in such a search."""
+"""Nodes after which such a search asks whether it has found enough."""
+
+_LOOK = 0.05
+"""Seconds between two looks at the clock."""
+
+_FIRST_LOOK = 1 << 18
+"""The first look comes after so many visits of items at the nodes."""
+
+_FLIPS = 1 << 24
+"""Chains of flips are grown between two looks at the clock that look at so many items."""
 
 _PATIENCE = 25
 """A chain of flips ends after so many without a new best value."""
 
 _TINY = 1e-12
-"""Shares are moved down to this; what is left of them only weakens a bound."""
+"""Shares are moved down to this, relative to the largest number; what is left of them only weakens a bound."""
 
 _ROUNDING = 1e-9
 """What rounding errors may take from a sum, relative to the largest number in it."""
+
+_LEAST = 1e-9
+"""Subsets that are worth no more than this, relative to the largest number, are worth nothing."""
 
 
 class Subsets(NamedTuple):
@@ -93,7 +107,9 @@ class Subsets(NamedTuple):
     complete: bool
 
 
-def ascend(scores: Floats, profits: Floats, items: Ints, *, least: float = 1e-9) -> Subsets:
+def ascend(
+    scores: Floats, profits: Floats, items: Ints, *, least: float | None = None, expired: Expired = never
+) -> Subsets:
     """For each of some items a good subset that holds it, by chains of flips (Kernighan and Lin, 1970).
 
     A chain includes or leaves out one item after the other, each at most once, always the one that gains most or loses
@@ -108,19 +124,30 @@ def ascend(scores: Floats, profits: Floats, items: Ints, *, least: float = 1e-9)
     items
         Which stay included, one in each search: their subsets differ where local optima alone would be few.
     least
-        Subsets of at most this value are not returned.
+        Subsets of at most this value are not returned; by default of what rounding errors may be worth.
+    expired
+        Asked between searches; those that are left are not begun.
 
     Returns
     -------
     Subsets
         Distinct subsets.
     """
-    members, values = _ascend(
-        np.ascontiguousarray(scores),
-        np.ascontiguousarray(profits),
-        items.astype(np.int64),
-        1e-11 * _largest(scores, profits),  # what rounding errors gain must not make another chain
-    )
+    scores, profits = np.ascontiguousarray(scores), np.ascontiguousarray(profits)
+    items = items.astype(np.int64)
+    largest = _largest(scores, profits)
+    if least is None:
+        least = _LEAST * largest
+    chunk = max(1, _FLIPS // (1 + len(profits) * len(profits)))
+    parts = []
+    for first in range(0, len(items), chunk):
+        # what rounding errors gain must not make another chain
+        parts.append(_ascend(scores, profits, items[first : first + chunk], 1e-11 * largest))
+        if expired():
+            break
+    if not parts:
+        return Subsets(np.zeros((0, len(profits)), dtype=np.bool_), np.empty(0), np.inf, np.inf, 0, False)
+    members, values = (np.concatenate(part) for part in zip(*parts, strict=True))
     better = np.flatnonzero(values > least)
     _, first = np.unique(np.packbits(members[better], axis=1), axis=0, return_index=True)
     chosen = better[first]
@@ -132,10 +159,11 @@ def search(
     scores: Floats,
     profits: Floats,
     *,
-    least: float = 1e-9,
+    least: float | None = None,
     seconds: float = np.inf,
     enough: int | None = None,
     most: int | None = None,
+    expired: Expired = never,
 ) -> Subsets:
     """Exact search: the best subset of each anchor that has one worth more than ``least``.
 
@@ -146,40 +174,50 @@ def search(
     profits
         c, shape (n,).
     least
-        Subsets of at most this value are not looked for; ``best`` and ``total`` account for them.
+        Subsets of at most this value are not looked for; ``best`` and ``total`` account for them.  By default what
+        rounding errors may be worth.
     seconds
         The search ends after about so long, with what it has.
     enough
         It ends after so many nodes, too, if it has found a subset by then.
     most
         And after so many nodes whatever it has found.
+    expired
+        Asked several times a second; the search ends, with what it has, when the answer is yes.
     """
-    started = time.monotonic()
-    n = len(profits)
+    clock = _Clock(seconds, expired)
+    n, largest = len(profits), _largest(scores, profits)
+    if least is None:
+        least = _LEAST * largest
     members, values = np.zeros((n, n), dtype=np.bool_), np.full(n, least)
     left = np.flatnonzero(promising(scores, profits))
     # An anchor without a subset here may have one of that value, or a better one that rounding errors hide.
-    allowance = len(left) * max(least, 1e-15 * n * _largest(scores, profits))
-    slack = -_rounding(scores, profits)
-    nodes, rest, levels, limit = 0, 0.0, 0, min(_CHUNK, enough or _CHUNK, most or _CHUNK)
-    lasts = False  # more than one chunk
-    while len(left):
-        within = np.ix_(left, left)
-        worth, found, spent, rest, open_ = _search(scores[within], profits[left], values[left], slack, limit, levels)
-        nodes += spent
-        better = worth > values[left]
-        values[left] = worth
-        members[left[better]] = False  # it may have held an item that is finished by now
-        members[np.ix_(left[better], left)] = found[better]
-        elapsed = time.monotonic() - started
-        if not lasts:
-            lasts, levels, limit = True, _LEVELS, _SHARING_CHUNK
-        elif open_.all():  # not one anchor was finished: try longer, but not much longer than there is time
-            limit = min(4 * limit, 1 + int(min(nodes / max(elapsed, 1e-9) * (seconds - elapsed), 1e15)))
-        left = left[open_]
-        found_enough = enough is not None and nodes >= enough and bool((values > least).any())
-        if elapsed >= seconds or found_enough or (most is not None and nodes >= most):
+    allowance = len(left) * max(least, 1e-15 * n * largest)
+    slack, tiny = -_ROUNDING * largest, _TINY * largest
+    nodes, rest, ended = 0, 0.0, False
+    short = 0, min(_CHUNK, enough or _CHUNK), False
+    for levels, chunk, lasts in (short, (_LEVELS, _SHARING_CHUNK, True)):
+        if ended or not len(left):
             break
+        within = np.ix_(left, left)
+        here = np.ascontiguousarray(scores[within])
+        stack = _begin(here, profits[left], values[left], levels)
+        limit = 0
+        while not ended:
+            limit = min(limit + chunk, np.iinfo(np.int64).max if most is None else max(most - nodes, 1))
+            done = clock.run(here, stack, slack, tiny, limit)
+            spent = nodes + int(stack.place[_NODES])
+            found_enough = enough is not None and spent >= enough and bool((stack.values > least).any())
+            ended = clock.over or found_enough or (most is not None and spent >= most)
+            if done or not lasts:
+                break
+        nodes += int(stack.place[_NODES])
+        better = stack.values > values[left]
+        values[left] = stack.values
+        members[left[better]] = False  # it may have held an item that is finished by now
+        members[np.ix_(left[better], left)] = stack.members[better]
+        rest = float(stack.rest[0])
+        left = left[_unfinished(stack)]
     anchors = np.flatnonzero(values > least)
     chosen = anchors[np.argsort(-values[anchors], kind="stable")]
     best = max(least, float(values.max(initial=least)))
@@ -187,6 +225,32 @@ def search(
     if len(left):
         best, total = max(best, rest), total + rest
     return Subsets(members[chosen], values[chosen], best, total, nodes, not len(left))
+
+
+class _Clock:
+    """Gives the kernel work for a moment at a time, as much as it has done in that time before."""
+
+    def __init__(self, seconds: float, expired: Expired) -> None:
+        self.deadline = time.monotonic() + seconds
+        self.expired = expired
+        self.over = False
+
+    def run(self, scores: Floats, stack: _Stack, slack: float, tiny: float, limit: int) -> bool:
+        """Go on until there have been so many nodes; whether the search has come to its end.
+
+        If it has not, ``over`` says whether time has run out.
+        """
+        work = _FIRST_LOOK
+        while True:
+            started, before = time.monotonic(), int(stack.place[_VISITS])
+            if _search(scores, stack, slack, tiny, limit, before + work):
+                return True
+            now = time.monotonic()
+            self.over = now >= self.deadline or self.expired()
+            if self.over or stack.place[_NODES] >= limit:
+                return False
+            rate = (int(stack.place[_VISITS]) - before) / max(now - started, 1e-6)
+            work = int(min(max(rate * _LOOK, _FIRST_LOOK // 16), 4 * work))
 
 
 def promising(scores: Floats, profits: Floats) -> Mask:
@@ -284,66 +348,120 @@ def anchored(scores: Floats, profits: Floats, least: Floats, nodes: int) -> tupl
         largest = max(largest, abs(profits[i]))
         for j in range(i):
             largest = max(largest, abs(scores[i, j]))
-    values, members, _, _, left = _search(scores, profits, least, -_ROUNDING * largest, nodes, 0)
-    return values, members, left
+    stack = _begin(scores, profits, least, 0)
+    _search(scores, stack, -_ROUNDING * largest, _TINY * largest, nodes, np.iinfo(np.int64).max)
+    return stack.values, stack.members, _unfinished(stack)
+
+
+class _Stack(NamedTuple):
+    """A search that can be interrupted and goes on where it was.
+
+    Level d holds the candidates ``candidates[d, :size[d]]``, and for all items g (``gain``), the sum of their positive
+    scores with the candidates (``attraction``) and their share of it (``share``).  Level 0 chooses the anchors.  Levels
+    below ``len(shares) - 1`` look for the best shares, deeper ones inherit them.
+
+    Attributes
+    ----------
+    value, included
+        Of the items included, and which they are.
+    values, members
+        Best value and subset of each anchor so far.
+    rest
+        A bound on the anchors that are left.
+    place
+        The level, minus one at the end; whether it has just been reached; how many nodes there have been, and how many
+        items have been visited at them.
+    """
+
+    candidates: Ints
+    size: Ints
+    gain: Floats
+    attraction: Floats
+    share: Floats
+    shares: Floats
+    value: Floats
+    included: Ints
+    values: Floats
+    members: Mask
+    rest: Floats
+    place: Ints
+
+
+_LEVEL, _FRESH, _NODES, _VISITS = range(4)
 
 
 @njit(cache=True)
-def _search(
-    scores: Floats, profits: Floats, least: Floats, slack: float, node_limit: int, levels: int
-) -> tuple[Floats, Mask, int, float, Mask]:
-    """Best value and subset of each anchor above ``least``, nodes, a bound on what is left, and which anchors are left.
-
-    Level d of the stack holds the candidates ``candidates[d, :size[d]]``, and for all items g, the sum of their
-    positive scores with the candidates (``attraction``) and their share of it (``share``).  Level 0 chooses the
-    anchors.  Levels below ``levels`` look for the best shares, deeper ones inherit them.
-    """
+def _begin(scores: Floats, profits: Floats, least: Floats, levels: int) -> _Stack:
     n = len(profits)
-    candidates = np.empty((n + 1, n), dtype=np.int64)
-    size = np.zeros(n + 1, dtype=np.int64)
-    gain = np.empty((n + 1, n))
-    attraction = np.empty((n + 1, n))
-    share = np.empty((n + 1, n))
-    shares = np.empty((levels + 1, n, n))
-    value = np.zeros(n + 1)
-    included = np.empty(n + 1, dtype=np.int64)
-    values = least.copy()
-    members = np.zeros((n, n), dtype=np.bool_)
-    left = np.zeros(n, dtype=np.bool_)
+    stack = _Stack(
+        np.empty((n + 1, n), dtype=np.int64),
+        np.zeros(n + 1, dtype=np.int64),
+        np.empty((n + 1, n)),
+        np.empty((n + 1, n)),
+        np.empty((n + 1, n)),
+        np.empty((levels + 1, n, n)),
+        np.zeros(n + 1),
+        np.zeros(n + 1, dtype=np.int64),
+        least.copy(),
+        np.zeros((n, n), dtype=np.bool_),
+        np.full(1, np.inf),
+        np.zeros(4, dtype=np.int64),
+    )
     for j in range(n):
-        candidates[0, j] = j
-        gain[0, j] = profits[j]
+        stack.candidates[0, j] = j
+        stack.gain[0, j] = profits[j]
         total = 0.0
         for k in range(n):
             positive = max(scores[j, k], 0.0)
-            shares[0, j, k] = 0.5 * positive
+            stack.shares[0, j, k] = 0.5 * positive
             total += positive
-        attraction[0, j] = total
-        share[0, j] = 0.5 * total
-    size[0] = n
-    nodes, d, rest, fresh = 0, 0, 0.0, True
+        stack.attraction[0, j] = total
+        stack.share[0, j] = 0.5 * total
+    stack.size[0] = n
+    stack.place[_FRESH] = 1
+    return stack
+
+
+@njit(cache=True)
+def _unfinished(stack: _Stack) -> Mask:
+    """Which anchors are left."""
+    left = np.zeros(len(stack.values), dtype=np.bool_)
+    if stack.place[_LEVEL] >= 0:
+        left[stack.candidates[0, : stack.size[0]]] = True
+        if stack.place[_LEVEL] > 0:
+            left[stack.included[0]] = True
+    return left
+
+
+@njit(cache=True)
+def _search(scores: Floats, stack: _Stack, slack: float, tiny: float, node_limit: int, visit_limit: int) -> bool:
+    """Go on with a search; whether it has come to its end, and not to a limit."""
+    candidates, size, gain, attraction = stack.candidates, stack.size, stack.gain, stack.attraction
+    share, shares, value, included = stack.share, stack.shares, stack.value, stack.included
+    values, members = stack.values, stack.members
+    levels = len(shares) - 1
+    d, fresh = stack.place[_LEVEL], stack.place[_FRESH] == 1
+    nodes, visits = stack.place[_NODES], stack.place[_VISITS]
     while d >= 0:
+        if nodes >= node_limit or visits >= visit_limit:
+            break
         nodes += 1
+        visits += size[d] + 1
         y = shares[min(d, levels)]
         _drop(scores, y, candidates[d], size, d, gain[d], attraction[d], share[d], included, slack)
         worth = values[included[0]] if d > 0 else 0.0
         bound, branch = _bound(candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack)
         if fresh and d < levels and branch >= 0 and bound > worth:
-            _share(y, candidates[d], size[d], gain[d], share[d])
+            visits += _share(y, candidates[d], size[d], gain[d], share[d], tiny)
             bound, branch = _bound(
                 candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack
             )
         if d == 0:
-            rest = bound
+            stack.rest[0] = bound
         if branch < 0 or bound <= worth:
             d -= 1
             fresh = False
             continue
-        if nodes > node_limit:
-            left[candidates[0, : size[0]]] = True
-            if d > 0:
-                left[included[0]] = True
-            return values, members, nodes, rest, left
         # Include one candidate on the next level; this level goes on without it.
         m = size[d] - 1
         j = candidates[d, branch]
@@ -369,6 +487,7 @@ def _search(
             here[i] -= max(row[i], 0.0)
             there[i] = here[i]
         if d < levels:
+            visits += m * m
             for a in range(m):
                 i = candidates[d, a]
                 for b in range(m):
@@ -388,7 +507,11 @@ def _search(
             members[anchor] = False
             for q in range(d):
                 members[anchor, included[q]] = True
-    return values, members, nodes, 0.0, left
+    if d < 0:
+        stack.rest[0] = 0.0
+    stack.place[_LEVEL], stack.place[_FRESH] = d, 1 if fresh else 0
+    stack.place[_NODES], stack.place[_VISITS] = nodes, visits
+    return bool(d < 0)
 
 
 @njit(cache=True)
@@ -459,9 +582,12 @@ def _bound(
 
 
 @njit(cache=True)
-def _share(shares: Floats, candidates: Ints, m: int, gain: Floats, share: Floats) -> None:
-    """Move shares from items with a surplus to items without, along shortest paths, until none is left."""
-    n = len(gain)
+def _share(shares: Floats, candidates: Ints, m: int, gain: Floats, share: Floats, tiny: float) -> int:
+    """Move shares from items with a surplus to items without, along shortest paths, until none is left.
+
+    Returns how many items it has visited.
+    """
+    n, visits = len(gain), 0
     level = np.empty(n, dtype=np.int64)
     queue = np.empty(m, dtype=np.int64)
     while True:
@@ -470,7 +596,7 @@ def _share(shares: Floats, candidates: Ints, m: int, gain: Floats, share: Floats
         for k in range(m):
             i = candidates[k]
             level[i] = -1
-            if gain[i] + share[i] < -_TINY:
+            if gain[i] + share[i] < -tiny:
                 level[i] = 0
                 queue[tail] = i
                 tail += 1
@@ -480,7 +606,7 @@ def _share(shares: Floats, candidates: Ints, m: int, gain: Floats, share: Floats
             head += 1
             for k in range(m):
                 i = candidates[k]
-                if level[i] < 0 and shares[i, j] > _TINY:
+                if level[i] < 0 and shares[i, j] > tiny:
                     level[i] = level[j] + 1
                     queue[tail] = i
                     tail += 1
@@ -488,7 +614,7 @@ def _share(shares: Floats, candidates: Ints, m: int, gain: Floats, share: Floats
         for q in range(tail - 1, -1, -1):  # the farthest first
             i = queue[q]
             surplus = gain[i] + share[i]
-            if level[i] <= 0 or surplus <= _TINY:
+            if level[i] <= 0 or surplus <= tiny:
                 continue
             for k in range(m):
                 j = candidates[k]
@@ -504,10 +630,11 @@ def _share(shares: Floats, candidates: Ints, m: int, gain: Floats, share: Floats
                     share[i] -= moved
                     share[j] += moved
                     surplus -= moved
-                    if surplus <= _TINY:
+                    if surplus <= tiny:
                         break
-        if arrived <= _TINY:
-            return
+        visits += 2 * tail * m
+        if arrived <= tiny:
+            return visits
 
 
 @njit(cache=True)

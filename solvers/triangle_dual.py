@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 
 from solvers.clustering import local_search
 from solvers.contraction import components
+from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -64,6 +65,12 @@ _LEVELS = 14
 
 _VIOLATED = 1e-3
 """Rows are looked for that are violated by more than this."""
+
+_SMALLEST = 1e-9
+"""Scores that are smaller than this, relative to the largest, move as fast as if they were as large."""
+
+_LOOK = 1 << 23
+"""So many rows are looked at between two looks at the clock."""
 
 _VISITS = 500_000_000
 """The ascent ends after looking at so many rows: a few seconds."""
@@ -116,7 +123,9 @@ class TriangleBound(NamedTuple):
         return np.asarray(self.reduced < -self._margin)
 
 
-def triangle_bound(scores: Floats, labels: Ints, *, seed: int = 0, visits: int = _VISITS) -> TriangleBound:
+def triangle_bound(
+    scores: Floats, labels: Ints, *, seed: int = 0, visits: int = _VISITS, expired: Expired = never
+) -> TriangleBound:
     """Bound the scores of all clusterings by dual ascent, until that decides much.
 
     Parameters
@@ -130,30 +139,33 @@ def triangle_bound(scores: Floats, labels: Ints, *, seed: int = 0, visits: int =
         Of the local search.
     visits
         Triangles to look at, over all sweeps.
+    expired
+        Asked several times a second; the ascent ends, with what it has proved, when the answer is yes.
     """
     scores = np.ascontiguousarray(scores, dtype=np.float64)
     n = len(scores)
     size = np.abs(scores)
     typical = float(np.median(size[np.triu_indices(n, 1)])) if n > 1 else 0.0
-    size = np.maximum(size, max(typical, 1e-9 * float(size.max(initial=0.0)), 1e-300))
-    labels, score = local_search(scores, labels, seed=seed)
+    largest = float(size.max(initial=0.0)) or 1.0
+    size = np.maximum(size, max(typical, _SMALLEST * largest))
+    labels, score = local_search(scores, labels, seed=seed, expired=expired)
     rows, duals = np.empty((0, 4), dtype=np.int32), np.empty(0)
     pairs = np.stack([scores, np.zeros((n, n))], axis=2)
     best = TriangleBound(_value(scores, duals), labels, score, scores)
     seen, stalled = 0, False
     for level in range(_LEVELS):
-        if best.closed or seen >= visits:
+        if best.closed or seen >= visits or expired():
             break
         steepness = 2.0**level / size
         pairs[:, :, 1] = steepness
-        rows, duals, looked = _gather(pairs, rows, duals)
+        rows, duals, looked = _gathered(pairs, rows, duals, expired)
         sweeps = _SWEEPS + level if level < _EARLY else _SWEEPS * level
-        _sweep(pairs.reshape(n * n, 2), rows, duals, sweeps)
+        _swept(pairs.reshape(n * n, 2), rows, duals, sweeps, expired)
         seen += looked + sweeps * len(rows)
         reduced = _reduced(scores, rows, duals)  # without the rounding errors of many steps
         pairs[:, :, 0] = reduced
         bound = _value(reduced, duals)
-        labels, score = _rounded(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed)
+        labels, score = _rounded(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed, expired)
         if score <= best.score:
             labels, score = best.labels, best.score
         halted = best.bound - bound <= _STALLED * (min(bound, best.bound) - score)
@@ -174,13 +186,41 @@ def kept_apart(scores: Floats, apart: Mask) -> Floats:
     return np.where(apart, np.minimum(scores, enough), scores)
 
 
-def _rounded(scores: Floats, x: Floats, seed: int) -> tuple[Ints, float]:
+def _rounded(scores: Floats, x: Floats, seed: int, expired: Expired) -> tuple[Ints, float]:
     """A clustering near x, improved by local search."""
     n = len(scores)
     distances = x - 0.5
     np.fill_diagonal(distances, 0.0)
-    near, _ = local_search(distances, np.arange(n), seed=seed)
-    return local_search(scores, near, kicks=n // 4, seed=seed)
+    near, _ = local_search(distances, np.arange(n), seed=seed, expired=expired)
+    return local_search(scores, near, kicks=n // 4, seed=seed, expired=expired)
+
+
+def _gathered(pairs: Floats, rows: Rows, duals: Floats, expired: Expired) -> tuple[Rows, Floats, int]:
+    """:func:`_gather` for a few items k at a time; in a hurry the rows of the other items are left out."""
+    n = len(pairs)
+    step = max(1, _LOOK // (n * n + 1))
+    firsts = range(0, n, step)
+    bounds = np.searchsorted(rows[:, 3], [*firsts, n])
+    parts, looked = [], 0
+    for part, first in enumerate(firsts):
+        here = slice(bounds[part], bounds[part + 1])
+        kept, values, more = _gather(pairs, rows[here], duals[here], first, min(first + step, n))
+        parts.append((kept, values))
+        looked += more
+        if expired():
+            break
+    if len(parts) == 1:
+        return *parts[0], looked
+    return np.concatenate([kept for kept, _ in parts]), np.concatenate([values for _, values in parts]), looked
+
+
+def _swept(pairs: Floats, rows: Rows, duals: Floats, sweeps: int, expired: Expired) -> None:
+    """:func:`_sweep` with looks at the clock."""
+    at_once = max(1, _LOOK // (len(rows) + 1))
+    for done in range(0, sweeps, at_once):
+        _sweep(pairs, rows, duals, min(at_once, sweeps - done))
+        if expired():
+            return
 
 
 @njit(cache=True)
@@ -211,15 +251,15 @@ def _reduced(scores: Floats, rows: Rows, duals: Floats) -> Floats:
 
 
 @njit(cache=True)
-def _gather(pairs: Floats, rows: Rows, duals: Floats) -> tuple[Rows, Floats, int]:
-    """Rows with positive dual values, and violated ones, which move at once.
+def _gather(pairs: Floats, rows: Rows, duals: Floats, begin: int, end: int) -> tuple[Rows, Floats, int]:
+    """Rows of the items k from ``begin`` to ``end`` with positive dual values, and violated ones, which move at once.
 
     Parameters
     ----------
     pairs
         Reduced score and 1 / ε of each pair i < j, shape (n, n, 2); kept up to date.
     rows, duals
-        Rows so far, ordered by k: the pairs ij, ik, kj as places in a matrix, and k; and their dual values.
+        Rows of these k so far, ordered by k: the pairs ij, ik, kj as places in a matrix, and k; and their dual values.
 
     Returns
     -------
@@ -233,7 +273,7 @@ def _gather(pairs: Floats, rows: Rows, duals: Floats) -> tuple[Rows, Floats, int
     size = 1024 + len(rows) + len(rows) // 2
     kept, values = np.empty((size, 4), dtype=np.int32), np.empty(size)
     t, count, looked = 0, 0, 0
-    for k in range(n):
+    for k in range(begin, end):
         # Room for all rows of this k.
         degree = 0
         for i in range(n):

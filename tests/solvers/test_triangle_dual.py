@@ -127,7 +127,7 @@ def test_rows_that_are_kept_are_all_that_count(n):
     pairs = np.stack([scores, np.full((n, n), 2.0)], axis=2)
     rows, duals = np.empty((0, 4), dtype=np.int32), np.empty(0)
     for _ in range(60 if n < 30 else 12):
-        rows, duals, _ = kernel._gather(pairs, rows, duals)
+        rows, duals, _ = kernel._gather(pairs, rows, duals, 0, n)
         kernel._sweep(pairs.reshape(n * n, 2), rows, duals, 20)
     assert (duals >= 0.0).all()
     assert (np.diff(rows[:, 3]) >= 0).all()
@@ -143,7 +143,7 @@ def test_rows_that_are_kept_are_all_that_count(n):
 def test_a_row_that_is_gathered_moves_by_its_violation():
     scores = symmetric(3, [3.0, 3.0, -3.0])
     pairs = np.stack([scores, np.full((3, 3), 0.1)], axis=2)
-    rows, duals, looked = kernel._gather(pairs, np.empty((0, 4), dtype=np.int32), np.empty(0))
+    rows, duals, looked = kernel._gather(pairs, np.empty((0, 4), dtype=np.int32), np.empty(0), 0, 3)
     assert rows.tolist() == [[5, 1, 2, 0]]  # closed by the pair 1, 2, over item 0: 0.8 + 0.8 - 0.2 - 1 = 0.4
     assert duals.tolist() == pytest.approx([1.5 * 0.4 / 0.3])
     assert looked == 3
