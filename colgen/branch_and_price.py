@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from colgen.branching import BranchingRule, Decision, admits
+from colgen.checks import check_use
 from colgen.columns import Column
 from colgen.engine import Outcome, Relaxed, Settings, column_generation
 from colgen.enumeration import Enumeration, solve_over
-from colgen.errors import BranchingError, InvalidBoundError
-from colgen.heuristics import Heuristic, HeuristicContext
+from colgen.errors import BranchingError, InvalidBoundError, SolverError
+from colgen.heuristics import Heuristic, HeuristicContext, RestrictedMIP, round_to_answer
 from colgen.linear_master import LinearMaster
 from colgen.master import MasterSolution, RestrictedMaster
 from colgen.pricing import Pricing, PricingContext
@@ -22,12 +24,20 @@ from colgen.separation import Separation
 from colgen.solution import Solution
 from colgen.stabilization import NoStabilization, Stabilization
 from colgen.tree import Evaluation, Node, Relaxation
+from solvers import lp as programs
 from solvers.lp import LPStatus
 
 _LEAF = {
     Outcome.PRUNED: "pruned",
     Outcome.INFEASIBLE: "infeasible",
 }
+
+
+_FIRST_ROUNDING = 8
+"""A run without an answer rounds a restricted master for the first time after so many rounds."""
+
+_GRACE = 0.04
+"""The share of its time limit that a run may take beyond it to find a first answer."""
 
 
 class BranchAndPrice(Relaxation):
@@ -48,7 +58,6 @@ class BranchAndPrice(Relaxation):
         stabilization: Stabilization,
         run: Run,
         settings: Settings,
-        tolerance: float,
         relaxation_only: bool = False,
         centre: Any = None,
     ) -> None:
@@ -64,21 +73,50 @@ class BranchAndPrice(Relaxation):
         self.settings = settings
         self.relaxation_only = relaxation_only
         self._centre = centre
-        self._context = PricingContext(master.sense, deadline=run.deadline, tolerance=tolerance)
+        self._context = PricingContext(master.sense, deadline=run.deadline, budget=run.budget)
         self.root: Solution | None = None
         self.root_bound = master.sense.ideal
         self.certificate: Certificate | None = None
+        self._waited = 0
 
     def take(self, solution: Solution, source: str) -> bool:
         """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""
         solution = self.master.made_whole(solution)
         exact = self.master.objective_of(solution)
-        if abs(exact - solution.objective) <= 1e-6 * max(1.0, abs(exact)):
+        if self.run.meets(exact, solution.objective) and self.run.meets(solution.objective, exact):
             solution = dataclasses.replace(solution, objective=exact)
         if any(separator.separate(solution) for separator in self.separation):
             return False
-        fault = self.master.violation(solution) if isinstance(self.master, LinearMaster) else None
-        return self.run.offer(solution, fault, source)
+        fault = self.master.violation(solution)
+        taken = self.run.offer(solution, fault, source, checked=self.master.checks_rows)
+        if taken:
+            check_use(self.master, self.pricing, solution, source)
+        return taken
+
+    def _take_whole(self, solved: MasterSolution) -> bool:
+        """Take a restricted master's whole solution; False if it is no answer after all.
+
+        Values within the tolerance of whole numbers need not satisfy the rows once they are whole.
+        """
+        solution = self.master.made_whole(self.master.solution(solved))
+        if self.master.violation(solution) is not None and self.master.violation(solution, exact=False) is None:
+            return False
+        self.take(solution, "the relaxation")
+        return True
+
+    def _found(self, solved: MasterSolution) -> None:
+        """A restricted master on the way: if it is whole, it is an answer."""
+        run = self.run
+        if self.relaxation_only or not run.sense.is_better(solved.objective, run.objective):
+            return
+        if self.master.is_whole(solved):
+            self._take_whole(solved)
+        elif run.incumbent is None and self.heuristics and isinstance(self.master, LinearMaster):
+            self._waited += 1
+            if self._waited >= _FIRST_ROUNDING and self._waited.bit_count() == 1:  # ever more seldom
+                rounded = round_to_answer(self.master, self.master.solution(solved))
+                if rounded is not None:
+                    self.take(rounded, "rounding")
 
     def evaluate(self, node: Node) -> Evaluation:
         self.master.apply(node.decisions)
@@ -113,7 +151,7 @@ class BranchAndPrice(Relaxation):
         solved = relaxed.solved
         if solved is None or solved.phase == 1:
             stop = relaxed.termination
-            missing = None if stop else Termination.NO_BOUND
+            missing = None if stop else self._unproved(node, relaxed)
             return Evaluation(relaxed.bound, "stopped", unresolved=missing, stop=stop)
         return self._branch(node, relaxed, solved)
 
@@ -128,6 +166,7 @@ class BranchAndPrice(Relaxation):
             dataclasses.replace(self.settings, round_early=round_early and self.settings.round_early),
             (node.number, node.depth),
             self._centre,
+            self._found,
         )
         if relaxed.duals is not None:
             self._centre = relaxed.duals  # the next relaxation is not far from this one
@@ -136,7 +175,7 @@ class BranchAndPrice(Relaxation):
     def _reduce(self, node: Node, relaxed: Relaxed) -> tuple[Node, Relaxed]:
         """Fix by reduced cost and solve again, until nothing worth it is left to fix."""
         while self.reductions and relaxed.outcome is Outcome.SOLVED and self.run.incumbent is not None:
-            context = ReductionContext(self.master.sense, relaxed.duals, relaxed.bound, self.run.target, node.decisions)
+            context = self._proved_at(node, relaxed)
             found = [decision for reduction in self.reductions for decision in reduction.reduce(context)]
             if not found:
                 break
@@ -149,18 +188,20 @@ class BranchAndPrice(Relaxation):
                 relaxed = dataclasses.replace(again, bound=relaxed.bound, duals=relaxed.duals)
         return node, relaxed
 
+    def _proved_at(self, node: Node, relaxed: Relaxed) -> ReductionContext:
+        run = self.run
+        return ReductionContext(run.sense, relaxed.duals, relaxed.bound, run.target, node.decisions, run.scale)
+
     def _enumerate(self, node: Node, relaxed: Relaxed) -> Evaluation | None:
         """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed."""
         master, run = self.master, self.run
         incumbent = run.incumbent
         if self.enumeration is None or incumbent is None or not isinstance(master, LinearMaster):
             return None
-        if relaxed.outcome is not Outcome.SOLVED:
+        if relaxed.outcome is not Outcome.SOLVED or run.expired:
             return None
-        with run.stage("enumeration"):
-            found = self.enumeration.enumerate(
-                ReductionContext(master.sense, relaxed.duals, relaxed.bound, run.target, node.decisions)
-            )
+        with run.stage("enumeration"), self._sparing(self.enumeration.name, node):
+            found = self.enumeration.enumerate(self._proved_at(node, relaxed))
             if found is None:
                 return None
             target = run.target
@@ -171,34 +212,35 @@ class BranchAndPrice(Relaxation):
                 target,
                 min(self.enumeration.seconds, run.seconds_left),
                 any_will_do=not master.sense.is_better(run.round_bound(relaxed.bound), target),
+                stopped=lambda: run.expired,
             )
             if status is LPStatus.INFEASIBLE:  # the node holds nothing better than the incumbent
                 return Evaluation(master.sense.hopeless, "enumerated")
             completed = None if solution is None else self.enumeration.complete(solution)
-            if completed is not None and not master.sense.is_better(target, completed.objective, 1e-6):
+            if completed is not None and run.meets(target, completed.objective):
                 self.take(completed, self.enumeration.name)
                 if status is LPStatus.OPTIMAL and completed is solution:
                     return Evaluation(solution.objective, "enumerated")
             return Evaluation(relaxed.bound, "pruned") if run.prunes(relaxed.bound) else None
+        return None
 
     def _branch(self, node: Node, relaxed: Relaxed, solved: MasterSolution) -> Evaluation:
         """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it."""
         solution = self.master.solution(solved)
         solved_exactly = relaxed.outcome is Outcome.SOLVED and not self._stopped_early(relaxed, solved)
         exact = solved.objective if solved_exactly else None
-        unresolved = Termination.NO_BOUND if relaxed.outcome is Outcome.UNPROVED else None
+        unresolved = self._unproved(node, relaxed) if relaxed.outcome is Outcome.UNPROVED else None
         if self.relaxation_only:  # "optimal" is then said of the relaxation
             met = not self._stopped_early(relaxed, solved)  # not so where an oracle's bound is a relaxation's
-            unresolved = unresolved or (Termination.OPTIMAL if met else Termination.NO_BOUND)
+            unresolved = unresolved or (Termination.OPTIMAL if met else self._unproved(node, relaxed))
             return Evaluation(relaxed.bound, "solved", unresolved=unresolved, stop=relaxed.termination)
-        if self.master.is_whole(solved):
-            self.take(solution, "the relaxation")
-            if relaxed.outcome is not Outcome.STOPPED:
-                # If column generation stopped early, an answer better than this one may be hidden in the rounding:
-                # there is none whose rounded objective is better, and that is what the bound says.
-                return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(relaxed.bound))
         if relaxed.outcome is Outcome.STOPPED:
+            self._round_off(node, solved, relaxed.termination)
             return Evaluation(relaxed.bound, "stopped", stop=relaxed.termination)
+        if self.master.is_whole(solved) and self._take_whole(solved):
+            # If column generation stopped early, an answer better than this one may be hidden in the rounding:
+            # there is none whose rounded objective is better, and that is what the bound says.
+            return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
         closed = self._enumerate(node, relaxed)
         if closed is not None:
             return closed
@@ -214,24 +256,60 @@ class BranchAndPrice(Relaxation):
         for rule in self.branching:
             recovered = rule.recover(solution)
             if recovered is not None:
-                if abs(recovered.objective - solution.objective) > 1e-6 * max(1.0, abs(solution.objective)):
+                if not (
+                    self.run.meets(recovered.objective, solution.objective)
+                    and self.run.meets(solution.objective, recovered.objective)
+                ):
                     raise BranchingError(
                         f"{type(rule).__name__}.recover returned a solution of objective {recovered.objective:g} for "
                         f"a relaxation of {solution.objective:g}"
                     )
                 self.take(recovered, f"{type(rule).__name__}.recover")
-                return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(relaxed.bound))
+                return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
         return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)
 
-    def _open(self, bound: float) -> Termination | None:
+    def _open(self, node: Node, relaxed: Relaxed) -> Termination | None:
         """Why a node that ended in a whole solution is unresolved: its bound proves less than the solution is worth."""
-        objective = self.run.objective
-        met = abs(bound - objective) <= 1e-6 * max(1.0, abs(objective))
-        return None if met or self.run.prunes(bound) else Termination.NO_BOUND
+        if self.run.meets(relaxed.bound, self.run.objective) or self.run.prunes(relaxed.bound):
+            return None
+        return self._unproved(node, relaxed)
+
+    def _unproved(self, node: Node, relaxed: Relaxed) -> Termination:
+        """Say which oracles leave a node without a proof."""
+        if relaxed.weakness:
+            self.run.notes.append(f"Node {node.number} is not proved: {relaxed.weakness}.")
+        return Termination.NO_BOUND
 
     def _stopped_early(self, relaxed: Relaxed, solved: MasterSolution) -> bool:
-        gain = self.master.sense.improvement(relaxed.bound, solved.objective)
-        return gain > 1e-6 * max(1.0, abs(solved.objective))
+        return not self.run.meets(relaxed.bound, solved.objective)
+
+    def _round_off(self, node: Node, solved: MasterSolution, reason: Termination | None) -> None:
+        """Where a limit ends a node: look for an answer among the columns at hand, in what time is left for grace."""
+        run = self.run
+        budget = run.budget
+        if solved.phase == 1 or not isinstance(self.master, LinearMaster):
+            return
+        with run.stage("heuristics"), self._sparing("rounding", node):
+            rounded = round_to_answer(self.master, self.master.solution(solved))
+            if rounded is not None:
+                self.take(rounded, "rounding")
+        mip = next((h for h in self.heuristics if isinstance(h, RestrictedMIP)), None)
+        if mip is None or run.incumbent is not None or reason is Termination.INTERRUPTED:
+            return
+        # Nothing is known yet: a limit of t seconds ends within 1.05 t + 0.1, and this takes a part of that.
+        seconds = mip.seconds if run.seconds_left > 0.0 else _GRACE * budget.seconds
+        with run.stage("heuristics"), self._sparing(mip.name, node):
+            found, _ = self.master.solve_integer(min(seconds, mip.seconds), None, lambda: budget.interrupted)
+            if found is not None:
+                self.take(found, mip.name)
+
+    @contextlib.contextmanager
+    def _sparing(self, name: str, node: Node) -> Iterator[None]:
+        """Let the run go on where something fails that it can do without, and say so."""
+        try:
+            yield
+        except (SolverError, programs.SolverError, ArithmeticError, MemoryError) as error:
+            self.run.notes.append(f"{name} failed at node {node.number} and was skipped: {error}.")
 
     def _in_node(self, node: Node, fixed: tuple[tuple[Column, float], ...] = ()) -> PricingContext:
         context = self._context
@@ -240,7 +318,7 @@ class BranchAndPrice(Relaxation):
             decisions=node.decisions,
             fixed=fixed,
             deadline=context.deadline,
-            tolerance=context.tolerance,
+            budget=context.budget,
             pricing_out=self.master.reduced_costs,
         )
 
@@ -261,7 +339,7 @@ class BranchAndPrice(Relaxation):
                     NoStabilization(),
                     self.run,
                     self._in_node(node, pairs),
-                    Settings(stop_early=True),
+                    dataclasses.replace(self.settings, stop_early=True, round_early=True, keep_duals=False),
                     (node.number, node.depth + 1),
                 )
             finally:  # also if interrupted: what a dive proves holds under its fixings only
@@ -271,10 +349,10 @@ class BranchAndPrice(Relaxation):
         for heuristic in self.heuristics:
             if heuristic.quick is not quick or not heuristic.applies(node.depth) or self.run.expired:
                 continue
-            with self.run.stage("heuristics"):
+            with self.run.stage("heuristics"), self._sparing(heuristic.name, node):
                 found = heuristic.search(context)
-            if found is not None:
-                self.take(found, heuristic.name)
+                if found is not None:
+                    self.take(found, heuristic.name)
             if self.run.prunes(bound):
                 return
 
@@ -291,11 +369,10 @@ class BranchAndPrice(Relaxation):
 
     def _check_against_incumbent(self, node: Node, relaxed: Relaxed) -> None:
         """A node's bound must not exclude an answer that we hold in our hands."""
-        incumbent, sense = self.run.incumbent, self.master.sense
+        incumbent = self.run.incumbent
         if incumbent is None or not all(decision.exhaustive for decision in node.decisions):
             return
-        slack = 1e-6 * max(1.0, abs(incumbent.objective))
-        if sense.is_better(incumbent.objective, relaxed.bound, slack) and admits(node.decisions, incumbent):
+        if not self.run.meets(incumbent.objective, relaxed.bound) and admits(node.decisions, incumbent):
             raise InvalidBoundError(
                 f"node {node.number} has the dual bound {relaxed.bound:g}, but the incumbent of objective "
                 f"{incumbent.objective:g} lies in it: a bound stated by "

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.activity import activity
 from colgen.columns import Column, Row
 from colgen.duals import Duals
 from colgen.errors import (
-    DIAGNOSTIC_TOLERANCE,
     DecisionViolatedError,
     InvalidBoundError,
     OracleBeatenError,
@@ -23,6 +23,7 @@ from colgen.pricing import Pricing, PricingContext, PricingResult
 from colgen.sense import Sense
 from colgen.separation import Separation
 from colgen.solution import Solution
+from colgen.tolerances import TOLERANCES, size
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ def check_results(
     context: PricingContext,
 ) -> list[Column | None]:
     """Hold each result, with its columns' reduced costs, against what is known; returns each problem's best column."""
-    sense = master.sense
+    sense = context.sense
     bests: list[Column | None] = []
     for k, (oracle, result, reduced_costs) in enumerate(zip(pricing, results, found, strict=True)):
         _check_stated(oracle, result, reduced_costs, context)
@@ -49,9 +50,10 @@ def check_results(
         if math.isnan(result.bound):
             raise InvalidBoundError(f"{oracle.name} states a bound that is not a number")
         if best is not None:
-            _check_exact(sense, oracle, result.bound, float(reduced_costs[best]), "a column that it returned itself")
+            found_best = float(reduced_costs[best])
+            _check_exact(context, oracle, result.bound, found_best, "a column that it returned itself")
         known = master.best_known(duals, None if len(pricing) == 1 else k)
-        _check_exact(sense, oracle, result.bound, known, "a column that is in the master already")
+        _check_exact(context, oracle, result.bound, known, "a column that is in the master already")
     return bests
 
 
@@ -60,11 +62,10 @@ def _check_stated(oracle: Pricing, result: PricingResult, reduced_costs: Floats,
         return
     stated = np.asarray(result.reduced_costs, dtype=float)
     computed = reduced_costs[: len(stated)]
-    for k in np.flatnonzero(
-        ~(np.abs(stated - computed) <= DIAGNOSTIC_TOLERANCE * np.maximum(1.0, np.abs(stated)))
-    ).tolist():
+    near = np.abs(stated - computed) <= TOLERANCES.diagnostic * np.maximum(context.scale, np.abs(stated))
+    for k in np.flatnonzero(~near).tolist():
         column = result.columns[k]
-        if abs(stated[k] - computed[k]) <= DIAGNOSTIC_TOLERANCE * abs(column.cost):
+        if abs(stated[k] - computed[k]) <= TOLERANCES.diagnostic * abs(column.cost):
             continue
         raise ReducedCostError(
             f"{oracle.name} states the reduced cost {stated[k]:g} for the column of {column.structure!r}, but its cost "
@@ -83,17 +84,20 @@ def _check_decisions(oracle: Pricing, columns: Sequence[Column], context: Pricin
                 )
 
 
-def _check_exact(sense: Sense, oracle: Pricing, bound: float, known: float, whose: str) -> None:
-    if math.isfinite(known) and sense.is_better(known, bound, DIAGNOSTIC_TOLERANCE * max(1.0, abs(known))):
+def _check_exact(context: PricingContext, oracle: Pricing, bound: float, known: float, whose: str) -> None:
+    tolerance = TOLERANCES.diagnostic * size(context.scale, known)
+    if math.isfinite(known) and context.sense.is_better(known, bound, tolerance):
         raise OracleBeatenError(
             f"{oracle.name} claims that no reduced cost is better than {bound:g}, but {whose} has {known:g}: it is not "
             "exact, or it states a bound where it should state None"
         )
 
 
-def check_weak_duality(sense: Sense, bound: float, solved: MasterSolution, pricing: Sequence[Pricing]) -> None:
+def check_weak_duality(
+    sense: Sense, bound: float, solved: MasterSolution, pricing: Sequence[Pricing], scale: float
+) -> None:
     """Refuse a dual bound that the restricted master's objective beats."""
-    if sense.is_better(solved.objective, bound, DIAGNOSTIC_TOLERANCE * max(1.0, abs(solved.objective))):
+    if sense.is_better(solved.objective, bound, TOLERANCES.diagnostic * size(scale, solved.objective)):
         raise InvalidBoundError(
             f"the dual bound {bound:g} is beaten by the restricted master's objective {solved.objective:g}: a bound "
             f"stated by {names(pricing)} is not valid, or a multiplicity or cost bound is too tight"
@@ -145,46 +149,60 @@ def _check_overlooked(
     """Refuse a claim that one of these columns beats."""
     columns = list(columns)
     for column, found in zip(columns, context.reduced_costs(columns, duals), strict=True):
-        if context.sense.is_better(found, claimed, DIAGNOSTIC_TOLERANCE * max(1.0, abs(found))):
+        if context.sense.is_better(found, claimed, TOLERANCES.diagnostic * size(context.scale, found)):
             raise OracleBeatenError(
                 f"{oracle.name} would make the problem infeasible, but it overlooked the column of "
                 f"{column.structure!r}: {why}"
             )
 
 
-def check_row(separator: Separation, row: Row, solution: Solution, incumbent: Solution | None) -> None:
-    """Refuse a row that the solution satisfies, or that cuts off an answer that we hold in our hands."""
-    activity = row_activity(row, solution)
-    if row.lower - 1e-9 <= activity <= row.upper + 1e-9:
+def check_row(separator: Separation, row: Row, solution: Solution, known: Sequence[Solution]) -> bool:
+    """Whether a row is to be added: one that the solution violates by no more than rounding explains is not.
+
+    Raises
+    ------
+    SeparationError
+        If the solution clearly satisfies the row, or if it cuts off an answer that we hold in our hands.
+    """
+    here = activity(row, solution)
+    if here.violation < -TOLERANCES.diagnostic:
         raise SeparationError(
-            f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity {activity:g} in "
+            f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity {here.value:g} in "
             f"[{row.lower:g}, {row.upper:g}]): return violated rows only"
         )
-    if (
-        incumbent is not None
-        and not row.lower - DIAGNOSTIC_TOLERANCE <= row_activity(row, incumbent) <= row.upper + DIAGNOSTIC_TOLERANCE
-    ):
-        raise SeparationError(
-            f"{separator.name} returned the row {row.key!r}, which cuts off a known answer of objective "
-            f"{incumbent.objective:g}: rows must be valid for every answer"
-        )
+    for answer in known:
+        there = activity(row, answer)
+        if there.violation > TOLERANCES.feasibility:
+            raise SeparationError(
+                f"{separator.name} returned the row {row.key!r}, which cuts off a known answer of objective "
+                f"{answer.objective:g} (activity {there.value:g} outside [{row.lower:g}, {row.upper:g}]): rows must be "
+                "valid for every answer"
+            )
+    return here.violation > TOLERANCES.pruning
 
 
-def row_activity(row: Row, solution: Solution) -> float:
-    """Activity of a row at a solution."""
-    coefficients, variables = row.coefficients, solution.variables
-    if len(coefficients) <= len(variables):  # a cut has few coefficients, a relaxation many variables, or the reverse
-        total = sum(a * variables.get(key, 0.0) for key, a in coefficients.items())
-    else:
-        total = sum(coefficients.get(key, 0.0) * value for key, value in variables.items())
+def check_use(master: RestrictedMaster, pricing: Sequence[Pricing], solution: Solution, source: str) -> None:
+    """Hold an answer against what each oracle states of its columns: how many are used, and what they cost at least."""
+    sense, single = master.sense, len(pricing) == 1
+    used = [0.0] * len(pricing)
     for column, value in solution.columns:
-        if row.key in column.coefficients:
-            total += column.coefficients[row.key] * value
-        elif column.key is not None and column.key in row.coefficients:
-            total += row.coefficients[column.key] * value
-        elif row.coefficient is not None:
-            total += row.coefficient(column) * value
-    return total
+        number = 0 if single else master.origin(column)
+        if number is None:
+            continue
+        used[number] += value
+        oracle = pricing[number]
+        least = oracle.cost_bound
+        if least is not None and sense.is_better(column.cost, least, TOLERANCES.diagnostic * size(0.0, column.cost)):
+            raise InvalidBoundError(
+                f"{oracle.name} states cost_bound = {least:g}, but an answer found by {source} uses the column of "
+                f"{column.structure!r}, which costs {column.cost:g}"
+            )
+    for oracle, amount in zip(pricing, used, strict=True):
+        if amount > oracle.multiplicity * (1.0 + TOLERANCES.diagnostic):
+            raise InvalidBoundError(
+                f"{oracle.name} states multiplicity = {oracle.multiplicity:g}, but an answer found by {source} uses "
+                f"{amount:g} of its columns"
+            )
 
 
 def names(pricing: Sequence[Pricing]) -> str:

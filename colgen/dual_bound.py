@@ -15,12 +15,10 @@ import numpy as np
 from colgen.duals import Duals
 from colgen.pricing import Pricing, PricingResult
 from colgen.table import TEMPLATE
+from colgen.tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from colgen.linear_master import LinearMaster
-
-_CLEAN_DUAL = 1e-7
-"""A reduced cost this near to zero counts as zero where an infinite bound would multiply it."""
 
 
 def dual_bound(
@@ -40,6 +38,8 @@ def dual_bound(
     that their costs are bounded by zero if γ_k ≥ 0, and by U_k γ_k otherwise.  Maximising mirrors all of it.
     """
     s = master.sense.sign
+    # A reduced cost this near to zero counts as zero where an infinite bound would multiply it.
+    clean = TOLERANCES.reduced_cost * master.scale
     theta = 1.0
     terms: list[tuple[float, float, float]] = []
     for oracle, result in zip(pricing, results, strict=True):
@@ -56,7 +56,7 @@ def dual_bound(
             terms.append((1.0, beta, 0.0 if gamma >= 0 else oracle.multiplicity * gamma))
             continue
         if math.isinf(oracle.multiplicity):
-            if -_CLEAN_DUAL <= beta < 0:
+            if -clean <= beta < 0:
                 beta = 0.0
             if beta < 0:
                 if gamma < 0:
@@ -72,17 +72,17 @@ def dual_bound(
         np.where(pi > 0, pi, 0.0) @ np.where(np.isfinite(low), low, 0.0)
         + np.where(pi < 0, pi, 0.0) @ np.where(np.isfinite(high), high, 0.0)
     )
-    total += _box_terms(master, theta, duals)
+    total += _box_terms(master, theta, duals, clean)
     for multiplicity, beta, gamma in terms:
         mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
-        if mixed < -_CLEAN_DUAL or (mixed < 0 and math.isfinite(multiplicity)):
+        if mixed < -clean or (mixed < 0 and math.isfinite(multiplicity)):
             total += multiplicity * mixed
     if math.isnan(total) or total == -math.inf:
         return master.sense.ideal
     return s * total + (master.formulation.offset if master.phase == 2 else 0.0)
 
 
-def _box_terms(master: LinearMaster, theta: float, duals: Duals) -> float:
+def _box_terms(master: LinearMaster, theta: float, duals: Duals, clean: float) -> float:
     """Σ_j min over the bounds of x_j of its reduced cost times x_j, over columns that no oracle answers for."""
     table = master.table
     reduced = master.sense.sign * master.all_reduced_costs(duals, theta)
@@ -92,6 +92,6 @@ def _box_terms(master: LinearMaster, theta: float, duals: Duals) -> float:
     up = (reduced < 0) & ~covered
     box = np.where(up, upper, lower)
     unlimited = np.isinf(box)
-    if (unlimited & (np.abs(reduced) > _CLEAN_DUAL)).any():
+    if (unlimited & (np.abs(reduced) > clean)).any():
         return -math.inf
     return float(reduced[~unlimited] @ box[~unlimited])

@@ -16,7 +16,7 @@ import dataclasses
 import enum
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,18 +34,16 @@ from colgen.columns import Column, Row
 from colgen.duals import Duals
 from colgen.errors import FormulationError, InvalidBoundError, SeparationError
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
-from colgen.pricing import Pricing, PricingContext
+from colgen.pricing import Pricing, PricingContext, PricingResult
 from colgen.result import Iteration, Termination
 from colgen.run import Run
 from colgen.sense import Sense
 from colgen.separation import Separation
 from colgen.solution import Solution
 from colgen.stabilization import NoStabilization, Stabilization
+from colgen.tolerances import TOLERANCES, size
 
 Floats = NDArray[np.float64]
-
-_PROGRESS = 1e-9
-"""The objective must have improved by more than this before columns are deleted again."""
 
 
 class Outcome(enum.Enum):
@@ -73,6 +71,8 @@ class Relaxed:
         Dual values at which ``bound`` was proved.
     termination
         Why the whole run must stop, where the outcome is ``STOPPED``.
+    weakness
+        Which oracles' bounds leave a gap to the restricted master, with their numbers; empty if there is none.
     """
 
     outcome: Outcome
@@ -80,6 +80,7 @@ class Relaxed:
     solved: MasterSolution | None = None
     termination: Termination | None = None
     duals: Any = None
+    weakness: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,18 @@ class Settings:
         Delete columns whose reduced cost has kept them out for this many solves; None keeps all.
     keep_duals
         Keep the dual values of each round in its record.
+    tolerance
+        A column improves if its reduced cost gains more than this, relative to the scale of the objective.
+    scale
+        Of the objective, if the problem states it; None: the master's.
     """
 
     stop_early: bool = True
     round_early: bool = True
     clean_up_after: int | None = None
     keep_duals: bool = False
+    tolerance: float = TOLERANCES.reduced_cost
+    scale: float | None = None
 
 
 def column_generation(
@@ -113,6 +120,7 @@ def column_generation(
     settings: Settings,
     node: tuple[int, int] = (0, 0),
     centre: Any = None,
+    found: Callable[[MasterSolution], None] = lambda solved: None,
 ) -> Relaxed:
     """Solve a node's relaxation by column and row generation.
 
@@ -122,35 +130,48 @@ def column_generation(
         Its number and depth.
     centre
         Dual values, of another node or guessed, at which stabilization may start; see :meth:`RestrictedMaster.centre`.
+    found
+        Called with each restricted master of phase 2 that may hold an answer, or be rounded to one.
     """
     sense, phase, bound, duals = master.sense, 0, master.sense.ideal, None
+    solved: MasterSolution | None = None
     cleaned_at = sense.hopeless  # the objective at which columns were last deleted
     while True:
+        spent = run.budget.reason
+        if spent is not None:
+            return Relaxed(Outcome.STOPPED, bound if phase == 2 else sense.ideal, solved, spent, duals)
         clock = time.perf_counter()
-        solved = master.solve(run.seconds_left)
+        now = master.solve(run.budget)
         master_seconds = time.perf_counter() - clock
-        if solved.status is not MasterStatus.OPTIMAL:
-            return _unsolved(solved, bound if phase == 2 else sense.ideal, pricing)
+        if now.status is MasterStatus.UNBOUNDED and _bounded_by_rows(master, separation, run):
+            continue
+        if now.status is not MasterStatus.OPTIMAL:
+            return _unsolved(now, bound if phase == 2 else sense.ideal, pricing, run)
+        solved = now
         if solved.phase != phase:  # another objective, so another dual function
             phase, bound, duals, cleaned_at = solved.phase, sense.ideal, None, sense.hopeless
             stabilization.reset(None if centre is None or phase == 1 else master.centre(centre))
-            context = _in_phase(context, master, phase)
+        context = _in_phase(context, master, phase, run, settings)
 
         clock = time.perf_counter()
         priced = _price(master, pricing, solved, stabilization, context, bound)
         if duals is None or sense.is_better(bound, priced.bound):
             bound, duals = priced.bound, priced.duals
         pricing_seconds = time.perf_counter() - clock
-        check_weak_duality(sense, bound, solved, pricing)
+        check_weak_duality(sense, bound, solved, pricing, context.scale)
 
         clock = time.perf_counter()
         rows: list[Row] = []
         if phase == 2 and not priced.num_columns:
-            rows = _separate(master, separation, solved, run.incumbent)
+            rows = _separate(master, separation, solved, run.known)
         separation_seconds = time.perf_counter() - clock
+        if phase == 2 and not rows and (not separation or not priced.num_columns):
+            found(solved)
 
         outcome = _decide(master, priced, rows, run, bound, solved, bool(separation), settings, node == (0, 0))
-        size = (master.num_columns, master.num_rows)
+        if outcome is Outcome.UNPROVED and phase == 1 and master.settle(solved):
+            outcome = None
+        size_before = (master.num_columns, master.num_rows)
         added = _add(master, priced, rows) if outcome is None else 0
         live_bound = run.round_bound(bound) if phase == 2 and node == (0, 0) else sense.ideal
         reason = run.record(
@@ -164,10 +185,10 @@ def column_generation(
                 incumbent=run.objective,
                 # After a reduction the bound is one on the answers of interest only, all better than the incumbent.
                 global_bound=sense.best(sense.worst(run.global_bound, live_bound), run.objective),
-                columns=size[0],
-                rows=size[1],
+                columns=size_before[0],
+                rows=size_before[1],
                 new_columns=added,
-                new_rows=master.num_rows - size[1],
+                new_rows=master.num_rows - size_before[1],
                 misprices=priced.misprices,
                 seconds=run.seconds,
                 master_seconds=master_seconds,
@@ -180,14 +201,28 @@ def column_generation(
             probe_infeasibility(pricing, solved, context)
             return Relaxed(outcome, sense.hopeless, solved)
         node_bound = bound if phase == 2 else sense.ideal
+        if outcome is Outcome.UNPROVED:  # an oracle that was cut off is not one that is not exact
+            reason = reason or run.budget.reason or priced.cut_off(context)
         if reason is not None and (outcome is None or outcome is Outcome.UNPROVED):
             return Relaxed(Outcome.STOPPED, node_bound, solved, reason, duals)
         if outcome is not None:
-            return Relaxed(outcome, node_bound, solved, duals=duals)
-        if settings.clean_up_after is not None and sense.is_better(solved.objective, cleaned_at, _PROGRESS):
+            return Relaxed(outcome, node_bound, solved, duals=duals, weakness=priced.weakness(pricing, context))
+        progress = TOLERANCES.pruning * size(context.scale, solved.objective)
+        if settings.clean_up_after is not None and sense.is_better(solved.objective, cleaned_at, progress):
             # Without progress in between, columns could be deleted and generated again for ever.
             cleaned_at = solved.objective
             master.remove_stale(settings.clean_up_after)
+
+
+def _bounded_by_rows(master: RestrictedMaster, separation: Sequence[Separation], run: Run) -> bool:
+    """Whether rows that would be separated bound a master that is unbounded without them; they are added."""
+    if not separation:
+        return False
+    far = master.solve_in_a_box(run.budget)
+    rows = [] if far is None else _separate(master, separation, far, run.known)
+    if rows:
+        _add(master, None, rows)
+    return bool(rows)
 
 
 def _kept(settings: Settings, stabilization: Stabilization, solved: MasterSolution, priced: _Priced) -> Any:
@@ -221,13 +256,25 @@ def _decide(
     return Outcome.SOLVED if priced.exact and solved.phase == 2 else Outcome.UNPROVED
 
 
-def _in_phase(context: PricingContext, master: RestrictedMaster, phase: int) -> PricingContext:
-    return dataclasses.replace(context, cost_weight=1.0 if phase == 2 else 0.0, pricing_out=master.reduced_costs)
+def _in_phase(
+    context: PricingContext, master: RestrictedMaster, phase: int, run: Run, settings: Settings
+) -> PricingContext:
+    """What oracles are told in this phase, at the present scale of the objective."""
+    scale = 1.0  # in phase 1 an objective counts violations, and rows are scaled
+    if phase == 2:
+        scale = run.scale = settings.scale or master.scale
+    return dataclasses.replace(
+        context,
+        cost_weight=1.0 if phase == 2 else 0.0,
+        pricing_out=master.reduced_costs,
+        scale=scale,
+        tolerance=settings.tolerance * scale,
+    )
 
 
-def _unsolved(solved: MasterSolution, bound: float, pricing: Sequence[Pricing]) -> Relaxed:
+def _unsolved(solved: MasterSolution, bound: float, pricing: Sequence[Pricing], run: Run) -> Relaxed:
     if solved.status is MasterStatus.LIMIT:
-        return Relaxed(Outcome.STOPPED, bound, None, Termination.TIME_LIMIT)
+        return Relaxed(Outcome.STOPPED, bound, None, run.budget.reason or Termination.TIME_LIMIT)
     if solved.status is MasterStatus.UNBOUNDED:
         return Relaxed(Outcome.UNBOUNDED, bound, None)
     if pricing and solved.phase == 2:
@@ -250,6 +297,10 @@ def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
     return not run.sense.is_better(run.round_bound(bound), run.round_bound(solved.objective))
 
 
+_GIVEN_UP = 0.05
+"""An oracle that gives up when no more than this share of the time is left does so because of the deadline."""
+
+
 # --- pricing ---------------------------------------------------------------------------------------------------------
 
 
@@ -260,10 +311,31 @@ class _Priced:
     duals: Any
     exact: bool
     misprices: int
+    results: Sequence[PricingResult]
+    reduced_costs: Sequence[Floats]
 
     @property
     def num_columns(self) -> int:
         return sum(map(len, self.columns))
+
+    def cut_off(self, context: PricingContext) -> Termination | None:
+        """Why the run must stop if an oracle gave up early: it did so for want of time."""
+        nearly = context.deadline < math.inf and context.seconds_left() <= _GIVEN_UP * context.budget.seconds
+        missing = any(result.bound is None and result.cut_off for result in self.results)
+        return Termination.TIME_LIMIT if nearly and missing else None
+
+    def weakness(self, pricing: Sequence[Pricing], context: PricingContext) -> str:
+        """Which oracles state no bound, or one that none of their columns comes up to."""
+        said = []
+        for oracle, result, costs in zip(pricing, self.results, self.reduced_costs, strict=True):
+            if result.bound is None:
+                said.append(f"{oracle.name} states no bound" + (": it was cut off" if result.cut_off else ""))
+                continue
+            best = float(costs[np.argmax(context.sense.gains(costs))]) if len(costs) else None
+            if context.improves(result.bound) and (best is None or not context.improves(best)):
+                has = "it returns no column" if best is None else f"its best column has {best:.6g}"
+                said.append(f"{oracle.name} states that reduced costs may be as good as {result.bound:.6g}, but {has}")
+        return "; ".join(said)
 
 
 def _price(
@@ -305,29 +377,29 @@ def _price(
     stabilization.update(improved, lambda: master.subgradient(solved, bests))
     # At smoothed duals, nothing found proves nothing about the master's own duals.
     exact = exact and not provisional
-    return _Priced(columns, bound, bound_duals, exact, misprices)
+    return _Priced(columns, bound, bound_duals, exact, misprices, results, reduced_costs)
 
 
 # --- separation and adding -------------------------------------------------------------------------------------------
 
 
 def _separate(
-    master: RestrictedMaster, separation: Sequence[Separation], solved: MasterSolution, incumbent: Solution | None
+    master: RestrictedMaster, separation: Sequence[Separation], solved: MasterSolution, known: Sequence[Solution]
 ) -> list[Row]:
     if not separation:
         return []
     solution = master.solution(solved)
-    rows: list[Row] = []
-    for separator in separation:
-        for row in separator.separate(solution):
-            check_row(separator, row, solution, incumbent)
-            rows.append(row)
-    return rows
+    return [
+        row
+        for separator in separation
+        for row in separator.separate(solution)
+        if check_row(separator, row, solution, known)
+    ]
 
 
-def _add(master: RestrictedMaster, priced: _Priced, rows: list[Row]) -> int:
-    before = master.num_rows
-    added = sum(master.add(columns, (), origin) for origin, columns in enumerate(priced.columns) if len(columns))
+def _add(master: RestrictedMaster, priced: _Priced | None, rows: list[Row]) -> int:
+    before, columns = master.num_rows, () if priced is None else priced.columns
+    added = sum(master.add(batch, (), origin) for origin, batch in enumerate(columns) if len(batch))
     if rows:
         master.add((), rows)
         if master.num_rows == before:

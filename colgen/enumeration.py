@@ -23,7 +23,8 @@ from colgen.linear_master import LinearMaster
 from colgen.reduction import ReductionContext
 from colgen.sense import Sense
 from colgen.solution import Solution
-from solvers.lp import LPStatus, solve_mip
+from colgen.tolerances import TOLERANCES, size
+from solvers.lp import LPStatus, Stopped, solve_mip
 
 _NO_SIDES: Mapping[Key, tuple[float, float]] = {}
 
@@ -78,6 +79,7 @@ def solve_over(
     target: float,
     time_limit: float,
     any_will_do: bool,
+    stopped: Stopped | None = None,
 ) -> tuple[LPStatus, Solution | None]:
     """A mixed-integer program over given columns alone, in or not in the master, at the present node.
 
@@ -105,7 +107,7 @@ def solve_over(
     old = master.table.matrix(static, master.num_rows)
     costs = np.concatenate([f.costs[static], [c.cost for c in columns]])
     s = master.sense.sign
-    worst = (target - f.offset) + s * 1e-6 * max(1.0, abs(target))
+    worst = (target - f.offset) + s * TOLERANCES.optimality * size(master.scale, target)
     mip = solve_mip(
         master.sense is Sense.MAXIMIZE,
         sparse.csc_array(sparse.vstack([sparse.hstack([old, new]), sparse.csr_array(costs[None, :])])),
@@ -116,10 +118,11 @@ def solve_over(
         np.append(upper, worst if s > 0 else math.inf),
         np.concatenate([f.integer[static], [c.integer for c in columns]]).astype(bool),
         time_limit=time_limit,
+        stopped=stopped,
     )
     if mip.values is None:
         return mip.status, None
-    used = np.flatnonzero(np.abs(mip.values) > 1e-9)
+    used = np.flatnonzero(np.abs(mip.values) > TOLERANCES.pruning)
     count = len(static)
     solution = Solution(
         float(costs @ mip.values) + f.offset,

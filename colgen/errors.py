@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from colgen.result import Result
 
-DIAGNOSTIC_TOLERANCE = 1e-6
-"""Relative tolerance of the diagnostics: far above rounding, far below any real mistake."""
-
 
 class ColgenError(Exception):
     """Base of all diagnostics."""
@@ -67,4 +64,8 @@ class SeparationError(ColgenError):
 
 
 class InfeasibleAnswerError(ColgenError):
-    """A heuristic's answer violates the master's rows or is not whole."""
+    """What is offered as an answer violates a row, is not whole, or has another objective than it states."""
+
+
+class SolverError(ColgenError):
+    """A linear program could not be solved: not warm, not from a fresh start, not with another tolerance."""

@@ -216,11 +216,12 @@ def _blocks(keys: Sequence[Key]) -> dict[str, Block]:
 
 
 class FormulationCache:
-    """Compiled formulations by shape, the most recently used ones kept.
+    """Compiled formulations by shape and by what builds them, the most recently used ones kept.
 
     Building and compiling a Pyomo model often costs more than solving it; a model whose matrix depends only on a
     *shape* (the length of a sentence, the number of items) is compiled once and given new numbers with
-    :meth:`Formulation.with_data`.
+    :meth:`Formulation.with_data`.  A problem says so by :meth:`Problem.shape` and :meth:`Problem.data`; the engine
+    keeps the cache.
     """
 
     def __init__(self, size: int = 256) -> None:
@@ -228,9 +229,14 @@ class FormulationCache:
         self._formulations: dict[Hashable, Formulation] = {}
 
     def get(self, shape: Hashable, build: Callable[[], pyo.ConcreteModel]) -> Formulation:
-        """The formulation of ``shape``, built and compiled on first use."""
-        formulation = self._formulations.pop(shape, None) or compile_model(build())
-        self._formulations[shape] = formulation  # last in the dict: most recently used
+        """The formulation of ``shape``, built and compiled on first use.
+
+        ``build`` is part of the key: a method with the class of its object, any other function by itself, so that one
+        method's rows never serve for another's.
+        """
+        key = (shape, getattr(build, "__func__", build), type(getattr(build, "__self__", None)))
+        formulation = self._formulations.pop(key, None) or compile_model(build())
+        self._formulations[key] = formulation  # last in the dict: most recently used
         if len(self._formulations) > self._size:
-            self._formulations.pop(next(iter(self._formulations)))
+            self._formulations.pop(next(iter(self._formulations)), None)  # another thread may have been here
         return formulation

@@ -5,41 +5,38 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
+import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
+from scipy import sparse
 
+from colgen.activity import activity
 from colgen.branching import Decision, fractionality
+from colgen.budget import Budget
 from colgen.columns import Column, Key, Row
 from colgen.dual_bound import dual_bound
 from colgen.duals import Duals, RowNames
-from colgen.errors import FormulationError, UnknownRowError
+from colgen.errors import FormulationError, SolverError, UnknownRowError
 from colgen.formulation import Formulation
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing import Pricing, PricingResult
 from colgen.pyomo_export import to_pyomo
 from colgen.sense import Sense
 from colgen.solution import Solution
-from colgen.table import TEMPLATE, ColumnTable
-from solvers.lp import LinearProgram, LPSolution, LPStatus
+from colgen.table import GIVEN, TEMPLATE, ColumnTable
+from colgen.tolerances import TOLERANCES, size
+from solvers import lp as programs
+from solvers.lp import LinearProgram, LPSolution, LPStatus, row_sizes, typical_size
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_FEASIBLE = 1e-7
-"""A phase 1 optimum below this counts as feasible."""
-
-_FEASIBLE_RELATIVE = 1e-10
-"""And one below this, relative to the largest right-hand side: what rounding leaves of numbers of that size."""
-
-_INSIDE = 1e-9
-"""A value so far from its bounds makes the reduced cost of its column zero."""
-
-_INEXACT = 1e-7
-"""Dual values may overlook so much of the reduced cost of a column in the master, relative to its cost."""
+_BOX = 2.0**20
+"""How far an unbounded master may go in a box, beyond the largest of its sides."""
 
 _Batch: TypeAlias = tuple[Floats, NDArray[np.int64], NDArray[np.int64], Floats]
 
@@ -59,6 +56,10 @@ class LinearMaster(RestrictedMaster):
     Phase 1 is true: while the artificial variables (marked in the template, or added with rows that zero columns would
     violate) cannot be driven to zero, their sum is minimised and columns cost nothing; once it is zero they are fixed
     there and the real costs return.
+
+    The program is solved at its own scale: rows and objective are multiplied by powers of two, so that tolerances are
+    relative (see :mod:`solvers.lp`); the sum of phase 1 is one of scaled violations.  Everything else, and all that
+    oracles see, is in the user's units.
 
     Parameters
     ----------
@@ -98,6 +99,13 @@ class LinearMaster(RestrictedMaster):
         self._contradictory = False
         self._softened = 0
         self.phase = 1 if f.artificial.any() else 2
+        owners = np.repeat(np.arange(len(f.costs)), np.diff(f.matrix.indptr))
+        real = np.where(f.artificial[owners], 0.0, f.matrix.data)
+        shape = sparse.csc_array((real, f.matrix.indices, f.matrix.indptr), shape=f.matrix.shape)
+        sizes = row_sizes(shape, f.row_lower, f.row_upper)
+        # An artificial variable of the template costs as much as it moves its rows, measured by their sizes.
+        self._weights = np.zeros(len(f.costs))
+        np.maximum.at(self._weights, owners, np.abs(f.matrix.data) / sizes[f.matrix.indices])
         self.lp = LinearProgram(
             f.sense is Sense.MAXIMIZE,
             f.matrix,
@@ -108,6 +116,7 @@ class LinearMaster(RestrictedMaster):
             f.row_upper,
             f.offset if self.phase == 2 else 0.0,
             dual_first=dual_first,
+            sizes=sizes,
         )
 
     # --- size --------------------------------------------------------------------------------------------------------
@@ -121,6 +130,16 @@ class LinearMaster(RestrictedMaster):
         return len(self.names.keys)
 
     @property
+    def scale(self) -> float:  # type: ignore[override]
+        """The size of the costs that answers are made of, a power of two; in phase 1 that of a scaled violation."""
+        return self.objective_scale if self.phase == 2 else 1.0
+
+    @property
+    def objective_scale(self) -> float:
+        """The size of the real costs, known from the columns alone before phase 2."""
+        return self.lp.cost_scale if self.phase == 2 else typical_size(self.table.costs)
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """The generated columns in the master, in the order in which they came."""
         return tuple(column for column in self.table.columns if column is not None)
@@ -128,10 +147,17 @@ class LinearMaster(RestrictedMaster):
     def holds(self, column: Column) -> bool:
         return self._identity(column) in self.table.position
 
+    checks_rows = True
+
+    def origin(self, column: Column) -> int | None:
+        where = self.table.position.get(self._identity(column))
+        origin = GIVEN if where is None else int(self.table.origins[where])
+        return None if origin < 0 else origin
+
     def is_whole(self, solved: MasterSolution) -> bool:
         integer = self.table.integer[: len(solved.values)]  # columns may have come since it was solved
         values = solved.values[integer]
-        return bool((abs(values - values.round()) <= 1e-6).all())
+        return bool((abs(values - values.round()) <= TOLERANCES.integrality).all())
 
     def find(self, identity: Hashable) -> Column:
         position = self.table.position.get(identity)
@@ -145,31 +171,54 @@ class LinearMaster(RestrictedMaster):
 
     # --- solving -----------------------------------------------------------------------------------------------------
 
-    def solve(self, time_limit: float = math.inf) -> MasterSolution:
+    def solve(self, budget: Budget | None = None) -> MasterSolution:
+        budget = Budget() if budget is None else budget
         if self._contradictory:  # the node's decisions leave no value for some variable or row
             return MasterSolution(MasterStatus.INFEASIBLE, phase=1)
-        solved = self.lp.solve(time_limit)
+        solved = self._solve(budget)
         if self.phase == 2 and solved.status is LPStatus.INFEASIBLE and self.table.artificial.any():
             self._enter_phase(1)
-            solved = self.lp.solve(time_limit)
+            solved = self._solve(budget)
         if solved.status is LPStatus.INFEASIBLE and self._soften_rows():
             self._enter_phase(1)
-            solved = self.lp.solve(time_limit)
+            solved = self._solve(budget)
         feasible = solved.status is LPStatus.OPTIMAL and abs(solved.objective) <= self.feasibility_tolerance
         if self.phase == 1 and feasible:
             # Fixed where they are, not exactly at zero: without what rounding left of them phase 2 can be infeasible.
             self._enter_phase(2, residual=solved.values)
-            solved = self.lp.solve(time_limit)
+            solved = self._solve(budget)
         if solved.status is not LPStatus.OPTIMAL:
             return MasterSolution(MasterStatus[solved.status.name], phase=self.phase)
         central = self.central and self.phase == 2 and self.num_rows > 0
-        duals = self._signed(self._central_duals(solved, time_limit) if central else solved.duals)
+        duals = self._signed(self._central_duals(solved, budget.seconds_left) if central else solved.duals)
         # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
         used = self.current_costs() - self.table.row_products(duals) if central else solved.reduced_costs
-        self.table.grow_older(self.sense, used)
+        self.table.grow_older(self.sense, used, TOLERANCES.pruning * self.scale)
         return MasterSolution(
             MasterStatus.OPTIMAL, solved.objective, solved.values, Duals(duals, self.names), self.phase
         )
+
+    def _solve(self, budget: Budget) -> LPSolution:
+        try:
+            return self.lp.solve(max(budget.deadline - time.monotonic(), 0.0), lambda: budget.expired)
+        except programs.SolverError as error:
+            raise SolverError(str(error)) from error
+
+    def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
+        table = self.table
+        sides = np.concatenate([self.row_lower, self.row_upper, table.lower_now, table.upper_now])
+        far = _BOX * max(1.0, float(np.abs(sides[np.isfinite(sides)]).max(initial=0.0)))
+        unlimited = np.flatnonzero(np.isinf(table.lower_now) | np.isinf(table.upper_now))
+        lower, upper = table.lower_now[unlimited], table.upper_now[unlimited]
+        self.lp.change_bounds(unlimited, np.maximum(lower, -far), np.minimum(upper, far))
+        try:
+            solved = self._solve(budget)
+        finally:
+            self.lp.change_bounds(unlimited, lower, upper)
+        if solved.status is not LPStatus.OPTIMAL:
+            return None
+        duals = Duals(solved.duals, self.names)
+        return MasterSolution(MasterStatus.OPTIMAL, solved.objective, solved.values, duals, self.phase)
 
     def _central_duals(self, solved: LPSolution, time_limit: float) -> Floats:
         """Dual values from the interior, made exact where complementary slackness says what they must be."""
@@ -177,27 +226,26 @@ class LinearMaster(RestrictedMaster):
         if duals is None:
             return solved.duals
         table = self.table
-        between = (solved.values > table.lower_now + _INSIDE) & (solved.values < table.upper_now - _INSIDE)
+        inside = TOLERANCES.pruning
+        between = (solved.values > table.lower_now + inside) & (solved.values < table.upper_now - inside)
         matrix = table.matrix(np.flatnonzero(between), self.num_rows).toarray().T
         costs = self.current_costs()
         duals = duals + np.linalg.lstsq(matrix, costs[between] - matrix @ duals)[0]
         gains = self.sense.gains(costs - table.row_products(duals))
-        gains = np.where(between, 0.0, np.where(table.upper_now > solved.values + _INSIDE, gains, 0.0))
-        feasible = (gains <= _INEXACT * np.maximum(1.0, np.abs(costs))).all()
+        gains = np.where(between, np.abs(gains), np.where(table.upper_now > solved.values + inside, gains, 0.0))
+        feasible = (gains <= TOLERANCES.reduced_cost * np.maximum(self.scale, np.abs(costs))).all()
         return duals if feasible else solved.duals
 
     @property
     def feasibility_tolerance(self) -> float:
         """A phase 1 optimum above this proves infeasibility."""
-        sides = np.concatenate([self.row_lower, self.row_upper])
-        largest = float(np.abs(sides[np.isfinite(sides)]).max(initial=0.0))
-        return max(_FEASIBLE, _FEASIBLE_RELATIVE * largest)
+        return TOLERANCES.artificial
 
     def solution(self, solved: MasterSolution) -> Solution:
         return self.table.solution(solved.objective, solved.values)
 
     def solve_integer(
-        self, time_limit: float = math.inf, start: Solution | None = None
+        self, time_limit: float = math.inf, start: Solution | None = None, stopped: programs.Stopped | None = None
     ) -> tuple[Solution | None, float]:
         """The restricted master as a mixed-integer program: the best whole solution of the columns at hand.
 
@@ -208,7 +256,10 @@ class LinearMaster(RestrictedMaster):
         point = None if start is None else self.table.point(start)
         if self.phase == 1:
             return None, self.sense.ideal
-        result = self.lp.solve_mip(self.table.integer, time_limit, point, upper)
+        try:
+            result = self.lp.solve_mip(self.table.integer, time_limit, point, upper, stopped)
+        except programs.SolverError as error:
+            raise SolverError(str(error)) from error
         if result.values is None:
             return None, result.bound
         values = np.where(self.table.integer, np.round(result.values), result.values)
@@ -217,9 +268,7 @@ class LinearMaster(RestrictedMaster):
     def _enter_phase(self, phase: int, residual: Floats | None = None) -> None:
         self.phase = phase
         table = self.table
-        where = np.arange(len(table))
-        self.lp.change_costs(where, self.current_costs())
-        self.lp.change_offset(self.formulation.offset if phase == 2 else 0.0)
+        self.lp.change_objective(self.current_costs(), self.formulation.offset if phase == 2 else 0.0)
         artificial = np.flatnonzero(table.artificial)
         upper = np.full(len(artificial), math.inf)
         if residual is not None:
@@ -231,7 +280,7 @@ class LinearMaster(RestrictedMaster):
         """The objective of the current phase."""
         if self.phase == 2:
             return self.table.costs
-        return np.where(self.table.artificial, float(self.sense.sign), 0.0)
+        return np.where(self.table.artificial, self.sense.sign * self._weights, 0.0)
 
     def _upper(self, upper: Floats) -> Floats:
         return np.where(self.table.artificial, math.inf if self.phase == 1 else 0.0, upper)
@@ -261,8 +310,11 @@ class LinearMaster(RestrictedMaster):
         # A column that brings rows cannot be looked up before they are there.
         return column.identity if column.rows else self._look_up(column).identity
 
-    def add_rows(self, rows: Iterable[Row]) -> None:
-        """Append rows with their coefficients in all present columns; those that the master knows are passed over."""
+    def add_rows(self, rows: Iterable[Row], sides: Mapping[Key, tuple[float, float]] | None = None) -> None:
+        """Append rows with their coefficients in all present columns; those that the master knows are passed over.
+
+        ``sides``: what is known of the sides of rows that are added without any; it tells their size.
+        """
         fresh = {row.key: row for row in rows if row.key not in self.names.position}
         if not fresh:
             return
@@ -298,7 +350,10 @@ class LinearMaster(RestrictedMaster):
         self.row_lower = np.append(self.row_lower, lower)
         self.row_upper = np.append(self.row_upper, upper)
         columns, values = np.array(entry_columns, dtype=np.int64), np.array(entry_values, dtype=np.float64)
-        self.lp.add_rows(lower, upper, np.array(starts), columns, values)
+        known = [(sides or {}).get(row.key, (row.lower, row.upper)) for row in fresh.values()]
+        matrix = sparse.csr_array((values, columns, starts), shape=(len(fresh), max(len(self.table), 1)))
+        sizes = row_sizes(matrix, np.array([low for low, _ in known]), np.array([high for _, high in known]))
+        self.lp.add_rows(lower, upper, np.array(starts), columns, values, sizes)
         self.table.add_entries(columns, np.repeat(np.arange(first, self.num_rows), np.diff(starts)), values)
         added = np.arange(first, self.num_rows)
         self._add_artificials(added[lower > 0], 1.0)
@@ -309,8 +364,9 @@ class LinearMaster(RestrictedMaster):
         count = len(rows)
         if not count:
             return
-        values = np.full(count, sign)
+        values = sign * self.lp.row_sizes[rows]  # each counts its row's violation, measured by the row's size
         self.table.append_artificial(count, self.phase)
+        self._weights = np.append(self._weights, np.ones(count))
         self.table.add_entries(np.arange(len(self.table) - count, len(self.table)), rows, values)
         self.lp.add_columns(
             self.current_costs()[-count:],
@@ -345,6 +401,7 @@ class LinearMaster(RestrictedMaster):
             starts.append(len(rows))
         first = len(self.table)
         self.table.append(new, origin)
+        self._weights = np.append(self._weights, np.zeros(len(new)))
         where = np.arange(first, len(self.table))
         row_array, value_array = np.array(rows, dtype=np.int64), np.array(values, dtype=float)
         owners = np.repeat(where, np.diff(starts))
@@ -426,7 +483,7 @@ class LinearMaster(RestrictedMaster):
         for column in columns:
             if column.rows:  # rows that are not there yet have no dual value: they are slack at the present solution
                 own = {k: a for k, a in column.coefficients.items() if k in self.names.position}
-                entry_rows, entry_values = self._find_entries(Column(column.cost, own, column.structure, column.key))
+                entry_rows, entry_values = self._find_entries(dataclasses.replace(column, coefficients=own, rows=()))
             else:
                 entry_rows, entry_values = self.entries(column)
             rows += entry_rows
@@ -513,7 +570,7 @@ class LinearMaster(RestrictedMaster):
         # Its sides change from node to node: it is added with none, and with an artificial variable for either.
         free = [Row(key, coefficients=r.coefficients, coefficient=r.coefficient) for key, r in rows.items()]
         first = self.num_rows
-        self.add_rows(free)
+        self.add_rows(free, sides)
         added = np.arange(first, self.num_rows)
         self._add_artificials(added, 1.0)
         self._add_artificials(added, -1.0)
@@ -558,7 +615,7 @@ class LinearMaster(RestrictedMaster):
         left = np.full(self.num_rows, math.inf)
         rows = self.names.block(block)
         left[rows] = self.row_lower[rows] - self.table.activities(fixed, self.num_rows)[rows]
-        return self.table.within(left)
+        return self.table.within(left + TOLERANCES.pruning * self.lp.row_sizes)
 
     def _allowed_by(self, decision: Decision) -> Mask:
         """Which columns a decision allows, remembered and brought up to date with the columns that have come since."""
@@ -578,6 +635,7 @@ class LinearMaster(RestrictedMaster):
             return 0
         self.lp.delete_columns(gone)
         table.keep(keep)
+        self._weights = self._weights[keep]
         self._allowed.clear()
         return len(gone)
 
@@ -598,50 +656,73 @@ class LinearMaster(RestrictedMaster):
 
     # --- checking and showing ----------------------------------------------------------------------------------------
 
-    def violation(self, solution: Solution) -> str | None:
+    def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
         """What is wrong with a claimed answer, in words; None if every row and bound holds and what must be whole is.
 
         Computed from the rows' coefficients alone; rows of branching decisions do not count, they hold in one part of
         the tree only.
+
+        Parameters
+        ----------
+        exact
+            Rows in which everything is whole may be missed by what rounding explains, and no more; False: by as much as
+            rows with continuous variables.
         """
-        sums = [0.0] * self.num_rows
+        sums, largest, soft = np.zeros(self.num_rows), np.zeros(self.num_rows), np.zeros(self.num_rows, dtype=bool)
         objective = self.formulation.offset
         for column, value in solution.columns:
             if column.integer and fractionality(value):
                 return f"the column of {column.structure!r} is used {value} times, which is not whole"
-            if not column.lower - 1e-6 <= value <= column.upper + 1e-6:
+            if _outside(value, column.lower, column.upper, column.integer):
                 return f"the column of {column.structure!r} is used {value} times, outside its bounds"
-            for row, entry in zip(*self._find_entries(self._known_part(column)), strict=True):
-                sums[row] += value * entry
+            where, amounts = self._find_entries(self._known_part(column))
+            terms = value * np.array(amounts, dtype=float)
+            np.add.at(sums, where, terms)
+            np.maximum.at(largest, where, np.abs(terms))
+            soft[where] |= not column.integer
             objective += value * column.cost
         fault = self._violation_of_brought_rows(solution)
         if fault is not None:
             return fault
         f = self.formulation
-        activity = np.array(sums)
         x = np.zeros(len(f.costs))
         for key, value in solution.variables.items():
             x[self.table.position[key]] = value
-        if (x[f.artificial] > 1e-6).any():
+        if (x * self._weights[: len(x)])[f.artificial].max(initial=0.0) > TOLERANCES.feasibility:
             return "an artificial variable is not zero"
-        if ((x < f.lower - 1e-6) | (x > f.upper + 1e-6)).any():
+        if _outside(x, f.lower, np.where(f.artificial, math.inf, f.upper), f.integer).any():
             return "a template variable is outside its bounds"
-        if (np.abs(x - np.round(x))[f.integer] > 1e-6).any():
+        if (np.abs(x - np.round(x))[f.integer] > TOLERANCES.integrality).any():
             return "an integer template variable is not whole"
         # The template's variables come first in the table, and none is ever deleted.
-        activity += self.table.activities(np.append(x, np.zeros(len(self.table) - len(x))), self.num_rows)
+        columns, rows, entries = self.table.entries_of(len(x))
+        terms = x[columns] * entries
+        np.add.at(sums, rows, terms)
+        np.maximum.at(largest, rows, np.abs(terms))
+        soft[rows[(terms != 0.0) & ~f.integer[columns]]] = True
         objective += float(f.costs @ x)
         lower, upper = self.row_lower.copy(), self.row_upper.copy()
         for key in self._decision_rows:
             lower[self.names.position[key]], upper[self.names.position[key]] = -math.inf, math.inf
-        slack = 1e-6 * np.maximum(1.0, np.abs(activity))
-        bad = np.flatnonzero((activity < lower - slack) | (activity > upper + slack))
+        for sides in (lower, upper):
+            largest = np.maximum(largest, np.where(np.isfinite(sides), np.abs(sides), 0.0))
+        slack = largest * np.where(soft | (not exact), TOLERANCES.feasibility, TOLERANCES.pruning)
+        bad = np.flatnonzero((sums < lower - slack) | (sums > upper + slack))
         if len(bad):
             r = int(bad[0])
-            return f"row {self.names.keys[r]!r} has activity {activity[r]:g}, expected {lower[r]:g} to {upper[r]:g}"
-        if abs(objective - solution.objective) > 1e-6 * max(1.0, abs(objective)):
-            return f"its objective is {objective:g}, not {solution.objective:g} as stated"
+            return (
+                f"row {self.names.keys[r]!r} has activity {sums[r]:.10g}, expected {lower[r]:.10g} to {upper[r]:.10g}"
+            )
+        if abs(objective - solution.objective) > TOLERANCES.diagnostic * size(self.objective_scale, objective):
+            return f"its objective is {objective:.10g}, not {solution.objective:.10g} as stated"
         return None
+
+    def activities(self, solution: Solution) -> Floats:
+        """Σ_j a_ij x_j of every row at a solution of columns in the master."""
+        point = self.table.point(solution)
+        if point is None:
+            raise UnknownRowError("the solution uses a column that the master does not have")
+        return self.table.activities(point, self.num_rows)
 
     def _known_part(self, column: Column) -> Column:
         """The column without its coefficients in rows that it brings and that are not in the master."""
@@ -656,19 +737,9 @@ class LinearMaster(RestrictedMaster):
         """The same for rows that the columns of a claimed answer bring and the master does not have."""
         rows = {row.key: row for column, _ in solution.columns for row in column.rows}
         for key, row in rows.items():
-            if key in self.names.position:
-                continue
-            activity = sum(row.coefficients.get(name, 0.0) * value for name, value in solution.variables.items())
-            for column, value in solution.columns:
-                entry = column.coefficients.get(key)
-                if entry is None and column.key is not None:
-                    entry = row.coefficients.get(column.key)
-                if entry is None:
-                    entry = row.coefficient(column) if row.coefficient else 0.0
-                activity += entry * value
-            slack = 1e-6 * max(1.0, abs(activity))
-            if not row.lower - slack <= activity <= row.upper + slack:
-                return f"row {key!r} has activity {activity:g}, expected {row.lower:g} to {row.upper:g}"
+            here = activity(row, solution)
+            if key not in self.names.position and here.violation > TOLERANCES.feasibility:
+                return f"row {key!r} has activity {here.value:g}, expected {row.lower:g} to {row.upper:g}"
         return None
 
     def to_pyomo(self, solved: MasterSolution | None = None) -> pyo.ConcreteModel:
@@ -678,6 +749,17 @@ class LinearMaster(RestrictedMaster):
         given then its values are loaded into the variables and its duals into the suffix ``dual``.
         """
         return to_pyomo(self, solved)
+
+
+def _outside(
+    values: Floats | float, lower: Floats | float, upper: Floats | float, whole: Mask | bool
+) -> NDArray[np.bool_]:
+    """Which values miss their bounds by more than rounding explains; whole ones by more than makes them fractional."""
+    largest = np.abs(values)
+    for bound in (lower, upper):
+        largest = np.maximum(largest, np.where(np.isfinite(bound), np.abs(bound), 0.0))
+    slack = np.where(whole, TOLERANCES.integrality, TOLERANCES.feasibility * largest)
+    return np.asarray((values < lower - slack) | (values > upper + slack))
 
 
 def _check_finite(columns: Sequence[Column], costs: Floats, owners: NDArray[np.int64], entries: Floats) -> None:

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.branching import Decision, fractionality
+from colgen.budget import Budget
 from colgen.columns import Column, Row
-from colgen.errors import DIAGNOSTIC_TOLERANCE, FormulationError, RepeatedColumnError, UnknownRowError
+from colgen.errors import FormulationError, RepeatedColumnError, UnknownRowError
 from colgen.pricing import Pricing, PricingResult
 from colgen.sense import Sense
 from colgen.solution import Solution
+from colgen.tolerances import TOLERANCES, size
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -66,9 +68,20 @@ class RestrictedMaster(ABC):
 
     sense: Sense
 
+    scale: float = 1.0
+    """What differences of objectives are relative to: the size of what an objective is made of."""
+
     @abstractmethod
-    def solve(self, time_limit: float = math.inf) -> MasterSolution:
+    def solve(self, budget: Budget) -> MasterSolution:
         """Optimise over the columns and rows that are there."""
+
+    def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
+        """Optimise an unbounded master within large bounds, for separations to look at; None if that says nothing."""
+        return None
+
+    def settle(self, solved: MasterSolution) -> bool:
+        """Whether a phase 1 that no column improves ends all the same: what is left of it is rounding."""
+        return False
 
     @abstractmethod
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
@@ -92,6 +105,17 @@ class RestrictedMaster(ABC):
     def objective_of(self, solution: Solution) -> float:
         """The objective of a whole solution, without the noise that a solver leaves in its own."""
         return solution.objective
+
+    checks_rows: bool = False
+    """Whether :meth:`violation` recomputes everything that makes an answer."""
+
+    def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
+        """What is wrong with a claimed answer, in words; None if nothing is, as far as this master can tell."""
+        return None
+
+    def origin(self, column: Column) -> int | None:
+        """The number of the pricing problem that a column came from; None if that is not known."""
+        return None
 
     @property
     @abstractmethod
@@ -120,7 +144,7 @@ class RestrictedMaster(ABC):
             if not self.holds(column):
                 chosen.append(column)
             elif self.is_open(column):
-                _check_not_repeated(oracle, column, float(reduced_costs[k]))
+                _check_not_repeated(oracle, column, float(reduced_costs[k]), self.scale)
         return chosen
 
     def is_whole(self, solved: MasterSolution) -> bool:
@@ -185,9 +209,9 @@ class RestrictedMaster(ABC):
         """Start the next solve from a basis saved earlier."""
 
 
-def _check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float) -> None:
+def _check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float, scale: float) -> None:
     """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
-    if abs(reduced_cost) > DIAGNOSTIC_TOLERANCE * max(1.0, abs(column.cost)):
+    if abs(reduced_cost) > TOLERANCES.diagnostic * size(scale, column.cost):
         raise RepeatedColumnError(
             f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), "
             "but the master holds it already and has priced it out: two different columns share a key, or its rows' "

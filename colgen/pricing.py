@@ -6,12 +6,13 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.budget import Budget
 from colgen.columns import Column
 from colgen.duals import Duals
 from colgen.sense import Sense
@@ -39,10 +40,14 @@ class PricingContext:
     deadline
         Value of ``time.monotonic()`` at which a long oracle should give up and return what it has.
     tolerance
-        A reduced cost counts as improving if it gains more than this.
+        A reduced cost counts as improving if it gains more than this, in the objective's own units.
     provisional
         The dual values are smoothed, not the master's own.  If no column is found that improves at those, the oracle is
         asked again nearer to them: a long oracle may give up early here, and lose no more than a bound.
+    scale
+        What differences of reduced costs are relative to.
+    budget
+        What the run may spend: ``budget.expired`` is true after the deadline, and after an interrupt.
     """
 
     sense: Sense
@@ -53,6 +58,8 @@ class PricingContext:
     tolerance: float = 1e-7
     provisional: bool = False
     pricing_out: Callable[[Sequence[Column], Duals], Sequence[float] | NDArray[np.float64]] | None = None
+    scale: float = 1.0
+    budget: Budget = field(default_factory=Budget)
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:
         """Reduced costs of columns at ``duals``, rows that the columns do not name themselves included."""
@@ -68,8 +75,8 @@ class PricingContext:
         return self.sense.improvement(reduced_cost, 0.0) > self.tolerance
 
     def seconds_left(self) -> float:
-        """Seconds until the deadline, never negative; infinite if there is none."""
-        return max(self.deadline - time.monotonic(), 0.0)
+        """Seconds until the deadline, never negative; infinite if there is none, zero after an interrupt."""
+        return min(max(self.deadline - time.monotonic(), 0.0), self.budget.seconds_left)
 
     def allows(self, column: Column) -> bool:
         """Whether the branching decisions allow a column."""
@@ -95,12 +102,16 @@ class PricingResult:
         The reduced costs of all columns of this pricing problem that an answer uses, times their values, sum to
         nothing better than this (which a clustering, say, may know better than the number of its clusters times the
         best of them).  Where it is stated, the dual bound needs no multiplicity.
+    cut_off
+        The search ended early because of the deadline or an interrupt, and states no bound, or a weaker one, for that
+        reason alone.
     """
 
     columns: Sequence[Column] = ()
     bound: float | None = None
     reduced_costs: Sequence[float] | NDArray[np.float64] | None = None
     total: float | None = None
+    cut_off: bool = False
 
 
 class Pricing(ABC):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyomo.environ as pyo
@@ -12,11 +11,12 @@ from numpy.typing import ArrayLike
 
 from colgen.branch_and_price import BranchAndPrice
 from colgen.branching import BranchingRule
+from colgen.budget import Budget, OutOfBudget, holding_signals
 from colgen.columns import Column
 from colgen.engine import Settings
 from colgen.enumeration import Enumeration
 from colgen.errors import InputError
-from colgen.formulation import Formulation, compile_model
+from colgen.formulation import Formulation, FormulationCache, compile_model
 from colgen.heuristics import Heuristic, RestrictedMIP
 from colgen.linear_master import LinearMaster
 from colgen.master import RestrictedMaster
@@ -31,7 +31,10 @@ from colgen.separation import Separation
 from colgen.solution import Solution
 from colgen.stabilization import Stabilization, Wentges
 from colgen.stop import AnyOf, StopRule
+from colgen.tolerances import TOLERANCES
 from colgen.tree import NodeQueue, Relaxation, TreeResult, branch_and_bound
+
+_SHAPES = FormulationCache()
 
 
 class Problem(ABC):
@@ -51,6 +54,10 @@ class Problem(ABC):
     sense: Sense | None = None
     """Stated by a problem whose nodes are bounded by :meth:`relaxation`; otherwise that of the master's objective."""
 
+    scale: float | None = None
+    """What differences of objectives are relative to, a power of two (:func:`colgen.tolerances.power_of_two`); None: a
+    linear master finds out by itself, and elsewhere they are relative to the objectives."""
+
     def relaxation(self, run: Run) -> Relaxation:
         """Where the bounds of the nodes come from, if not from column generation: asked of problems that state a sense.
 
@@ -64,9 +71,24 @@ class Problem(ABC):
             f"{type(self).__name__} must define master(), or formulation() or restricted_master()"
         )
 
+    def shape(self) -> Hashable | None:
+        """What the matrix of :meth:`master` depends on, if that is little; None: it is compiled for each problem.
+
+        Masters of one class and shape are compiled once and given this problem's numbers by :meth:`data`.  A subclass
+        that states another :meth:`master` says anew what its shape is: its parent's is not asked.
+        """
+        return None
+
+    def data(self) -> Mapping[str, Mapping[str, ArrayLike]]:
+        """The numbers of this problem in a master of its shape: arguments of :meth:`Formulation.with_data`."""
+        return {}
+
     def formulation(self) -> Formulation:
-        """The compiled master; to compile once per shape, override (see :class:`~colgen.FormulationCache`)."""
-        return compile_model(self.master())
+        """The compiled master."""
+        shape = self.shape() if _states_last(self, "shape", "master") else None
+        if shape is None:
+            return compile_model(self.master())
+        return _SHAPES.get(shape, self.master).with_data(**self.data())
 
     def restricted_master(self) -> RestrictedMaster:
         """The restricted master problem; override for one that is not a linear program."""
@@ -115,17 +137,45 @@ class Problem(ABC):
         """
         return ()
 
-    def initial_proof(self) -> Proof | None:
+    def initial_proof(self, budget: Budget) -> Proof | None:
         """An answer and a bound that another method has found, asked for before there is a restricted master.
 
-        Where they meet, none is built.  Where they do not, the answer is the first incumbent, its columns join the
-        initial columns, and the bound is the first bound on all answers.
+        Where they meet, no round is needed.  Where they do not, the answer is the first incumbent, its columns join the
+        initial columns, and the bound is the first bound on all answers.  A method that can last looks at ``budget``.
         """
         return None
 
     def answer(self, solution: Solution) -> Any:
         """A whole solution in the problem's own terms; by default ``[(structure, value), ...]``."""
         return [(column.structure, value) for column, value in solution.columns]
+
+    def check(self, answer: Any) -> float | None:
+        """The objective of an answer, recomputed from the instance alone.
+
+        The engine holds every incumbent against it, wherever it comes from.  None, the default, says nothing: the rows
+        and bounds of a linear master are then recomputed from the columns; where the master is no linear program,
+        nothing can be called optimal.
+
+        Parameters
+        ----------
+        answer
+            What :meth:`answer` returns.
+
+        Raises
+        ------
+        InfeasibleAnswerError
+            If it is not an answer; the message says why.
+        """
+        return None
+
+
+def _states_last(problem: Problem, name: str, other: str) -> bool:
+    """Whether a method is stated by the class that states another one, or by a subclass of that."""
+    if name in vars(problem) or other in vars(problem):
+        return name in vars(problem)
+    order = type(problem).__mro__
+    where = {method: next(k for k, kind in enumerate(order) if method in vars(kind)) for method in (name, other)}
+    return where[name] <= where[other]
 
 
 def solve(
@@ -139,7 +189,7 @@ def solve(
     node_limit: int | None = None,
     depth_limit: int | None = None,
     clean_up_after: int | None = None,
-    tolerance: float = 1e-7,
+    tolerance: float = TOLERANCES.reduced_cost,
     keep_duals: bool = False,
     progress: bool | Callable[[Iteration], None] = False,
 ) -> Result:
@@ -168,7 +218,7 @@ def solve(
     clean_up_after
         Delete columns that have not improved for so many solves; None keeps all.
     tolerance
-        A column improves if its reduced cost gains more than this.
+        A column improves if its reduced cost gains more than this, relative to the scale of the objective.
     keep_duals
         Keep each round's dual values in ``result.iterations``.
     progress
@@ -178,7 +228,8 @@ def solve(
     Returns
     -------
     Result
-        A limit, an interrupt (Ctrl-C) or an infeasible problem is a termination, not an exception.
+        A limit, an interrupt (Ctrl-C) or an infeasible problem is a termination, not an exception.  An interrupt is
+        remembered and ends the run at its next look at the clock; a second one ends it wherever it is.
 
     Raises
     ------
@@ -195,72 +246,128 @@ def solve(
             f"{type(problem).__name__} brings its own relaxation, which is not solved on its own: node_limit=1 stops "
             "after the root"
         )
-    started = time.monotonic()
-    proof = problem.initial_proof()
-    if proof is not None and proof.is_closed:
-        return _proved(problem, proof, started, relaxation)
-    master = problem.restricted_master() if problem.sense is None else None
-    sense = problem.sense if master is None else master.sense
-    assert sense is not None
-    search: Relaxation
-    with listening(progress, sense) as listener:
-        run = Run(
-            sense,
-            AnyOf(*((stop,) if callable(stop) else stop)),
-            None if relaxation else problem.objective_step,
-            listener,
-            started,
-        )
-        if master is None:
-            search = problem.relaxation(run)
-        else:
-            oracles = problem.pricing()
-            search = BranchAndPrice(
-                master,
-                (oracles,) if isinstance(oracles, Pricing) else tuple(oracles),
-                tuple(problem.separation()),
-                tuple(problem.branching()),
-                tuple(problem.reductions()),
-                problem.enumeration(),
-                tuple(problem.heuristics() if heuristics is None else heuristics),
-                problem.stabilization() if stabilization is None else stabilization,
-                run,
-                Settings(not relaxation, not relaxation, clean_up_after, keep_duals),
-                tolerance,
-                relaxation,
-                problem.initial_duals(),
-            )
+    rule = AnyOf(*((stop,) if callable(stop) else stop))
+    with holding_signals():
+        budget = Budget(rule.seconds, rule.bytes)
         try:
-            with run.stage("setup"):
-                answers = [(solution, "initial_answers") for solution in problem.initial_answers()]
-                if proof is not None:
-                    answers.append((proof.solution, "initial_proof"))
-                    run.prove(proof.bound)
-                for solution, source in answers:
-                    if master is not None:
-                        master.add([column for column, _ in solution.columns])
-                    search.take(solution, f"{type(problem).__name__}.{source}")
-                if master is not None:
-                    master.add(list(problem.initial_columns()))
-            outcome = branch_and_bound(
-                search,
-                run,
-                queue=None if queue is None else queue(sense),
-                node_limit=node_limit,
-                depth_limit=depth_limit,
+            proof = problem.initial_proof(budget)
+        except OutOfBudget:
+            proof = None
+
+        def check(solution: Solution) -> float | None:
+            return problem.check(problem.answer(solution))
+
+        if proof is not None and proof.is_closed:
+            run = Run(proof.sense, rule, problem.objective_step, None, budget, check, problem.scale or 0.0)
+            if run.offer(proof.solution, None, f"{type(problem).__name__}.initial_proof") and run.is_checked:
+                return _proved(problem, proof, run, relaxation)
+        master = problem.restricted_master() if problem.sense is None else None
+        sense = problem.sense if master is None else master.sense
+        assert sense is not None
+        with listening(progress, sense) as listener:
+            run = Run(
+                sense,
+                rule,
+                None if relaxation else problem.objective_step,
+                listener,
+                budget,
+                (lambda solution: None) if relaxation else check,
+                problem.scale or 0.0,
             )
-        except KeyboardInterrupt:
-            outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, ())
-        except Exception as error:
-            fault = TreeResult(Termination.FAULT, run.global_bound, ())
-            error.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
-            raise
-    return _result(problem, search, run, outcome, relaxation)
+            if master is None:
+                search = problem.relaxation(run)
+            else:
+                search = _branch_and_price(
+                    problem,
+                    master,
+                    run,
+                    heuristics=heuristics,
+                    stabilization=stabilization,
+                    settings=Settings(
+                        stop_early=not relaxation,
+                        round_early=not relaxation,
+                        clean_up_after=clean_up_after,
+                        keep_duals=keep_duals,
+                        tolerance=tolerance,
+                        scale=problem.scale,
+                    ),
+                    relaxation_only=relaxation,
+                )
+            try:
+                with run.stage("setup"):
+                    proved = _start(problem, search, master, run, proof)
+                if proved and proof is not None:
+                    return _proved(problem, proof, run, relaxation)
+                outcome = branch_and_bound(
+                    search,
+                    run,
+                    queue=None if queue is None else queue(sense),
+                    node_limit=node_limit,
+                    depth_limit=depth_limit,
+                )
+            except OutOfBudget as spent:
+                outcome = TreeResult(spent.reason, run.global_bound, ())
+            except KeyboardInterrupt:
+                outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, ())
+            except Exception as error:
+                fault = TreeResult(Termination.FAULT, run.global_bound, ())
+                error.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
+                raise
+        return _result(problem, search, run, outcome, relaxation)
 
 
-def _proved(problem: Problem, proof: Proof, started: float, relaxation: bool) -> Result:
+def _branch_and_price(
+    problem: Problem,
+    master: RestrictedMaster,
+    run: Run,
+    *,
+    heuristics: Sequence[Heuristic] | None,
+    stabilization: Stabilization | None,
+    settings: Settings,
+    relaxation_only: bool,
+) -> BranchAndPrice:
+    oracles = problem.pricing()
+    return BranchAndPrice(
+        master,
+        (oracles,) if isinstance(oracles, Pricing) else tuple(oracles),
+        tuple(problem.separation()),
+        tuple(problem.branching()),
+        tuple(problem.reductions()),
+        problem.enumeration(),
+        tuple(problem.heuristics() if heuristics is None else heuristics),
+        problem.stabilization() if stabilization is None else stabilization,
+        run,
+        settings,
+        relaxation_only,
+        problem.initial_duals(),
+    )
+
+
+def _start(
+    problem: Problem, search: Relaxation, master: RestrictedMaster | None, run: Run, proof: Proof | None
+) -> bool:
+    """Take in what the problem knows before the first round; whether that is a proof of an answer that was checked."""
+    name = type(problem).__name__
+    if proof is not None:
+        if master is not None:
+            master.add([column for column, _ in proof.solution.columns])
+        search.take(proof.solution, f"{name}.initial_proof")
+        run.prove(proof.bound)
+        if proof.is_closed and run.incumbent is not None and run.is_checked:
+            return True
+    for solution in problem.initial_answers():
+        if master is not None:
+            master.add([column for column, _ in solution.columns])
+        search.take(solution, f"{name}.initial_answers")
+    if master is not None:
+        master.add(list(problem.initial_columns()))
+    return False
+
+
+def _proved(problem: Problem, proof: Proof, run: Run, relaxation: bool) -> Result:
     """The result of a run that a proof beforehand has decided."""
-    solution, seconds = proof.solution, time.monotonic() - started
+    solution = run.incumbent
+    assert solution is not None
     return Result(
         sense=proof.sense,
         termination=Termination.OPTIMAL,
@@ -274,19 +381,19 @@ def _proved(problem: Problem, proof: Proof, started: float, relaxation: bool) ->
         nodes=(),
         columns_generated=0,
         rows_generated=0,
-        seconds={"setup": seconds, "other": 0.0, "total": seconds},
+        seconds=_seconds(run),
         certificate=proof.certificate,
     )
 
 
 def _result(problem: Problem, search: Relaxation, run: Run, outcome: TreeResult, relaxation: bool) -> Result:
     solution = search.root if relaxation else run.incumbent
-    seconds = dict(run.stage_seconds)
-    seconds["total"] = run.seconds
-    seconds["other"] = max(run.seconds - sum(run.stage_seconds.values()), 0.0)
+    termination = outcome.termination
+    if termination is Termination.OPTIMAL and not relaxation and not run.is_checked:
+        termination = Termination.UNCHECKED
     return Result(
         sense=run.sense,
-        termination=outcome.termination,
+        termination=termination,
         objective=run.sense.hopeless if solution is None else solution.objective,
         dual_bound=outcome.bound,
         solution=solution,
@@ -297,6 +404,14 @@ def _result(problem: Problem, search: Relaxation, run: Run, outcome: TreeResult,
         nodes=tuple(outcome.nodes),
         columns_generated=run.columns_generated,
         rows_generated=run.rows_generated,
-        seconds=seconds,
+        seconds=_seconds(run),
         certificate=search.certificate,
+        notes=tuple(run.notes),
     )
+
+
+def _seconds(run: Run) -> dict[str, float]:
+    seconds = dict(run.stage_seconds)
+    seconds["total"] = run.seconds
+    seconds["other"] = max(run.seconds - sum(run.stage_seconds.values()), 0.0)
+    return seconds

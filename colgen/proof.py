@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from colgen.errors import DIAGNOSTIC_TOLERANCE, InvalidBoundError
+from colgen.errors import InvalidBoundError
 from colgen.result import Certificate
 from colgen.sense import Sense
 from colgen.solution import Solution
-
-_MET = 1e-9
-"""A bound so near to an objective, relative to the larger of it and 1, meets it."""
+from colgen.tolerances import TOLERANCES, size
 
 
 @dataclass(frozen=True)
@@ -20,10 +18,12 @@ class Proof:
     Attributes
     ----------
     solution
-        A whole solution that satisfies all rows, those that would be separated included: where the bound meets its
-        objective it is believed without a look at the master.
+        A whole solution that satisfies all rows, those that would be separated included.  The engine checks it: by the
+        problem's own check if there is one, by the master's rows otherwise.
     bound
         No solution of the relaxation is better.
+    scale
+        What differences of objectives are relative to, as :attr:`Problem.scale`; their own size if it is 0.
     certificate
         Dual values that prove the bound, if there are any by the names of rows.
     """
@@ -32,14 +32,15 @@ class Proof:
     solution: Solution
     bound: float
     certificate: Certificate | None = None
+    scale: float = 0.0
 
     def __post_init__(self) -> None:
         objective = self.solution.objective
-        if self.sense.is_better(objective, self.bound, DIAGNOSTIC_TOLERANCE * max(1.0, abs(objective))):
+        if self.sense.is_better(objective, self.bound, TOLERANCES.diagnostic * size(self.scale, objective)):
             raise InvalidBoundError(f"a proof states the bound {self.bound:g}, and an answer of {objective:g} beats it")
 
     @property
     def is_closed(self) -> bool:
         """Whether the bound meets the answer's objective, which is then the optimum of the relaxation as well."""
         objective = self.solution.objective
-        return not self.sense.is_better(self.bound, objective, _MET * max(1.0, abs(objective)))
+        return not self.sense.is_better(self.bound, objective, TOLERANCES.pruning * size(self.scale, objective))

@@ -9,6 +9,7 @@ from typing import Any
 
 from colgen.branching import Decision
 from colgen.sense import Sense
+from colgen.tolerances import TOLERANCES, size
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class ReductionContext:
         where objectives have a step.
     decisions
         In force at the node.
+    scale
+        What differences of objectives are relative to.
     """
 
     sense: Sense
@@ -33,11 +36,13 @@ class ReductionContext:
     bound: float
     target: float
     decisions: tuple[Decision, ...]
+    scale: float = 1.0
 
     @property
     def slack(self) -> float:
         """What an answer of interest can afford: it uses no column that worsens the bound by more than this."""
-        return self.sense.improvement(self.bound, self.target)
+        rounding = TOLERANCES.pruning * size(self.scale, self.bound, self.target)
+        return self.sense.improvement(self.bound, self.target) + rounding
 
 
 class Reduction(ABC):

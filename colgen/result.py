@@ -32,7 +32,8 @@ class Termination(enum.Enum):
     INTERRUPTED = "Interrupted by the user."
     FAULT = "Stopped by an error."
     NO_BRANCHING = "Stopped: the relaxation is solved but not integral, and no branching rule of the problem applies."
-    NO_BOUND = "Stopped: no oracle finds another column, but none of them is exact, so nothing is proved."
+    NO_BOUND = "Stopped: no oracle finds another column, but the bounds that they state prove less than the answer."
+    UNCHECKED = "Bound and objective meet, but nothing has checked the answer: define Problem.check(answer)."
 
     @property
     def is_proof(self) -> bool:
@@ -143,6 +144,9 @@ class Result:
         By stage: ``master``, ``pricing``, ``separation``, ``heuristics``, ``setup``, ``other`` and ``total``.
     certificate
         Dual values that prove the root's bound, where the master has row names.
+    notes
+        What else a reader should know, a sentence each: heuristics that failed and were skipped, oracles whose bounds
+        prove nothing.
     """
 
     sense: Sense
@@ -159,10 +163,11 @@ class Result:
     rows_generated: int
     seconds: Mapping[str, float]
     certificate: Certificate | None = None
+    notes: Sequence[str] = ()
 
     @property
     def gap(self) -> float:
-        """Relative gap: ``|objective - dual_bound| / max(|objective|, 1)``."""
+        """Relative gap: ``|objective - dual_bound| / |objective|``."""
         return self.sense.gap(self.objective, self.dual_bound)
 
     @property
@@ -175,7 +180,7 @@ class Result:
             f"{self.termination.value}\nobjective {_number(self.objective)}, dual bound {_number(self.dual_bound)}, "
             f"gap {_percent(self.gap)}; {len(self.iterations)} rounds, {len(self.nodes)} nodes, "
             f"{self.columns_generated} columns and {self.rows_generated} rows generated, "
-            f"{self.seconds.get('total', 0.0):.3g} s"
+            f"{self.seconds.get('total', 0.0):.3g} s" + "".join(f"\n{note}" for note in self.notes)
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -192,6 +197,7 @@ class Result:
             "columns_generated": self.columns_generated,
             "rows_generated": self.rows_generated,
             "seconds": dict(self.seconds),
+            "notes": list(self.notes),
         }
 
     def rows(self) -> list[dict[str, Any]]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import math
+import dataclasses
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from colgen.branching import fractionality
-from colgen.errors import InfeasibleAnswerError, InputError
+from colgen.budget import Budget
+from colgen.errors import ColgenError, InfeasibleAnswerError, InputError, InvalidBoundError
 from colgen.result import Iteration, Termination
 from colgen.sense import Sense
 from colgen.solution import Solution
 from colgen.stop import AnyOf
+from colgen.tolerances import TOLERANCES, size
 
-_ROUNDING_TOLERANCE = 1e-6
+_MOST_KNOWN = 32
+"""So many answers are remembered, to hold new rows against them."""
 
 
 class Run:
@@ -31,9 +34,21 @@ class Run:
         Every answer's objective is a multiple of this; None if nothing of the kind is known.
     listener
         Called with every round.
-    started
-        Value of ``time.monotonic()`` at which the run began, where that was before now; what has passed since counts as
-        set-up.
+    budget
+        What the run may spend; made of ``stop`` if it is not given.  What has passed since its start counts as set-up.
+    check
+        Recomputes the objective of a solution from the problem's own data, or raises; None if the problem says nothing.
+    scale
+        What tolerances on objectives are relative to; 0 as long as it is not known.
+
+    Attributes
+    ----------
+    known
+        Answers found so far, the latest last: every row must admit them.
+    is_checked
+        Whether something has recomputed the incumbent: the problem's own check, or the rows of a linear master.
+    notes
+        What a reader of the result should know: heuristics that failed, oracles that were cut off.
     """
 
     def __init__(
@@ -42,14 +57,20 @@ class Run:
         stop: AnyOf,
         step: float | None = None,
         listener: Callable[[Iteration], None] | None = None,
-        started: float | None = None,
+        budget: Budget | None = None,
+        check: Callable[[Solution], float | None] = lambda solution: None,
+        scale: float = 0.0,
     ) -> None:
         self.sense = sense
         self.step = step
         self._stop = stop
         self._listener = listener
-        self._started = time.monotonic() if started is None else started
-        self.deadline = self._started + stop.seconds
+        self.budget = Budget(stop.seconds, stop.bytes) if budget is None else budget
+        self._check = check
+        self.scale = scale
+        self.known: list[Solution] = []
+        self.is_checked = True
+        self.notes: list[str] = []
         self.incumbent: Solution | None = None
         self.global_bound = sense.ideal
         self.node_bound = sense.ideal
@@ -57,7 +78,7 @@ class Run:
         self.reason: Termination | None = None
         """The first reason to stop that a rule has named."""
         self.iterations: list[Iteration] = []
-        self.stage_seconds: defaultdict[str, float] = defaultdict(float, setup=time.monotonic() - self._started)
+        self.stage_seconds: defaultdict[str, float] = defaultdict(float, setup=self.budget.seconds)
         self.columns_generated = 0
         self.rows_generated = 0
 
@@ -66,15 +87,22 @@ class Run:
     @property
     def seconds(self) -> float:
         """Since the run began."""
-        return time.monotonic() - self._started
+        return self.budget.seconds
 
     @property
     def seconds_left(self) -> float:
-        return max(self.deadline - time.monotonic(), 0.0)
+        """Until the deadline, never negative; zero after an interrupt."""
+        return self.budget.seconds_left
+
+    @property
+    def deadline(self) -> float:
+        """Value of ``time.monotonic()`` at which the run must end."""
+        return self.budget.deadline
 
     @property
     def expired(self) -> bool:
-        return time.monotonic() >= self.deadline
+        """Whether the run must end now."""
+        return self.budget.expired
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -95,7 +123,7 @@ class Run:
 
     def round_bound(self, bound: float) -> float:
         """A dual bound tightened by what is known of every answer's objective."""
-        return self.sense.round_bound(bound, self.step, _ROUNDING_TOLERANCE)
+        return self.sense.round_bound(bound, self.step, TOLERANCES.optimality)
 
     def prove(self, bound: float) -> None:
         """Take in a bound on all answers that are better than the incumbent: with it, one on all answers."""
@@ -104,16 +132,20 @@ class Run:
 
     def prunes(self, bound: float) -> bool:
         """Whether a dual bound leaves no room for an answer better than the incumbent."""
-        tolerance = 1e-9 * max(1.0, abs(self.objective)) if math.isfinite(self.objective) else 0.0
+        tolerance = TOLERANCES.pruning * size(self.scale, self.objective)
         return not self.sense.is_better(self.round_bound(bound), self.objective, tolerance)
+
+    def meets(self, bound: float, objective: float) -> bool:
+        """Whether a dual bound proves an objective optimal, as far as tolerances go."""
+        return not self.sense.is_better(bound, objective, TOLERANCES.optimality * size(self.scale, objective))
 
     @property
     def target(self) -> float:
         """The worst objective still of interest: a step better than the incumbent's, or as good if there is no step."""
         return self.objective - self.sense.sign * (self.step or 0.0)
 
-    def offer(self, solution: Solution, fault: str | None, source: str) -> bool:
-        """Take an answer as the incumbent if it is better.
+    def offer(self, solution: Solution, fault: str | None, source: str, *, checked: bool = False) -> bool:
+        """Take an answer as the incumbent if it is better, and if the problem's own check has nothing against it.
 
         Parameters
         ----------
@@ -121,6 +153,8 @@ class Run:
             What a check found wrong with it, None if nothing.
         source
             Who found it.
+        checked
+            Whether its objective and all rows have been recomputed already.
         """
         if fault is not None:
             raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {fault}")
@@ -129,10 +163,43 @@ class Run:
                 f"{source} found an answer of objective {solution.objective:g}, no multiple of the problem's "
                 f"objective_step {self.step:g}: bounds would be rounded past the optimum"
             )
-        if not self.sense.is_better(solution.objective, self.objective, 1e-9):
+        if not self.sense.is_better(solution.objective, self.objective, self._difference(solution.objective)):
             return False
+        if self.sense.is_better(
+            solution.objective, self.global_bound, TOLERANCES.optimality * size(self.scale, solution.objective)
+        ):
+            raise InvalidBoundError(
+                f"{source} found an answer of objective {solution.objective:g}, better than the bound "
+                f"{self.global_bound:g} that was proved for all answers: a stated bound is not valid, a separated row "
+                "cuts off answers, or a branching decision loses some"
+            )
+        stated = self._checked(solution, source)
+        if stated is not None:  # the instance's own number, without what a solver's arithmetic has left in it
+            solution = dataclasses.replace(solution, objective=stated)
+        self.is_checked = checked or stated is not None
         self.incumbent = solution
+        self.known = [*self.known[1 - _MOST_KNOWN :], solution]
         return True
+
+    def _difference(self, objective: float) -> float:
+        """An answer that is better by no more than this is as good."""
+        return TOLERANCES.pruning * size(self.scale, objective)
+
+    def _checked(self, solution: Solution, source: str) -> float | None:
+        """The objective that the problem's own check computes for an answer; None if it has no check."""
+        try:
+            stated = self._check(solution)
+        except (ColgenError, ValueError, IndexError, KeyError) as error:
+            raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {error}") from error
+        if stated is None:
+            return None
+        difference = abs(stated - solution.objective)
+        if not difference <= TOLERANCES.diagnostic * size(self.scale, stated):
+            raise InfeasibleAnswerError(
+                f"{source} returned an answer of objective {solution.objective:.10g}, but the problem's own check "
+                f"computes {stated:.10g} for it"
+            )
+        return float(stated)
 
     # --- rounds ------------------------------------------------------------------------------------------------------
 

@@ -58,20 +58,25 @@ class Sense(enum.Enum):
         return max(values) if self is Sense.MINIMIZE else min(values)
 
     def gap(self, objective: float, bound: float) -> float:
-        """Relative gap of a bound: ``|objective - bound| / max(|objective|, 1)``, infinite if either is."""
+        """Relative gap of a bound: ``|objective - bound| / |objective|``, infinite if either is.
+
+        Beside an objective of zero any bound that proves less leaves a gap of one.
+        """
         if math.isinf(objective) or math.isinf(bound):
             return math.inf
-        return max(self.improvement(bound, objective), 0.0) / max(abs(objective), 1.0)
+        difference = max(self.improvement(bound, objective), 0.0)
+        return difference / abs(objective or bound) if difference else 0.0
 
     def round_bound(self, bound: float, step: float | None, tolerance: float) -> float:
         """Tighten a dual bound to the next multiple of ``step``, of which every answer's objective is a multiple.
 
-        A bound is first relaxed by ``tolerance`` (relative to its size, absolute below one): a true value of exactly 66
-        that floating point delivers as 66.0000000001 must stay 66, and one of 65.9999 becomes 66, as it should.
+        A bound is first relaxed by ``tolerance`` (relative to its size, or to a step where that is larger): a true
+        value of exactly 66 that floating point delivers as 66.0000000001 must stay 66, and one of 65.9999 becomes 66,
+        as it should.
         """
         if step is None or math.isinf(bound):
             return bound
-        slack = tolerance * max(abs(bound), 1.0)
+        slack = tolerance * max(abs(bound), step)
         if slack >= step:  # numbers so large that the steps between them drown: rounding could only weaken
             return bound
         units = math.ceil((self.sign * bound - slack) / step)

@@ -1,21 +1,21 @@
 """Stop rules: callables that look at an iteration and may name a reason to stop.
 
 A rule is anything that takes an :class:`~colgen.result.Iteration` and a :class:`~colgen.sense.Sense` and returns a
-:class:`~colgen.result.Termination` or None.  A rule that also has ``seconds`` limits the clock: the engine passes the
-deadline on to the linear programs and the oracles, so that it holds inside a long call as well.
+:class:`~colgen.result.Termination` or None.  A rule that also has ``seconds`` limits the clock, one that has ``bytes``
+the memory: they become the run's :class:`~colgen.budget.Budget`, which holds inside a long call as well.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from colgen.budget import resident_bytes
 from colgen.result import Iteration, Termination
 from colgen.sense import Sense
+from colgen.tolerances import TOLERANCES, size
 
 StopRule: TypeAlias = Callable[[Iteration, Sense], Termination | None]
 
@@ -57,7 +57,7 @@ class IterationLimit:
 class Stalled:
     """Stop once neither objective nor bound of a node has moved for ``rounds`` rounds."""
 
-    def __init__(self, rounds: int, tolerance: float = 1e-9) -> None:
+    def __init__(self, rounds: int, tolerance: float = TOLERANCES.pruning) -> None:
         self.rounds = rounds
         self.tolerance = tolerance
         self._last: Iteration | None = None
@@ -77,7 +77,7 @@ class Stalled:
         return None
 
     def _moved(self, before: float, now: float) -> bool:
-        return before != now and not abs(now - before) <= self.tolerance * max(1.0, abs(before))
+        return before != now and not abs(now - before) <= self.tolerance * size(0.0, before, now)
 
 
 @dataclass(frozen=True)
@@ -96,18 +96,7 @@ class AnyOf:
     def __init__(self, *rules: StopRule) -> None:
         self.rules = rules
         self.seconds: float = min((float(getattr(rule, "seconds", math.inf)) for rule in rules), default=math.inf)
+        self.bytes: float = min((float(getattr(rule, "bytes", math.inf)) for rule in rules), default=math.inf)
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return next((reason for rule in self.rules if (reason := rule(iteration, sense))), None)
-
-
-def resident_bytes() -> int:
-    """Memory that the process holds now (where the system does not say, its peak so far)."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        import resource
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024

@@ -13,6 +13,7 @@ from colgen.columns import Column, Key
 from colgen.formulation import Formulation
 from colgen.sense import Sense
 from colgen.solution import Solution
+from colgen.tolerances import TOLERANCES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -140,6 +141,12 @@ class ColumnTable:
         whole = sparse.csc_array((values, (rows, entry_columns)), shape=(num_rows, len(self)))
         return whole[:, columns]
 
+    def entries_of(self, count: int) -> tuple[Ints, Ints, Floats]:
+        """Column, row and value of every entry of the first columns."""
+        columns, rows, values = self._triples()
+        mine = columns < count
+        return columns[mine], rows[mine], values[mine]
+
     def entry_lists(self) -> tuple[list[int], list[int], list[float]]:
         """Column, row and value of every entry."""
         columns, rows, values = self._triples()
@@ -162,13 +169,13 @@ class ColumnTable:
     def within(self, limits: Floats) -> NDArray[np.bool_]:
         """Which generated columns have no entry above its row's limit; variables of the template always pass."""
         columns, rows, values = self._triples()
-        over = np.bincount(columns, values > limits[rows] + 1e-9, minlength=len(self)) > 0
+        over = np.bincount(columns, values > limits[rows], minlength=len(self)) > 0
         fits: NDArray[np.bool_] = ~over | (self.origins == TEMPLATE)
         return fits
 
-    def grow_older(self, sense: Sense, reduced_costs: Floats) -> None:
+    def grow_older(self, sense: Sense, reduced_costs: Floats, tolerance: float) -> None:
         """Count one more solve for the columns whose reduced cost keeps them out of the basis."""
-        out = sense.sign * reduced_costs > 1e-9
+        out = sense.sign * reduced_costs > tolerance
         self.ages = np.where(out, self.ages + 1, 0)
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
@@ -186,7 +193,10 @@ class ColumnTable:
 
     def solution(self, objective: float, values: Floats) -> Solution:
         """The columns and template variables that are not zero."""
-        used = np.flatnonzero(np.abs(values) > 1e-9)
+        sizes = np.abs(values)
+        # Whole columns are counted; other variables have the size of their own numbers, and of nothing else.
+        least = np.where(self.integer[: len(values)], 1.0, sizes.max(initial=0.0, where=~self.integer[: len(values)]))
+        used = np.flatnonzero(sizes > TOLERANCES.pruning * least)
         columns = []
         variables: dict[Key, float] = {}
         for k in used.tolist():

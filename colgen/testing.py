@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.activity import activity
 from colgen.branching import BranchingRule, Decision, admits
-from colgen.checks import row_activity
+from colgen.budget import Budget
 from colgen.columns import Column, Row
-from colgen.crosspricing import NOT_EXACT, TOLERANCE, PricedColumns, beaten, entries, misstated, products, slack
+from colgen.crosspricing import NOT_EXACT, TOLERANCE, PricedColumns, beaten, entries, misstated, products
 from colgen.duals import Duals
 from colgen.errors import ColgenError
 from colgen.linear_master import LinearMaster
@@ -181,7 +182,7 @@ class _Check:
         """Ask the problem for its parts; False if it does not give them."""
         name = type(self.problem).__name__
         with self.findings.guard("parts", f"{name}.initial_proof()"):
-            self.proof = self.problem.initial_proof()  # asked first, as the engine does
+            self.proof = self.problem.initial_proof(Budget())  # asked first, as the engine does
         for method in ("restricted_master", "separation", "branching", "heuristics", "initial_columns"):
             with self.findings.guard("parts", f"{name}.{method}()"):
                 getattr(self.problem, method)()
@@ -213,7 +214,7 @@ class _Check:
             "pricing": lambda: [WatchedPricing(oracle, k, self._told) for k, oracle in enumerate(self.oracles)],
             "separation": lambda: [WatchedSeparation(s, self.rows) for s in self.problem.separation()],
             "answer": answer,
-            "initial_proof": lambda: None,  # which could leave nothing for the engine to do
+            "initial_proof": lambda budget: None,  # which could leave nothing for the engine to do
         }
         # A stand-in, so that the problem's own methods still get the problem's own oracles from each other.
         problem: Problem = type(type(self.problem).__name__, (Problem,), {})()
@@ -512,7 +513,7 @@ class _Check:
             for pool_number, pool in enumerate(self.seen.pools):
                 master.add(list(pool.values()), (), pool_number)
             master.fix({column.identity: 1.0})
-            solved = master.solve(2.0)
+            solved = master.solve(Budget(2.0))
             if solved.duals is not None and solved.phase == 2:
                 answer = master.solve_integer(2.0)[0]
             master.fix({})
@@ -522,14 +523,13 @@ class _Check:
         """Separated rows hold for every answer."""
         for name, row in self.rows:
             for answer in self.answers:
-                activity = row_activity(row, answer)
-                room = slack(activity)
-                if not row.lower - room <= activity <= row.upper + room:
+                here = activity(row, answer)
+                if here.violation > TOLERANCE:
                     self.findings.add(
                         "separation",
                         name,
                         f"the row {row.key!r} cuts off an answer of objective {answer.objective:g}: its activity there "
-                        f"is {activity:g}, outside [{row.lower:g}, {row.upper:g}]",
+                        f"is {here.value:g}, outside [{row.lower:g}, {row.upper:g}]",
                     )
 
 

@@ -8,6 +8,11 @@ and grows by batches of columns and rows while HiGHS keeps its basis, so that ea
 ended. The dual values satisfy ``reduced cost = c_j - πᵀa_j`` in either sense: π_i is the change of the optimum for one
 more unit on the right-hand side of row i.
 
+HiGHS is given the program scaled by powers of two, which loses nothing: each row by the size of its sides and
+entries, the objective by the size of the costs that the answers are made of.  Its absolute tolerances are then relative
+ones, and a program whose costs are multiplied by a power of two is the same program to it.  All arrays here are in the
+caller's units.
+
 This is the only module that imports highspy.  Source: Q. Huangfu and J. A. J. Hall, *Parallelizing the dual revised
 simplex method*, Mathematical Programming Computation 10 (2018).
 """
@@ -15,6 +20,8 @@ simplex method*, Mathematical Programming Computation 10 (2018).
 from __future__ import annotations
 
 import enum
+import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +40,19 @@ INFINITY = float("inf")
 _FEASIBILITY_TOLERANCE = 1e-9
 
 
+_LOOSER = 1e-7
+"""The tolerance of a last try, where HiGHS failed at its usual one."""
+
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
+
+_SLICE = 0.25
+"""Seconds between two looks at whether a linear program is to be stopped."""
+
+_FAR = 4
+"""Costs are scaled again when those of the present answer are so many powers of two away from 1."""
+
+Stopped = Callable[[], bool]
+"""Asked now and then whether a solve is to end early."""
 
 
 class LPStatus(enum.Enum):
@@ -97,10 +116,12 @@ class LinearProgram:
     offset
         The constant term of the objective.
     tolerance
-        Of primal and dual feasibility.
+        Of primal and dual feasibility, relative to the sizes of rows and costs.
     dual_first
         Begin with the dual simplex method: where all columns are there and rows without slack rule out that all of them
         are zero, it has been 5 to 30 times faster than the primal one.
+    sizes
+        The size of each row, a power of two; by default that of its largest side or entry.
     """
 
     def __init__(
@@ -116,11 +137,42 @@ class LinearProgram:
         tolerance: float = _FEASIBILITY_TOLERANCE,
         *,
         dual_first: bool = False,
+        sizes: Floats | None = None,
     ) -> None:
+        self._tolerance = tolerance
         self._highs = _new_highs(tolerance)
         self._highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
         self._rows_changed = dual_first
-        _check(self._highs.passModel(_highs_lp(maximize, matrix, costs, lower, upper, row_lower, row_upper, offset)))
+        _check_finite(costs, matrix.data)
+        self._rows = 1.0 / (row_sizes(matrix, row_lower, row_upper) if sizes is None else sizes)
+        self._costs = np.array(costs, dtype=float)
+        self._offset = offset
+        self._factor = 1.0 / typical_size(self._costs)
+        _check(
+            self._highs.passModel(
+                _highs_lp(
+                    maximize,
+                    _scaled(matrix, self._rows),
+                    self._costs * self._factor,
+                    lower,
+                    upper,
+                    row_lower * self._rows,
+                    row_upper * self._rows,
+                    offset * self._factor,
+                )
+            )
+        )
+
+    @property
+    def cost_scale(self) -> float:
+        """The size of the costs that answers are made of, a power of two."""
+        return 1.0 / self._factor
+
+    @property
+    def row_sizes(self) -> Floats:
+        """The size of each row's sides and entries, a power of two."""
+        sizes: Floats = 1.0 / self._rows
+        return sizes
 
     @property
     def num_columns(self) -> int:
@@ -140,24 +192,47 @@ class LinearProgram:
     ) -> None:
         """Append columns in one call; column j has entries ``starts[j]:starts[j + 1]`` of ``rows`` and ``values``."""
         _check_finite(costs, values)
+        if not self._costs.any():
+            self._scale_costs(1.0 / typical_size(costs))
+        self._costs = np.concatenate([self._costs, costs])
+        values = values * self._rows[rows]
+        costs = costs * self._factor
         _check(self._highs.addCols(len(costs), costs, lower, upper, len(values), _int32(starts), _int32(rows), values))
 
-    def add_rows(self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats) -> None:
-        """Append rows in one call; row i has entries ``starts[i]:starts[i + 1]`` of ``columns`` and ``values``."""
+    def add_rows(
+        self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats, sizes: Floats | None = None
+    ) -> None:
+        """Append rows in one call; row i has entries ``starts[i]:starts[i + 1]`` of ``columns`` and ``values``.
+
+        ``sizes`` as in the constructor.
+        """
         _check_finite(values)
         self._rows_changed = True
+        if sizes is None:
+            shape = (len(lower), max(int(columns.max(initial=0)) + 1, 1))
+            sizes = row_sizes(sparse.csr_array((values, columns, starts), shape=shape), lower, upper)
+        factors = 1.0 / sizes
+        self._rows = np.concatenate([self._rows, factors])
+        values = values * np.repeat(factors, np.diff(starts))
+        lower, upper = lower * factors, upper * factors
         _check(self._highs.addRows(len(lower), lower, upper, len(values), _int32(starts), _int32(columns), values))
 
     def delete_columns(self, columns: Ints) -> None:
         """Delete columns; if none of them is basic then the basis stays optimal."""
         _check(self._highs.deleteCols(len(columns), _int32(columns)))
+        self._costs = np.delete(self._costs, columns)
 
-    def change_costs(self, columns: Ints, costs: Floats) -> None:
+    def change_objective(self, costs: Floats, offset: float) -> None:
+        """Another objective: its costs of all columns, and its constant term."""
         _check_finite(costs)
-        _check(self._highs.changeColsCost(len(columns), _int32(columns), costs))
+        self._costs, self._offset = np.array(costs, dtype=float), offset
+        self._scale_costs(1.0 / typical_size(self._costs))
 
-    def change_offset(self, offset: float) -> None:
-        _check(self._highs.changeObjectiveOffset(offset))
+    def _scale_costs(self, factor: float) -> None:
+        self._factor = factor
+        count = len(self._costs)
+        _check(self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), self._costs * factor))
+        _check(self._highs.changeObjectiveOffset(self._offset * factor))
 
     def change_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
         self._rows_changed = True
@@ -167,7 +242,7 @@ class LinearProgram:
         self._rows_changed = True
         _check(
             self._highs.changeRowsBounds(  # type: ignore[attr-defined]  # missing in highspy's stubs
-                len(rows), _int32(rows), lower, upper
+                len(rows), _int32(rows), lower * self._rows[rows], upper * self._rows[rows]
             )
         )
 
@@ -190,31 +265,35 @@ class LinearProgram:
         basic = highspy.HighsBasisStatus.kBasic
         return np.array([status == basic for status in self._highs.getBasis().col_status], dtype=bool)
 
-    def solve(self, time_limit: float = INFINITY) -> LPSolution:
+    def solve(self, time_limit: float = INFINITY, stopped: Stopped | None = None) -> LPSolution:
         """Solve from the current basis.
 
         Parameters
         ----------
         time_limit
             Seconds for this solve.
+        stopped
+            Asked several times a second whether to end early, at the status ``LIMIT``.
 
         Raises
         ------
         SolverError
-            When HiGHS fails twice, the second time from a fresh start.
+            When HiGHS fails from a fresh start as well, and with a looser tolerance.
         """
-        highs = self._highs
+        highs, deadline = self._highs, time.monotonic() + time_limit
         # New columns and costs leave the basis primal feasible, new rows and bounds leave it dual feasible.
-        highs.setOptionValue("simplex_strategy", _DUAL_SIMPLEX if self._rows_changed else _PRIMAL_SIMPLEX)
+        strategy = _DUAL_SIMPLEX if self._rows_changed else _PRIMAL_SIMPLEX
         self._rows_changed = False
-        highs.setOptionValue("time_limit", highs.getRunTime() + max(time_limit, 0.0))
-        status = _run(highs)
+        status = self._run(strategy, deadline, stopped)
         if status not in (LPStatus.OPTIMAL, LPStatus.LIMIT):
             # A second opinion, by the other method and from a fresh start: beside sides of 1e8 the primal
             # simplex method has called a program of nonnegative costs unbounded.
             highs.clearSolver()
-            highs.setOptionValue("simplex_strategy", _DUAL_SIMPLEX)
-            status = _run(highs)
+            status = self._run(_DUAL_SIMPLEX, deadline, stopped)
+        if status is None:
+            status = self._last_try(deadline, stopped)
+        if status is LPStatus.OPTIMAL and self._costs_are_far():
+            status = self._run(_PRIMAL_SIMPLEX, deadline, stopped)
         if status is None:
             raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
         if status is not LPStatus.OPTIMAL:
@@ -224,11 +303,46 @@ class LinearProgram:
         no_columns = highs.getModelStatus() == highspy.HighsModelStatus.kModelEmpty  # HiGHS forgets the offset then
         return LPSolution(
             status,
-            highs.getLp().offset_ if no_columns else highs.getInfo().objective_function_value,
+            self._offset if no_columns else highs.getInfo().objective_function_value / self._factor,
             np.array(solution.col_value),
-            np.array(solution.row_dual),
-            np.array(solution.col_dual),
+            np.array(solution.row_dual) * self._rows / self._factor,
+            np.array(solution.col_dual) / self._factor,
         )
+
+    def _run(self, strategy: int, deadline: float, stopped: Stopped | None) -> LPStatus | None:
+        """Run HiGHS in slices: while it runs, Python sees no signal."""
+        highs = self._highs
+        highs.setOptionValue("simplex_strategy", strategy)
+        while True:
+            left = max(deadline - time.monotonic(), 0.0)
+            part = left if stopped is None else min(left, _SLICE)
+            highs.setOptionValue("time_limit", highs.getRunTime() + part)
+            status = _run(highs)
+            if status is not LPStatus.LIMIT or part == left or (stopped is not None and stopped()):
+                return status
+
+    def _last_try(self, deadline: float, stopped: Stopped | None) -> LPStatus | None:
+        """From a fresh start, at a tolerance that is easier to meet."""
+        highs = self._highs
+        try:
+            _set_tolerance(highs, _LOOSER)
+            for strategy in (_PRIMAL_SIMPLEX, _DUAL_SIMPLEX):
+                highs.clearSolver()
+                status = self._run(strategy, deadline, stopped)
+                if status is not None:
+                    return status
+        finally:
+            _set_tolerance(highs, self._tolerance)
+        return None
+
+    def _costs_are_far(self) -> bool:
+        """Scale the costs again if those that the optimum is made of are far from 1; whether they were."""
+        used = np.array(self._highs.getSolution().col_value) != 0.0
+        factor = 1.0 / typical_size(self._costs[used], self.cost_scale)
+        if abs(math.log2(factor / self._factor)) < _FAR:
+            return False
+        self._scale_costs(factor)
+        return True
 
     def interior_duals(self, time_limit: float = INFINITY) -> Floats | None:
         """Dual values in the interior of the optimal ones, by an interior point method without crossover.
@@ -251,7 +365,7 @@ class LinearProgram:
         _check(highs.passModel(lp))
         highs.run()
         solution = highs.getSolution()  # HiGHS calls its status unknown: what it holds is no vertex
-        return sign * np.array(solution.row_dual) if solution.dual_valid else None
+        return sign * np.array(solution.row_dual) * self._rows / self._factor if solution.dual_valid else None
 
     def solve_for_duals(self) -> tuple[float, Floats]:
         """Optimum and dual values alone: for a loop over columns that is to cost no more than HiGHS itself."""
@@ -259,7 +373,8 @@ class LinearProgram:
         highs.setOptionValue("simplex_strategy", _PRIMAL_SIMPLEX)
         if _run(highs) is not LPStatus.OPTIMAL:
             raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
-        return highs.getInfo().objective_function_value, np.array(highs.getSolution().row_dual)
+        duals = np.array(highs.getSolution().row_dual) * self._rows / self._factor
+        return highs.getInfo().objective_function_value / self._factor, duals
 
     def solve_mip(
         self,
@@ -267,6 +382,7 @@ class LinearProgram:
         time_limit: float = INFINITY,
         start: Floats | None = None,
         upper: Floats | None = None,
+        stopped: Stopped | None = None,
     ) -> MIPSolution:
         """Solve a copy of the program in which the columns of ``integer`` must be whole; the program stays as it is.
 
@@ -276,11 +392,13 @@ class LinearProgram:
             A feasible point to start from, one value a column.
         upper
             Upper bounds that replace the program's own (zero switches a column off).
+        stopped
+            As for :meth:`solve`.
         """
         lp = self._highs.getLp()
         if upper is not None:
             lp.col_upper_ = upper
-        return _solve_mip(lp, integer, time_limit, start)
+        return _solve_mip(lp, integer, time_limit, start, stopped, self._factor)
 
 
 def solve_mip(
@@ -294,13 +412,33 @@ def solve_mip(
     integer: NDArray[np.bool_],
     offset: float = 0.0,
     time_limit: float = INFINITY,
+    stopped: Stopped | None = None,
 ) -> MIPSolution:
     """Solve a mixed-integer program from arrays (shapes as in :class:`LinearProgram`): presolve on, one thread."""
-    lp = _highs_lp(maximize, matrix, costs, lower, upper, row_lower, row_upper, offset)
-    return _solve_mip(lp, integer, time_limit, None)
+    _check_finite(costs, matrix.data)
+    rows, factor = 1.0 / row_sizes(matrix, row_lower, row_upper), 1.0 / typical_size(costs)
+    lp = _highs_lp(
+        maximize,
+        _scaled(matrix, rows),
+        costs * factor,
+        lower,
+        upper,
+        row_lower * rows,
+        row_upper * rows,
+        offset * factor,
+    )
+    return _solve_mip(lp, integer, time_limit, None, stopped, factor)
 
 
-def _solve_mip(lp: highspy.HighsLp, integer: NDArray[np.bool_], time_limit: float, start: Floats | None) -> MIPSolution:
+def _solve_mip(
+    lp: highspy.HighsLp,
+    integer: NDArray[np.bool_],
+    time_limit: float,
+    start: Floats | None,
+    stopped: Stopped | None,
+    factor: float,
+) -> MIPSolution:
+    """Solve a program whose costs have been multiplied by ``factor``."""
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     lp.integrality_ = [kinds[flag] for flag in integer.astype(int)]
     highs = _new_highs()
@@ -315,12 +453,12 @@ def _solve_mip(lp: highspy.HighsLp, integer: NDArray[np.bool_], time_limit: floa
         hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
         if not feasible:
             return MIPSolution(LPStatus.INFEASIBLE, hopeless, hopeless, None, 0)
-        return MIPSolution(LPStatus.OPTIMAL, lp.offset_, lp.offset_, np.empty(0), 0)
+        return MIPSolution(LPStatus.OPTIMAL, lp.offset_ / factor, lp.offset_ / factor, np.empty(0), 0)
     if start is not None:
         point = highspy.HighsSolution()
         point.col_value = start.tolist()
         highs.setSolution(point)
-    status = _run(highs, _run_interruptibly)
+    status = _run(highs, lambda highs: _run_in_thread(highs, stopped))
     if status is None:
         raise SolverError(f"HiGHS could not solve the mixed-integer program: {highs.getModelStatus()}")
     info = highs.getInfo()
@@ -329,8 +467,8 @@ def _solve_mip(lp: highspy.HighsLp, integer: NDArray[np.bool_], time_limit: floa
     hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
     return MIPSolution(
         status,
-        info.objective_function_value if feasible else hopeless,
-        hopeless if status is LPStatus.INFEASIBLE else info.mip_dual_bound,
+        info.objective_function_value / factor if feasible else hopeless,
+        hopeless if status is LPStatus.INFEASIBLE else info.mip_dual_bound / factor,
         values,
         max(int(info.mip_node_count), 0),
     )
@@ -340,9 +478,48 @@ def _new_highs(tolerance: float = _FEASIBILITY_TOLERANCE) -> highspy.Highs:
     highs = highspy.Highs()
     highs.silent()
     highs.setOptionValue("threads", 1)
+    _set_tolerance(highs, tolerance)
+    return highs
+
+
+def _set_tolerance(highs: highspy.Highs, tolerance: float) -> None:
     highs.setOptionValue("primal_feasibility_tolerance", tolerance)
     highs.setOptionValue("dual_feasibility_tolerance", tolerance)
-    return highs
+
+
+def _power_of_two(sizes: Floats) -> Floats:
+    """The power of two next below each size; 1 where it is zero."""
+    exponents = np.frexp(np.where(sizes > 0.0, sizes, 1.0))[1] - 1
+    powers: Floats = np.ldexp(1.0, np.clip(exponents, -1000, 1000))
+    return powers
+
+
+def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
+    """The size of each row: the power of two next below its largest finite side or entry, 1 if all are zero.
+
+    Parameters
+    ----------
+    matrix
+        Shape (rows, columns).
+    lower, upper
+        One entry a row.
+    """
+    entries = sparse.coo_array(matrix)
+    sizes = np.zeros(len(lower))
+    np.maximum.at(sizes, entries.row, np.abs(entries.data))
+    for sides in (lower, upper):
+        sizes = np.maximum(sizes, np.where(np.isfinite(sides), np.abs(sides), 0.0))
+    return _power_of_two(sizes)
+
+
+def typical_size(costs: Floats, default: float = 1.0) -> float:
+    """The power of two next below the median of the costs, zeros left out; ``default`` if all are zero."""
+    sizes = np.abs(costs[costs != 0.0])
+    return float(_power_of_two(np.median(sizes, keepdims=True))[0]) if len(sizes) else default
+
+
+def _scaled(matrix: sparse.csc_array, rows: Floats) -> sparse.csc_array:
+    return sparse.csc_array((matrix.data * rows[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _highs_lp(
@@ -398,18 +575,30 @@ def _run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.
     return None
 
 
-def _run_interruptibly(highs: highspy.Highs) -> None:
-    """Run HiGHS in a thread of its own: Python sees Ctrl-C between its own steps, and a long solve is one step."""
-    highs.HandleUserInterrupt = True
-    highs.startSolve()
-    # Not thread.join(): an interrupt makes it believe that the thread has ended.
+def _run_in_thread(highs: highspy.Highs, stopped: Stopped | None) -> None:
+    """Run HiGHS in a thread of its own: Python sees signals between its own steps, and a long solve is one step."""
+    stop, done = threading.Event(), threading.Event()
+
+    def look(event: highspy.highs.HighsCallbackEvent) -> None:
+        if stop.is_set():
+            event.interrupt()
+
+    def run() -> None:
+        try:
+            highspy.Highs.run(highs)
+        finally:
+            done.set()
+
+    for moment in (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt):
+        moment.subscribe(look)
+    threading.Thread(target=run, daemon=True).start()
     try:
-        while not highs.wait(0.05)[0]:
-            pass
+        while not done.wait(0.05):
+            if stopped is not None and stopped():
+                stop.set()
     except KeyboardInterrupt:
-        highs.cancelSolve()
-        while not highs.wait(0.05)[0]:
-            pass
+        stop.set()
+        done.wait()
         raise
 
 

@@ -37,7 +37,7 @@ options = st.fixed_dictionaries(
 def bare(problem):
     """The problem without first answers, proofs beforehand and fixings, so that more of the engine has to work."""
     prove = problem.initial_proof
-    problem.initial_proof = lambda: prove() and None  # asked, for what else it finds out, and not believed
+    problem.initial_proof = lambda budget: prove(budget) and None  # asked, for what else it finds out, and not believed
     problem.initial_answers = lambda: ()
     problem.reductions = lambda: ()
     return problem

@@ -3,7 +3,7 @@
 import pytest
 
 from colgen import Column, Decision, Iteration, Problem, Sense, Solution, Termination, solve
-from colgen.errors import InputError
+from colgen.errors import InfeasibleAnswerError, InputError
 from colgen.tree import DepthFirst, Evaluation, Relaxation
 
 
@@ -52,6 +52,11 @@ class LargestMultiple(Problem):
 
     def answer(self, solution):
         return solution.columns[0][0].structure
+
+    def check(self, answer):
+        if answer % self.divisor or not 0 <= answer < 2**self.bits:
+            raise InfeasibleAnswerError(f"{answer} is no multiple of {self.divisor} in {self.bits} bits")
+        return float(answer)
 
 
 @pytest.mark.parametrize(("bits", "divisor", "expected"), [(5, 7, 28), (4, 1, 15), (6, 13, 52), (3, 8, 0)])
@@ -124,3 +129,30 @@ def test_rounds_can_be_recorded():
     result = solve(Recording(4, 5), progress=seen.append)
     assert len(result.iterations) == len(seen) > 0
     assert result.answer == 15
+
+
+def test_every_answer_is_checked():
+    class Claims(Bits):
+        def evaluate(self, node):
+            self.take(Solution(15.0, ((Column(15.0, {}, structure=14), 1.0),)), "a guess")
+
+    class Claiming(LargestMultiple):
+        def relaxation(self, run):
+            return Claims(run, self)
+
+    with pytest.raises(InfeasibleAnswerError, match=r"a guess .* 14 is no multiple of 3"):
+        solve(Claiming(4, 3))
+    with pytest.raises(InfeasibleAnswerError, match=r"objective 15, but .* computes 14"):
+        solve(Claiming(4, 7))
+    with pytest.raises(InfeasibleAnswerError, match=r"initial_answers .* 5 is no multiple"):
+        solve(LargestMultiple(4, 3, known=(5,)))
+
+
+def test_nothing_is_called_optimal_without_a_check():
+    class Trusting(LargestMultiple):
+        def check(self, answer):
+            return None
+
+    result = solve(Trusting(5, 7))
+    assert result.termination is Termination.UNCHECKED
+    assert result.objective == result.dual_bound == 28

@@ -15,7 +15,7 @@ class Told(CuttingStock):
 
     told = None
 
-    def initial_proof(self):
+    def initial_proof(self, budget):
         return self.told
 
 

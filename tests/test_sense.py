@@ -96,5 +96,7 @@ def test_gap(sense):
     assert sense.gap(sense.hopeless, 3.0) == math.inf
     assert sense.gap(3.0, sense.ideal) == math.inf
     assert sense.gap(10.0, 10.0 - sense.sign) == pytest.approx(0.1)
-    assert sense.gap(0.5, 0.5 - 0.1 * sense.sign) == pytest.approx(0.1)  # absolute below one
+    assert sense.gap(5e-9, 5e-9 - 1e-9 * sense.sign) == pytest.approx(0.2)  # whatever the scale
+    assert sense.gap(0.0, -408.0 * sense.sign) == 1.0
+    assert sense.gap(0.0, 0.0) == 0.0
     assert sense.gap(10.0, 10.0 + sense.sign * 1e-9) == 0.0  # a bound that rounding put beyond the objective

@@ -527,7 +527,7 @@ def proved(objective: float, bound: float) -> type[Assignment]:
     """Assignments with a proof beforehand that states these, as differences from the optimum of 2 x 4 tasks, seed 1."""
 
     class Proved(Assignment):
-        def initial_proof(self):
+        def initial_proof(self, budget):
             best = solve(assignment(2, 4, 1))
             solution = dataclasses.replace(best.solution, objective=best.objective + objective)
             return Proof(Sense.MINIMIZE, solution, best.objective + bound)

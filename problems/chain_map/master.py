@@ -12,6 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.budget import Budget
 from colgen.columns import Column, Row
 from colgen.errors import FormulationError
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
@@ -168,7 +169,7 @@ class ChainMaster(RestrictedMaster):
             slack = np.full(self.instance.num_trees, float(self._margin))
         return sweep(self.instance.forest, self.instance.scores, pairwise.rows, pairwise.exchanges, slack)
 
-    def solve(self, time_limit: float = math.inf) -> MasterSolution:
+    def solve(self, budget: Budget | None = None) -> MasterSolution:
         forest, scores, pairwise = self.instance.forest, self.instance.scores, self.instance.pairwise
         self.rounds[self.active] += 1
         if self.messages is not None:

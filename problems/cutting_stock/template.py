@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import pyomo.environ as pyo
 
@@ -10,8 +10,6 @@ from colgen import (
     BranchingRule,
     Diving,
     Enumeration,
-    Formulation,
-    FormulationCache,
     Heuristic,
     Problem,
     Reduction,
@@ -27,8 +25,6 @@ from problems.cutting_stock.instance import Instance, Pattern
 from problems.cutting_stock.layout import Layout
 from problems.cutting_stock.model import master
 from problems.cutting_stock.pricing import PatternOracle
-
-_SHAPES = FormulationCache()
 
 
 class CuttingStock(Problem):
@@ -47,10 +43,12 @@ class CuttingStock(Problem):
     def master(self) -> pyo.ConcreteModel:
         return master(self.instance)
 
-    def formulation(self) -> Formulation:
+    def shape(self) -> Hashable:
         # The rows depend on the number of items alone: compiled once, given the demands after.
-        shape = _SHAPES.get(self.instance.num_items, self.master)
-        return shape.with_data(row_lower={"demand": self.instance.demands})
+        return self.instance.num_items
+
+    def data(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        return {"row_lower": {"demand": self.instance.demands}}
 
     def pricing(self) -> PatternOracle:
         return self.oracle
@@ -81,3 +79,6 @@ class CuttingStock(Problem):
 
     def answer(self, solution: Solution) -> list[tuple[Pattern, int]]:
         return [(column.structure, round(rolls)) for column, rolls in solution.columns]
+
+    def check(self, answer: list[tuple[Pattern, int]]) -> float:
+        return float(self.instance.check(answer))

@@ -29,6 +29,7 @@ from colgen import (
     Solution,
     Stabilization,
 )
+from colgen.budget import Budget
 from colgen.columns import Key
 from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads
@@ -238,7 +239,7 @@ class GrandparentParsing(Problem):
     def heuristics(self) -> Sequence[Heuristic]:
         return (Rounding(self),)
 
-    def initial_proof(self) -> Proof | None:
+    def initial_proof(self, budget: Budget) -> Proof | None:
         if self.start != "dual":
             return None
         self.dual = CombinatorialDual(self.scores, single_root=self.single_root, iterations=self.iterations)

@@ -21,6 +21,7 @@ from colgen import (
     Sense,
     Solution,
 )
+from colgen.budget import Budget
 from colgen.duals import RowNames
 from problems.title_path.instance import Instance, Path
 from problems.title_path.search import Start
@@ -61,11 +62,11 @@ class WalkMaster(RestrictedMaster):
         self._names.append(WALK)
         self._solves = 0
 
-    def solve(self, time_limit: float = math.inf) -> MasterSolution:
+    def solve(self, budget: Budget | None = None) -> MasterSolution:
         self._solves += 1
         start = self.start
         if start.open and self._solves > 1:
-            deadline, left = time.monotonic() + time_limit, start.relaxed.graph
+            deadline, left = math.inf if budget is None else budget.deadline, start.relaxed.graph
             few = is_small(left)
             effort = _EFFORT if few else math.inf
             found = heaviest(start.relaxed, self._remembered, start.weight, deadline=deadline, effort=effort)

@@ -130,10 +130,9 @@ def test_growing_equals_building(first, second):
     costs, lower, upper = costs.copy(), lower.copy(), upper.copy()
     costs[:k], lower[:k], upper[:k] = second[2][:k], second[3][:k], second[4][:k]
     where = np.arange(k)
-    lp.change_costs(where, costs[:k])
+    lp.change_objective(costs, 3.0)
     lp.change_bounds(where, lower[:k], upper[:k])
     lp.change_row_bounds(np.array([0]), np.array([-math.inf]), np.array([math.inf]))
-    lp.change_offset(3.0)
     row_lower, row_upper = row_lower.copy(), row_upper.copy()
     row_lower[0], row_upper[0] = -math.inf, math.inf
     status, optimum = scipy_solves((maximize, matrix, costs, lower, upper, row_lower, row_upper))

@@ -6,11 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import Solution, compile_model
-from colgen.checks import row_activity
+from colgen.activity import activity
 from problems.coreference.instance import random
 from problems.coreference.model import full
 from problems.coreference.separation import Transitivity, TwoPartition, values
 from tests.problems.coreference.partitions import partitions, symmetric, together
+
+
+def value_of(row, point):
+    return activity(row, point).value
 
 
 def solution(x):
@@ -34,7 +38,7 @@ def most_violated(x):
 
 
 def holds_for_every_clustering(row, n):
-    return all(row.lower <= row_activity(row, solution(together(p, n))) <= row.upper for p in partitions(n))
+    return all(row.lower <= value_of(row, solution(together(p, n))) <= row.upper for p in partitions(n))
 
 
 # --- transitivity ----------------------------------------------------------------------------------------------------
@@ -47,7 +51,7 @@ def test_transitivity_finds_the_most_violated_row_if_there_is_one(x):
     if abs(violation - 1e-6) > 1e-9:
         assert bool(rows) == (violation > 1e-6)
     if rows:
-        assert max(row_activity(row, solution(x)) - row.upper for row in rows) == pytest.approx(violation, abs=2e-6)
+        assert max(value_of(row, solution(x)) - row.upper for row in rows) == pytest.approx(violation, abs=2e-6)
 
 
 @given(x=relaxations())
@@ -57,7 +61,7 @@ def test_rows_of_transitivity_are_violated_valid_and_those_of_the_complete_model
     rows = Transitivity(n).separate(solution(x))
     assert len({row.key[1][:2] for row in rows}) == len(rows)  # one for each pair
     for row in rows:
-        assert row_activity(row, solution(x)) > row.upper + 1e-9
+        assert value_of(row, solution(x)) > row.upper + 1e-9
         complete = f.matrix[[f.row_keys.index(row.key)], :].toarray()[0]
         assert row.coefficients == {f.column_keys[c]: complete[c] for c in np.flatnonzero(complete)}
         assert holds_for_every_clustering(row, n)
@@ -74,7 +78,7 @@ def test_a_whole_solution_is_transitive_if_and_only_if_it_is_a_clustering(x):
 def test_few_rows_a_round_are_the_most_violated_ones():
     x = symmetric(5, [1.0, 0.9, 0.2, 0.0, 0.0, 0.7, 0.0, 0.0, 0.0, 0.0])
     everything = Transitivity(5).separate(solution(x))
-    by_violation = sorted(everything, key=lambda row: -row_activity(row, solution(x)))
+    by_violation = sorted(everything, key=lambda row: -value_of(row, solution(x)))
     assert len(everything) > 2
     assert Transitivity(5, most=2).separate(solution(x)) == by_violation[:2]
 
@@ -102,7 +106,7 @@ def test_two_partition_inequalities_are_violated_and_valid(x):
     rows = separation.separate(solution(x))
     assert len({row.key for row in rows}) == len(rows)
     for row in rows:
-        assert row_activity(row, solution(x)) > row.upper + separation.least - 1e-9
+        assert value_of(row, solution(x)) > row.upper + separation.least - 1e-9
         assert holds_for_every_clustering(row, n)
 
 
@@ -121,7 +125,7 @@ def test_a_star_violates_a_two_partition_inequality(leaves):
     assert {len(row.key[1][1]) for row in small} == {3}
     (whole,) = TwoPartition(leaves + 1, sizes=(leaves,)).separate(solution(x))
     assert whole.key == ("two_partition", (0, tuple(range(1, leaves + 1))))
-    assert row_activity(whole, solution(x)) == leaves / 2
+    assert value_of(whole, solution(x)) == leaves / 2
 
 
 def test_triangles_come_first():

@@ -5,6 +5,7 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import InputError, LinearMaster, Sense, compile_model, solve
+from colgen.budget import Budget
 from problems.dependency import SentenceScorer
 from problems.grandparent_parsing import CombinatorialDual, GrandparentParsing, Instance, from_scores, parse, random
 from problems.grandparent_parsing.baseline import solve_complete
@@ -64,7 +65,7 @@ def test_a_closed_proof_needs_no_program():
     arcs = np.zeros((4, 4))
     arcs[0, 1] = arcs[1, 2] = arcs[2, 3] = 5.0
     problem = GrandparentParsing(arcs, np.zeros((4, 4, 4)))
-    proof = problem.initial_proof()
+    proof = problem.initial_proof(Budget())
     assert proof.is_closed
     assert proof.sense is Sense.MAXIMIZE
     result = solve(GrandparentParsing(arcs, np.zeros((4, 4, 4))))
@@ -121,7 +122,7 @@ class Stated(GrandparentParsing):
 def test_a_subclass_that_states_rows_is_not_decided_beforehand():
     instance = random(5, 0)
     assert Stated(instance).start == "tree"
-    assert Stated(instance).initial_proof() is None
+    assert Stated(instance).initial_proof(Budget()) is None
     with pytest.raises(InputError, match=r"Stated\.separation"):
         Stated(instance, start="dual")
     with pytest.raises(InputError, match="grandparent parts alone"):

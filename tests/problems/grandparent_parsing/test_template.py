@@ -129,7 +129,7 @@ def test_a_problem_can_be_solved_again(seed):
     first, second = (solve(problem, relaxation=True) for _ in range(2))
     assert second.objective == pytest.approx(first.objective)
     assert solve(problem).objective == pytest.approx(optimum(instance))
-    problem.initial_proof = lambda: None
+    problem.initial_proof = lambda budget: None
     problem.dual = None
     assert solve(problem).objective == pytest.approx(optimum(instance))
 
