@@ -45,8 +45,9 @@ def picture(instance: Assignment, result: colgen.Result):
     return Figure()
 
 
-def demo(brute_force: float | None = 12.0):
-    return lambda: [DemoLine("three [small] tasks", 12.0, brute_force, "gap 0", 7, 1234, "all of them", 0.5, 0.01234)]
+def demo(brute_force: float | None = 12.0, objective: float = 12.0, **more):
+    words = ("gap 0", 7, 1234, "all of them", 0.5, 0.01234)
+    return lambda: [DemoLine("three [small] tasks", objective, brute_force, *words, **more)]
 
 
 def engine(options: BenchOptions) -> list[Figure]:
@@ -554,6 +555,28 @@ def test_demo_marks_disagreement_loudly(capsys, install):
     assert code == 4
     assert "13 DISAGREES" in out
     assert "WRONG ANSWER" in err
+
+
+@pytest.mark.parametrize(
+    ("brute_force", "more", "wrong"),
+    [
+        (13.0, {"brute_force_proved": False}, False),  # an answer at a limit is no truth
+        (12.0 * (1 + 1e-9), {}, False),
+        (13.0, {"dual_bound": 14.0}, False),  # column generation had not ended either
+        (15.0, {"dual_bound": 14.0}, True),
+        (11.0, {"dual_bound": 14.0}, True),
+        (1.3e-9, {"objective": 1.2e-9}, False),  # rounding of zero
+        (12e9 + 100.0, {"objective": 12e9}, False),
+        (12e9 + 1e5, {"objective": 12e9}, True),
+        (12.0, {"objective": float("inf"), "dual_bound": 11.0}, False),  # no answer: its bound is all it has said
+    ],
+)
+def test_only_a_proved_optimum_contradicts(capsys, install, brute_force, more, wrong):
+    install(dataclasses.replace(STUB, demo=(demo(brute_force, **more),)))
+    code, out, err = run(capsys, "demo")
+    assert code == (4 if wrong else 0)
+    assert ("DISAGREES" in out) == ("WRONG ANSWER" in err) == wrong
+    assert ("not proved in 0.5 s" in out) == ("brute_force_proved" in more)
 
 
 def test_demo_interrupted(capsys, install):

@@ -44,4 +44,5 @@ def _compare(instance: Instance, name: str) -> DemoLine:
         brute_force="Viterbi",
         brute_force_seconds=brute_force_seconds,
         seconds=seconds,
+        dual_bound=result.dual_bound,
     )

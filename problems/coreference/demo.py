@@ -12,6 +12,7 @@ from colgen.template import DemoLine
 from problems.coreference.baseline import all_link_in_highs
 from problems.coreference.instance import Instance, from_graph, modularity, random
 from problems.coreference.template import Coreference
+from solvers.lp import LPStatus
 
 
 def five_cycle() -> list[DemoLine]:
@@ -65,4 +66,6 @@ def _compare(instance: Instance) -> DemoLine:
         brute_force="all-link program in HiGHS",
         brute_force_seconds=brute_force_seconds,
         seconds=seconds,
+        dual_bound=result.dual_bound,
+        brute_force_proved=complete.status is LPStatus.OPTIMAL,
     )

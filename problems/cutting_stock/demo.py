@@ -10,6 +10,7 @@ from colgen.template import DemoLine
 from problems.cutting_stock.baseline import solve_full
 from problems.cutting_stock.instance import Instance, from_items, uniform
 from problems.cutting_stock.template import CuttingStock
+from solvers.lp import LPStatus
 
 
 def textbook() -> list[DemoLine]:
@@ -56,6 +57,8 @@ def _compare(instance: Instance) -> DemoLine:
         brute_force="arc flow in HiGHS",
         brute_force_seconds=brute_force_seconds,
         seconds=seconds,
+        dual_bound=result.dual_bound,
+        brute_force_proved=complete.status is LPStatus.OPTIMAL,
     )
 
 

@@ -42,4 +42,5 @@ def _compare(tokens: int, seed: int) -> DemoLine:
         brute_force="complete linear program in HiGHS",
         brute_force_seconds=complete.seconds,
         seconds=seconds,
+        dual_bound=result.dual_bound,
     )

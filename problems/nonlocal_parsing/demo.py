@@ -63,4 +63,6 @@ def _compare(instance: Instance) -> DemoLine:
         brute_force="integer program in HiGHS",
         brute_force_seconds=brute_force_seconds,
         seconds=seconds,
+        dual_bound=result.dual_bound,
+        brute_force_proved=complete.proved,
     )

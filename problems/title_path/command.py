@@ -12,7 +12,7 @@ from colgen.result import Result
 from colgen.stop import StopRule
 from colgen.template import Material, Solved, Template, check_options
 from problems.title_path import reading
-from problems.title_path.demo import of_networkx, of_numpy, of_scipy
+from problems.title_path.demo import of_the_engine, of_the_kernels, of_the_templates
 from problems.title_path.drawing import draw_path
 from problems.title_path.experiment import bench_title_path
 from problems.title_path.instance import Instance, Path
@@ -74,7 +74,7 @@ TEMPLATE = Template(
     lines=_lines,
     data=_data,
     draw=_draw,
-    demo=(of_networkx, of_numpy, of_scipy),
+    demo=(of_the_engine, of_the_templates, of_the_kernels),
     benchmarks={"title_path": bench_title_path},
     train=train_from_folder,
     score=score_instance,

@@ -30,19 +30,22 @@ _TF_IDF = 7
 """The column of the features that holds it."""
 
 
-def of_networkx() -> list[DemoLine]:
-    """A docstring of networkx."""
-    return [_compare(docstring_graph("networkx", 116, 3))]
+# The project's own docstrings: those of other packages are what happens to be installed.
 
 
-def of_numpy() -> list[DemoLine]:
-    """A docstring of numpy."""
-    return [_compare(docstring_graph("numpy", 50, 3))]
+def of_the_engine() -> list[DemoLine]:
+    """A long docstring of the engine."""
+    return [_compare(docstring_graph("colgen", 100, 3))]
 
 
-def of_scipy() -> list[DemoLine]:
-    """A docstring of scipy."""
-    return [_compare(docstring_graph("scipy", 26, 4))]
+def of_the_templates() -> list[DemoLine]:
+    """A docstring of a template."""
+    return [_compare(docstring_graph("problems", 50, 3))]
+
+
+def of_the_kernels() -> list[DemoLine]:
+    """A short docstring of a kernel."""
+    return [_compare(docstring_graph("solvers", 26, 4))]
 
 
 def docstring_graph(package: str, num_words: int, length: int) -> Instance:
@@ -92,4 +95,5 @@ def _compare(instance: Instance) -> DemoLine:
         brute_force="all paths",
         brute_force_seconds=everything.seconds,
         seconds=seconds,
+        dual_bound=result.dual_bound,
     )
