@@ -7,9 +7,11 @@ ACL 2007, for the k best of these).
 
 from __future__ import annotations
 
+import functools
 import heapq
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,14 +19,27 @@ from solvers import eisner_search as search
 from solvers.arborescence import reduced_costs, solve_arborescence
 from solvers.eisner import Parts
 from solvers.eisner_first import NEG, Floats, Ints
+from solvers.eisner_k_best import k_best
 
 _IMPOSSIBLE = 0.5 * NEG
 
 
+_AT_ONCE = 4e6
+"""Steps of a dynamic program between two looks at the clock: some milliseconds."""
+
+
+class OutOfTimeError(Exception):
+    """A dynamic program was cut off."""
+
+
 class Backbone(ABC):
-    """The best trees of local parts, for arc scores of shape (N, N) with ``NEG`` where an arc is forbidden."""
+    """The best trees of local parts, for arc scores of shape (N, N) with ``NEG`` where an arc is forbidden.
+
+    All that can last looks at ``expired()`` now and then, and raises :class:`OutOfTimeError` if it is true.
+    """
 
     size: int
+    expired: Callable[[], bool]
 
     @abstractmethod
     def best(self, arc: Floats, heads: Ints) -> float:
@@ -41,37 +56,71 @@ class Backbone(ABC):
     def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
         """Scores and heads of the k best trees, shapes (k,) and (k, N), or of all if there are fewer."""
 
+    def require(self) -> None:
+        """Raise :class:`OutOfTimeError` if there is no time left."""
+        if self.expired():
+            raise OutOfTimeError
+
 
 class Projective(Backbone):
     """Projective trees, by dynamic programs; their marginals are exact."""
 
-    def __init__(self, parts: Parts, single_root: bool = True) -> None:
-        self.size, self._order = parts.size, parts.order
+    def __init__(self, parts: Parts, single_root: bool = True, expired: Callable[[], bool] = lambda: False) -> None:
+        self.size, self._order, self.expired = parts.size, parts.order, expired
         self._arguments = (*parts.kernel_arguments(), single_root)
         self._chart = _memory("chart", search.chart_size(self._order, self.size))
+        self._inside, self._outside = (_slices(self._order, self.size, work) for work in (1.0, 4.0))
 
     def best(self, arc: Floats, heads: Ints) -> float:
-        value: float = search.best_with_heads(self._order, arc, *self._arguments, self._chart, heads)
+        if len(self._inside) == 1:
+            value: float = search.best_with_heads(self._order, arc, *self._arguments, self._chart, heads)
+            return value
+        if self._fill(arc) < _IMPOSSIBLE:
+            return NEG
+        search.best_heads(self._order, arc, *self._arguments, self._chart, heads)
+        return float(self._chart[search.goal(self._order, self.size)])
+
+    def _fill(self, arc: Floats) -> float:
+        value = NEG
+        for first, end in self._inside:
+            self.require()
+            value = search.inside(self._order, arc, *self._arguments, self._chart, first, end)
         return value
 
     def marginals(self, arc: Floats, bound: Floats) -> None:
         outside = _memory("outside", len(self._chart))
-        search.marginals(self._order, arc, *self._arguments, self._chart, outside, bound)
+        for first, end in reversed(self._outside):
+            self.require()
+            search.marginals(self._order, arc, *self._arguments, self._chart, outside, bound, first, end)
 
     def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
-        values, heads = np.empty(k), np.empty((k, self.size), dtype=np.int64)
-        search.inside(self._order, arc, *self._arguments, self._chart)
-        found = search.k_best(k, self._order, arc, *self._arguments, self._chart, values, heads)
-        return values[:found], heads[:found]
+        self._fill(arc)
+        values, heads, complete = k_best(k, self._order, arc, *self._arguments, self._chart, self.expired)
+        if not complete:
+            raise OutOfTimeError
+        return values, heads
+
+
+@functools.lru_cache(256)
+def _slices(order: int, size: int, work: float) -> tuple[tuple[int, int], ...]:
+    """Ranges of widths that take no more than some milliseconds each, narrow spans first."""
+    found, first, steps = [], 1, 0.0
+    for width in range(1, size):
+        steps += work * (size - width) * width * (1 if order < search.GRANDCHILD else 4 * size)
+        if steps > _AT_ONCE or width == size - 1:
+            found.append((first, width + 1))
+            first, steps = width + 1, 0.0
+    return tuple(found)
 
 
 class NonProjective(Backbone):
     """All trees, by arborescences; marginals are bounds by reduced costs."""
 
-    def __init__(self, size: int, single_root: bool = True) -> None:
-        self.size, self.single_root = size, single_root
+    def __init__(self, size: int, single_root: bool = True, expired: Callable[[], bool] = lambda: False) -> None:
+        self.size, self.single_root, self.expired = size, single_root, expired
 
     def best(self, arc: Floats, heads: Ints) -> float:
+        self.require()
         found, _, _, feasible = solve_arborescence(_open(arc), self.single_root)
         if not feasible:
             return NEG

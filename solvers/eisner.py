@@ -16,19 +16,24 @@ set of allowed arcs: an arc is forbidden by disallowing it, and required by disa
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from solvers import eisner_k_best
 from solvers import eisner_search as search
-from solvers.arrays import as_integers, as_numbers
+from solvers.arrays import ArrayError, Shape, as_booleans, as_floats, as_indices, as_integer
 from solvers.eisner_first import NEG, Floats, Ints
 from solvers.eisner_search import FIRST, GRANDCHILD, SIBLING, THIRD
 
 Bools = NDArray[np.bool_]
 
-_LARGEST = 1e12
+_LARGEST = 1e24
+"""Of a score: sums of as many as a sentence has are far from what stands for impossible."""
+
 _NO_PARTS = np.zeros((1, 1, 1))
 _NO_TRIPLES = np.zeros((1, 1, 1, 1, 1, 1))
 
@@ -40,7 +45,8 @@ class Parts:
     Parameters
     ----------
     arcs
-        Shape (N, N), by head and modifier.  The diagonal and the column of the root count for nothing.
+        Shape (N, N), by head and modifier; -inf where there is no arc.  The diagonal and the column of the root count
+        for nothing.
     siblings
         Shape (N, N, N), by head, modifier and adjacent sibling on the side of the head; the head itself in place of a
         sibling that is not there.
@@ -57,7 +63,8 @@ class Parts:
     Raises
     ------
     ValueError
-        If shapes do not fit, a score is not finite or beyond ±1e12, or parts that no parser holds are given together.
+        If shapes do not fit, a score is not finite (but for arcs of -inf, which are forbidden) or beyond ±1e24, or
+        parts that no parser holds are given together.
     """
 
     arcs: Floats
@@ -68,40 +75,38 @@ class Parts:
     kinds: Ints | None = None
 
     def __post_init__(self) -> None:
-        arcs = _array(self.arcs, "arcs", 2).copy()
+        square: Shape = ("positions", "positions")
+        arcs = as_floats(self.arcs, "arcs", shape=square, minus_infinity=True).copy()
         size = len(arcs)
-        if arcs.shape != (size, size) or size < 2:
-            raise ValueError(f"arcs: expected a square matrix of two positions or more, not shape {arcs.shape}")
+        if size < 2:
+            raise ArrayError(f"arcs: expected two positions or more, the root among them, got {size}")
         np.fill_diagonal(arcs, 0.0)
         arcs[:, 0] = 0.0
-        _check_numbers(arcs, "arcs")
+        _check_size(np.where(np.isneginf(arcs), 0.0, arcs), "arcs")
         object.__setattr__(self, "arcs", arcs)
         for name in ("siblings", "outermost", "grandchildren"):
             scores = getattr(self, name)
             if scores is not None:
-                scores = _array(scores, name, 3)
-                if scores.shape != (size, size, size):
-                    raise ValueError(f"{name}: expected the shape {(size,) * 3}, not {scores.shape}")
-                _check_numbers(scores, name)
+                scores = as_floats(scores, name, shape=(size, size, size))
+                _check_size(scores, name)
                 object.__setattr__(self, name, scores)
         if self.outermost is not None and (self.grandchildren is not None or self.triples is not None):
-            raise ValueError("no parser holds outermost grandchildren together with all grandchildren or triples")
+            raise ArrayError("no parser holds outermost grandchildren together with all grandchildren or triples")
         if (self.triples is None) != (self.kinds is None):
-            raise ValueError("triples and kinds must be given together")
+            raise ArrayError("triples and kinds must be given together")
         if self.triples is not None and self.kinds is not None:
-            triples = _array(self.triples, "triples", 6)
-            kinds = as_integers(self.kinds, "kinds")
-            k = triples.shape[5]
-            if triples.shape != (2, 2, k, k, k, k) or kinds.shape != (size,):
-                raise ValueError(
-                    f"expected triples of shape (2, 2, K, K, K, K) and kinds of shape ({size},), "
-                    f"not {triples.shape} and {kinds.shape}"
-                )
-            if kinds.min() < 0 or kinds.max() > k - 2:
-                raise ValueError(f"kinds: expected numbers in 0, ..., {k - 2}")
-            _check_numbers(triples, "triples")
+            triples = as_floats(self.triples, "triples", shape=(2, 2, "kinds", "kinds", "kinds", "kinds"))
+            _check_size(triples, "triples")
+            kinds = as_indices(self.kinds, "kinds", upper=max(triples.shape[5] - 1, 0), shape=(size,))
             object.__setattr__(self, "triples", triples)
             object.__setattr__(self, "kinds", kinds)
+
+    def rescored(self, arcs: Floats, **others: Any) -> Parts:
+        """The same kinds of parts with other scores (and kinds), which are not checked."""
+        made = copy.copy(self)
+        for name, scores in {"arcs": arcs, **others}.items():
+            object.__setattr__(made, name, scores)
+        return made
 
     @property
     def size(self) -> int:
@@ -137,21 +142,20 @@ class Parts:
         return sib, grand, triple, kinds
 
     def allowed(self, allowed: ArrayLike | None = None) -> Bools:
-        """The arcs that may be used: those given, without arcs to the root and from a word to itself."""
+        """The arcs that may be used: those given, without arcs of -inf, to the root and from a word to itself."""
         size = self.size
         if allowed is None:
             usable = np.ones((size, size), dtype=np.bool_)
         else:
-            usable = np.array(allowed, dtype=np.bool_)
-            if usable.shape != (size, size):
-                raise ValueError(f"allowed: expected the shape {(size, size)}, not {usable.shape}")
+            usable = as_booleans(allowed, "allowed", shape=(size, size)).copy()
         np.fill_diagonal(usable, False)
         usable[:, 0] = False
+        usable &= self.arcs > -np.inf
         return usable
 
     def score(self, heads: ArrayLike) -> float:
         """Score of a tree, part by part: heads of shape (N,), ``heads[0]`` counts for nothing."""
-        tree = np.asarray(heads, dtype=np.int64)
+        tree = as_indices(heads, "heads", upper=self.size, low=-1, shape=(self.size,))
         total = 0.0
         for m in range(1, self.size):
             h = int(tree[m])
@@ -196,7 +200,7 @@ def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bo
     """
     arc, arguments, chart = _prepare(parts, allowed)
     order = parts.order
-    value = search.inside(order, arc, *arguments, single_root, chart)
+    value = search.inside(order, arc, *arguments, single_root, chart, 1, parts.size)
     if value < 0.5 * NEG:
         return None
     heads = np.empty(parts.size, dtype=np.int64)
@@ -206,21 +210,20 @@ def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bo
 
 def k_best_trees(parts: Parts, k: int, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Trees:
     """The k best projective trees, or all if there are fewer."""
-    if k < 1:
-        raise ValueError(f"k: expected one tree or more, not {k}")
+    k = as_integer(k, "k", low=1)
     arc, arguments, chart = _prepare(parts, allowed)
-    search.inside(parts.order, arc, *arguments, single_root, chart)
-    values, heads = np.empty(k), np.empty((k, parts.size), dtype=np.int64)
-    found = search.k_best(k, parts.order, arc, *arguments, single_root, chart, values, heads)
-    return Trees(values[:found], heads[:found])
+    search.inside(parts.order, arc, *arguments, single_root, chart, 1, parts.size)
+    values, heads, _ = eisner_k_best.k_best(k, parts.order, arc, *arguments, single_root, chart)
+    return Trees(values, heads)
 
 
 def max_marginals(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Floats:
     """The value of the best tree with each arc, shape (N, N); -inf where the arc is in no tree."""
     arc, arguments, chart = _prepare(parts, allowed)
     best = np.full((parts.size, parts.size), NEG)
-    if search.inside(parts.order, arc, *arguments, single_root, chart) > 0.5 * NEG:
-        search.marginals(parts.order, arc, *arguments, single_root, chart, np.empty_like(chart), best)
+    if search.inside(parts.order, arc, *arguments, single_root, chart, 1, parts.size) > 0.5 * NEG:
+        outside = np.empty_like(chart)
+        search.marginals(parts.order, arc, *arguments, single_root, chart, outside, best, 1, parts.size)
     best[best < 0.5 * NEG] = -np.inf
     return best
 
@@ -230,13 +233,6 @@ def _prepare(parts: Parts, allowed: ArrayLike | None) -> tuple[Floats, tuple[Flo
     return arc, parts.kernel_arguments(), np.empty(search.chart_size(parts.order, parts.size))
 
 
-def _array(values: ArrayLike, name: str, dimensions: int) -> Floats:
-    array = as_numbers(values, name)
-    if array.ndim != dimensions:
-        raise ValueError(f"{name}: expected {dimensions} dimensions, not shape {array.shape}")
-    return array
-
-
-def _check_numbers(values: Floats, name: str) -> None:
-    if not (np.abs(values) <= _LARGEST).all():  # false of NaN as well
-        raise ValueError(f"{name}: expected finite scores within ±1e12")
+def _check_size(values: Floats, name: str) -> None:
+    if values.size and not max(-values.min(), values.max()) <= _LARGEST:
+        raise ArrayError(f"{name}: expected scores within ±{_LARGEST:g}")

@@ -29,8 +29,8 @@ _IMPOSSIBLE = 0.5 * NEG
 
 
 @njit(cache=True, fastmath=True)
-def inside_first(arc: Floats, single_root: bool, chart: Floats) -> float:
-    """Fill the chart; the value of the best tree, below ``NEG / 2`` if there is none.
+def inside_first(arc: Floats, single_root: bool, chart: Floats, first: int, end: int) -> float:
+    """Fill the chart; the value of the best tree once all of it is full, below ``NEG / 2`` if there is none.
 
     Parameters
     ----------
@@ -38,6 +38,8 @@ def inside_first(arc: Floats, single_root: bool, chart: Floats) -> float:
         Shape (N, N), by head and modifier; ``NEG`` where an arc is forbidden.
     chart
         At least 3 N² numbers, overwritten.
+    first, end
+        Widths of the spans that are filled in: first to end - 1, of 1 to N - 1.  All narrower ones have been.
     """
     size = len(arc)
     square = size * size
@@ -46,7 +48,7 @@ def inside_first(arc: Floats, single_root: bool, chart: Floats) -> float:
     by_end = chart[2 * square : 3 * square].reshape(size, size)
     for i in range(size):
         complete[i, i] = by_end[i, i] = 0.0
-    for width in range(1, size):
+    for width in range(first, end):
         for i in range(size - width):
             j = i + width
             best = complete[i, i] + complete[j, i + 1]
@@ -74,10 +76,14 @@ def inside_first(arc: Floats, single_root: bool, chart: Floats) -> float:
 
 
 @njit(cache=True, fastmath=True)
-def outside_first(arc: Floats, single_root: bool, chart: Floats, outside: Floats, best: Floats) -> None:
+def outside_first(
+    arc: Floats, single_root: bool, chart: Floats, outside: Floats, best: Floats, first: int, end: int
+) -> None:
     """Write the value of the best tree with each arc, shape (N, N), from a filled chart; ``NEG`` where there is none.
 
     ``outside``, as long as the chart, is overwritten: the value of the best tree around each item.
+
+    The widths end - 1 down to first of the spans are gone over; all wider ones have been.
     """
     size = len(arc)
     square = size * size
@@ -85,10 +91,11 @@ def outside_first(arc: Floats, single_root: bool, chart: Floats, outside: Floats
     incomplete = chart[square : 2 * square].reshape(size, size)
     around = outside[:square].reshape(size, size)
     around_arc = outside[square : 2 * square].reshape(size, size)
-    outside[: 2 * square] = NEG
-    best[:] = NEG
-    around[0, size - 1] = 0.0
-    for width in range(size - 1, 0, -1):
+    if end == size:
+        outside[: 2 * square] = NEG
+        best[:] = NEG
+        around[0, size - 1] = 0.0
+    for width in range(end - 1, first - 1, -1):
         for i in range(size - width):
             j = i + width
             for turn in range(2 if i > 0 else 1):

@@ -40,8 +40,10 @@ def _best_of(left: Floats, right: Floats, lowest: int, highest: int) -> float:
 
 
 @njit(cache=True, fastmath=True)
-def inside_grandchild(arc: Floats, sib: Floats, grand: Floats, single_root: bool, chart: Floats) -> float:
-    """Fill the chart; the value of the best tree, below ``NEG / 2`` if there is none.
+def inside_grandchild(
+    arc: Floats, sib: Floats, grand: Floats, single_root: bool, chart: Floats, first: int, end: int
+) -> float:
+    """Fill the chart; the value of the best tree once all of it is full, below ``NEG / 2`` if there is none.
 
     Parameters
     ----------
@@ -50,6 +52,8 @@ def inside_grandchild(arc: Floats, sib: Floats, grand: Floats, single_root: bool
         the modifier's modifier.
     chart
         At least 3 N³ + N² + 1 numbers, overwritten.
+    first, end
+        Widths of the spans that are filled in: first to end - 1, of 1 to N - 1.  All narrower ones have been.
     """
     size = len(arc)
     square, cube = size * size, size * size * size
@@ -59,7 +63,7 @@ def inside_grandchild(arc: Floats, sib: Floats, grand: Floats, single_root: bool
     half = chart[square + 2 * cube : square + 3 * cube].reshape(size, size, size)
     for i in range(size):
         complete[i, i, i] = 0.0
-    for width in range(1, size):
+    for width in range(first, end):
         for i in range(size - width):
             j = i + width
             if arc[i, j] > _IMPOSSIBLE:
@@ -121,11 +125,21 @@ def _raise_by(outer: Floats, scores: Floats, base: float, lowest: int, highest: 
 
 @njit(cache=True, fastmath=True)
 def outside_grandchild(
-    arc: Floats, sib: Floats, grand: Floats, single_root: bool, chart: Floats, outside: Floats, best: Floats
+    arc: Floats,
+    sib: Floats,
+    grand: Floats,
+    single_root: bool,
+    chart: Floats,
+    outside: Floats,
+    best: Floats,
+    first: int,
+    end: int,
 ) -> None:
     """Write the value of the best tree with each arc from a filled chart, shape (N, N); ``NEG`` where there is none.
 
     ``outside``, as long as the chart, is overwritten: the value of the best tree around each C and each I.
+
+    The widths end - 1 down to first of the spans are gone over; all wider ones have been.
     """
     size = len(arc)
     square, cube = size * size, size * size * size
@@ -135,17 +149,18 @@ def outside_grandchild(
     half = chart[square + 2 * cube : square + 3 * cube].reshape(size, size, size)
     out_incomplete = outside[:square].reshape(size, size)
     out_complete = outside[square : square + cube].reshape(size, size, size)
-    outside[: square + cube] = NEG
-    best[:] = NEG
-    for m in range(1, size):
-        if complete[0, size - 1, m] > _IMPOSSIBLE:
-            out_complete[0, size - 1, m] = 0.0
-    for width in range(size - 1, 0, -1):
+    if end == size:
+        outside[: square + cube] = NEG
+        best[:] = NEG
+        for m in range(1, size):
+            if complete[0, size - 1, m] > _IMPOSSIBLE:
+                out_complete[0, size - 1, m] = 0.0
+    for width in range(end - 1, first - 1, -1):
         for i in range(size - width):
             for turn in range(2 if i > 0 else 1):
                 h, e = (i, i + width) if turn == 0 else (i + width, i)
-                first, last = (h + 1, e + 1) if e > h else (e, h)
-                for m in range(first, last):  # C[h, e, m] = I[h, m] + B[h, m, e]
+                lowest, highest = (h + 1, e + 1) if e > h else (e, h)
+                for m in range(lowest, highest):  # C[h, e, m] = I[h, m] + B[h, m, e]
                     around = out_complete[h, e, m]
                     if around < _IMPOSSIBLE or incomplete[h, m] < _IMPOSSIBLE:
                         continue
@@ -161,11 +176,11 @@ def outside_grandchild(
                     continue
                 best[h, m] = around + incomplete[h, m]
                 around += arc[h, m]
-                first, last = (h, m) if m > h else (m + 1, h + 1)
+                lowest, highest = (h, m) if m > h else (m + 1, h + 1)
                 if h == 0 and single_root:
-                    last = 1
+                    highest = 1
                 step = 1 if m > h else -1
-                for r in range(first, last):  # I[h, m] = arc[h, m] + A[h, m, r] + B[h, m, r]
+                for r in range(lowest, highest):  # I[h, m] = arc[h, m] + A[h, m, r] + B[h, m, r]
                     if r != h and half[h, m, r] > _IMPOSSIBLE:
                         low, high = (h + 1, r + 1) if m > h else (r, h)
                         _raise_by(out_complete[h, r], sib[h, m], around + half[h, m, r], low, high)

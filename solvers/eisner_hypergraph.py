@@ -52,7 +52,7 @@ def hypergraph(parts: Parts, *, allowed: ArrayLike | None = None, single_root: b
     arc = np.where(parts.allowed(allowed), parts.arcs, NEG)
     arguments = parts.kernel_arguments()
     chart = np.empty(search.chart_size(order, parts.size))
-    if search.inside(order, arc, *arguments, single_root, chart) < _IMPOSSIBLE:
+    if search.inside(order, arc, *arguments, single_root, chart, 1, parts.size) < _IMPOSSIBLE:
         none = np.empty(0, dtype=np.int64)
         return Hypergraph(0, none, none, none, np.empty(0), none)
     ways, scores, arcs = _explore(order, arc, *arguments, single_root, chart)

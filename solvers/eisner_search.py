@@ -1,13 +1,11 @@
-"""What all projective parsers share: the best tree, the k best trees and the max-marginals, from any chart.
+"""What all projective parsers share: the best tree and the max-marginals, from any chart.
 
 A parser of :mod:`solvers.eisner` is two functions: one fills a chart with the values of its items, the other lists the
-ways to build one item.  All else follows from these, in kernels that know the parser by its order: FIRST, SIBLING,
-GRANDCHILD or THIRD.
+ways to build one item.  All else follows from these (the k best trees in :mod:`solvers.eisner_k_best`), in kernels that
+know the parser by its order: FIRST, SIBLING, GRANDCHILD or THIRD.
 """
 
 from __future__ import annotations
-
-import heapq
 
 import numpy as np
 from numba import njit
@@ -53,15 +51,21 @@ def inside(
     kinds: Ints,
     single_root: bool,
     chart: Floats,
+    first: int,
+    end: int,
 ) -> float:
-    """Fill the chart of the parser of that order; the value of the best tree, below ``NEG / 2`` if there is none."""
+    """Fill the chart of the parser of that order; the value of the best tree, below ``NEG / 2`` if there is none.
+
+    ``first`` and ``end``: widths of the spans that are filled in, first to end - 1, of 1 to N - 1; all narrower ones
+    have been, and the value is that of a full chart.
+    """
     if order == FIRST:
-        return inside_first(arc, single_root, chart)
+        return inside_first(arc, single_root, chart, first, end)
     if order == SIBLING:
-        return inside_sibling(arc, sib, single_root, chart)
+        return inside_sibling(arc, sib, single_root, chart, first, end)
     if order == GRANDCHILD:
-        return inside_grandchild(arc, sib, grand, single_root, chart)
-    return inside_third(arc, sib, grand, triple, kinds, single_root, chart)
+        return inside_grandchild(arc, sib, grand, single_root, chart, first, end)
+    return inside_third(arc, sib, grand, triple, kinds, single_root, chart, first, end)
 
 
 @njit(cache=True)
@@ -141,7 +145,7 @@ def best_with_heads(
     heads: Ints,
 ) -> float:
     """Fill the chart and write the heads of the best tree; its value, ``NEG`` if there is none."""
-    value = inside(order, arc, sib, grand, triple, kinds, single_root, chart)
+    value = inside(order, arc, sib, grand, triple, kinds, single_root, chart, 1, len(arc))
     if value < _IMPOSSIBLE:
         return NEG
     best_heads(order, arc, sib, grand, triple, kinds, single_root, chart, heads)
@@ -197,6 +201,8 @@ def marginals(
     chart: Floats,
     outside: Floats,
     best: Floats,
+    first: int,
+    end: int,
 ) -> None:
     """Write the value of the best tree with each arc, from a filled chart; ``NEG`` where there is none.
 
@@ -206,22 +212,24 @@ def marginals(
         As long as the chart, overwritten: the value of the best tree around each item, without what lies within it.
     best
         Shape (N, N), by head and modifier.
+    first, end
+        The widths end - 1 down to first of the spans are gone over, of N - 1 to 1; all wider ones have been.
     """
     if order == FIRST:
-        outside_first(arc, single_root, chart, outside, best)
+        outside_first(arc, single_root, chart, outside, best, first, end)
         return
     if order == GRANDCHILD:
-        outside_grandchild(arc, sib, grand, single_root, chart, outside, best)
+        outside_grandchild(arc, sib, grand, single_root, chart, outside, best, first, end)
         return
     size = len(arc)
     square, cube = size * size, size * size * size
-    last = goal(order, size)
-    outside[: chart_size(order, size)] = NEG
-    outside[last] = 0.0
-    score, first, second = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
-    rest = (order, arc, sib, grand, triple, kinds, single_root, chart, outside, score, first, second)
-    best[:] = NEG
-    for width in range(size - 1, 0, -1):
+    if end == size:
+        outside[: chart_size(order, size)] = NEG
+        outside[goal(order, size)] = 0.0
+        best[:] = NEG
+    score, left, right = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    rest = (order, arc, sib, grand, triple, kinds, single_root, chart, outside, score, left, right)
+    for width in range(end - 1, first - 1, -1):
         for i in range(size - width):
             j = i + width
             for turn in range(2 if i > 0 else 1):
@@ -250,77 +258,3 @@ def _through(chart: Floats, outside: Floats, item: int) -> float:
     if chart[item] < _IMPOSSIBLE or outside[item] < _IMPOSSIBLE:
         return NEG
     return float(chart[item] + outside[item])
-
-
-# --- the k best trees ------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True)
-def k_best(
-    k: int,
-    order: int,
-    arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    triple: Floats,
-    kinds: Ints,
-    single_root: bool,
-    chart: Floats,
-    values: Floats,
-    trees: Ints,
-) -> int:
-    """The k best trees from a filled chart, best first: how many there are; ``values`` and ``trees`` are written.
-
-    An A* search over partial derivations, top down.  Its estimate, the values of the items still to be built, is exact,
-    so that with the further one preferred among equals no more than k derivations are carried on at any depth.
-    """
-    size = len(arc)
-    score, first, second = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
-    before, built, cell = [-1], [-1], [0]  # of each state: the one it came from, the item built, its open items
-    item, following = [goal(order, size)], [-1]  # of each cell of a stack of open items
-    depth = [0]
-    heap = [(-chart[goal(order, size)], 0, 0)]
-    if chart[goal(order, size)] < _IMPOSSIBLE:
-        return 0
-    found = 0
-    while len(heap) > 0 and found < k:
-        worth, _, state = heapq.heappop(heap)
-        top = cell[state]
-        if top < 0:
-            values[found] = -worth
-            trees[found] = -1
-            at = state
-            while at > 0:
-                _, h, m = expand(order, built[at], arc, sib, grand, triple, kinds, single_root, score, first, second)
-                if m >= 0:
-                    trees[found, m] = h
-                at = before[at]
-            found += 1
-            continue
-        opened, rest = item[top], following[top]
-        count, _, _ = expand(order, opened, arc, sib, grand, triple, kinds, single_root, score, first, second)
-        for way in range(count):
-            a, b = first[way], second[way]
-            value = score[way]
-            if a >= 0:
-                value += chart[a]
-            if b >= 0:
-                value += chart[b]
-            if value < _IMPOSSIBLE:
-                continue
-            stack = rest
-            if b >= 0:
-                item.append(b)
-                following.append(stack)
-                stack = len(item) - 1
-            if a >= 0:
-                item.append(a)
-                following.append(stack)
-                stack = len(item) - 1
-            before.append(state)
-            built.append(opened)
-            cell.append(stack)
-            depth.append(depth[state] + 1)
-            loss = max(chart[opened] - value, 0.0)
-            heapq.heappush(heap, (worth + loss, -depth[state] - 1, len(cell) - 1))
-    return found

@@ -20,8 +20,8 @@ from solvers.eisner_first import NEG, Floats, Ints
 
 
 @njit(cache=True, fastmath=True)
-def inside_sibling(arc: Floats, sib: Floats, single_root: bool, chart: Floats) -> float:
-    """Fill the chart; the value of the best tree, below ``NEG / 2`` if there is none.
+def inside_sibling(arc: Floats, sib: Floats, single_root: bool, chart: Floats, first: int, end: int) -> float:
+    """Fill the chart; the value of the best tree once all of it is full, below ``NEG / 2`` if there is none.
 
     Parameters
     ----------
@@ -29,6 +29,8 @@ def inside_sibling(arc: Floats, sib: Floats, single_root: bool, chart: Floats) -
         Shapes (N, N), by head and modifier, and (N, N, N), by head, modifier and nearer sibling.
     chart
         At least 4 N² numbers, overwritten.
+    first, end
+        Widths of the spans that are filled in: first to end - 1, of 1 to N - 1.  All narrower ones have been.
     """
     size = len(arc)
     square = size * size
@@ -38,7 +40,7 @@ def inside_sibling(arc: Floats, sib: Floats, single_root: bool, chart: Floats) -
     by_end = chart[3 * square : 4 * square].reshape(size, size)
     for i in range(size):
         complete[i, i] = by_end[i, i] = 0.0
-    for width in range(1, size):
+    for width in range(first, end):
         for i in range(size - width):
             j = i + width
             if i > 0:

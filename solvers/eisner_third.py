@@ -82,8 +82,10 @@ def inside_third(
     kinds: Ints,
     single_root: bool,
     chart: Floats,
+    first: int,
+    end: int,
 ) -> float:
-    """Fill the chart; the value of the best tree, below ``NEG / 2`` if there is none.
+    """Fill the chart; the value of the best tree once all of it is full, below ``NEG / 2`` if there is none.
 
     Parameters
     ----------
@@ -94,6 +96,8 @@ def inside_third(
         Shapes (2, 2, K, K, K, K) and (N,): see above; kinds are below K - 1.
     chart
         At least 4 N³ numbers, overwritten.
+    first, end
+        Widths of the spans that are filled in: first to end - 1, of 1 to N - 1.  All narrower ones have been.
     """
     size = len(arc)
     cube = size * size * size
@@ -104,7 +108,7 @@ def inside_third(
     for g in range(size):
         for i in range(size):
             complete[g, i, i] = by_end[g, i, i] = 0.0
-    for width in range(1, size):
+    for width in range(first, end):
         for i in range(size - width):
             j = i + width
             if i == 0:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from solvers.arrays import ArrayError, as_integers, as_numbers
+from solvers.arrays import ArrayError, as_floats, as_integer, as_integers, as_offsets
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 Arc = tuple[int, int]
 """Head and modifier; words are counted from 1, the root is 0."""
 
-_LARGEST = 1e12
+_LARGEST = 1e24
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +48,22 @@ class Factors:
 
     def __post_init__(self) -> None:
         try:
-            for name in ("start", "arcs"):
-                object.__setattr__(self, name, as_integers(getattr(self, name), name, shape=("any",)))
-            object.__setattr__(self, "scores", as_numbers(self.scores, "scores", shape=("factors",)))
+            size = as_integer(self.size, "size", low=1, high=2**31)
+            arcs = as_integers(self.arcs, "arcs of the factors", shape=("arcs",))
+            scores = as_floats(self.scores, "scores of the factors", shape=("factors",))
+            start = as_offsets(self.start, "starts of the factors", total=len(arcs))
         except ArrayError as error:
             raise InputError(str(error)) from None
-        n, lengths = len(self.scores), np.diff(self.start)
-        if len(self.start) != n + 1 or self.start[0] != 0 or self.start[-1] != len(self.arcs) or (lengths < 1).any():
-            raise InputError("expected factors of one arc or more, whose starts ascend from 0 to the number of arcs")
+        for name, value in (("size", size), ("start", start), ("arcs", arcs), ("scores", scores)):
+            object.__setattr__(self, name, value)
+        n, lengths = len(scores), np.diff(start)
+        if len(lengths) != n:
+            raise InputError(f"starts of the factors: expected {n + 1} for {n} factors, got {len(start)}")
+        if (lengths < 1).any():
+            raise InputError(f"factor {int(np.argmin(lengths))}: expected one arc or more, there is none")
         if not (np.abs(self.scores) <= _LARGEST).all():
             bad = int(np.flatnonzero(~(np.abs(self.scores) <= _LARGEST))[0])
-            raise InputError(f"factor {bad}: expected a finite score within ±1e12, not {self.scores[bad]}")
+            raise InputError(f"factor {bad}: expected a finite score within ±{_LARGEST:g}, not {self.scores[bad]}")
         if not len(self.arcs):
             return
         heads, modifiers = self.arcs // self.size, self.arcs % self.size
@@ -113,7 +118,7 @@ class Factors:
         start = np.concatenate([[0], np.cumsum(np.concatenate([*lengths, np.empty(0, np.int64)]))]).astype(np.int64)
         scores = np.concatenate([*(scores for _, scores in several), np.empty(0)])
         if not (np.abs(scores) <= _LARGEST).all():
-            raise InputError("expected finite scores of the factors within ±1e12")
+            raise InputError(f"expected finite scores of the factors within ±{_LARGEST:g}")
         made = object.__new__(Factors)
         arcs = np.concatenate([*(arcs.ravel() for arcs, _ in several), np.empty(0, np.int64)])
         for name, value in (("size", size), ("start", start), ("arcs", arcs), ("scores", scores)):

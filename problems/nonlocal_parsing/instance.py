@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from colgen.arrays import reading
 from colgen.files import writing
 from problems.dependency.sentence import check_tree, is_projective
 from problems.nonlocal_parsing.factors import Factors
-from solvers.arrays import as_booleans, as_float
+from solvers.arrays import ArrayError, as_booleans, as_floats
 from solvers.eisner import Parts
 from solvers.eisner_search import FIRST
 from solvers.products import value
@@ -148,24 +149,30 @@ def read(path: Path | str) -> Instance:
         If the file is something else.
     """
     path = Path(path)
-    with reading(path, "scores of local parts and factors", required=["arcs"]) as held:
+    with reading(path, "scores of a sentence's trees", ["arcs"]) as held:
         parts = Parts(**{name: held[name] for name in _PARTS if name in held})
         factors = None
         if "scores" in held:
             if not {"start", "factor_arcs"} <= held.keys():
                 raise InputError(f"{path}: expected the arrays 'start' and 'factor_arcs' with 'scores'")
             factors = Factors(parts.size, held["start"], held["factor_arcs"], held["scores"])
-        instance = Instance(
+        named = [name for name in ("single_root", "projective") if name in held]
+        flags = {name: bool(as_booleans(held[name], name, shape=())) for name in named}
+        return Instance(
             parts,
             factors,
-            as_booleans(held["allowed"], "allowed") if "allowed" in held else None,
-            bool(as_booleans(held.get("single_root", True), "single_root", shape=())),
-            bool(as_booleans(held.get("projective", True), "projective", shape=())),
-            as_float(held.get("step", 0.0), "step", low=0.0) or None,
-            tuple(map(str, held["words"].ravel().tolist())) if "words" in held else (),
-            path.stem,
+            held.get("allowed"),
+            **flags,
+            step=float(as_floats(held["step"], "step", shape=(), low=0.0)) or None if "step" in held else None,
+            words=_words(held["words"]) if "words" in held else (),
+            name=path.stem,
         )
-    return instance
+
+
+def _words(array: NDArray[Any]) -> tuple[str, ...]:
+    if array.ndim != 1 or array.dtype.kind != "U":
+        raise ArrayError(f"words: expected a list of strings, got {array.dtype} of shape {array.shape}")
+    return tuple(array.tolist())
 
 
 # --- generators ------------------------------------------------------------------------------------------------------

@@ -157,16 +157,19 @@ def test_higher_orders_hold_the_lower(seed):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"arcs": np.zeros((3, 4))}, "square matrix"),
+        ({"arcs": np.zeros((3, 4))}, "positions, positions"),
         ({"arcs": np.zeros((1, 1))}, "two positions"),
         ({"arcs": np.full((4, 4), np.nan)}, "finite"),
-        ({"siblings": np.zeros((4, 4))}, "3 dimensions"),
+        ({"siblings": np.zeros((4, 4))}, "shape"),
         ({"siblings": np.zeros((3, 4, 4))}, "shape"),
+        ({"arcs": np.full((4, 4), 1e30)}, "within"),
+        ({"arcs": np.zeros((4, 4)) * 1j}, "complex"),
+        ({"triples": np.zeros((2, 2, 3, 3, 3, 3)), "kinds": np.full(4, 0.5)}, "kinds: expected indices, got 0.5"),
         ({"outermost": np.full((4, 4, 4), np.inf)}, "finite"),
         ({"outermost": np.zeros((4, 4, 4)), "grandchildren": np.zeros((4, 4, 4))}, "no parser"),
         ({"kinds": np.zeros(4)}, "together"),
         ({"triples": np.zeros((2, 2, 3, 3, 3, 3)), "kinds": np.full(4, 2)}, "kinds"),
-        ({"triples": np.zeros((2, 3, 3, 3, 3)), "kinds": np.zeros(4)}, "6 dimensions"),
+        ({"triples": np.zeros((2, 3, 3, 3, 3)), "kinds": np.zeros(4)}, "triples"),
         ({"triples": np.zeros((2, 2, 3, 3, 3, 4)), "kinds": np.zeros(4)}, "triples"),
     ],
 )

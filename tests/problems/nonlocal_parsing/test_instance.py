@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 
 from colgen import InputError
-from problems.nonlocal_parsing import Factors, Parts, random, read, write
+from problems.nonlocal_parsing import Factors, Instance, Parts, random, read, write
+from solvers.eisner import best_tree
+from tests.broken_files import broken_zips, claiming, npz
 from tests.problems.nonlocal_parsing.trees import answers, instances, plain
 
 
@@ -94,6 +96,89 @@ def test_files_that_are_something_else(tmp_path):
     np.savez(tmp_path / "c.npz", arcs=np.full((3, 3), np.nan))
     with pytest.raises(InputError, match="finite"):
         read(tmp_path / "c.npz")
+
+
+WHOLE = {
+    "arcs": np.zeros((3, 3)),
+    "scores": np.ones(2),
+    "start": np.array([0, 1, 3]),
+    "factor_arcs": np.array([1, 2, 7]),
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"arcs": np.zeros(3)},
+        {"arcs": np.zeros((0, 0))},
+        {"arcs": np.array([["a"] * 3] * 3)},
+        {"arcs": np.full((3, 3), np.inf)},
+        {"arcs": np.full((3, 3), 1e300)},
+        {"siblings": np.full((3, 3, 3), np.nan)},
+        {"siblings": np.zeros((3, 3))},
+        {"outermost": np.full((3, 3, 3), -np.inf)},
+        {"triples": np.zeros((2, 2, 3, 3, 3, 3))},
+        {"kinds": np.array([0, 1, 0])},
+        {"triples": np.zeros((2, 2, 3, 3, 3, 3)), "kinds": np.array([0, 1.5, 0])},
+        {"triples": np.zeros((2, 2, 3, 3, 3, 3)), "kinds": np.array([0, 2, 0])},
+        {"triples": np.zeros((2, 2, 0, 0, 0, 0)), "kinds": np.array([0, 0, 0])},
+        {"scores": np.array([1.0, np.nan])},
+        {"scores": np.array([1.0, np.inf])},
+        {"scores": np.ones((2, 1))},
+        {"scores": np.ones(5)},
+        {"start": np.array([0, 1.5, 3])},
+        {"start": np.array([0, 0, 3])},
+        {"start": np.array([0, 5, 3])},
+        {"start": np.array([0, 1, 2**62])},
+        {"start": np.array([], dtype=int)},
+        {"factor_arcs": np.array([1, 2, 9])},
+        {"factor_arcs": np.array([1, 2, -1])},
+        {"factor_arcs": np.array([1, 2, 2])},
+        {"factor_arcs": np.array([1, 2, 2**63], dtype=np.uint64)},
+        {"factor_arcs": np.array([1, 2, np.nan])},
+        {"allowed": np.full((3, 3), 0.5)},
+        {"allowed": np.ones((2, 2))},
+        {"words": np.arange(2)},
+        {"words": np.array(["one"])},
+        {"step": np.array(np.nan)},
+        {"step": np.array(-1.0)},
+        {"step": np.ones(2)},
+        {"single_root": np.array([True, False])},
+        {"projective": np.array(3)},
+        {"projective": np.array(False), "siblings": np.zeros((3, 3, 3))},
+    ],
+)
+def test_odd_arrays_are_one_sentence(change, tmp_path):
+    path = tmp_path / "odd.npz"
+    np.savez(path, **{**WHOLE, **change})
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("how", sorted(broken_zips(WHOLE).keys() - {"one byte changed"}))  # of no array
+def test_broken_files_are_one_sentence(how, tmp_path):
+    path = tmp_path / "broken.npz"
+    path.write_bytes(broken_zips(WHOLE)[how])
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+    path.write_bytes(npz({**WHOLE, "arcs": claiming("(1000000, 1000000)")}))
+    with pytest.raises(InputError, match="'arcs'"):
+        read(path)
+
+
+def test_arcs_of_minus_infinity_are_forbidden():
+    scores = np.zeros((4, 4))
+    scores[0, 1] = scores[2, 1] = -np.inf
+    instance = Instance(Parts(scores))
+    assert instance.usable[:, 1].tolist() == [False, False, False, True]
+    assert instance.check((3, 3, 0)) == 0.0
+    with pytest.raises(ValueError, match="not allowed"):
+        instance.check((2, 0, 2))
+    assert best_tree(instance.parts)[1][1] == 3
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
