@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from colgen import __version__
+from colgen.wording import LONGEST, one_line
 
 PROVED, NO_ANSWER, BAD_INPUT, NOT_PROVED, DIAGNOSTIC = range(5)
 INTERRUPTED = 130
@@ -88,7 +89,8 @@ class _Parser(argparse.ArgumentParser):
     """Says a usage error in one sentence; the whole usage is one ``--help`` away."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        more = f" (see {self.prog} --help)"
+        self.exit(BAD_INPUT, one_line(f"{self.prog}: {message}", LONGEST - len(more)) + more + "\n")
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:

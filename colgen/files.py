@@ -178,6 +178,12 @@ def write_text(path: Path | str, text: str) -> None:
         file.write(text)
 
 
+def write_figure(figure: Any, path: Path | str) -> None:
+    """Write a matplotlib figure in the format that the name ends in; errors as of :func:`writing`."""
+    with writing(path, "wb") as file:
+        figure.savefig(file, dpi=150, format=Path(path).suffix.lower().lstrip(".") or None)
+
+
 def _beside(place: Path) -> Path | None:
     """Where to write what becomes a file at its end; None where it has to be written in place."""
     if place.exists() and not place.is_file():

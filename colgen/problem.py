@@ -29,6 +29,7 @@ from colgen.run import Run
 from colgen.sense import Sense
 from colgen.separation import Separation
 from colgen.solution import Solution
+from colgen.settings import check_settings, what
 from colgen.stabilization import Stabilization, Wentges
 from colgen.stop import AnyOf, StopRule
 from colgen.tolerances import TOLERANCES
@@ -237,10 +238,21 @@ def solve(
         Where continuing could end in a wrong answer (see :mod:`colgen.errors`).  Whatever is raised carries the best
         result so far as its attribute ``result``.
     """
-    if not tolerance > 0:
-        raise InputError(f"tolerance must be a positive number, not {tolerance}")
-    if clean_up_after is not None and clean_up_after < 1:
-        raise InputError(f"clean_up_after must be at least 1 solve, not {clean_up_after}")
+    if not isinstance(problem, Problem):
+        raise InputError(f"expected a problem to solve, an object of a subclass of Problem, not {what(problem)}")
+    check_settings(
+        stop=stop,
+        relaxation=relaxation,
+        stabilization=stabilization,
+        heuristics=heuristics,
+        queue=queue,
+        node_limit=node_limit,
+        depth_limit=depth_limit,
+        clean_up_after=clean_up_after,
+        tolerance=tolerance,
+        keep_duals=keep_duals,
+        progress=progress,
+    )
     if problem.sense is not None and relaxation:
         raise InputError(
             f"{type(problem).__name__} brings its own relaxation, which is not solved on its own: node_limit=1 stops "

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colgen.duals import Duals
+from colgen.files import write_text
 from colgen.result import Iteration, Result
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def report(result: Result, path: str | Path, title: str = "A run of colgen") -> 
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
         f"<style>{_STYLE}</style></head>\n<body>\n" + "\n".join(parts) + "\n</body></html>\n"
     )
-    Path(path).write_text(page, encoding="utf-8")
+    write_text(path, page)
 
 
 def _summary(result: Result) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from colgen.columns import Key
+from colgen.files import writing
 from colgen.sense import Sense
 from colgen.solution import Solution
 
@@ -227,7 +228,7 @@ class Result:
 def write_csv(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
     """Write dictionaries of the same keys as CSV; rounds without any write the header of an :class:`Iteration`."""
     names = list(rows[0]) if rows else [f.name for f in dataclasses.fields(Iteration) if f.name != "duals"]
-    with Path(path).open("w", newline="", encoding="utf-8") as file:
+    with writing(path) as file:
         writer = csv.DictWriter(file, names)
         writer.writeheader()
         writer.writerows(rows)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from colgen.budget import resident_bytes
+from colgen.domains import real, whole
 from colgen.result import Iteration, Termination
 from colgen.sense import Sense
 from colgen.tolerances import TOLERANCES, size
@@ -27,8 +28,7 @@ class TimeLimit:
     seconds: float
 
     def __post_init__(self) -> None:
-        if not self.seconds >= 0:
-            raise ValueError(f"a time limit is a number of seconds, zero or more, not {self.seconds}")
+        real(self.seconds, "a time limit in seconds", finite=False)
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return Termination.TIME_LIMIT if iteration.seconds >= self.seconds else None
@@ -40,6 +40,9 @@ class GapLimit:
 
     gap: float
 
+    def __post_init__(self) -> None:
+        real(self.gap, "a limit of the gap", finite=False)
+
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return Termination.GAP_LIMIT if iteration.gap(sense) <= self.gap else None
 
@@ -50,6 +53,9 @@ class IterationLimit:
 
     rounds: int
 
+    def __post_init__(self) -> None:
+        whole(self.rounds, "a limit of rounds", low=1)
+
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return Termination.ITERATION_LIMIT if iteration.number + 1 >= self.rounds else None
 
@@ -58,8 +64,8 @@ class Stalled:
     """Stop once neither objective nor bound of a node has moved for ``rounds`` rounds."""
 
     def __init__(self, rounds: int, tolerance: float = TOLERANCES.pruning) -> None:
-        self.rounds = rounds
-        self.tolerance = tolerance
+        self.rounds = whole(rounds, "stalled for so many rounds", low=1)
+        self.tolerance = real(tolerance, "a tolerance of what has stalled")
         self._last: Iteration | None = None
         self._since = 0
 
@@ -85,6 +91,9 @@ class MemoryLimit:
     """Stop once the process holds more than this many bytes."""
 
     bytes: int
+
+    def __post_init__(self) -> None:
+        real(self.bytes, "a limit of the memory in bytes")
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         return Termination.MEMORY_LIMIT if resident_bytes() > self.bytes else None

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, TextIO
+from typing import IO, Any
 
 from rich.console import Console
 from rich.live import Live
@@ -69,7 +69,7 @@ def write_all(
     solved: Iterator[Solved],
     tally: Tally,
     say: Callable[[str], None] | None,
-    records: TextIO | None,
+    records: IO[str] | None,
     *,
     live: bool = False,
 ) -> None:

@@ -259,8 +259,8 @@ def test_a_limit_is_reached(capsys, install, file):
     ("argv", "expected"),
     [
         (["solve", "other", "FILE"], "there is no template 'other'"),
-        (["solve", "stub", "DIR/missing.txt"], "missing.txt: No such file"),
-        (["solve", "stub", "DIR"], "Is a directory"),
+        (["solve", "stub", "DIR/missing.txt"], "missing.txt cannot be read: No such file"),
+        (["solve", "stub", "DIR"], "expected a file, this is a directory"),
         (["solve", "stub", "FILE", "--json", "DIR/no/x.json"], "--json"),
         (["solve", "stub", "FILE", "--log", "DIR"], "expected the name of a file in an existing folder"),
         (["solve", "stub", "FILE", "--plot", "DIR/x.txt"], "expected a name that ends in .png"),
@@ -401,7 +401,7 @@ def test_train_json_on_standard_output_stands_alone(capsys, learning, tmp_path):
             "--option tasks is given twice",
         ),
         (["solve", "stub", "FILE", "--model", "MODEL", "--option", "x=1"], "there is no option 'x'; there is tasks"),
-        (["solve", "stub", "FILE", "--model", "DIR/missing"], "missing: No such file"),
+        (["solve", "stub", "FILE", "--model", "DIR/missing"], "missing cannot be read: No such file"),
     ],
 )
 def test_bad_input_to_models_is_one_sentence(capsys, learning, file, argv, expected):
@@ -762,3 +762,31 @@ def test_the_installed_program_solves_a_file(tmp_path):
     content = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))
     assert content["objective"] == 453
     assert sum(pattern["rolls"] for pattern in content["answer"]) == 453
+
+
+def test_what_an_error_quotes_stays_one_short_line(capsys, tmp_path):
+    path = tmp_path / ("a\nb\x1b[31m" + "x" * 200)
+    code, out, err = run(capsys, "solve", "cutting_stock", str(path))
+    assert (code, out) == (2, "")
+    assert err.endswith("No such file or directory\n")
+    assert "\\n" in err
+    assert "\\x1b" in err
+    assert len(err) <= 301
+    assert err[:-1].isprintable()
+    code, out, err = run(capsys, "solve", "cutting_stock", "f", "--time-limit", "9\n" * 400)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert len(err) <= 301
+
+
+def test_every_file_that_can_be_written_is(capsys, install, file):
+    folder = file.parent
+    table, page = folder / "log.csv", folder / "page.html"
+    table.write_text("old")
+    asked = ("--json", "/dev/full", "--log", str(table), "--report", str(page))
+    code, out, err = run(capsys, "solve", "stub", str(file), *asked)
+    assert code == 2
+    assert "Proved" in out
+    assert err == "colgen: /dev/full: No space left on device\n"
+    assert "old" not in table.read_text()
+    assert page.exists()
+    assert not list(folder.glob(".colgen*"))

@@ -9,7 +9,6 @@ import math
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -18,7 +17,9 @@ from rich.text import Text
 
 from colgen.arguments import BAD_INPUT, DIAGNOSTIC
 from colgen.errors import ColgenError, InputError
+from colgen.files import write_text
 from colgen.template import Figure
+from colgen.wording import LONGEST, one_line
 
 
 def say(text: str) -> None:
@@ -45,17 +46,17 @@ def explain(error: Exception, with_traceback: bool, who: str = "colgen: ") -> in
     if with_traceback:
         say("".join(traceback.format_exception(error)).rstrip())
     if isinstance(error, InputError):
-        say(f"{who}{error}")
+        say(one_line(f"{who}{error}"))
         return BAD_INPUT
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        say(f"{who}{where}{error.strerror or error}")
+        say(one_line(f"{who}{where}{error.strerror or error}"))
         return BAD_INPUT
     if isinstance(error, ColgenError):
-        say(f"{who}{error}")
+        say(one_line(f"{who}{error}", None))
     else:
         more = "" if with_traceback else " (--traceback shows where)"
-        say(f"{who}unexpected {type(error).__name__}: {error}{more}")
+        say(one_line(f"{who}unexpected {type(error).__name__}: {error}", LONGEST - len(more)) + more)
     return DIAGNOSTIC
 
 
@@ -68,7 +69,7 @@ def write_json(content: Any, destination: str) -> None:
     if destination == "-":
         print(text)
     else:
-        Path(destination).write_text(text + "\n", encoding="utf-8")
+        write_text(destination, text + "\n")
 
 
 def _from_numpy(value: Any) -> Any:

@@ -6,20 +6,22 @@ import argparse
 import contextlib
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from colgen import template as templates
 from colgen.arguments import INTERRUPTED, NO_ANSWER, NOT_PROVED, PROVED
-from colgen.commands.output import is_terminal, number, say, write_json
+from colgen.commands.output import explain, is_terminal, number, say, write_json
 from colgen.commands.requests import check_destinations, options_of
 from colgen.errors import ColgenError, InputError
+from colgen.files import check_readable, write_figure, writing
 from colgen.problem import solve
 from colgen.result import Result, Termination
 from colgen.stop import GapLimit, StopRule, TimeLimit
 from colgen.stream import Tally, write_all
 from colgen.template import Material, Solved, Template
+from solvers.arrays import ArrayError
 
 
 def solve_file(arguments: argparse.Namespace) -> int:
@@ -48,6 +50,10 @@ def solve_file(arguments: argparse.Namespace) -> int:
             instance = template.score(material, model, options)
     except UnicodeDecodeError as error:
         raise InputError(f"{arguments.file}: not a text file in UTF-8 (byte {error.start})") from error
+    except ArrayError as error:
+        raise InputError(f"{arguments.file}: {error}") from error
+    except (MemoryError, RecursionError) as error:
+        raise InputError(f"{arguments.file}: expected an instance that fits into the memory") from error
     try:
         result = solve(
             template.problem(instance),
@@ -58,7 +64,10 @@ def solve_file(arguments: argparse.Namespace) -> int:
         )
     except ColgenError as error:
         if error.result is not None and error.result.solution is not None:
-            _report(arguments, template, instance, error.result)
+            try:
+                _report(arguments, template, instance, error.result)
+            except OSError as failure:  # the diagnostic matters more than a file that could not be written
+                explain(failure, arguments.traceback)
         raise
     _report(arguments, template, instance, result)
     return _exit_code(result)
@@ -67,6 +76,9 @@ def solve_file(arguments: argparse.Namespace) -> int:
 def _material(arguments: argparse.Namespace, template: Template) -> tuple[Material | None, Path]:
     """What a model is to score, and the model; None where the file is an instance."""
     file, model = arguments.file, arguments.model
+    for path in (file, model):
+        if path is not None and str(path) != "-":
+            check_readable(path)
     if model is not None:
         if template.score is None:
             raise InputError(f"the template {template.name!r} takes no model: leave --model out")
@@ -91,10 +103,10 @@ def _solve_all(arguments: argparse.Namespace, template: Template, several: Itera
     tally = Tally()
     live = not arguments.quiet and is_terminal(sys.stderr) and not is_terminal(sys.stdout)
     with contextlib.ExitStack() as stack:
-        records = None
+        records: IO[str] | None = None
         if arguments.json is not None:
             to_file = arguments.json != "-"
-            records = stack.enter_context(open(arguments.json, "w", encoding="utf-8")) if to_file else sys.stdout
+            records = stack.enter_context(writing(arguments.json)) if to_file else sys.stdout
         error: Exception | None = None
         try:
             write_all(several, tally, None if arguments.json == "-" else _write_line, records, live=live)
@@ -140,24 +152,52 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
             print()
         for line in _summary(result, arguments.relaxation, template.scope(instance)):
             print(line)
-    if arguments.json is not None:
+    failures: list[Exception] = []
+    for write in _files(arguments, template, instance, result, answered):
+        try:
+            write()
+        except BrokenPipeError:
+            raise
+        except Exception as error:  # the other files are still wanted
+            failures.append(error)
+    for failure in failures[:-1]:
+        explain(failure, arguments.traceback)
+    if failures:
+        raise failures[-1]
+
+
+def _files(
+    arguments: argparse.Namespace, template: Template, instance: Any, result: Result, answered: bool
+) -> Iterator[Callable[[], None]]:
+    """What writes each of the files that were asked for."""
+
+    def json() -> None:
         content = result.to_dict()
         content["template"] = template.name
         content["file"] = str(arguments.file)
         content["scope"] = template.scope(instance) or None
         content["answer"] = template.data(instance, result) if answered else None
         write_json(content, arguments.json)
-    if arguments.log is not None:
-        result.to_csv(arguments.log)
-    if arguments.plot is not None:
+
+    def plot() -> None:
         from colgen.plotting import overview
 
-        overview(result).savefig(arguments.plot, dpi=150)
-    if arguments.picture is not None and answered:
+        write_figure(overview(result), arguments.plot)
+
+    def picture() -> None:
         assert template.draw is not None  # checked before any work
-        template.draw(instance, result).savefig(arguments.picture, dpi=150)
+        write_figure(template.draw(instance, result), arguments.picture)
+
+    if arguments.json is not None:
+        yield json
+    if arguments.log is not None:
+        yield lambda: result.to_csv(arguments.log)
+    if arguments.plot is not None:
+        yield plot
+    if arguments.picture is not None and answered:
+        yield picture
     if arguments.report is not None:
-        result.report(arguments.report, f"{template.name}: {arguments.file}")
+        yield lambda: result.report(arguments.report, f"{template.name}: {arguments.file}")
 
 
 def _summary(result: Result, relaxation: bool, scope: str) -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError, solve
+from colgen.files import write_figure
 from colgen.template import BenchOptions, Figure
 from problems.chain_map.baseline import beam_search, viterbi, viterbi_plain, viterbi_pruned, viterbi_two_best
 from problems.chain_map.corpus import TASKS, Tagged
@@ -119,7 +120,7 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
     by_labels = scaling(scaled, plan, options.say)
     figures += exponents(by_labels)
     if options.plot is not None:
-        draw(regularised, by_labels).savefig(options.plot, dpi=150)
+        write_figure(draw(regularised, by_labels), options.plot)
     return figures
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from colgen.files import write_figure
 from colgen.template import BenchOptions, Figure
 from problems.coreference.baseline import closure, greedy_joining, link_best, link_first
 from problems.coreference.comparison import QUICK, Plan, cut, growth, hard, measure, measure_whole, speedups, spread
@@ -67,7 +68,7 @@ def bench_coreference(options: BenchOptions) -> list[Figure]:
     runs = measure(instances, plan, options.say)
     whole = measure_whole(instances, plan, options.say)
     if options.plot is not None:
-        draw(runs).savefig(options.plot, dpi=150)
+        write_figure(draw(runs), options.plot)
     figures = [
         *speedups(runs, whole, plan),
         *growth(runs),

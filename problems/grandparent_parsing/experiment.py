@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from colgen import InputError, Result, solve
+from colgen.files import write_figure
 from colgen.template import BenchOptions, Figure
 from problems.dependency.learning import Settings
 from problems.dependency.scorer import SentenceScorer, Weights
@@ -138,7 +139,7 @@ def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:
         figures += [*table_1(corpus.name, compared, plan), *table_2(corpus.name, compared)]
         figures += whole_test_set(corpus, plan, options.say)
     if options.plot is not None:
-        draw_seconds(drawn).savefig(options.plot, dpi=150)
+        write_figure(draw_seconds(drawn), options.plot)
     return figures
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from colgen import InputError
+from colgen.files import write_figure
 from colgen.template import BenchOptions, Figure
 from problems.dependency.sentence import Heads, Sentence
 from problems.nonlocal_parsing.decoding import accuracy
@@ -84,7 +85,7 @@ def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
         figures += measured
     figures += kernel_speed(plan.lengths)
     if options.plot is not None:
-        draw_candidates(curves).savefig(options.plot, dpi=150)
+        write_figure(draw_candidates(curves), options.plot)
     return figures
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from statistics import fmean, median
 
 from colgen import InputError
+from colgen.files import write_figure
 from colgen.template import BenchOptions, Figure
 from problems.title_path.comparison import (
     CODING,
@@ -61,7 +62,7 @@ def bench_title_path(options: BenchOptions) -> list[Figure]:
         widths = (*WIDTHS, smallest) if smallest not in WIDTHS else WIDTHS
         table = with_beam(table, smallest)
     if options.plot is not None:
-        draw_convergence(iterations_to_optimum(table)).savefig(options.plot, dpi=150)
+        write_figure(draw_convergence(iterations_to_optimum(table)), options.plot)
     return [
         *speedups(table, plan),
         Figure("vertices", median(i.num_vertices for i in instances), "vertices", len(instances), "median"),

@@ -1,0 +1,76 @@
+"""What ``solve`` may be asked for, checked before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from colgen.domains import real, whole
+from colgen.errors import InputError
+from colgen.heuristics import Heuristic
+from colgen.stabilization import Stabilization
+
+
+def check_settings(
+    *,
+    stop: Any = (),
+    relaxation: Any = False,
+    stabilization: Any = None,
+    heuristics: Any = None,
+    queue: Any = None,
+    node_limit: Any = None,
+    depth_limit: Any = None,
+    clean_up_after: Any = None,
+    tolerance: Any = 1.0,
+    keep_duals: Any = False,
+    progress: Any = False,
+) -> None:
+    """Refuse settings of :func:`colgen.solve` that are out of their domain; each by its name.
+
+    Raises
+    ------
+    InputError
+        Naming the setting and what was expected.
+    """
+    for rule in (stop,) if callable(stop) else _several(stop, "stop: expected a stop rule or several"):
+        if not callable(rule) or isinstance(rule, type):
+            raise InputError(f"stop: expected stop rules, such as TimeLimit(60), not {what(rule)}")
+    for name, value in (("relaxation", relaxation), ("keep_duals", keep_duals)):
+        if not isinstance(value, (bool, np.bool_)):
+            raise InputError(f"{name}: expected True or False, not {what(value)}")
+    if not isinstance(progress, (bool, np.bool_)) and (not callable(progress) or isinstance(progress, type)):
+        raise InputError(f"progress: expected True, False or a function of a round, not {what(progress)}")
+    if stabilization is not None and not isinstance(stabilization, Stabilization):
+        raise InputError(f"stabilization: expected a Stabilization, such as Wentges(), not {what(stabilization)}")
+    if heuristics is not None:
+        for heuristic in _several(heuristics, "heuristics: expected a list of heuristics"):
+            if not isinstance(heuristic, Heuristic):
+                raise InputError(f"heuristics: expected heuristics, such as RestrictedMIP(), not {what(heuristic)}")
+    if queue is not None and not callable(queue):
+        raise InputError(f"queue: expected a class of queues, such as BestBound, not {what(queue)}")
+    if node_limit is not None:
+        whole(node_limit, "node_limit", low=1)
+    if depth_limit is not None:
+        whole(depth_limit, "depth_limit")
+    if clean_up_after is not None:
+        whole(clean_up_after, "clean_up_after", low=1)
+    if not real(tolerance, "tolerance") > 0.0:
+        raise InputError(f"tolerance: expected a positive number, not {tolerance}")
+
+
+def _several(value: Any, expected: str) -> Iterable[Any]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise InputError(f"{expected}, not {what(value)}")
+    if iter(value) is value:
+        raise InputError(f"{expected}, not what can be looked at only once")
+    return value
+
+
+def what(value: Any) -> str:
+    """Something unexpected, in a few words."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}: an object of it is meant"
+    text = repr(value) if isinstance(value, (int, float, str, bytes, type(None), np.generic)) else ""
+    return text if text and len(text) <= 40 else f"a {type(value).__name__}"

@@ -1,0 +1,70 @@
+"""What solve and its stop rules are asked for: each setting out of its domain is one sentence that names it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from colgen import GapLimit, InputError, IterationLimit, MemoryLimit, RestrictedMIP, TimeLimit, Wentges
+from colgen.settings import check_settings
+from colgen.stop import Stalled
+from colgen.tree import BestBound
+
+WRONG = {
+    "stop": [10, "60", None, TimeLimit, [TimeLimit], [60], iter([]), 3.5],
+    "relaxation": [None, "yes", 1],
+    "stabilization": [Wentges, 0.5, "smoothing", True],
+    "heuristics": [RestrictedMIP, RestrictedMIP(), [RestrictedMIP], "all", [None], 3],
+    "queue": ["best", 3, [], True],
+    "node_limit": [0, -1, 1.5, math.nan, "10", True, 2**70],
+    "depth_limit": [-1, 1.5, math.nan, "10", True],
+    "clean_up_after": [0, -1, 1.5, math.nan, "10", True],
+    "tolerance": [0, -1e-9, math.nan, math.inf, "1e-6", None, True],
+    "keep_duals": [None, "yes", 1],
+    "progress": [None, "yes", 1, dict],
+}
+RIGHT = {
+    "stop": [(), [], TimeLimit(1), [TimeLimit(1), GapLimit(0)], (lambda iteration, sense: None,)],
+    "relaxation": [True, np.True_],
+    "stabilization": [None, Wentges()],
+    "heuristics": [None, [], (RestrictedMIP(),)],
+    "queue": [None, BestBound, lambda sense: BestBound(sense)],
+    "node_limit": [None, 1, np.int64(3), 5.0],
+    "depth_limit": [None, 0],
+    "clean_up_after": [None, 1],
+    "tolerance": [1e-9, 1],
+    "keep_duals": [True],
+    "progress": [True, print],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
+def test_a_wrong_setting_is_named(name, value):
+    with pytest.raises(InputError) as caught:
+        check_settings(**{name: value})
+    assert str(caught.value).startswith(f"{name}: expected ")
+    assert len(str(caught.value)) < 150
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in RIGHT.items() for value in values])
+def test_a_right_setting_is_taken(name, value):
+    check_settings(**{name: value})
+
+
+@pytest.mark.parametrize("rule", [TimeLimit, GapLimit, IterationLimit, MemoryLimit, Stalled])
+@pytest.mark.parametrize("value", [-1, math.nan, "60", None, 1j, [1]])
+def test_limits_out_of_their_domain(rule, value):
+    with pytest.raises(InputError, match="expected a"):
+        rule(value)
+
+
+@pytest.mark.parametrize("rule", [IterationLimit, Stalled])
+@pytest.mark.parametrize("value", [0, 1.5, math.inf])
+def test_rounds_are_counted(rule, value):
+    with pytest.raises(InputError, match="expected a whole number of at least 1"):
+        rule(value)
+
+
+def test_limits_that_never_bite():
+    assert TimeLimit(math.inf).seconds == math.inf
+    assert GapLimit(math.inf).gap == math.inf
