@@ -28,8 +28,8 @@ from colgen.result import Iteration, Result, Termination
 from colgen.run import Run
 from colgen.sense import Sense
 from colgen.separation import Separation
-from colgen.solution import Solution
 from colgen.settings import check_settings, what
+from colgen.solution import Solution
 from colgen.stabilization import Stabilization, Wentges
 from colgen.stop import AnyOf, StopRule
 from colgen.tolerances import TOLERANCES

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from colgen import GapLimit, InputError, IterationLimit, MemoryLimit, RestrictedMIP, TimeLimit, Wentges
+from colgen import GapLimit, InputError, IterationLimit, MemoryLimit, RestrictedMIP, TimeLimit, Wentges, solve
 from colgen.settings import check_settings
 from colgen.stop import Stalled
 from colgen.tree import BestBound
+from tests.assignment import Assignment
 
 WRONG = {
     "stop": [10, "60", None, TimeLimit, [TimeLimit], [60], iter([]), 3.5],
@@ -68,3 +69,20 @@ def test_rounds_are_counted(rule, value):
 def test_limits_that_never_bite():
     assert TimeLimit(math.inf).seconds == math.inf
     assert GapLimit(math.inf).gap == math.inf
+
+
+@pytest.mark.parametrize("problem", [None, 3, Assignment, "problem"])
+def test_what_is_no_problem_is_not_solved(problem):
+    with pytest.raises(InputError, match="expected a problem to solve, an object of a subclass of Problem, not"):
+        solve(problem)
+
+
+def test_solve_checks_its_settings_before_any_work():
+    class Unopened(Assignment):
+        def initial_proof(self, budget):
+            raise AssertionError("work")
+
+    problem = Unopened([[1.0]], [[1.0]], [1.0])
+    for name, values in WRONG.items():
+        with pytest.raises(InputError, match=f"^{name}: expected"):
+            solve(problem, **{name: values[0]})
