@@ -16,16 +16,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.accounts import contributions, itemised
 from colgen.branching import Decision
 from colgen.columns import Column
 from colgen.duals import Duals
 from colgen.linear_master import LinearMaster
+from colgen.tolerances import TOLERANCES
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-TOLERANCE = 1e-6
-"""Relative; far above rounding, far below any real mistake."""
+_ROUNDING = 1e-3
+"""What a point's largest terms leave in a small column's number, relative to the tolerance: oracles add them up too."""
 
 NOT_EXACT = "not exact"
 """The kind of a claim that is beaten for no cause that could be named."""
@@ -48,7 +50,9 @@ class Claim:
     bound
         No reduced cost is better than this, says the oracle; None if it says nothing.
     stated
-        The oracle's own reduced costs of ``columns``; empty if it states none.
+        The oracle's own reduced costs of ``columns``; None where it states none.
+    total
+        What the reduced costs of an answer's columns sum to at best, says the oracle; None if it says nothing.
     """
 
     label: str
@@ -59,7 +63,8 @@ class Claim:
     blocks: frozenset[str]
     columns: tuple[Column, ...]
     bound: float | None
-    stated: tuple[float, ...]
+    stated: tuple[float | None, ...]
+    total: float | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ class PricedColumns:
         self._rows = np.array([row for rows, _ in pairs for row in rows], dtype=np.int64)
         self._values = np.array([value for _, values in pairs for value in values], dtype=float)
         self._allowed: dict[Decision, Mask] = {}
+        self._slacks: dict[int, Floats] = {}  # by the claim's id: claims outlive the table
 
     def reduced_costs(self, claim: Claim, formula: Formula | None = None) -> Floats:
         """Of every column at a claim's point, by the right formula or by a wrong one."""
@@ -99,6 +105,19 @@ class PricedColumns:
             pi, weight = pi * formula.factors, formula.weight(weight)
         sums = np.bincount(self._columns, self._values * pi[self._rows], minlength=len(self.columns))
         return np.asarray(weight * self._costs - sums)
+
+    def slacks(self, claim: Claim) -> Floats:
+        """How far apart two numbers about each column may be at a claim's point and still count as equal.
+
+        Relative to what they are sums of, so that the unit of costs does not matter.
+        """
+        if id(claim) not in self._slacks:
+            pi = np.abs(_padded(claim, self.master))
+            sums = np.bincount(self._columns, np.abs(self._values) * pi[self._rows], minlength=len(self.columns))
+            terms = np.abs(claim.weight * self._costs) + sums
+            slacks = TOLERANCES.diagnostic * (terms + _ROUNDING * float(terms.max(initial=0.0)))
+            self._slacks[id(claim)] = np.asarray(slacks)
+        return self._slacks[id(claim)]
 
     def allowed(self, decisions: Sequence[Decision]) -> Mask:
         """Which columns decisions allow."""
@@ -119,11 +138,6 @@ def entries(master: LinearMaster, column: Column) -> tuple[list[int], list[float
 def products(pair: tuple[list[int], list[float]], values: Floats) -> float:
     """πᵀa_j from a column's entries; rows younger than the duals count as zero."""
     return float(sum(a * values[row] for row, a in zip(*pair, strict=True) if row < len(values)))
-
-
-def slack(*values: float) -> float:
-    """How far apart numbers of this size may be and still count as equal."""
-    return TOLERANCE * max(1.0, *(abs(v) for v in values if math.isfinite(v)))
 
 
 # --- wrong formulas --------------------------------------------------------------------------------------------------
@@ -194,30 +208,40 @@ class _Stated:
     column: Column
     stated: float
     computed: float
+    slack: float
 
     @property
     def wrong(self) -> bool:
-        return abs(self.stated - self.computed) > slack(self.stated, self.computed, self.column.cost)
+        return not abs(self.stated - self.computed) <= self.slack  # nor is it a number
 
 
-def misstated(master: LinearMaster, claims: Sequence[Claim]) -> Fault | None:
-    """Stated reduced costs that are not those of the columns."""
+def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
+    """Stated reduced costs that are not those of the columns, at dual values of possible signs."""
+    master = table.master
     known: dict[Hashable, tuple[list[int], list[float]]] = {}
     every: list[_Stated] = []
     for claim in claims:
-        for column, stated in zip(claim.columns, claim.stated, strict=False):
+        if not claim.legal or all(stated is None for stated in claim.stated):
+            continue
+        least = _ROUNDING * float(table.slacks(claim).max(initial=0.0))
+        for column, stated in zip(claim.columns, claim.stated, strict=True):
+            if stated is None:
+                continue
             pair = known.get(column.identity) or known.setdefault(column.identity, entries(master, column))
-            computed = claim.weight * column.cost - products(pair, claim.duals.values)
-            every.append(_Stated(claim, column, stated, computed))
+            parts = contributions(column, pair, claim.duals, claim.weight)
+            terms = sum(map(abs, parts.values()))
+            every.append(_Stated(claim, column, stated, sum(parts.values()), TOLERANCES.diagnostic * terms + least))
     wrong = [s for s in every if s.wrong]
     if not wrong:
         return None
     example = min(wrong, key=lambda s: _plainness(s.claim))
     cause = _formula_of_stated(master, every) or _entry_of_stated(master, every)
+    parts = contributions(example.column, entries(master, example.column), example.claim.duals, example.claim.weight)
     message = (
         f"states the reduced cost {example.stated:g} for the column of {example.column.structure!r}, whose cost and "
         f"coefficients give {example.computed:g}, at {example.claim.label}: "
-        f"{cause or 'compare what encode() writes into the column with what best() optimises'}"
+        f"{cause or 'compare what encode() writes into the column with what best() optimises'}; "
+        f"{itemised(example.stated, parts)}"
     )
     return Fault("reduced cost", message, len(wrong))
 
@@ -229,7 +253,7 @@ def _formula_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | 
         values = s.claim.duals.values
         changed = values * formula.factors[: len(values)]
         value = formula.weight(s.claim.weight) * s.column.cost - products(entries(master, s.column), changed)
-        return abs(value - s.stated) <= slack(value, s.stated, s.column.cost)
+        return abs(value - s.stated) <= s.slack
 
     return next((f.words for f in wrong_formulas(master) if all(gives(f, s) for s in every)), None)
 
@@ -244,8 +268,8 @@ def _entry_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | No
             continue
         column = group[0].column
         missing = np.array([s.stated - s.computed for s in group])
-        size = slack(*(s.stated for s in group), *(s.computed for s in group))
-        amount = _multiple(missing, np.array([s.claim.weight for s in group]), size)
+        slack = max(s.slack for s in group)
+        amount = _multiple(missing, np.array([s.claim.weight for s in group]), slack)
         if amount is not None:
             return (
                 f"the cost alone accounts for it: the column of {column.structure!r} says {column.cost:g}, the oracle "
@@ -255,7 +279,7 @@ def _entry_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | No
         rows, values = entries(master, column)
         written = dict(zip(rows, values, strict=True))
         for row in [*rows, *(r for r in range(master.num_rows) if r not in written)]:
-            amount = _multiple(missing, -points[:, row], size)
+            amount = _multiple(missing, -points[:, row], slack)
             if amount is not None:
                 return (
                     f"one coefficient accounts for it: in row {master.names.keys[row]!r} the column of "
@@ -311,13 +335,14 @@ def beaten(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
 def _best_against(table: PricedColumns, claim: Claim) -> _Beaten | None:
     """The best column that beats a claim, one that is not doubtful if possible."""
     sense, reduced, mine = table.sense, table.reduced_costs(claim), table.allowed(claim.decisions)
+    slacks = table.slacks(claim)
     for doubtful in (False, True):
         where = np.flatnonzero(mine if doubtful else mine & ~table.doubtful)
         if not len(where) or claim.bound is None:
             continue
         best = int(where[(sense.sign * reduced[where]).argmin()])
         value = float(reduced[best])
-        if sense.is_better(value, claim.bound, slack(value, claim.bound, table.columns[best].cost)):
+        if sense.is_better(value, claim.bound, float(slacks[best])):
             return _Beaten(claim, table.columns[best], value, doubtful)
     return None
 
@@ -348,15 +373,63 @@ def _chosen_by(table: PricedColumns, claim: Claim, formula: Formula) -> bool:
     if not places:
         return True
     reduced = table.sense.sign * table.reduced_costs(claim, formula)
-    chosen = float(reduced[places].min())
-    best = float(np.where(table.allowed(claim.decisions), reduced, math.inf).min())
-    return chosen <= best + slack(chosen, best)
+    chosen = min(places, key=lambda place: float(reduced[place]))
+    best = int(np.where(table.allowed(claim.decisions), reduced, math.inf).argmin())
+    slacks = table.slacks(claim)
+    return bool(reduced[chosen] <= reduced[best] + slacks[chosen] + slacks[best])
 
 
 def _tells_apart(table: PricedColumns, claim: Claim, formula: Formula) -> bool:
     """Whether not all columns are alike by a formula: where they are, any choice agrees with it."""
-    reduced = table.reduced_costs(claim, formula)[table.allowed(claim.decisions)]
-    return bool(np.ptp(reduced) > slack(float(reduced.max()), float(reduced.min())))
+    allowed = table.allowed(claim.decisions)
+    reduced, slacks = table.reduced_costs(claim, formula)[allowed], table.slacks(claim)[allowed]
+    return bool(np.ptp(reduced) > 2 * slacks.max())
+
+
+# --- bounds that are true and too weak -------------------------------------------------------------------------------
+
+
+def forgetful(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
+    """Bounds that hold, and are the returned columns' reduced costs by a wrong formula: they never meet the master.
+
+    A dual value that can only worsen reduced costs, of a cut say, may be left out of a bound without making it wrong;
+    but then no round proves anything while that value is not zero.  A bound that is the value of some other relaxation
+    is none of these.
+    """
+    stating = [claim for claim in claims if claim.legal and claim.bound is not None and claim.columns]
+    stating = [claim for claim in stating if all(c.identity in table.position for c in claim.columns)]
+    weak = [claim for claim in stating if not _is_bound_by(table, claim, None)]
+    if not weak:
+        return None
+    for formula in wrong_formulas(table.master):
+        if all(_is_bound_by(table, claim, formula) for claim in stating):
+            claim = min(weak, key=_plainness)
+            own = _own_best(table, claim, None)
+            return Fault(
+                formula.kind,
+                f"at {claim.label} it states the bound {claim.bound:g}, but the column of "
+                f"{table.columns[own].structure!r} that it returned there has "
+                f"{table.reduced_costs(claim)[own]:g}: {formula.words}; such a bound is true, and never meets the "
+                "master's objective",
+                len(weak),
+            )
+    return None
+
+
+def _own_best(table: PricedColumns, claim: Claim, formula: Formula | None) -> int:
+    """The best of a claim's own columns by a formula."""
+    reduced = table.sense.sign * table.reduced_costs(claim, formula)
+    return min((table.position[c.identity] for c in claim.columns), key=lambda place: float(reduced[place]))
+
+
+def _is_bound_by(table: PricedColumns, claim: Claim, formula: Formula | None) -> bool:
+    """Whether a claim's bound is the reduced cost of its best column by a formula."""
+    own = _own_best(table, claim, formula)
+    value = table.reduced_costs(claim, formula)[own]
+    return claim.bound is not None and bool(abs(value - claim.bound) <= table.slacks(claim)[own])
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
 
 
 def _hints(found: Sequence[_Beaten]) -> str:

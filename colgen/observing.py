@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from colgen.columns import Column, Row
-from colgen.crosspricing import TOLERANCE, Claim, slack
+from colgen.crosspricing import Claim
 from colgen.duals import Duals
 from colgen.linear_master import LinearMaster
 from colgen.pricing import Pricing, PricingContext, PricingResult
 from colgen.separation import Separation
 from colgen.solution import Solution
+from colgen.tolerances import TOLERANCES
 
 _MOST_CLAIMS = 400
 """Priced points kept per oracle, so that a long run does not exhaust memory."""
@@ -162,16 +163,23 @@ class Observer:
         self.asked += 1
         master = session.master
         known: list[Column] = []
-        stated: list[float] = []
+        stated: list[float | None] = []
+        every = () if result.reduced_costs is None else result.reduced_costs
+        if legal and len(every) > len(result.columns):
+            self.findings.add(
+                "reduced cost", oracle.name, f"states {len(every)} reduced costs for {len(result.columns)} columns"
+            )
         for k, column in enumerate(result.columns):
-            if not self._check_column(master, oracle, column, context, label):
+            fault = self._fault(master, oracle, column, context)
+            if fault is not None:
+                if legal:  # at impossible dual values an oracle may do as it likes
+                    self.findings.add(fault[0], oracle.name, f"{fault[1]}, at {label}")
                 continue
             known.append(column)
-            if result.reduced_costs and k < len(result.reduced_costs):
-                stated.append(float(result.reduced_costs[k]))
+            stated.append(float(every[k]) if k < len(every) else None)
             self._pool(number, oracle, column, legal)
         bound = None if result.bound is None else float(result.bound)
-        if bound is not None and math.isnan(bound):
+        if legal and bound is not None and math.isnan(bound):
             self.findings.add("bound", oracle.name, f"stated a bound that is not a number, at {label}")
             bound = None
         claims = session.claims[number]
@@ -185,7 +193,8 @@ class Observer:
             frozenset(nonzero),
             tuple(known),
             bound,
-            tuple(stated) if len(stated) == len(known) else (),
+            tuple(stated),
+            None if result.total is None else float(result.total),
         )
         if len(claims) < _MOST_CLAIMS:
             claims.append(claim)
@@ -213,42 +222,44 @@ class Observer:
                 "anything else",
             )
 
-    def _check_column(
-        self, master: LinearMaster, oracle: Pricing, column: Column, context: PricingContext, label: str
-    ) -> bool:
+    def _fault(
+        self, master: LinearMaster, oracle: Pricing, column: Column, context: PricingContext
+    ) -> tuple[str, str] | None:
+        """Kind and words of what is wrong with a column by itself, None if nothing is."""
         brought = {row.key for row in column.rows}
         for key, value in column.coefficients.items():
             if key not in master.names.position and key not in brought:
                 blocks = ", ".join(sorted({str(name) for name, _ in master.names.keys})) or "none"
-                self.findings.add(
+                return (
                     "unknown row",
-                    oracle.name,
                     f"the column of {column.structure!r} has a coefficient in row {key!r}, which neither the master "
                     f"has (its blocks are: {blocks}) nor the column brings in Column.rows",
                 )
-                return False
             if not math.isfinite(value):
-                self.findings.add(
-                    "not finite", oracle.name, f"the column of {column.structure!r} has {value} in row {key!r}"
-                )
-                return False
-        sense = master.sense
-        if oracle.cost_bound is not None and sense.is_better(column.cost, oracle.cost_bound, TOLERANCE):
-            self.findings.add(
+                return "not finite", f"the column of {column.structure!r} has {value} in row {key!r}"
+        if column.key is not None and column.key in master.formulation.column_keys:
+            return (
+                "key",
+                f"the column of {column.structure!r} has the key {column.key!r}, which is a variable of the template: "
+                "the master would take it for that variable",
+            )
+        bound = oracle.cost_bound
+        if bound is not None and master.sense.is_better(
+            column.cost, bound, TOLERANCES.diagnostic * max(abs(bound), abs(column.cost))
+        ):
+            return (
                 "cost bound",
-                oracle.name,
-                f"the column of {column.structure!r} costs {column.cost:g}, beyond cost_bound = {oracle.cost_bound:g}: "
+                f"the column of {column.structure!r} costs {column.cost:g}, beyond cost_bound = {bound:g}: "
                 "Farley's bound would be wrong",
             )
         forbidding = [decision for decision in context.decisions if not decision.allows(column)]
         if forbidding:
-            self.findings.add(
+            return (
                 "decisions",
-                oracle.name,
                 f"returned the column of {column.structure!r}, which the branching decision {forbidding[0]} forbids: "
                 "best() must look at context.decisions",
             )
-        return True
+        return None
 
     def again(self, oracle: Pricing, duals: Any, context: PricingContext, result: PricingResult, label: str) -> None:
         """The same question must get the same answer, unless time is up: an oracle then ends with what it has."""
@@ -257,11 +268,13 @@ class Observer:
         before = copy.deepcopy(duals)
         with self.findings.guard("exception", oracle.name):
             again = oracle.price(duals, context)
+            if context.seconds_left() == 0.0:
+                return
             if isinstance(duals, Duals) and not np.array_equal(before.values, duals.values):
                 self.findings.add("mutation", oracle.name, f"changed the dual values it was given, at {label}")
             first = {_content(c) for c in result.columns}
             second = {_content(c) for c in again.columns}
-            if first != second or not _same(result.bound, again.bound):
+            if first != second or not _same(result.bound, again.bound, before):
                 self.findings.add(
                     "not deterministic",
                     oracle.name,
@@ -286,10 +299,12 @@ class Observer:
 # --- small things ----------------------------------------------------------------------------------------------------
 
 
-def _same(first: float | None, second: float | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return first == second or abs(first - second) <= slack(first, second)
+def _same(first: float | None, second: float | None, duals: Any) -> bool:
+    if first is None or second is None or first == second:
+        return first == second
+    # Sums of dual values may be taken in any order: what cancels leaves their rounding.
+    largest = float(np.abs(duals.values).max(initial=0.0)) if isinstance(duals, Duals) else 1.0
+    return abs(first - second) <= TOLERANCES.diagnostic * max(abs(first), abs(second), 1e-3 * largest)
 
 
 def _content(column: Column) -> Hashable:

@@ -9,19 +9,22 @@ mistake it was is told by looking for the one wrong formula under which the orac
 from __future__ import annotations
 
 import copy
+import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.accounts import contributions
 from colgen.activity import activity
 from colgen.branching import BranchingRule, Decision, admits
 from colgen.budget import Budget
 from colgen.columns import Column, Row
-from colgen.crosspricing import NOT_EXACT, TOLERANCE, PricedColumns, beaten, entries, misstated, products
+from colgen.crosspricing import NOT_EXACT, PricedColumns, beaten, entries, forgetful, misstated, products
+from colgen.dual_points import DualPoints
 from colgen.duals import Duals
 from colgen.errors import ColgenError
 from colgen.linear_master import LinearMaster
@@ -34,6 +37,7 @@ from colgen.result import Result, Termination
 from colgen.solution import Solution
 from colgen.stabilization import NoStabilization, Stabilization, Wentges
 from colgen.stop import TimeLimit
+from colgen.tolerances import TOLERANCES
 from colgen.whole_runs import check_own_relaxation, check_proof
 
 Floats = NDArray[np.float64]
@@ -162,13 +166,16 @@ class _Check:
             check_proof(self.proof, self.findings, f"{type(self.problem).__name__}.initial_proof()", runs)
         if self.sessions and self.oracles:
             session = self.sessions[0]
+            self._take_rows(session.master)
             with self.findings.guard("dual points", type(self.problem).__name__):
                 self._price_at_points(session)
             with self.findings.guard("branching", type(self.problem).__name__):
                 self._branch(session, relaxation)
             self._cross_price()
+        self._complete_answers()
         self._check_costs()
         self._check_rows()
+        self._check_answers()
         self.seen.check_unchanged()
         for name in _changed(before, _public_data(self.problem)):
             self.findings.add(
@@ -237,7 +244,9 @@ class _Check:
             )
             return getattr(error, "result", None)
         if result.termination is Termination.NO_BOUND:
-            self.notes.append(f"{what} proved nothing: no oracle stated a bound")
+            silent = not any(c.bound is not None for s in self.sessions for claims in s.claims for c in claims)
+            why = "no oracle stated a bound" if silent else "the bounds that were stated do not meet the objective"
+            self.notes.append(f"{what} proved nothing: {why}")
         return result
 
     def _told(self, number: int, oracle: Pricing, duals: Any, context: PricingContext) -> PricingResult:
@@ -255,20 +264,28 @@ class _Check:
 
     # --- dual points -------------------------------------------------------------------------------------------------
 
+    def _take_rows(self, master: LinearMaster) -> None:
+        """Put all separated rows into the master, whichever run separated them: their dual values must be priced."""
+        with self.findings.guard("separation", "the separated rows"):
+            master.apply(())
+            master.add((), [row for _, row in self.rows])
+        if not self.rows and self.problem.separation():
+            self.notes.append(
+                "no row was separated: what the oracles make of dual values of such rows was not checked (an instance "
+                "whose relaxation is cut shows it)"
+            )
+
     def _price_at_points(self, session: Session) -> None:
         """Price at many dual points besides the engine's own."""
-        master = session.master
-        points = list(self._points(session))
-        order = self.rng.permutation(len(points))
-        # All-zero duals come first: a wrong cost shows best where nothing else counts.
-        order = np.array(sorted(order, key=lambda k: points[k][0] != "all-zero duals"), dtype=int)
-        weights = (1.0, 0.0) if self._has_phase_1(master) else (1.0,)
-        for k in order:
-            label, values, legal = points[k]
+        columns = [column for pool in self.seen.pools for column in pool.values()]
+        points = DualPoints(session.master, columns, self.rng)
+        weights = (1.0, 0.0) if self._has_phase_1(session.master) else (1.0,)
+        for label, values, legal in points.all([c for claims in session.claims for c in claims]):
             if self.left(0.7) == 0.0:
                 break
             for weight in weights:
-                self._ask_all(session, Duals(values.copy(), master.names), weight, (), label, legal)
+                at = points.legal(values, weight) if legal else values.copy()
+                self._ask_all(session, Duals(at, session.master.names), weight, (), label, legal)
 
     def _ask_all(
         self,
@@ -298,50 +315,6 @@ class _Check:
             self.seen.keep(session, number, oracle, duals, context, result, label, legal)
             if legal and self.rng.random() < 0.3:
                 self.seen.again(oracle, duals, context, result, label)
-
-    def _points(self, session: Session) -> Iterator[tuple[str, Floats, bool]]:
-        """Dual points: ``(in words, values, whether their signs are those that the rows allow)``."""
-        master, rng = session.master, self.rng
-        width = master.num_rows
-        sign = master.sense.sign
-        may_rise, may_fall = np.isfinite(master.row_lower), np.isfinite(master.row_upper)
-
-        def legal(values: Floats) -> Floats:
-            values = np.where(may_rise, values, sign * np.minimum(sign * values, 0.0))
-            return np.asarray(np.where(may_fall, values, sign * np.maximum(sign * values, 0.0)))
-
-        def grown(duals: Duals) -> Floats:
-            return np.append(duals.values, np.zeros(width - len(duals.values)))
-
-        costs = [abs(column.cost) for pool in self.seen.pools for column in pool.values()]
-        scale = max([1.0, *costs])
-        yield "all-zero duals", np.zeros(width), True
-        seen = [c for claims in session.claims for c in claims]
-        chosen = [seen[k] for k in rng.permutation(len(seen))[:25]]
-        for claim in chosen:
-            values = grown(claim.duals)
-            size = float(np.abs(values).sum()) / max(width, 1) or 1.0
-            noise = rng.normal(scale=0.5 * size, size=width)
-            yield f"perturbed duals ({claim.label})", legal(values + noise), True
-            yield f"doubled duals ({claim.label})", legal(2.0 * values), True
-            yield f"tenfold duals ({claim.label})", legal(10.0 * values), True
-            yield f"halved duals ({claim.label})", legal(0.5 * values), True
-            for block in {key[0] for key in master.names.keys}:
-                only = np.zeros(width)
-                where = master.names.block(block)
-                only[where] = values[where]
-                yield f"the duals of block {block!r} alone ({claim.label})", legal(only), True
-            # An oracle with the wrong sign returns here what it should have returned at the duals themselves.
-            yield f"negated duals ({claim.label})", -values, False
-        for _ in range(25):
-            yield "random duals", legal(rng.normal(scale=scale, size=width)), True
-            yield "random duals of any sign", rng.normal(scale=scale, size=width), False
-        for position in rng.permutation(width)[:60].tolist():
-            for value in (scale, -scale):
-                unit = np.zeros(width)
-                unit[position] = value
-                allowed = bool((legal(unit) == unit).all())
-                yield f"one dual value, {master.names.keys[position]!r} = {value:g}", unit, allowed
 
     def _has_phase_1(self, master: LinearMaster) -> bool:
         """Whether the engine can come to price with costs counting zero: rows added later bring artificials as well."""
@@ -430,21 +403,20 @@ class _Check:
                 return  # a rule asked about solutions put together at random can come to contradict itself
         with self.findings.guard("branching", "the master under " + ", ".join(map(str, decisions))):
             master.apply(decisions)
-        sign = master.sense.sign
+        points = DualPoints(master, [column for pool in self.seen.pools for column in pool.values()], self.rng)
         seen = [c for claims in session.claims for c in claims if c.legal and c.weight and not c.decisions]
         for k in range(4):
             values = np.zeros(master.num_rows)
             if seen:
                 drawn = seen[int(self.rng.integers(len(seen)))].duals.values
                 values[: len(drawn)] = drawn
-            size = max(1.0, float(np.abs(values).max(initial=0.0)))
             for row in rows:
                 where = master.names.position[row.key]
+                size = max(points.sizes[where], float(np.abs(values).max(initial=0.0)))
                 values[where] = self.rng.uniform(0.2, 1.5) * size * (1.0 if k % 2 else -1.0)
-            values = np.where(np.isfinite(master.row_lower), values, sign * np.minimum(sign * values, 0.0))
-            values = np.where(np.isfinite(master.row_upper), values, sign * np.maximum(sign * values, 0.0))
             label = f"duals of an earlier point under {', '.join(map(str, decisions))}"
-            self._ask_all(session, Duals(values, master.names), 1.0, decisions, label, legal=True)
+            at = Duals(points.legal(values, 1.0), master.names)
+            self._ask_all(session, at, 1.0, decisions, label, legal=True)
 
     # --- every column at every point ---------------------------------------------------------------------------------
 
@@ -456,7 +428,8 @@ class _Check:
                 claims, pool = session.claims[number], self.seen.pools[number].values()
                 if claims and pool:
                     table = PricedColumns(session.master, pool, self.seen.doubtful[number])
-                    faults += [fault for fault in (misstated(session.master, claims), beaten(table, claims)) if fault]
+                    found = [fault for fault in (misstated(table, claims), beaten(table, claims)) if fault]
+                    faults += found or [fault for fault in (forgetful(table, claims),) if fault]
             explained = any(fault.kind not in (NOT_EXACT, "reduced cost") for fault in faults)
             for fault in faults:
                 if not (explained and fault.kind == NOT_EXACT):  # the same mistake, seen at too few points to be named
@@ -467,6 +440,12 @@ class _Check:
     def _collect_answers(self, whole: Result | None) -> None:
         if whole is not None and whole.solution is not None and whole.solution not in self.answers:
             self.answers.append(whole.solution)
+
+    def _complete_answers(self) -> None:
+        """Where no run found an answer, one of all columns seen."""
+        if not self.answers and self.sessions:
+            answer = self._answer_with(self.sessions[0].master, None)
+            self.answers += [] if answer is None else [answer]
         if not self.answers:
             name = type(self.problem).__name__
             self.notes.append(f"no answer was found in time: {name}.answer() and the separated rows were not checked")
@@ -505,31 +484,76 @@ class _Check:
                 "only if such costs always add up to a multiple"
             )
 
-    def _answer_with(self, master: LinearMaster, column: Column) -> Solution | None:
-        """A whole solution of the columns at hand that uses a given one."""
+    def _answer_with(self, master: LinearMaster, column: Column | None) -> Solution | None:
+        """A whole solution of the columns at hand, one that uses a given one; no separation may object to it."""
         answer: Solution | None = None
         with self.findings.guard("answer", "the restricted master with integer columns"):
             master.apply(())
             for pool_number, pool in enumerate(self.seen.pools):
                 master.add(list(pool.values()), (), pool_number)
-            master.fix({column.identity: 1.0})
+            master.fix({} if column is None else {column.identity: 1.0})
             solved = master.solve(Budget(2.0))
             if solved.duals is not None and solved.phase == 2:
                 answer = master.solve_integer(2.0)[0]
             master.fix({})
+        if answer is not None and any(separator.separate(answer) for separator in self.problem.separation()):
+            return None  # it breaks rows that come when they are broken
         return answer
 
     def _check_rows(self) -> None:
         """Separated rows hold for every answer."""
         for name, row in self.rows:
             for answer in self.answers:
-                here = activity(row, answer)
-                if here.violation > TOLERANCE:
+                found = activity(row, answer)
+                if found.violation > TOLERANCES.diagnostic:
                     self.findings.add(
                         "separation",
                         name,
                         f"the row {row.key!r} cuts off an answer of objective {answer.objective:g}: its activity there "
-                        f"is {here.value:g}, outside [{row.lower:g}, {row.upper:g}]",
+                        f"is {found.value:g}, outside [{row.lower:g}, {row.upper:g}]",
+                    )
+
+    def _check_answers(self) -> None:
+        """Answers keep to what oracles say of all their columns in an answer: the multiplicity, and stated totals."""
+        for answer in self.answers:
+            owners = [[k for k, pool in enumerate(self.seen.pools) if c.identity in pool] for c, _ in answer.columns]
+            if any(len(found) != 1 for found in owners):
+                continue  # a column of none, or of several: nobody can say whose limit it counts against
+            for number, oracle in enumerate(self.oracles):
+                used = [pair for pair, (k,) in zip(answer.columns, owners, strict=True) if k == number]
+                self._check_multiplicity(oracle, answer, used)
+                with self.findings.guard("total", oracle.name):
+                    self._check_totals(number, oracle, answer, used)
+
+    def _check_multiplicity(self, oracle: Pricing, answer: Solution, used: Sequence[tuple[Column, float]]) -> None:
+        count = sum(value for column, value in used if math.isinf(column.upper))
+        if count > oracle.multiplicity + TOLERANCES.diagnostic * max(1.0, count):
+            self.findings.add(
+                "multiplicity",
+                oracle.name,
+                f"says that an answer uses at most {oracle.multiplicity:g} of its columns, but the answer of objective "
+                f"{answer.objective:g} uses {count:g}: dual bounds would not be valid",
+            )
+
+    def _check_totals(
+        self, number: int, oracle: Pricing, answer: Solution, used: Sequence[tuple[Column, float]]
+    ) -> None:
+        for session in self.sessions:
+            pairs = [(column, value, entries(session.master, column)) for column, value in used]
+            for claim in session.claims[number]:
+                if claim.total is None or not claim.legal or not admits(claim.decisions, answer):
+                    continue
+                found, size = 0.0, abs(claim.total)
+                for column, value, pair in pairs:
+                    parts = contributions(column, pair, claim.duals, claim.weight).values()
+                    found, size = found + value * sum(parts), size + abs(value) * sum(map(abs, parts))
+                if session.master.sense.is_better(found, claim.total, TOLERANCES.diagnostic * size):
+                    self.findings.add(
+                        "total",
+                        oracle.name,
+                        f"says that the reduced costs of its columns in an answer sum to nothing better than "
+                        f"{claim.total:g}, but in the answer of objective {answer.objective:g} they sum to {found:g}, "
+                        f"at {claim.label}",
                     )
 
 
@@ -537,14 +561,14 @@ class _Check:
 
 
 def _off_grid(value: float, step: float) -> bool:
-    return abs(value / step - round(value / step)) > TOLERANCE * max(1.0, abs(value / step))
+    return abs(value / step - round(value / step)) > TOLERANCES.diagnostic * max(1.0, abs(value / step))
 
 
 def _public_data(problem: Problem) -> dict[str, Any]:
-    """The problem's public attributes of plain data and arrays; what begins with an underscore may be a cache."""
+    """The problem's public containers of data; what begins with an underscore may be a cache, a number may count."""
     found = {}
     for name, value in getattr(problem, "__dict__", {}).items():
-        if not name.startswith("_") and isinstance(value, np.ndarray | list | dict | tuple | set | int | float | str):
+        if not name.startswith("_") and isinstance(value, np.ndarray | list | dict | tuple | set):
             try:
                 found[name] = copy.deepcopy(value)
             except Exception:  # not plain data after all
@@ -562,7 +586,10 @@ def _equal(first: Any, second: Any) -> bool:
             same = first.shape == second.shape and first.dtype == second.dtype
             return same and bool(((first == second) | ((first != first) & (second != second))).all())
         if isinstance(first, dict):
-            return first.keys() == second.keys() and all(_equal(v, second[k]) for k, v in first.items())
+            # One that only grows is a memory of what was worked out.
+            return first.keys() <= second.keys() and all(_equal(v, second[k]) for k, v in first.items())
+        if isinstance(first, set):
+            return bool(first <= second)
         if isinstance(first, list | tuple):
             return len(first) == len(second) and all(map(_equal, first, second))
         return bool(first == second) or not isinstance(first, int | float | str | set)
