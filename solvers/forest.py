@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
@@ -78,8 +79,50 @@ def from_parents(starts: Offsets, parent: Ints, table: Ints) -> Forest:
     parent = as_indices(parent, "parent", upper=np.size(parent), low=NONE, shape=("nodes",), dtype=np.int32)
     starts = as_offsets(starts, "starts", total=len(parent), empty=False)
     table = as_integers(table, "table", shape=parent.shape, low=0, dtype=np.int32)
-    ends = np.repeat(starts[1:], np.diff(starts))
+    _check_parents(starts, parent)
+    # Children in the order of their numbers: each is followed by the next node that has the same parent.
+    inner = np.flatnonzero(parent != NONE)
+    inner = inner[np.argsort(parent[inner], kind="stable")].astype(np.int32)
+    is_first = np.append(True, np.diff(parent[inner]) != 0)[: len(inner)]
+    first_child, next_sibling = (np.full(len(parent), NONE, dtype=np.int32) for _ in range(2))
+    first_child[parent[inner[is_first]]] = inner[is_first]
+    next_sibling[inner[:-1][~is_first[1:]]] = inner[1:][~is_first[1:]]
+    return Forest(starts, parent, first_child, next_sibling, table)
+
+
+def checked(forest: Forest, tables: int) -> Forest:
+    """The same, after a look at every number: kernels follow them wherever they point.
+
+    Parameters
+    ----------
+    tables
+        How many there are.
+
+    Raises
+    ------
+    ArrayError
+        Naming what is wrong.
+    """
+    num = np.size(forest.parent)
+    parent = as_indices(forest.parent, "parent", upper=num, low=NONE, shape=("nodes",), dtype=np.int32)
+    starts = as_offsets(forest.starts, "starts", total=num, empty=False)
+    _check_parents(starts, parent)
+    first_child, next_sibling = (
+        as_indices(array, name, upper=num, low=NONE, shape=(num,), dtype=np.int32)
+        for array, name in ((forest.first_child, "first_child"), (forest.next_sibling, "next_sibling"))
+    )
+    if not _are_children(parent, first_child, next_sibling):
+        raise ArrayError("first_child, next_sibling: expected each node but the roots once, among its parent's")
+    table = as_integers(forest.table, "table", shape=(num,), dtype=np.int32)
+    as_indices(table[parent != NONE], "table of nodes that have a parent", upper=tables)
+    return Forest(starts, parent, first_child, next_sibling, table)
+
+
+def _check_parents(starts: Offsets, parent: Ints) -> None:
+    if not len(parent):
+        raise ArrayError("parent: expected one node or more, got none")
     nodes = np.arange(len(parent))
+    ends = np.repeat(starts[1:], np.diff(starts))
     fine = np.where(nodes == ends - 1, parent == NONE, (parent > nodes) & (parent < ends))
     if not fine.all():
         node = int(np.argmin(fine))
@@ -87,11 +130,19 @@ def from_parents(starts: Offsets, parent: Ints, table: Ints) -> Forest:
             "parent: expected a later node of the same tree, and none for its last node, "
             f"got {parent[node]} at [{node}]"
         )
-    first_child = np.full(len(parent), NONE, dtype=np.int32)
-    next_sibling = np.full(len(parent), NONE, dtype=np.int32)
-    for node in range(len(parent) - 1, -1, -1):
-        above = parent[node]
-        if above != NONE:
-            next_sibling[node] = first_child[above]
-            first_child[above] = node
-    return Forest(starts, parent, first_child, next_sibling, table)
+
+
+@njit(cache=True)
+def _are_children(parent: Ints, first_child: Ints, next_sibling: Ints) -> bool:
+    """Whether the lists of children hold each node that has a parent once, in its parent's list."""
+    count = 0
+    for node in range(len(parent)):
+        child, before = first_child[node], NONE
+        while child != NONE:
+            if parent[child] != node or child <= before:  # which also ends a list that leads back
+                return False
+            count += 1
+            before = child
+            child = next_sibling[child]
+        count += parent[node] == NONE and next_sibling[node] == NONE
+    return count == len(parent)

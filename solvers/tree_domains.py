@@ -17,6 +17,14 @@ algorithm, where nothing can be left out.
 With a slack Δ, labels stay whose left side exceeds the right one by more than -Δ: then every labelling whose score is
 above the optimum less Δ has all its labels in the domains.
 
+What rounding may have done is part of the slack, so that what is left out is left out by proof, in single precision
+too; what stays is then compared in double precision.  F is counted from the best label's, so that numbers do not grow
+along a tree.  Let u be half the distance from 1 to the next number, T the largest |τ|, a the sum of T - min F_c over
+the children c of a node, F_c over c's domain, and k the sums in which a number takes part.  Then the error that a node
+adds to F(x') or F(x) is at most u k (|θ(x)| + 3 a + 4 T) for the best label x, and for every x' that exchanging leaves
+in doubt at all: partial sums are no larger (|θ(x')| is at most |F(x')| + a, and F(x') at least F(x) - 4 T; what lies
+below F(x) - 4 T has a margin of half its distance).  The errors of the nodes below add up.
+
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), whose rule (14)
 bounds the same difference by separate maxima and minima over the neighbours' labels; for exchange of one label by
 another Goldstein, Efficient rotamer elimination applied to protein side-chains (1994).
@@ -31,9 +39,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.forest import NONE, Forest, Ints, Offsets
+from solvers.magnitudes import largest
 from solvers.vectors import WIDTH, above, lowest_bit, padded, reaching, row_max, sum_rows
 
 Scores = NDArray[Any]
+Values = NDArray[np.float64]
 
 
 class Domains(NamedTuple):
@@ -46,7 +56,7 @@ class Domains(NamedTuple):
     labels
         One an entry.
     below
-        F of the entry's node and label, in the precision of the scores.
+        F of the entry's node and label, in double precision where a sweep has found it, less F of the node's best.
     """
 
     starts: Offsets
@@ -108,11 +118,13 @@ def _exchange(table: Scores, out: Scores) -> None:
                 out[x, other] = gain
 
 
-def sweep(forest: Forest, scores: Scores, tables: Scores, exchanges: Scores, slack: Scores | None = None) -> Domains:
-    """The labels that a best labelling may need, by one sweep from the leaves to the roots.
+class Sweep:
+    """One sweep from the leaves to the roots, which can be made in pieces.
 
     Parameters
     ----------
+    forest
+        Trees, numbered as :mod:`solvers.forest` says.
     scores
         θ, shape (nodes, labels), C order, float32 or float64; -inf forbids a label.
     tables
@@ -121,16 +133,93 @@ def sweep(forest: Forest, scores: Scores, tables: Scores, exchanges: Scores, sla
         E of the tables, see :func:`exchange`.
     slack
         Δ of each tree; without any, domains keep what the optimum needs.
+    size
+        The largest magnitude of the finite numbers among ``tables``, found if it is not given.
 
-    Returns
-    -------
-    Domains
-        At least one label a node; where no labelling has a finite score, one whose ``below`` is -inf.
+    Attributes
+    ----------
+    doubtful
+        Labels that were kept for what rounding may have done, and for nothing else.
     """
-    starts = np.empty(forest.num_nodes + 1, dtype=np.int64)
-    slack = np.zeros(len(forest.starts) - 1) if slack is None else slack
-    labels, below = _sweep(forest, scores, tables, exchanges, slack.astype(scores.dtype), starts)
-    return Domains(starts, labels[: starts[-1]], below[: starts[-1]])
+
+    def __init__(
+        self,
+        forest: Forest,
+        scores: Scores,
+        tables: Scores,
+        exchanges: Scores,
+        slack: Values | None = None,
+        size: float | None = None,
+    ) -> None:
+        self._model = (forest, scores, tables, exchanges)
+        self._slack = np.zeros(len(forest.starts) - 1) if slack is None else np.asarray(slack, dtype=np.float64)
+        self._size = largest(tables) if size is None else size
+        capacity = 2 * len(scores) + exchanges.shape[1]
+        self._starts = np.zeros(forest.num_nodes + 1, dtype=np.int64)
+        self._labels = np.empty(capacity, dtype=np.int32)
+        self._near = np.empty(capacity, dtype=scores.dtype)
+        self._below = np.empty(capacity)
+        self._lowest = np.empty(forest.num_nodes)
+        self._position = np.zeros(4, dtype=np.int64)
+        self._error = np.zeros(1)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the sweep has passed."""
+        return int(self._position[0])
+
+    @property
+    def is_done(self) -> bool:
+        return self.nodes == len(self._starts) - 1
+
+    @property
+    def trees(self) -> int:
+        """How many trees it has finished."""
+        return int(self._position[2])
+
+    @property
+    def doubtful(self) -> int:
+        return int(self._position[3])
+
+    def advance(self, nodes: int) -> None:
+        """Pass so many more nodes, or all that are left."""
+        end = min(self.nodes + nodes, len(self._starts) - 1)
+        self._labels, self._near, self._below = _sweep(
+            *self._model,
+            self._slack,
+            self._size,
+            end,
+            self._starts,
+            self._labels,
+            self._near,
+            self._below,
+            self._lowest,
+            self._position,
+            self._error,
+        )
+
+    @property
+    def domains(self) -> Domains:
+        """Of all nodes that were passed: at least one label each.
+
+        Where no labelling below has a finite score, it is one whose ``below`` is -inf.
+        """
+        end = int(self._position[1])
+        return Domains(self._starts, self._labels[:end], self._below[:end])
+
+
+def sweep(
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    exchanges: Scores,
+    slack: Values | None = None,
+    size: float | None = None,
+) -> Domains:
+    """The labels that a best labelling may need, by one sweep from the leaves to the roots; see :class:`Sweep`."""
+    whole = Sweep(forest, scores, tables, exchanges, slack, size)
+    whole.advance(forest.num_nodes)
+    return whole.domains
 
 
 @njit(cache=True)
@@ -169,25 +258,33 @@ def add_message(
 
 @njit(cache=True)
 def _sweep(
-    forest: Forest, scores: Scores, tables: Scores, exchanges: Scores, slack: Scores, starts: Offsets
-) -> tuple[Ints, Scores]:
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    exchanges: Scores,
+    slack: Values,
+    size: float,
+    end: int,
+    starts: Offsets,
+    labels: Ints,
+    near: Scores,
+    below: Values,
+    lowest: Values,
+    position: Offsets,
+    errors: Values,
+) -> tuple[Ints, Scores, Values]:
+    """Go on to node ``end``; ``near`` is F in the precision of the scores, ``below`` in double precision."""
     num, width = scores.shape[1], exchanges.shape[1]
-    capacity = 4 * len(scores) + width
-    labels = np.empty(capacity, dtype=np.int32)
-    below = np.empty(capacity, dtype=scores.dtype)
     row = np.full(width, -np.inf, dtype=scores.dtype)  # F of the node, padded
     scratch = np.empty(num, dtype=scores.dtype)
-    entry, tree = 0, 0
-    starts[0] = 0
-    for node in range(len(scores)):
-        if entry + width > capacity:
-            capacity *= 2
-            more_labels = np.empty(capacity, dtype=np.int32)
-            more_below = np.empty(capacity, dtype=scores.dtype)
-            more_labels[:entry] = labels[:entry]
-            more_below[:entry] = below[:entry]
-            labels, below = more_labels, more_below
+    epsilon = np.float64(np.finfo(scores.dtype).eps)
+    node, entry, tree, doubtful = position[0], position[1], position[2], position[3]
+    error = errors[0]
+    while node < end:
+        if entry + width > len(labels):
+            labels, near, below = _longer(labels, near, below, entry)
         child = forest.first_child[node]
+        reach, sums = 0.0, 4
         if child == NONE:
             for y in range(num):
                 row[y] = scores[node, y]
@@ -195,14 +292,16 @@ def _sweep(
         elif starts[child + 1] - starts[child] == 1 and forest.next_sibling[child] == NONE:
             # What happens at most nodes of chains.
             only = starts[child]
-            best = sum_rows(below[only], tables, forest.table[child] * num + labels[only], scores, node, row)
+            best = sum_rows(near[only], tables, forest.table[child] * num + labels[only], scores, node, row)
+            reach, sums = size - lowest[child], 6
         else:
             for y in range(num):
                 row[y] = scores[node, y]
             while child != NONE:
                 add_message(
-                    tables, forest.table[child] * num, labels, below, starts[child], starts[child + 1], scratch, row
+                    tables, forest.table[child] * num, labels, near, starts[child], starts[child + 1], scratch, row
                 )
+                reach, sums = reach + size - lowest[child], sums + 2
                 child = forest.next_sibling[child]
             best = row_max(row)
         label = 0
@@ -211,29 +310,91 @@ def _sweep(
             if bits:
                 label = k + lowest_bit(bits)
                 break
+        first = entry
         labels[entry] = label
-        below[entry] = best
         entry += 1
-        if forest.parent[node] != NONE:
-            i = forest.table[node] * num + label
-            for k in range(0, width, WIDTH):
-                bits = above(row, k, exchanges, i, best - slack[tree])
-                while bits:
-                    other = k + lowest_bit(bits)
-                    labels[entry] = other
-                    below[entry] = row[other]
-                    entry += 1
-                    bits &= bits - 1
-        else:
-            if slack[tree] > 0:
-                for other in range(num):
-                    if other != label and row[other] > best - slack[tree]:
+        if best > -np.inf:
+            # Twice the bound of the module's head, for two sums are compared; u is half of epsilon.
+            error += epsilon * sums * (abs(np.float64(scores[node, label])) + 3.0 * reach + 4.0 * size)
+            least = np.float64(best) - slack[tree]
+            bound = scores.dtype.type(least - error)
+            if forest.parent[node] != NONE:
+                i = forest.table[node] * num + label
+                for k in range(0, width, WIDTH):
+                    bits = above(row, k, exchanges, i, bound)
+                    while bits:
+                        other = k + lowest_bit(bits)
                         labels[entry] = other
-                        below[entry] = row[other]
                         entry += 1
+                        doubtful += np.float64(row[other]) + np.float64(exchanges[i, other]) <= least
+                        bits &= bits - 1
+            else:
+                for k in range(0, width, WIDTH):
+                    bits = reaching(row, k, bound)
+                    while bits:
+                        other = k + lowest_bit(bits)
+                        if other != label and row[other] > -np.inf:
+                            labels[entry] = other
+                            entry += 1
+                        bits &= bits - 1
+        near[first] = best if best == -np.inf else best - best
+        below[first] = near[first]
+        lowest[node] = 0.0
+        if entry - first > 1:
+            for k in range(first, entry):
+                near[k] = row[labels[k]] - best
+                below[k] = inside(forest, scores, tables, starts, labels, below, node, labels[k])
+                lowest[node] = min(lowest[node], np.float64(near[k]))
+            highest = below[first]
+            for k in range(first + 1, entry):
+                highest = max(highest, below[k])
+            for k in range(first, entry):
+                below[k] -= highest
+        node += 1
+        starts[node] = entry
+        if forest.parent[node - 1] == NONE:
             tree += 1
-        starts[node + 1] = entry
-    return labels, below
+            error = 0.0
+    position[0], position[1], position[2], position[3] = node, entry, tree, doubtful
+    errors[0] = error
+    return labels, near, below
+
+
+@njit(cache=True)
+def _longer(labels: Ints, near: Scores, below: Values, entry: int) -> tuple[Ints, Scores, Values]:
+    """Arrays with twice the room."""
+    more_labels = np.empty(2 * len(labels), dtype=labels.dtype)
+    more_near = np.empty(2 * len(labels), dtype=near.dtype)
+    more_below = np.empty(2 * len(labels), dtype=below.dtype)
+    more_labels[:entry] = labels[:entry]
+    more_near[:entry] = near[:entry]
+    more_below[:entry] = below[:entry]
+    return more_labels, more_near, more_below
+
+
+@njit(cache=True)
+def inside(
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    starts: Offsets,
+    labels: Ints,
+    below: Values,
+    node: int,
+    label: int,
+) -> float:
+    """F of a label in double precision, over the domains of the node's children."""
+    num = scores.shape[1]
+    total = np.float64(scores[node, label])
+    child = forest.first_child[node]
+    while child != NONE:
+        first_row = forest.table[child] * num
+        most = -np.inf
+        for k in range(starts[child], starts[child + 1]):
+            most = max(most, below[k] + np.float64(tables[first_row + labels[k], label]))
+        total += most
+        child = forest.next_sibling[child]
+    return total
 
 
 @njit(cache=True)

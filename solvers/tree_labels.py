@@ -205,3 +205,90 @@ def best_flips(forest: Forest, scores: Scores, tables: Scores, labels: Ints, val
             for x in range(num):
                 if x != labels[node] and row[x] > -np.inf:
                     out[tree] = min(out[tree], row[labels[node]] - row[x])
+
+
+@njit(cache=True)
+def score_labels(forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values) -> None:
+    """Scores of labellings of all trees, summed in double precision with what each sum loses.
+
+    Parameters
+    ----------
+    labels
+        Of all nodes; a tree with a label ``NONE`` has no labelling.
+    values
+        One a tree, written: -inf where there is no labelling, or a forbidden label or pair.
+    """
+    num = scores.shape[1]
+    for tree in range(len(values)):
+        total, lost = 0.0, 0.0
+        for node in range(forest.starts[tree], forest.starts[tree + 1]):
+            label = labels[node]
+            if label == NONE:
+                total = -np.inf
+                break
+            parent = forest.parent[node]
+            for part in range(2):
+                if part == 0:
+                    term = np.float64(scores[node, label])
+                elif parent == NONE or labels[parent] == NONE:
+                    break
+                else:
+                    term = np.float64(tables[forest.table[node] * num + label, labels[parent]])
+                after = total + term
+                if abs(total) >= abs(term):
+                    lost += (total - after) + term
+                else:
+                    lost += (term - after) + total
+                total = after
+            if total == -np.inf:
+                break
+        values[tree] = total if total == -np.inf else total + lost
+
+
+@njit(cache=True)
+def greedy_labels(forest: Forest, scores: Scores, tables: Scores, first: int, end: int, labels: Ints) -> None:
+    """Label some trees from their leaves to their roots, each node as is best with what is below; O(nodes · labels).
+
+    Parameters
+    ----------
+    first, end
+        The trees from the one up to the other.
+    labels
+        Of all nodes, written for these trees.
+    """
+    num = scores.shape[1]
+    row = np.empty(num, dtype=scores.dtype)
+    for node in range(forest.starts[first], forest.starts[end]):
+        for x in range(num):
+            row[x] = scores[node, x]
+        child = forest.first_child[node]
+        while child != NONE:
+            i = forest.table[child] * num + labels[child]
+            for x in range(num):
+                row[x] += tables[i, x]
+            child = forest.next_sibling[child]
+        labels[node] = np.argmax(row)
+
+
+@njit(cache=True)
+def have_labellings(forest: Forest, scores: Scores, tables: Scores, trees: Offsets) -> NDArray[np.bool_]:
+    """Which of some trees have a labelling without a forbidden label or pair; O(nodes · labels²) of these."""
+    num = scores.shape[1]
+    out = np.zeros(len(trees), dtype=np.bool_)
+    for k in range(len(trees)):
+        first, end = forest.starts[trees[k]], forest.starts[trees[k] + 1]
+        possible = np.zeros((end - first, num), dtype=np.bool_)
+        for node in range(first, end):
+            for y in range(num):
+                good = scores[node, y] > -np.inf
+                child = forest.first_child[node]
+                while good and child != NONE:
+                    good = False
+                    for x in range(num):
+                        if possible[child - first, x] and tables[forest.table[child] * num + x, y] > -np.inf:
+                            good = True
+                            break
+                    child = forest.next_sibling[child]
+                possible[node - first, y] = good
+        out[k] = possible[end - first - 1].any()
+    return out

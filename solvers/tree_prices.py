@@ -101,6 +101,7 @@ def price(
     member: Flags,
     active: Offsets,
     values: Values,
+    size: float,
     shares: Values,
     beyond: Values,
     split: bool,
@@ -117,6 +118,8 @@ def price(
         max_y τ(x, y) and max_x τ(x, y), shape (tables, labels), padded by -inf to a multiple of 16.
     values
         Of the trees' best labellings.
+    size
+        The largest magnitude among scores and tables: with that of a tree's value, what rounding is relative to.
     split
         Compute with halved local scores, equation (9), where messages flow one way; the same up to rounding.
     best_on
@@ -146,7 +149,7 @@ def price(
     rounding = 16 * np.finfo(scores.dtype).eps
     for tree in active:
         first, root = forest.starts[tree], forest.starts[tree + 1] - 1
-        tolerance = scores.dtype.type(rounding * (1.0 + abs(values[tree])))
+        tolerance = scores.dtype.type(rounding * (size + abs(values[tree])))
         gap = 0.0
         for node in range(first, root + 1):
             parent = forest.parent[node]

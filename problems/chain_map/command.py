@@ -20,7 +20,6 @@ from problems.chain_map.demo import many_labels, tagged_sentences
 from problems.chain_map.drawing import draw_labelling
 from problems.chain_map.experiment import bench_chain_map
 from problems.chain_map.instance import Instance
-from problems.chain_map.labellings import Labellings
 from problems.chain_map.reading import is_model, precision, read_instance, score_batches, score_instance
 from problems.chain_map.template import ChainMAP
 from problems.chain_map.training import train_from_folder
@@ -82,19 +81,15 @@ def _solve_all(
     if "sentence" in options:
         return None
     batches = score_batches(material, model, options)
-    return itertools.chain.from_iterable(
-        _solved(instance, solve(ChainMAP(instance), stop=stop)) for instance in batches
-    )
+    return itertools.chain.from_iterable(_solved(ChainMAP(instance), stop) for instance in batches)
 
 
-def _solved(instance: Instance, result: Result) -> Iterator[Solved]:
+def _solved(problem: ChainMAP, stop: Sequence[StopRule]) -> Iterator[Solved]:
     """Each sentence of a batch."""
-    answer = result.answer
-    if answer is None:  # stopped before the first labelling
-        nothing = np.full(instance.forest.num_nodes, -1, dtype=np.int32), np.full(instance.num_trees, -np.inf)
-        answer = Labellings(instance.forest.starts, *nothing, np.full(instance.num_trees, np.inf))
-    for k, labels in enumerate(answer):
-        value, bound = float(answer.values[k]), float(answer.bounds[k])
+    result = solve(problem, stop=stop)
+    instance, found = problem.instance, problem.labellings()
+    for k, labels in enumerate(found):
+        value, bound = float(found.values[k]), float(found.bounds[k])
         proved = Termination.OPTIMAL if value > -math.inf else Termination.INFEASIBLE
         yield Solved(
             [_line(instance, labels, k)],

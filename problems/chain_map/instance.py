@@ -16,11 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.arrays import reading
 from colgen.errors import InputError
 from colgen.files import writing
+from colgen.tolerances import power_of_two
 from problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
-from solvers.arrays import as_floats, as_indices, as_integers
-from solvers.forest import NONE, Forest, chains, from_parents
+from solvers.arrays import ArrayError, as_floats, as_indices, as_integers
+from solvers.forest import NONE, Forest, chains, checked, from_parents
+from solvers.tree_labels import score_labels
 
 Ints = NDArray[np.int32]
+
+_SAMPLE = 16
+"""So many nodes, and rows of pairs, say how large differences are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +43,18 @@ class Instance:
     scores
         θ, shape (nodes, labels), float32 or float64; -inf forbids a label.
     pairwise
-        τ, of the same type.
+        τ, of the same type: where the types differ, both become float64, unless nothing is lost in float32.
     labels
         Names of the labels; numbers if there are none.
     nodes
         Names of the nodes in the order of the rows of ``scores``: words, nodes of a graph.
+    size
+        The largest magnitude of the finite scores of labels.
 
     Raises
     ------
     InputError
-        If shapes do not fit each other, or a score is NaN or +inf.
+        If shapes do not fit each other, the forest is none, or a score is NaN, +inf, or so large that sums could be.
     """
 
     forest: Forest
@@ -56,7 +63,14 @@ class Instance:
     labels: tuple[Hashable, ...] = ()
     nodes: tuple[Hashable, ...] = field(default=(), repr=False)
 
+    size: float = field(default=0.0, init=False, repr=False)
+
     def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "forest", checked(self.forest, len(self.pairwise.tables)))
+        except ArrayError as error:
+            raise InputError(str(error)) from None
+        object.__setattr__(self, "scores", as_scores(self.scores, "scores of labels"))
         num = self.forest.num_nodes
         if self.scores.ndim != 2 or len(self.scores) != num or not num:
             raise InputError(f"expected scores of shape ({num}, labels), got the shape {self.scores.shape}")
@@ -65,13 +79,20 @@ class Instance:
                 f"expected as many labels in the scores of nodes as in those of pairs, got {self.scores.shape[1]} and "
                 f"{self.pairwise.num_labels}"
             )
-        check_scores(self.scores, "scores of labels")
+        longest = int(np.diff(self.forest.starts).max())
+        object.__setattr__(self, "size", check_scores(self.scores, "scores of labels", longest))
         if self.labels and len(self.labels) != self.num_labels:
             raise InputError(f"expected {self.num_labels} names of labels, got {len(self.labels)}")
         if self.nodes and len(self.nodes) != num:
             raise InputError(f"expected {num} names of nodes, got {len(self.nodes)}")
-        if self.pairwise.tables.dtype != self.scores.dtype:
-            object.__setattr__(self, "pairwise", self.pairwise.astype(self.scores.dtype))
+        # No score is rounded: of two precisions the higher one is that of all, if it is needed.
+        if self.scores.dtype == np.float64:
+            object.__setattr__(self, "pairwise", self.pairwise.double)
+        elif self.pairwise.single is not None:
+            object.__setattr__(self, "pairwise", self.pairwise.single)
+        else:
+            object.__setattr__(self, "scores", self.scores.astype(np.float64))
+        self.pairwise.check_sums(longest)
 
     # --- making instances --------------------------------------------------------------------------------------------
 
@@ -196,7 +217,7 @@ class Instance:
             table[place[u] if upwards else place[v]] = tables[key]
         together = np.stack([_widen(theta[node][np.newaxis], 1, num)[0] for node in order])
         forest = from_parents(starts, parent, table)
-        pairwise = Pairwise(np.stack(arrays or [np.zeros((num, num))]).astype(together.dtype))
+        pairwise = Pairwise(np.stack(arrays or [np.zeros((num, num), dtype=together.dtype)]))
         return cls(forest, together, pairwise, tuple(labels), tuple(order))
 
     # --- what it is --------------------------------------------------------------------------------------------------
@@ -208,6 +229,17 @@ class Instance:
     @property
     def num_trees(self) -> int:
         return len(self.forest.starts) - 1
+
+    @cached_property
+    def scale(self) -> float:
+        """What labels typically differ by, a power of two: the median, of some nodes and pairs, below the best."""
+        rows = self.scores[:: max(1, len(self.scores) // _SAMPLE)]
+        table = self.pairwise.tables[0]
+        with np.errstate(invalid="ignore"):  # of what is forbidden altogether
+            below = [(part.max(axis=-1, keepdims=True) - part).ravel() for part in (rows, table[:_SAMPLE])]
+        steps = np.concatenate(below).astype(float)
+        steps = steps[np.isfinite(steps) & (steps > 0)]
+        return power_of_two(np.median(steps)) if len(steps) else 1.0
 
     @cached_property
     def is_chains(self) -> bool:
@@ -237,11 +269,9 @@ class Instance:
             raise InputError(f"expected {num} labels, as numbers, got an array of shape {chosen.shape}")
         if chosen.min() < 0 or chosen.max() >= self.num_labels:
             raise InputError(f"expected labels from 0 to {self.num_labels - 1}, got {chosen.min()} to {chosen.max()}")
-        total = self.scores[np.arange(num), chosen].astype(float)
-        inner = np.flatnonzero(self.forest.parent != NONE)
-        tables, above = self.forest.table[inner], chosen[self.forest.parent[inner]]
-        total[inner] += self.pairwise.tables[tables, chosen[inner], above]
-        return np.array([math.fsum(part) for part in np.split(total, self.forest.starts[1:-1])])
+        values = np.empty(self.num_trees)
+        score_labels(self.forest, self.scores, self.pairwise.rows, chosen.astype(np.int32), values)
+        return values
 
     def check(self, labels: ArrayLike) -> float:
         """Score of a labelling, after checking that it uses no forbidden label or pair.

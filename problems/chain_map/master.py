@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -21,15 +22,23 @@ from colgen.sense import Sense
 from colgen.solution import Solution
 from problems.chain_map.instance import Instance
 from problems.chain_map.labellings import LabelledSolution, Labellings, UsedPairs, pair_column
+from problems.chain_map.pieces import Pieces
+from problems.chain_map.pruning import NormalForm
 from solvers.forest import NONE
-from solvers.tree_domains import Domains, count_pairs, sweep
-from solvers.tree_labels import best_flips, best_labels, runner_up
+from solvers.tree_domains import Domains, Sweep, count_pairs
+from solvers.tree_labels import best_flips, best_labels, greedy_labels, runner_up, score_labels
 from solvers.tree_messages import Messages, grow, no_messages, pass_messages
 from solvers.tree_prices import reduced_costs, root_shares, roots_beyond
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
+
+_DOUBTFUL = 4
+"""Where single precision leaves more than one label in doubt for so many nodes, double precision is asked."""
+
+_GRACE, _HURRY = 0.05, 2**22
+"""Seconds for labelling greedily what there was no time for, and how many scores are looked at between two looks."""
 
 
 class Pairs(Sequence[Column]):
@@ -77,6 +86,10 @@ class MessageDuals:
         Numbers of the trees that are not finished.
     values, bounds
         Of all trees: scores of the best labellings within their domains, and dual bounds, which pricing lowers.
+    scores
+        What those labellings score in the instance that the model stands for.
+    size
+        The largest magnitude among the model's scores.
     member
         Shape (nodes, labels): whether a label is in a domain.
     messages
@@ -85,38 +98,57 @@ class MessageDuals:
         Best reduced cost on the edge above each node when it was last priced.
     shares, beyond
         See :func:`solvers.tree_prices.root_shares` and :func:`solvers.tree_prices.roots_beyond`.
+    finished
+        Whether there was time for the messages of all trees.
     """
 
     instance: Instance
     active: Offsets
     values: Floats
     bounds: Floats
+    scores: Floats
+    size: float
     member: NDArray[np.uint8]
     messages: Messages
     best_on: Floats
     shares: Floats
     beyond: Floats
+    finished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SweepDuals:
+    """Dual values of a sweep, which nobody needs any more.
+
+    Attributes
+    ----------
+    finished
+        Whether the sweep came to its end: then no label that was left out has a pair of positive reduced cost.
+    """
+
+    finished: bool
 
 
 class ChainMaster(RestrictedMaster):
     """Many chains or trees at once, each with a restricted domain of labels at every node.
 
     A solve is one call for all trees that are not finished; a tree is finished when pricing finds nothing for it, and
-    is not looked at again.
+    is not looked at again.  What takes long is done in pieces, between which there is a look at the budget.
 
     Parameters
     ----------
     instance
-        What to label.  For domains that grow, no score may be -inf, except of labels that no domain will hold.
+        What to label.
     start
-        None: domains from :func:`solvers.tree_domains.sweep`, which are final, with their messages.  A number k: the k
-        labels of best local score; an array: the one label of each node that it holds.  Pricing makes these grow.
+        None: domains from :func:`solvers.tree_domains.sweep`, which are final.  A number k: the k labels of best local
+        score; an array: the one label of each node that it holds.  Pricing makes these grow.
     both_ways
         Whether dual values are messages in both directions.
     margin
         With final domains: also find second best labellings that lose no more than this, inf: whatever they lose.
-    feasible
-        Which trees have a labelling at all; without it, all that the domains of a sweep show to have one.
+    prepare
+        For domains that grow: makes the model that is searched, which has the instance's best labellings, and in which
+        no score is -inf except of labels that no domain will hold; by default the instance itself.
     """
 
     sense = Sense.MAXIMIZE
@@ -127,31 +159,46 @@ class ChainMaster(RestrictedMaster):
         start: int | Ints | None = None,
         both_ways: bool = True,
         margin: float | None = None,
-        feasible: NDArray[np.bool_] | None = None,
+        prepare: Callable[[], NormalForm] | None = None,
     ) -> None:
         if margin is not None and start is not None:
             raise FormulationError("second best labellings need the domains of a sweep: leave start as None")
         self.instance = instance
+        self.scale = instance.scale
         self.both_ways = both_ways
-        self.active = np.arange(instance.num_trees) if feasible is None else np.flatnonzero(feasible)
         self.labels = np.full(instance.forest.num_nodes, NONE, dtype=np.int32)
         self.values = np.full(instance.num_trees, -np.inf)
         self.bounds = np.full(instance.num_trees, np.inf)
-        if feasible is not None:
-            self.bounds[~feasible] = -np.inf
+        self.active = np.arange(instance.num_trees)
         self.messages: Messages | None = None
         self.rounds = np.zeros(instance.num_trees, dtype=np.int64)
+        self.domains = Domains(np.zeros(instance.forest.num_nodes + 1, dtype=np.int64), self.labels[:0], np.empty(0))
+        self._start = start
+        self._prepare = prepare
         self._margin = margin
         self._second: Labellings | None = None
-        if start is None:
-            self.domains = self._swept()
-        else:
-            self.domains = _best_local(instance, start) if isinstance(start, int) else _single(instance, start)
-            self.member = np.zeros(instance.scores.shape, dtype=np.uint8)
-            sizes = np.diff(self.domains.starts)
-            self.member[np.repeat(np.arange(len(sizes)), sizes), self.domains.labels] = 1
-            self.messages = no_messages(instance.scores)
-            self._best_on = np.zeros(instance.forest.num_nodes)
+        self._scores = self.values  # of the labellings in the instance; `values` are those in the model
+        self._offsets = np.zeros(instance.num_trees)
+        self._is_finished = False
+
+    def _begin(self) -> None:
+        """Set up domains that grow."""
+        start, instance = self._start, self.instance
+        normal = NormalForm(instance, self._offsets, None) if self._prepare is None else self._prepare()
+        self.model, self._offsets = normal.instance, normal.offsets
+        model = self.model
+        if self._prepare is not None:
+            self.bounds[:] = 0.0  # no score is positive
+        if normal.feasible is not None:
+            self.active = np.flatnonzero(normal.feasible)
+            self.bounds[~normal.feasible] = -np.inf
+        self.domains = _best_local(model, start) if isinstance(start, int) else _single(model, np.asarray(start))
+        self.member = np.zeros(model.scores.shape, dtype=np.uint8)
+        sizes = np.diff(self.domains.starts)
+        self.member[np.repeat(np.arange(len(sizes)), sizes), self.domains.labels] = 1
+        self.messages = no_messages(model.scores)
+        self._best_on = np.zeros(model.forest.num_nodes)
+        self._scores = self.values.copy()
 
     @cached_property
     def shares(self) -> Floats:
@@ -163,71 +210,154 @@ class ChainMaster(RestrictedMaster):
         """Share of the roots beyond the edge of each node to its parent."""
         return roots_beyond(self.instance.forest, self.shares)
 
-    def _swept(self, slack: Floats | None = None) -> Domains:
-        pairwise = self.instance.pairwise
-        if slack is None and self._margin is not None and math.isfinite(self._margin):
-            slack = np.full(self.instance.num_trees, float(self._margin))
-        return sweep(self.instance.forest, self.instance.scores, pairwise.rows, pairwise.exchanges, slack)
-
     def solve(self, budget: Budget | None = None) -> MasterSolution:
-        forest, scores, pairwise = self.instance.forest, self.instance.scores, self.instance.pairwise
-        self.rounds[self.active] += 1
-        if self.messages is not None:
-            pass_messages(
-                forest,
-                scores,
-                pairwise.rows,
-                pairwise.transposed_rows,
-                self.domains,
-                self.messages,
-                self.active,
-                self.both_ways,
-            )
-        best_labels(forest, scores, pairwise.rows, self.domains, self.active, self.labels, self.values)
-        if self.messages is None:
-            self.bounds[:] = self.values
-            if self._margin is not None:
-                self._find_runner_up()
+        pieces = Pieces(lambda: budget is not None and budget.expired)
+        duals = self._sweep(pieces) if self._start is None else self._pass_messages(pieces)
         found = self.labellings()
-        if not found.feasible.any():
+        if not (found.bounds > -np.inf).any():
             return MasterSolution(MasterStatus.INFEASIBLE, phase=1)
-        return MasterSolution(MasterStatus.OPTIMAL, found.objective, found, self._duals())
+        if self._start is None and not _is_whole(found):
+            return MasterSolution(MasterStatus.LIMIT, phase=1)  # some trees are neither labelled nor proved infeasible
+        # A tree whose labelling so far has a forbidden pair counts with that pair's score in the model.
+        missing = ~found.feasible & (found.bounds > -np.inf)
+        objective = found.objective + float((self.values + self._offsets)[missing].sum())
+        return MasterSolution(MasterStatus.OPTIMAL, objective, found, duals)
 
-    def _duals(self) -> MessageDuals | None:
-        """None where there is nothing to price."""
-        if self.messages is None:
-            return None
-        return MessageDuals(
-            self.instance,
-            self.active,
-            self.values,
-            self.bounds,
-            self.member,
-            self.messages,
-            self._best_on,
-            self.shares,
-            self.beyond,
-        )
+    # --- domains of a sweep ------------------------------------------------------------------------------------------
 
-    def _find_runner_up(self) -> None:
+    def _sweep(self, pieces: Pieces) -> SweepDuals:
+        """Label all trees, or those that there is time for; what is left is labelled greedily."""
+        if not self._is_finished:
+            instance = self.instance
+            self.rounds += 1
+            slack = None
+            if self._margin is not None and math.isfinite(self._margin):
+                slack = np.full(instance.num_trees, float(self._margin))
+            done = self._swept(pieces, slack)
+            scores, rows = instance.scores, instance.pairwise.rows
+            best_labels(instance.forest, scores, rows, self.domains, np.arange(done), self.labels, self.values)
+            self.bounds[:done] = self.values[:done]
+            self._is_finished = done == instance.num_trees
+            if not self._is_finished:
+                self._label_greedily(done)
+            elif self._margin is not None:
+                self._find_runner_up(pieces)
+        return SweepDuals(self._is_finished)
+
+    def _swept(self, pieces: Pieces, slack: Floats | None) -> int:
+        """Set the domains; returns how many trees were finished."""
+        instance, pairwise = self.instance, self.instance.pairwise
+        arrays = (instance.scores, pairwise.rows, pairwise.exchanges)
+        found = Sweep(instance.forest, *arrays, slack, pairwise.size)
+        pieces.run(found.advance, instance.forest.num_nodes, instance.num_labels**2)
+        if instance.scores.dtype == np.float32 and found.doubtful > instance.forest.num_nodes // _DOUBTFUL:
+            # Single precision does not tell the labels apart: a constant or penalties are large beside the rest.
+            double = pairwise.double
+            scores = instance.scores.astype(float)
+            again = Sweep(instance.forest, scores, double.rows, double.exchanges, slack, double.size)
+            pieces.run(again.advance, instance.forest.num_nodes, instance.num_labels**2)
+            found = again if again.trees >= found.trees else found
+        self.domains = found.domains
+        return found.trees
+
+    def _label_greedily(self, done: int) -> None:
+        """Label the trees from ``done`` on in a hurry, with a bound that looks at every score once."""
+        instance = self.instance
+        forest, scores, pairwise = instance.forest, instance.scores, instance.pairwise
+        deadline = time.monotonic() + _GRACE
+        pieces = Pieces(lambda: time.monotonic() >= deadline)
+        first, num = done, instance.num_trees
+        while first < num and not pieces.stopped:
+            end = int(np.searchsorted(forest.starts, forest.starts[first] + _HURRY // instance.num_labels))
+            end = min(max(end, first + 1), num)
+            greedy_labels(forest, scores, pairwise.rows, first, end, self.labels)
+            a, b = int(forest.starts[first]), int(forest.starts[end])
+            most = scores[a:b].max(axis=1).astype(float)
+            inner = forest.parent[a:b] != NONE
+            most[inner] += pairwise.highest[forest.table[a:b][inner]]
+            self.bounds[first:end] = np.add.reduceat(most, forest.starts[first:end] - a)
+            first = end
+        self.labels[forest.starts[first] :] = NONE
+        score_labels(forest, scores, pairwise.rows, self.labels, self._scores)
+        impossible = np.repeat(self._scores == -np.inf, np.diff(forest.starts))
+        self.labels[impossible] = NONE
+        self.values[done:] = self._scores[done:]
+        # Sums of the bounds and of a labelling that attains them may differ by rounding.
+        self.bounds[done:] = np.maximum(self.bounds[done:], self.values[done:])
+
+    def _find_runner_up(self, pieces: Pieces) -> None:
         instance = self.instance
         rows = instance.pairwise.rows
-        domains = self.domains
+        best = self.domains
         if self._margin == math.inf:
             # The second best loses no more than the best change of one label, if any change is allowed.
             slack = np.empty(instance.num_trees)
             best_flips(instance.forest, instance.scores, rows, self.labels, self.values, slack)
-            rounding = 16 * np.finfo(instance.scores.dtype).eps * (1.0 + np.abs(np.maximum(self.values, -1e30)))
-            domains = self._swept(slack + rounding)
+            done = self._swept(pieces, slack)
+        else:
+            done = instance.num_trees
+        domains, self.domains = self.domains, best
+        if done < instance.num_trees:  # there is no time for them
+            self._is_finished = False
+            return
         labels, values = runner_up(instance.forest, instance.scores, rows, domains)
         self._second = Labellings(instance.forest.starts, labels, values, values)
 
+    # --- domains that grow -------------------------------------------------------------------------------------------
+
+    def _pass_messages(self, pieces: Pieces) -> MessageDuals:
+        if self.messages is None:
+            self._begin()
+        assert self.messages is not None
+        model, messages = self.model, self.messages
+        pairwise, forest = model.pairwise, model.forest
+        self.rounds[self.active] += 1
+
+        def label(active: Offsets) -> None:
+            rows, transposed = pairwise.rows, pairwise.transposed_rows
+            pass_messages(forest, model.scores, rows, transposed, self.domains, messages, active, self.both_ways)
+            best_labels(forest, model.scores, rows, self.domains, active, self.labels, self.values)
+
+        passed = pieces.run_trees(label, self.active, forest.starts, model.num_labels * 64)
+        late = self.active[passed:]
+        unlabelled = late[self.labels[forest.starts[late]] == NONE]
+        if len(unlabelled):
+            # Domains have their first label; it is worth what it is worth.
+            where = np.isin(forest.trees_of(np.arange(forest.num_nodes)), unlabelled)
+            self.labels[where] = self.domains.labels[self.domains.starts[:-1][where]]
+            values = np.empty(model.num_trees)
+            score_labels(forest, model.scores, pairwise.rows, self.labels, values)
+            self.values[unlabelled] = values[unlabelled]
+        score_labels(forest, self.instance.scores, self.instance.pairwise.rows, self.labels, self._scores)
+        return MessageDuals(
+            model,
+            self.active[:passed],
+            self.values,
+            self.bounds,
+            self._scores,
+            max(model.size, model.pairwise.size),
+            self.member,
+            messages,
+            self._best_on,
+            self.shares,
+            self.beyond,
+            passed == len(self.active),
+        )
+
+    # --- what was found ----------------------------------------------------------------------------------------------
+
     def labellings(self, found: Labellings | None = None) -> Labellings:
         """Labellings that a solve found, by default the last, and what is proved by now."""
-        if found is None:
-            starts = self.instance.forest.starts
-            found = Labellings(starts, self.labels.copy(), self.values.copy(), self.bounds.copy(), self._second)
-        return dataclasses.replace(found, bounds=np.minimum(found.bounds, self.bounds))  # pricing comes after a solve
+        starts = self.instance.forest.starts
+        if self._start is None:
+            return found or Labellings(starts, self.labels, self.values, self.bounds, self._second)
+        # Where the model's bound is met so is the instance's; elsewhere both are the model's and an offset.
+        bounds = np.where(self.bounds == self.values, self._scores, self.bounds + self._offsets)
+        bounds = np.maximum(bounds, self._scores)
+        if found is not None:
+            return dataclasses.replace(found, bounds=np.minimum(found.bounds, bounds))  # pricing comes after a solve
+        impossible = np.repeat(self._scores == -np.inf, np.diff(starts))
+        return Labellings(starts, np.where(impossible, NONE, self.labels), self._scores.copy(), bounds)
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
         if rows:
@@ -251,8 +381,8 @@ class ChainMaster(RestrictedMaster):
         # The oracle leaves out what the domains hold and what rounding explains.
         return columns
 
-    def reduced_costs(self, columns: Sequence[Column], duals: MessageDuals | None) -> Floats:
-        if not len(columns) or duals is None:
+    def reduced_costs(self, columns: Sequence[Column], duals: MessageDuals | SweepDuals) -> Floats:
+        if not len(columns) or isinstance(duals, SweepDuals):
             return np.empty(0)
         pairs = columns if isinstance(columns, Pairs) else _as_pairs(columns)
         forest = self.instance.forest
@@ -260,8 +390,8 @@ class ChainMaster(RestrictedMaster):
         values[pairs.nodes] = duals.values[forest.trees_of(pairs.nodes)]
         return reduced_costs(
             forest,
-            self.instance.scores,
-            self.instance.pairwise.rows,
+            duals.instance.scores,
+            duals.instance.pairwise.rows,
             duals.messages,
             values,
             duals.shares,
@@ -279,7 +409,7 @@ class ChainMaster(RestrictedMaster):
         return LabelledSolution(found.objective, UsedPairs(self.instance.forest, found.labels), labellings=found)
 
     def is_whole(self, solved: MasterSolution) -> bool:
-        return True
+        return _is_whole(solved.values)
 
     def made_whole(self, solution: Solution) -> Solution:
         return solution
@@ -293,6 +423,11 @@ class ChainMaster(RestrictedMaster):
     def num_rows(self) -> int:
         """Labels in domains: one row each."""
         return len(self.domains.labels)
+
+
+def _is_whole(found: Labellings) -> bool:
+    """Whether every tree is labelled, or proved to have no labelling."""
+    return bool((found.feasible | (found.bounds == -np.inf)).all())
 
 
 def _best_local(instance: Instance, count: int) -> Domains:

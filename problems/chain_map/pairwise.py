@@ -10,10 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.errors import InputError
 from solvers.arrays import ArrayError, as_numbers
+from solvers.magnitudes import largest
 from solvers.tree_domains import exchange
 from solvers.vectors import padded
 
 Scores = NDArray[Any]
+Values = NDArray[np.float64]
+
+_ROOM = 64
+"""So many times the sum of a tree's scores are numbers, too."""
 
 _MANY = 16
 """With more tables than this, bounds on them would cost more than what they save."""
@@ -29,18 +34,23 @@ class Pairwise:
         column that of its parent, in chains of the next token.  float32 or float64, anything else becomes float64;
         -inf forbids a pair.
 
+    Attributes
+    ----------
+    size
+        The largest magnitude of the finite scores.
+
     Raises
     ------
     InputError
-        If the shape is another, or a score is NaN or +inf.
+        If the shape is another, or a score is NaN, +inf, or so large that sums could be.
     """
 
     def __init__(self, tables: ArrayLike) -> None:
-        array = as_scores(tables)
+        array = as_scores(tables, "scores of pairs")
         self.tables = array[np.newaxis] if array.ndim == 2 else array
         if self.tables.ndim != 3 or self.tables.shape[1] != self.tables.shape[2] or not self.tables.size:
             raise InputError(f"expected scores of pairs of shape (labels, labels), got the shape {array.shape}")
-        check_scores(self.tables, "scores of pairs")
+        self.size = check_scores(self.tables, "scores of pairs")
 
     @property
     def num_labels(self) -> int:
@@ -50,6 +60,24 @@ class Pairwise:
     def is_bounded(self) -> bool:
         """Whether bounds are computed: not where there is a table an edge, which would have to be read anyway."""
         return len(self.tables) <= _MANY
+
+    @cached_property
+    def highest(self) -> Values:
+        """The best score of each table, -inf where every pair is forbidden."""
+        highest: Values = self.tables.max(axis=(1, 2)).astype(float)
+        return highest
+
+    @cached_property
+    def double(self) -> Pairwise:
+        """The same in double precision."""
+        return self.astype(np.float64)
+
+    @cached_property
+    def single(self) -> Pairwise | None:
+        """The same in single precision, None if a score would be rounded."""
+        with np.errstate(over="ignore"):
+            tables = self.tables.astype(np.float32)
+        return self.astype(np.float32) if (tables == self.tables).all() else None
 
     @cached_property
     def rows(self) -> Scores:
@@ -82,25 +110,42 @@ class Pairwise:
         """max_x τ(x, y), likewise."""
         return _pad(self.tables.max(axis=1))
 
+    def check_sums(self, terms: int) -> None:
+        """Refuse scores of which sums of so many terms are too large for their type."""
+        check_size(self.size, self.tables.dtype, "scores of pairs", terms)
+
     def astype(self, dtype: Any) -> Pairwise:
         """The same in another precision; itself if it has that."""
         return self if self.tables.dtype == dtype else Pairwise(self.tables.astype(dtype))
 
 
-def as_scores(array: ArrayLike) -> Scores:
-    """As float32 or float64, in C order."""
+def as_scores(array: ArrayLike, what: str = "scores") -> Scores:
+    """As float32 or float64, in C order; integers and the like as float64."""
+    if isinstance(array, np.ndarray) and array.dtype in (np.float32, np.float64):
+        return np.ascontiguousarray(array)
     try:
-        if isinstance(array, np.ndarray) and array.dtype == np.float32:
-            return np.ascontiguousarray(array)
-        return as_numbers(array, "scores")
+        return as_numbers(array, what)
     except ArrayError as error:
         raise InputError(str(error)) from None
 
 
-def check_scores(scores: Scores, what: str) -> None:
-    """Refuse scores that are NaN or +inf; ``what`` they are goes into the message."""
-    if not scores.max() < np.inf:  # the maximum of NaN and anything is NaN
-        raise InputError(f"expected {what} that are numbers or -inf, got {'NaN' if np.isnan(scores).any() else '+inf'}")
+def check_scores(scores: Scores, what: str, terms: int = 1) -> float:
+    """The largest magnitude of scores, after refusing NaN, +inf, and what sums of so many ``terms`` overflow with.
+
+    ``what`` they are goes into the message.
+    """
+    size = largest(scores)
+    if not size < np.inf:
+        raise InputError(f"expected {what} that are numbers or -inf, got {'NaN' if np.isnan(size) else '+inf'}")
+    check_size(size, scores.dtype, what, terms)
+    return size
+
+
+def check_size(size: float, dtype: Any, what: str, terms: int) -> None:
+    """Refuse scores of this magnitude if sums of so many terms are too large for their type."""
+    most = float(np.finfo(dtype).max) / (_ROOM * terms)
+    if size > most:
+        raise InputError(f"expected {what} of at most {most:.2g}, so that sums are numbers, got one of {size:g}")
 
 
 def _pad(rows: Scores) -> Scores:

@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colgen.pricing import Pricing, PricingContext, PricingResult
 from problems.chain_map.master import Pairs
+from problems.chain_map.pieces import Pieces
 from solvers.tree_prices import price
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Offsets = NDArray[np.int64]
 
 
 class FinishedDomains(Pricing):
@@ -20,7 +26,7 @@ class FinishedDomains(Pricing):
     """
 
     def price(self, duals: Any, context: PricingContext) -> PricingResult:
-        return PricingResult(bound=0.0, total=0.0)
+        return PricingResult(bound=0.0, total=0.0) if duals.finished else PricingResult(cut_off=True)
 
 
 class PairPricing(Pricing):
@@ -48,33 +54,46 @@ class PairPricing(Pricing):
     def price(self, duals: Any, context: PricingContext) -> PricingResult:
         instance, active = duals.instance, duals.active
         pairwise = instance.pairwise
-        nodes, lower, upper, found, priced, looked_at = price(
-            instance.forest,
-            instance.scores,
-            pairwise.rows,
-            pairwise.row_maxima,
-            pairwise.column_maxima,
-            duals.messages,
-            duals.member,
-            active,
-            duals.values,
-            duals.shares,
-            duals.beyond,
-            self._split,
-            duals.best_on,
-            duals.bounds,
-        )
-        self.priced += priced
-        self.looked_at += looked_at
+        parts: list[tuple[Offsets, Ints, Ints, Floats]] = []
+
+        def look(trees: Offsets) -> None:
+            *found, priced, looked_at = price(
+                instance.forest,
+                instance.scores,
+                pairwise.rows,
+                pairwise.row_maxima,
+                pairwise.column_maxima,
+                duals.messages,
+                duals.member,
+                trees,
+                duals.values,
+                duals.size,
+                duals.shares,
+                duals.beyond,
+                self._split,
+                duals.best_on,
+                duals.bounds,
+            )
+            parts.append(tuple(found))  # type: ignore[arg-type]
+            self.priced += priced
+            self.looked_at += looked_at
+
+        pieces = Pieces(lambda: context.budget.expired or context.seconds_left() == 0.0)
+        done = pieces.run_trees(look, active, instance.forest.starts, instance.num_labels * 64)
+        finished = duals.finished and done == len(active)
+        active = active[:done]
+        nodes, lower, upper, found = (np.concatenate(some) for some in zip(*parts, strict=True)) if parts else _NOTHING
         gaps = duals.bounds[active] - duals.values[active]
-        # Numbers of single precision are summed in another order when the engine checks them.
-        single = instance.scores.dtype == np.float32
-        rounding = 64 * float(np.finfo(np.float32).eps) * (1.0 + float(np.abs(duals.values[active]).max(initial=0.0)))
-        bound = float(found.max()) + (rounding if single else 0.0) if len(found) else 0.0
+        bound = float(found.max(initial=0.0))
         pairs = Pairs(nodes, lower, upper)
         if self._gap > 0 and len(found):
             far = np.zeros(len(duals.bounds), dtype=bool)
-            far[active] = gaps > self._gap * np.abs(duals.values[active])
+            far[active] = gaps > self._gap * np.abs(duals.scores[active])
             wanted = far[instance.forest.trees_of(nodes)]
             pairs, found = pairs.where(wanted), found[wanted]
-        return PricingResult(pairs, bound, None if single else found, float(gaps.sum()))
+        if not finished:
+            return PricingResult(pairs, None, found, cut_off=True)
+        return PricingResult(pairs, bound, found, float(gaps.sum()))
+
+
+_NOTHING = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))

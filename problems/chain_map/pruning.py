@@ -1,16 +1,46 @@
-"""Instances made easier: labels forbidden by rule (14), and scores of -inf replaced by finite ones."""
+"""Instances made easier: labels forbidden by rule (14), and numbers that reduced costs can be taken of."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from problems.chain_map.instance import Instance
 from problems.chain_map.pairwise import Pairwise
-from solvers.tree_domains import sweep
+from solvers.forest import NONE
+from solvers.magnitudes import largest
+from solvers.tree_domains import exchange, sweep
+from solvers.tree_labels import best_labels, greedy_labels, score_labels
 from solvers.tree_pruning import prune_by_bounds
+
+Values = NDArray[np.float64]
+
+_UNIT, _SAMPLE = 0.1, 4096
+"""The unit of a model is this quantile of the magnitudes of so many of its scores, at most."""
+
+_WIDE = 2.0**16
+"""A model with larger numbers than so many units may have penalties among its scores."""
+
+
+class NormalForm(NamedTuple):
+    """A model with the same best labellings, for arithmetic with differences.
+
+    Attributes
+    ----------
+    instance
+        In double precision; the best score of each node's labels is zero, and so is that of each table.
+    offsets
+        What each tree's labellings score more in the instance that this is made of.
+    feasible
+        Which trees have a labelling; None if all have.
+    """
+
+    instance: Instance
+    offsets: Values
+    feasible: NDArray[np.bool_] | None
 
 
 def prune(instance: Instance) -> Instance:
@@ -22,27 +52,51 @@ def prune(instance: Instance) -> Instance:
     return dataclasses.replace(instance, scores=scores)
 
 
-def made_finite(instance: Instance) -> tuple[Instance, NDArray[np.bool_] | None]:
-    """An instance without scores of -inf, in double precision, and which of its trees have a labelling.
+def normal_form(instance: Instance) -> NormalForm:
+    """A model with the same best labellings, in which no score is so low that differences would lose the others.
 
-    Reduced costs are differences, which -inf does not have.  Instead of it stands a score so low that no best labelling
-    uses it where there is any other.
-
-    Returns
-    -------
-    instance, feasible
-        The instance itself, and None, where nothing is forbidden.
+    Reduced costs are differences, which -inf does not have, and of which -1e12 leaves nothing.  All scores being at
+    most zero, a label or pair that scores less than some labelling of its tree is in no best one: it may score anything
+    less than that labelling.
     """
-    pairwise = instance.pairwise
-    if instance.scores.min() > -np.inf and pairwise.tables.min() > -np.inf:
-        return instance, None
-    domains = sweep(instance.forest, instance.scores, pairwise.rows, pairwise.exchanges)
-    roots = instance.forest.starts[1:] - 1
-    feasible = domains.below[domains.starts[roots]] > -np.inf
-    scores, tables = instance.scores.astype(float), pairwise.tables.astype(float)
-    size = max(float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) for array in (scores, tables))
-    longest = int(np.diff(instance.forest.starts).max())
-    low = -(1.0 + 4 * longest * size)  # more than all other scores of two labellings can differ by
-    scores[np.isinf(scores)] = low
-    tables[np.isinf(tables)] = low
-    return dataclasses.replace(instance, scores=scores, pairwise=Pairwise(tables)), feasible
+    pairwise, forest = instance.pairwise, instance.forest
+    (scores, offsets), (tables, more) = _below_zero(instance.scores, (1,)), _below_zero(pairwise.tables, (1, 2))
+    inner = forest.parent != NONE
+    offsets[inner] += more[forest.table[inner]]
+    sample = np.concatenate([_sample(scores), _sample(tables)])
+    sample = sample[np.isfinite(sample) & (sample != 0)]
+    unit = float(np.quantile(-sample, _UNIT)) if len(sample) else 0.0
+    lowest, feasible = min(scores.min(), tables.min()), None
+    size = -float(lowest) if lowest > -np.inf else max(largest(scores), largest(tables))
+    if lowest == -np.inf or size > _WIDE * unit:
+        values, rows = np.empty(instance.num_trees), tables.reshape(-1, instance.num_labels)
+        labels = np.empty(forest.num_nodes, dtype=np.int32)
+        greedy_labels(forest, scores, rows, 0, instance.num_trees, labels)
+        score_labels(forest, scores, rows, labels, values)
+        worst = float(values.min())
+        if worst == -np.inf or (size > _WIDE * unit and worst < -size / 8):  # a penalty, which the best may not have
+            exchanges = exchange(tables) if pairwise.is_bounded else pairwise.exchanges.astype(float)
+            domains = sweep(forest, scores, rows, exchanges)
+            best_labels(forest, scores, rows, domains, np.arange(instance.num_trees), labels, values)
+        possible = values > -np.inf
+        feasible = None if possible.all() else possible
+        low = 2.0 * float(values[possible].min(initial=0.0)) - 16.0 * unit
+        low = low if low < 0 else -1.0 if size == 0 else -size
+        np.maximum(scores, low, out=scores)
+        np.maximum(tables, low, out=tables)
+    return NormalForm(
+        Instance(forest, scores, Pairwise(tables)), np.add.reduceat(offsets, forest.starts[:-1]), feasible
+    )
+
+
+def _below_zero(array: NDArray[Any], axes: tuple[int, ...]) -> tuple[Values, Values]:
+    """In double precision, less the maximum over some axes; and that maximum."""
+    top = array.max(axis=axes, keepdims=True).astype(float)
+    top[np.isinf(top)] = 0.0
+    return array - top, top.reshape(-1)
+
+
+def _sample(array: Values) -> Values:
+    """Some of the numbers."""
+    flat = array.reshape(-1)
+    return flat[:: max(1, len(flat) // _SAMPLE)]

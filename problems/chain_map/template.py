@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,17 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import IterationLimit, Problem, solve
-from colgen.errors import InputError
+from colgen.errors import InfeasibleAnswerError, InputError
 from colgen.heuristics import Heuristic
 from colgen.pricing import Pricing
 from colgen.solution import Solution
 from colgen.stabilization import NoStabilization, Stabilization
+from colgen.tolerances import TOLERANCES
 from problems.chain_map.instance import Instance
 from problems.chain_map.labellings import LabelledSolution, Labellings
 from problems.chain_map.master import ChainMaster
 from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.pricing import FinishedDomains, PairPricing
-from problems.chain_map.pruning import made_finite, prune
+from problems.chain_map.pruning import NormalForm, normal_form, prune
+from solvers.forest import NONE
+from solvers.tree_labels import have_labellings, score_labels
 
 Ints = NDArray[np.int32]
 
@@ -82,17 +84,30 @@ class ChainMAP(Problem):
         if margin is not None and self.start is not None:
             raise InputError("second best labellings (margin) need start='sweep'")
         self.instance = instance
+        self.scale = instance.scale
         self.reduced_cost = reduced_cost
         self.prune = prune
         self.gap = gap
         self.margin = margin
+        self._master: ChainMaster | None = None
 
     def restricted_master(self) -> ChainMaster:
         if self.start is None:
-            return ChainMaster(self.instance, margin=self.margin)
-        instance, feasible = made_finite(self.instance)
-        instance = prune(instance) if self.prune else instance
-        return ChainMaster(instance, self.start, self.reduced_cost == "both", feasible=feasible)
+            self._master = ChainMaster(self.instance, margin=self.margin)
+        else:
+            self._master = ChainMaster(self.instance, self.start, self.reduced_cost == "both", prepare=self._model)
+        return self._master
+
+    def labellings(self) -> Labellings:
+        """What the last run has found and proved, tree by tree, also where some trees have no labelling yet."""
+        if self._master is None:
+            raise InputError("expected a problem that was solved")
+        return self._master.labellings()
+
+    def _model(self) -> NormalForm:
+        """What is searched by rounds of pricing."""
+        normal = normal_form(self.instance)
+        return normal._replace(instance=prune(normal.instance)) if self.prune else normal
 
     def pricing(self) -> Pricing:
         return FinishedDomains() if self.start is None else PairPricing(self.reduced_cost, self.gap)
@@ -102,6 +117,40 @@ class ChainMAP(Problem):
 
     def heuristics(self) -> Sequence[Heuristic]:
         return ()  # restricted masters have whole solutions
+
+    def check(self, answer: Labellings) -> float:
+        """The sum of the trees' scores, after a look at every label.
+
+        Trees without labels must have no labelling, which is found out by trying.
+
+        Raises
+        ------
+        InfeasibleAnswerError
+            If they have one, labels are out of range or forbidden, or a tree's value is another.
+        """
+        instance = self.instance
+        labels, starts = np.asarray(answer.labels), instance.forest.starts
+        if labels.shape != (instance.forest.num_nodes,) or not np.issubdtype(labels.dtype, np.integer):
+            raise InfeasibleAnswerError(f"expected {instance.forest.num_nodes} labels, got an array of {labels.shape}")
+        if labels.min() < NONE or labels.max() >= instance.num_labels:
+            raise InfeasibleAnswerError(
+                f"expected labels from 0 to {instance.num_labels - 1}, got {labels.min()} to {labels.max()}"
+            )
+        values = np.empty(instance.num_trees)
+        rows = instance.pairwise.rows
+        score_labels(instance.forest, instance.scores, rows, labels.astype(np.int32, copy=False), values)
+        missing = np.flatnonzero(values == -np.inf)
+        for tree in missing[np.maximum.reduceat(labels, starts[:-1])[missing] != NONE].tolist():
+            raise InfeasibleAnswerError(f"the labelling of tree {tree} has a forbidden label or pair, or lacks labels")
+        for tree in missing[have_labellings(instance.forest, instance.scores, rows, missing)].tolist():
+            raise InfeasibleAnswerError(f"tree {tree} has no labels, though there is a labelling")
+        near = TOLERANCES.pruning * np.maximum(np.abs(values), self.scale)
+        wrong = ~((values == answer.values) | (np.abs(values - answer.values) <= near))
+        for tree in np.flatnonzero(wrong).tolist():
+            raise InfeasibleAnswerError(
+                f"the labelling of tree {tree} is said to score {answer.values[tree]:.10g}, it scores {values[tree]:.10g}"
+            )
+        return float(values[values > -np.inf].sum())
 
     def answer(self, solution: Solution) -> Labellings:
         if not isinstance(solution, LabelledSolution) or solution.labellings is None:
@@ -146,9 +195,9 @@ def certify(instance: Instance, labels: ArrayLike, rounds: int = 1) -> Labelling
     known = np.where(given < 0, instance.scores.argmax(axis=1), given)
     values = instance.values(known)
     values[np.minimum.reduceat(given, instance.forest.starts[:-1]) < 0] = -np.inf
-    answer = solve(ChainMAP(instance, start=known), stop=IterationLimit(rounds)).answer
-    bounds = np.full(instance.num_trees, -np.inf) if answer is None else answer.bounds
-    return Labellings(instance.forest.starts, given.astype(np.int32), values, bounds)
+    problem = ChainMAP(instance, start=known)
+    solve(problem, stop=IterationLimit(rounds))
+    return Labellings(instance.forest.starts, given.astype(np.int32), values, problem.labellings().bounds)
 
 
 def decode(
@@ -179,12 +228,5 @@ def decode(
     else:
         instance = Instance.from_chain(scores, transitions)  # type: ignore[arg-type]
     problem = ChainMAP(instance, **options)
-    result = solve(problem)
-    if result.answer is None:  # no chain has a labelling
-        nothing = np.full(instance.num_trees, -np.inf)
-        none = Labellings(
-            instance.forest.starts, np.full(instance.forest.num_nodes, -1, dtype=np.int32), nothing, nothing
-        )
-        return none if problem.margin is None else dataclasses.replace(none, runner_up=none)
-    answer: Labellings = result.answer
-    return answer
+    solve(problem)
+    return problem.labellings()

@@ -25,7 +25,7 @@ def test_prices_find_all_pairs_of_positive_reduced_cost_and_a_valid_bound(seed, 
     row_maxima = np.pad(tables.max(axis=2), pad, constant_values=-np.inf)
     column_maxima = np.pad(tables.max(axis=1), pad, constant_values=-np.inf)
     best_on, bounds = np.zeros(forest.num_nodes), np.full(2, np.inf)
-    arguments = (forest, scores, rows(tables), row_maxima, column_maxima, messages, member, trees, values)
+    arguments = (forest, scores, rows(tables), row_maxima, column_maxima, messages, member, trees, values, 5.0)
     nodes, lower, upper, found, _, _ = price(*arguments, shares, beyond, False, best_on, bounds)
 
     edges = [(i, x, y) for i in np.flatnonzero(forest.parent != NONE) for x in range(num) for y in range(num)]
@@ -75,7 +75,7 @@ def test_split_local_scores_change_nothing():
     for split in (False, True):
         bounds = np.full(2, np.inf)
         pairs = price(
-            forest, scores, rows(tables), *maxima, messages, member, np.arange(2), values, shares,
+            forest, scores, rows(tables), *maxima, messages, member, np.arange(2), values, 5.0, shares,
             roots_beyond(forest, shares), split, np.zeros(forest.num_nodes), bounds,
         )  # fmt: skip
         found.append((pairs[0].tolist(), pairs[1].tolist(), pairs[2].tolist(), pytest.approx(bounds.tolist())))

@@ -1,0 +1,177 @@
+"""What is proved is so at every scale, in both precisions, beside constants and penalties: against all labellings."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from problems.chain_map import Instance, Pairwise, certify, decode, random, viterbi, viterbi_pruned
+from problems.chain_map.pruning import prune
+from solvers.forest import NONE, from_parents
+from tests.problems.chain_map.models import draw, scores_of
+
+WAYS = [
+    {},
+    {"margin": 0.5},
+    {"margin": np.inf},
+    {"start": 1},
+    {"start": 2, "prune": True},
+    {"start": 1, "reduced_cost": "forward"},
+    {"start": 1, "reduced_cost": "split"},
+    {"start": 1, "gap": 0.1},
+    {"start": "array"},
+]
+SCALES = [2.0**-30, 1e-9, 1e-4, 1.0, 1e9, 2.0**30]
+ROUNDING = 1e-14
+"""Of sums of a few numbers, relative to the largest."""
+
+
+def scaled(seed, scale, dtype, *, constant=0.0, penalty=0.0):
+    """A tiny model in which a constant was added to all labels of a node, or some labels and pairs were made worse."""
+    base = draw(seed, forbidden=seed % 3 == 0)
+    scores, tables = base.scores * scale, base.pairwise.tables * scale
+    rng = np.random.default_rng(seed)
+    if penalty:
+        scores[rng.random(scores.shape) < 0.2] = -penalty * scale
+        tables[rng.random(tables.shape) < 0.2] = -penalty * scale
+    scores[0] += constant * scale
+    return Instance(base.forest, scores.astype(dtype), Pairwise(tables.astype(dtype)))
+
+
+def check(instance, options, scale):
+    """Hold what is found and proved against all labellings of the data as given."""
+    options = dict(options)
+    if "margin" in options:
+        options["margin"] *= scale
+    if options.get("start") == "array":
+        options["start"] = np.zeros(instance.forest.num_nodes, dtype=int)
+    found = decode(instance, **options)
+    rounding = ROUNDING * max(instance.size, instance.pairwise.size)
+    for k in range(len(found)):
+        best, second = [*scores_of(instance, k), -np.inf][:2]
+        if best == -np.inf:
+            assert found.values[k] == found.bounds[k] == -np.inf
+            continue
+        assert found.bounds[k] >= best - rounding
+        if "gap" in options:
+            assert found.bounds[k] - found.values[k] <= options["gap"] * abs(found.values[k]) + rounding
+            continue
+        assert found.values[k] == pytest.approx(best, rel=0, abs=rounding)
+        assert found.bounds[k] == pytest.approx(best, rel=0, abs=rounding)
+        if "margin" in options and second >= best - options["margin"]:
+            assert found.runner_up.values[k] == pytest.approx(second, rel=0, abs=rounding)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("options", WAYS, ids=str)
+def test_best_labellings_at_every_scale(options, scale, dtype):
+    for seed in range(12):
+        check(scaled(seed, scale, dtype), options, scale)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("options", WAYS, ids=str)
+def test_a_constant_added_to_a_node_changes_no_verdict(options, scale, dtype):
+    for seed in range(8):
+        check(scaled(seed, scale, dtype, constant=1e7), options, scale)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("penalty", [2e7, 1e12])
+@pytest.mark.parametrize("options", WAYS, ids=str)
+def test_penalties_hide_nothing(options, penalty, dtype):
+    for seed in range(16):
+        instance = scaled(seed, 1.0, dtype, penalty=penalty)
+        found = decode(instance, **{**options, **({"start": 1} if "start" in options else {})})
+        for k in range(len(found)):
+            best = scores_of(instance, k)[0]
+            # What must use a penalty is compared at its size.
+            near = 1e-12 if best > -1e6 else 1e-14 * penalty
+            if "gap" in options:
+                assert found.bounds[k] >= best - near
+            elif best > -np.inf:
+                assert found.values[k] == pytest.approx(best, rel=0, abs=near)
+                assert found.bounds[k] == pytest.approx(best, rel=0, abs=near)
+
+
+@pytest.mark.parametrize("options", WAYS[:7], ids=str)
+@pytest.mark.parametrize("power", [-30, -7, 30])
+def test_powers_of_two_change_no_label(options, power):
+    factor = 2.0**power
+    for dtype in (np.float32, np.float64):
+        instance = random(3, chains=10, labels=20, evidence=0.7, dtype=dtype)
+        other = Instance(
+            instance.forest, instance.scores * dtype(factor), Pairwise(instance.pairwise.tables * dtype(factor))
+        )
+        scaled_options = {**options, **({"margin": options["margin"] * factor} if "margin" in options else {})}
+        one, two = decode(instance, **options), decode(other, **scaled_options)
+        np.testing.assert_array_equal(one.labels, two.labels)
+        np.testing.assert_array_equal(one.values * factor, two.values)
+        np.testing.assert_array_equal(one.bounds * factor, two.bounds)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_near_ties_are_decided_in_double_precision(dtype):
+    """Labels that single precision cannot tell apart along a chain: what was rounded is not what is proved."""
+    rng = np.random.default_rng(0)
+    for n in (2, 5, 6):
+        for _ in range(20):
+            near = 1.0 + rng.integers(0, 3, size=(n, 3)) * np.finfo(np.float32).eps
+            tau = rng.integers(0, 3, size=(3, 3)) * np.finfo(np.float32).eps
+            instance = Instance.from_chain((7.0 * near).astype(dtype), (3.0 + tau).astype(dtype))
+            for options in ({}, {"start": 1}, {"margin": np.inf}):
+                check(instance, options, 1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_pruning_keeps_a_best_labelling(scale, dtype):
+    for seed in range(30):
+        instance = scaled(seed, scale, dtype, constant=1e7 * (seed % 2))
+        pruned = prune(instance)
+        found = viterbi_pruned(instance)
+        for k in range(instance.num_trees):
+            best = scores_of(instance, k)[0]
+            assert scores_of(pruned, k)[0] == best
+            rounding = ROUNDING * max(instance.size, instance.pairwise.size)
+            assert found.values[k] == best or found.values[k] == pytest.approx(best, rel=0, abs=rounding)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("rounds", [1, 2, 50])
+def test_certificates_hold_at_every_scale(scale, rounds):
+    for seed in range(12):
+        for dtype in (np.float32, np.float64):
+            instance = scaled(seed, scale, dtype)
+            labels = np.random.default_rng(seed).integers(0, instance.num_labels, size=instance.forest.num_nodes)
+            found = certify(instance, labels, rounds)
+            rounding = ROUNDING * max(instance.size, instance.pairwise.size)
+            for k in range(len(found)):
+                assert found.bounds[k] >= scores_of(instance, k)[0] - rounding
+
+
+def test_all_trees_of_up_to_six_nodes():
+    """Every shape, in single precision, with ties: messages from several children too."""
+    rng = np.random.default_rng(0)
+    for n in range(1, 7):
+        for tree in nx.nonisomorphic_trees(n) if n > 1 else [nx.empty_graph(1)]:
+            for scale in (1e-9, 1.0, 1e9):
+                parent = np.full(n, NONE)
+                order = list(nx.dfs_postorder_nodes(tree, 0))
+                for a, b in nx.dfs_edges(tree, 0):
+                    parent[order.index(b)] = order.index(a)
+                labels = 2 if n == 6 else 3
+                scores = (rng.integers(-2, 3, size=(n, labels)) * 0.1 * scale).astype(np.float32)
+                tables = (rng.integers(-2, 3, size=(1, labels, labels)) * 0.1 * scale).astype(np.float32)
+                forest = from_parents(np.array([0, n]), parent, np.zeros(n))
+                instance = Instance(forest, scores, Pairwise(tables))
+                for options in ({}, {"margin": np.inf}, {"start": 1}, {"start": 1, "reduced_cost": "forward"}):
+                    check(instance, options, scale)
+
+
+def test_single_precision_is_left_where_it_does_not_tell_labels_apart():
+    instance = random(0, chains=40, labels=30, dtype=np.float32)
+    shifted = Instance(instance.forest, instance.scores + np.float32(2**20), instance.pairwise)
+    double = Instance(shifted.forest, shifted.scores.astype(float), shifted.pairwise.double)
+    np.testing.assert_allclose(decode(shifted).values, viterbi(double).values, rtol=1e-15)
