@@ -144,11 +144,13 @@ class ChainMAP(Problem):
             raise InfeasibleAnswerError(f"the labelling of tree {tree} has a forbidden label or pair, or lacks labels")
         for tree in missing[have_labellings(instance.forest, instance.scores, rows, missing)].tolist():
             raise InfeasibleAnswerError(f"tree {tree} has no labels, though there is a labelling")
-        near = TOLERANCES.pruning * np.maximum(np.abs(values), self.scale)
-        wrong = ~((values == answer.values) | (np.abs(values - answer.values) <= near))
+        with np.errstate(invalid="ignore"):  # -inf less -inf, which is the same
+            difference = np.abs(values - answer.values)
+        near = TOLERANCES.pruning * np.maximum(np.abs(values), instance.scale)
+        wrong = (values != answer.values) & ~(difference <= near)
         for tree in np.flatnonzero(wrong).tolist():
             raise InfeasibleAnswerError(
-                f"the labelling of tree {tree} is said to score {answer.values[tree]:.10g}, it scores {values[tree]:.10g}"
+                f"the labelling of tree {tree} is said to score {answer.values[tree]:.10g}; it has {values[tree]:.10g}"
             )
         return float(values[values > -np.inf].sum())
 

@@ -1,7 +1,9 @@
 """Column generation against all labellings, Viterbi's algorithm, and itself with other options."""
 
+import dataclasses
 import itertools
 import os
+import signal
 from pathlib import Path
 
 import networkx as nx
@@ -9,7 +11,8 @@ import numpy as np
 import pytest
 
 from colgen import IterationLimit, Termination, solve
-from colgen.errors import InputError
+from colgen.budget import Budget
+from colgen.errors import InfeasibleAnswerError, InputError
 from problems.chain_map import (
     ChainMAP,
     Instance,
@@ -18,6 +21,7 @@ from problems.chain_map import (
     beam_search,
     certify,
     decode,
+    pieces,
     random,
     viterbi,
     viterbi_two_best,
@@ -279,3 +283,92 @@ def test_a_tree_of_different_label_counts():
     found = decode(instance)
     assert found.values.tolist() == [5.0]
     assert dict(zip(instance.nodes, found[0].tolist(), strict=True)) == {"a": 0, "b": 0}
+
+
+def test_answers_are_checked():
+    instance = random(0, chains=5, labels=4)
+    problem = ChainMAP(instance)
+    answer = decode(instance)
+    assert problem.check(answer) == pytest.approx(answer.objective)
+    for change, words in (
+        ({"labels": np.where(answer.labels == answer.labels[0], 4, answer.labels)}, "labels from 0 to 3"),
+        ({"labels": answer.labels[1:]}, "expected .* labels"),
+        ({"labels": (answer.labels + 1) % 4}, "is said to score"),
+        ({"labels": np.full_like(answer.labels, -1)}, "though there is a labelling"),
+        ({"labels": np.where(np.arange(len(answer.labels)) == 1, -1, answer.labels)}, "lacks labels"),
+        ({"values": answer.values + 1.0}, "is said to score"),
+    ):
+        with pytest.raises(InfeasibleAnswerError, match=words):
+            problem.check(dataclasses.replace(answer, **change))
+
+
+def test_forbidden_labels_are_no_answer():
+    tau = np.array([[0.0, -np.inf], [0.0, 0.0]])
+    instance = Instance.from_chains([np.zeros((2, 2)), [[-np.inf, -np.inf]]], tau)
+    answer = decode(instance)
+    assert ChainMAP(instance).check(answer) == 0.0
+    worse = dataclasses.replace(answer, labels=np.array([0, 1, -1], dtype=np.int32))
+    with pytest.raises(InfeasibleAnswerError, match="forbidden"):
+        ChainMAP(instance).check(worse)
+    nothing = Instance.from_chain(np.zeros((3, 2)), np.full((2, 2), -np.inf))
+    for options in ({}, {"start": 1}, {"margin": 1.0}):
+        result = solve(ChainMAP(nothing, **options))
+        assert result.termination is Termination.INFEASIBLE
+        assert decode(nothing, **options).labels.tolist() == [-1, -1, -1]
+
+
+def spent(limit):
+    """A budget that is used up after so many looks."""
+    budget = Budget()
+    looks = iter(range(limit))
+
+    class Spent(Budget):
+        expired = property(lambda self: next(looks, None) is None)
+
+    budget.__class__ = Spent
+    return budget
+
+
+@pytest.mark.parametrize("options", [{}, {"start": 1}, {"margin": np.inf}], ids=str)
+@pytest.mark.parametrize("looks", [0, 1, 2, 3])
+@pytest.mark.parametrize("forbidden", [False, True])
+def test_what_there_is_no_time_for_keeps_a_labelling_and_a_bound(options, looks, forbidden, monkeypatch):
+    monkeypatch.setattr(pieces, "_FIRST", 64 * 40)
+    monkeypatch.setattr(pieces, "_FASTER", 1.0)
+    for seed in range(20):
+        instance = random(seed, chains=9, labels=5, length=4, evidence=0.5)
+        if forbidden:
+            scores = np.where(np.random.default_rng(seed).random(instance.scores.shape) < 0.3, -np.inf, instance.scores)
+            instance = dataclasses.replace(instance, scores=scores)
+        best = viterbi(instance)
+        master = ChainMAP(instance, **options).restricted_master()
+        solved = master.solve(spent(looks))
+        found = master.labellings()
+        assert (found.bounds >= best.values - 1e-9).all()
+        assert (found.values <= best.values + 1e-9).all()
+        assert (found.gaps >= 0).all()
+        if not forbidden:
+            assert solved.objective == pytest.approx(instance.objective(found.labels))
+            assert found.dual_bound >= best.objective - 1e-9
+        if not options:
+            assert (found.gaps > 1e-9).any() or np.allclose(found.values, best.values)
+
+
+def test_an_interrupt_ends_a_run_with_what_it_has(monkeypatch):
+    instance = random(0, chains=400, labels=40, evidence=0.5)
+
+    class Interrupted(ChainMAP):
+        def restricted_master(self):
+            master = super().restricted_master()
+            original = master._swept
+
+            def swept(*arguments):
+                os.kill(os.getpid(), signal.SIGINT)
+                return original(*arguments)
+
+            master._swept = swept
+            return master
+
+    result = solve(Interrupted(instance))
+    assert result.termination is Termination.INTERRUPTED
+    assert result.objective <= viterbi(instance).objective <= result.dual_bound
