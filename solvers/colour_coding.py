@@ -30,17 +30,25 @@ Karger, *Randomized decoding for selection-and-ordering problems*, NAACL (2007);
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvers.walks import Graph
+from solvers.arrays import ArrayError, as_float, as_integer
+from solvers.walks import Graph, checked
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Seeds = NDArray[np.uint64]
+
+LARGEST_TABLE = 1 << 32
+"""Bytes."""
+
+_PORTION = 30_000_000
+"""Elementary steps between two looks at the clock: some hundredths of a second."""
 
 
 class Coloured(NamedTuple):
@@ -58,7 +66,7 @@ class Coloured(NamedTuple):
     path: Ints
 
 
-def iterate(of: Graph, num_colours: int, seeds: Seeds) -> Coloured:
+def iterate(of: Graph, num_colours: int, seeds: Seeds, *, expired: Callable[[], bool] = lambda: False) -> Coloured:
     """One iteration of colour coding for each seed; the same seed gives the same colours.
 
     Runs without the global interpreter lock, so that threads can share the iterations.
@@ -66,23 +74,49 @@ def iterate(of: Graph, num_colours: int, seeds: Seeds) -> Coloured:
     Parameters
     ----------
     num_colours
-        r, from k to 62.
+        r, from k to 62, of a table that :func:`table_bytes` finds room for.
+    expired
+        Asked every few hundredths of a second; if it says so, the iterations that are not done are left out.
+
+    Raises
+    ------
+    ArrayError
+        If a number is out of range, or the table does not fit into ``LARGEST_TABLE`` bytes.
     """
-    num_classes = int(of.classes.max()) + 1 if len(of.classes) else 0
-    weights, path = _iterate(*of, num_classes, num_colours, np.ascontiguousarray(seeds, dtype=np.uint64))
-    return Coloured(weights, path[path >= 0])
+    of = checked(of)
+    r = as_integer(num_colours, "num_colours", low=of.length, high=62)
+    n = len(of.first)
+    if table_bytes(r, n) > LARGEST_TABLE:
+        raise ArrayError(
+            f"num_colours: expected so many that a table takes {LARGEST_TABLE} bytes at most, {r} colours of {n} "
+            f"vertices take {table_bytes(r, n)}"
+        )
+    num_classes = int(of.classes.max()) + 1 if n else 0
+    seeds = np.ascontiguousarray(seeds, dtype=np.uint64)
+    found, path = np.full(len(seeds), -np.inf), np.full(of.length, -1, np.int64)
+    best = np.full(1, -np.inf)
+    scratch = _scratch(n, r)
+    at = np.zeros(2, np.int64)  # the iteration, and the set of colours that is next in it
+    while at[0] < len(seeds):
+        _iterate(*of, num_classes, r, seeds, at, _PORTION, found, best, path, *scratch)
+        if expired():
+            found = found[: at[0]]
+            break
+    return Coloured(found, path[path >= 0])
 
 
-def complete(of: Graph) -> tuple[float, Ints]:
+def complete(of: Graph, *, expired: Callable[[], bool] = lambda: False) -> tuple[float, Ints] | None:
     """The heaviest path of all, and its weight, by an iteration in which each class has a colour of its own.
 
-    That is the dynamic program over all sets of classes: exact, and fast where there are few of them.
+    That is the dynamic program over all sets of classes: exact, and fast where there are few of them.  None if
+    ``expired`` said, before it was done, that there is no time left.
     """
+    of = checked(of)
     present, classes = np.unique(of.classes, return_inverse=True)
     if len(present) < of.length:
         return -math.inf, np.empty(0, np.int64)
-    found = iterate(of._replace(classes=classes), len(present), np.zeros(1, np.uint64))
-    return float(found.weights[0]), found.path
+    found = iterate(of._replace(classes=classes), len(present), np.zeros(1, np.uint64), expired=expired)
+    return (float(found.weights[0]), found.path) if len(found.weights) else None
 
 
 def is_small(of: Graph, steps: float = 1e10, memory: int = 1 << 29) -> bool:
@@ -104,10 +138,10 @@ def success_probability(length: int, num_colours: int, num_classes: int | None =
     num_classes
         m, the colours being dealt out evenly; None: each is drawn independently, the limit of many classes.
     """
-    k, r = length, num_colours
+    k, r = as_integer(length, "length", low=1), as_integer(num_colours, "num_colours", low=1)
     if num_classes is None:
         return math.prod((r - i) / r for i in range(k))
-    if num_classes < k:
+    if as_integer(num_classes, "num_classes", low=0) < k:
         return 0.0
     each, more = divmod(num_classes, r)
     polynomial = [1] + [0] * k  # e_0, ..., e_k, exact in whole numbers
@@ -145,6 +179,10 @@ def num_iterations(probability: float, failure: float) -> int:
     failure
         δ, above 0 and at most 1.
     """
+    if not 0.0 < as_float(probability, "probability") <= 1.0 + 1e-9:
+        raise ArrayError(f"probability: expected a number above 0 and at most 1, got {probability}")
+    if not 0.0 < as_float(failure, "failure") <= 1.0:
+        raise ArrayError(f"failure: expected a number above 0 and at most 1, got {failure}")
     if probability >= 1.0:
         return 1
     wanted = math.log(failure) / math.log1p(-probability)
@@ -175,64 +213,85 @@ def _deal(seed, num_classes, num_colours):  # type: ignore[no-untyped-def]
     return colours
 
 
+def _scratch(n: int, num_colours: int) -> tuple[NDArray[np.generic], ...]:
+    """What an iteration leaves for its next portion, and for the next iteration: colours, tables."""
+    sets = 1 << num_colours
+    return (
+        np.empty(n, np.int64),  # the vertices in the order of their colours
+        np.empty(num_colours + 1, np.int64),  # where each colour begins
+        np.empty((n, n)),  # the weights in that order
+        np.empty(sets + 1, np.int64),  # where the values of the vertices with a colour of a set begin
+        np.empty(table_bytes(num_colours, n) // 8 + n + 1),  # these values
+        np.empty(n),
+        np.empty((num_colours + 1, 2), np.int64),
+        _popcounts(num_colours),
+        np.array([-np.inf, 0.0, -1.0]),  # of the heaviest colourful path: weight, colours before its last, last vertex
+    )
+
+
 @njit(cache=True, nogil=True)
-def _iterate(  # type: ignore[no-untyped-def]
-    weights, first, last, classes, length, num_classes, num_colours, seeds
-):
-    n = len(first)
-    found = np.full(len(seeds), -np.inf)
-    best, path = -np.inf, np.full(length, -1, np.int64)
-    order = np.empty(n, np.int64)
-    starts = np.empty(num_colours + 1, np.int64)
-    sorted_weights = np.empty((n, n))
-    rows = np.empty((1 << num_colours) + 1, np.int64)
-    table = np.empty(0)
-    best_to = np.empty(n)
-    runs = np.empty((num_colours + 1, 2), np.int64)
+def _popcounts(num_colours):  # type: ignore[no-untyped-def]
     popcount = np.zeros(1 << num_colours, np.int8)
     for s in range(1, 1 << num_colours):
         popcount[s] = popcount[s >> 1] + (s & 1)
-    for iteration in range(len(seeds)):
-        colours = _deal(seeds[iteration], num_classes, num_colours)
-        _sort(colours, classes, num_colours, order, starts)
-        for a in range(n):
-            row, into = weights[order[a]], sorted_weights[a]
-            for b in range(n):
-                into[b] = row[order[b]]
-        # rows[S]: where the values of the vertices with a colour in S begin, in the order of the vertices.
-        rows[0] = 0
-        for s in range(1 << num_colours):
-            size = 0
-            if 0 < popcount[s] < length:
-                for c in range(num_colours):
-                    if s >> c & 1:
-                        size += starts[c + 1] - starts[c]
-            rows[s + 1] = rows[s] + size
-        if len(table) < rows[-1]:
-            table = np.empty(rows[-1])
-        table[: rows[-1]] = -np.inf
-        if length > 1:
-            for c in range(num_colours):
-                for a in range(starts[c], starts[c + 1]):
-                    table[rows[1 << c] + a - starts[c]] = first[order[a]]
-        top, top_set, top_vertex = -np.inf, 0, -1
-        if length == 1:
+    return popcount
+
+
+@njit(cache=True, nogil=True)
+def _iterate(  # type: ignore[no-untyped-def]
+    weights, first, last, classes, length, num_classes, num_colours, seeds, at, steps, found, best,
+    path, order, starts, sorted_weights, rows, table, best_to, runs, popcount, top,
+):  # fmt: skip
+    """Go on from iteration ``at[0]`` and its set of colours ``at[1]`` until the steps are used up."""
+    n = len(first)
+    while at[0] < len(seeds) and steps > 0:
+        if at[1] == 0:
+            colours = _deal(seeds[at[0]], num_classes, num_colours)
+            _sort(colours, classes, num_colours, order, starts)
             for a in range(n):
-                if first[order[a]] + last[order[a]] > top:
-                    top, top_vertex = first[order[a]] + last[order[a]], a
-        for s in range(1, 1 << num_colours):
+                row, into = weights[order[a]], sorted_weights[a]
+                for b in range(n):
+                    into[b] = row[order[b]]
+            # rows[S]: where the values of the vertices with a colour in S begin, in the order of the vertices.
+            rows[0] = 0
+            for s in range(1 << num_colours):
+                size = 0
+                if 0 < popcount[s] < length:
+                    for c in range(num_colours):
+                        if s >> c & 1:
+                            size += starts[c + 1] - starts[c]
+                rows[s + 1] = rows[s] + size
+            table[: rows[-1]] = -np.inf
+            if length > 1:
+                for c in range(num_colours):
+                    for a in range(starts[c], starts[c + 1]):
+                        table[rows[1 << c] + a - starts[c]] = first[order[a]]
+            top[0], top[1], top[2] = -np.inf, 0, -1
+            if length == 1:
+                for a in range(n):
+                    if first[order[a]] + last[order[a]] > top[0]:
+                        top[0], top[2] = first[order[a]] + last[order[a]], a
+            at[1] = 1
+            steps -= n * n + rows[-1] + (1 << num_colours)
+        s = at[1]
+        while s < 1 << num_colours and steps > 0:
             if not 0 < popcount[s] < length:
+                s += 1
+                steps -= 1
                 continue
             num_runs = _free_runs(s, num_colours, starts, runs)
+            free = 0
             for q in range(num_runs):
                 best_to[runs[q, 0] : runs[q, 1]] = -np.inf
-            at = rows[s]
+                free += runs[q, 1] - runs[q, 0]
+            place = rows[s]
+            steps -= (rows[s + 1] - rows[s]) * free + n
             for c in range(num_colours):
                 if not s >> c & 1:
                     continue
                 for a in range(starts[c], starts[c + 1]):
-                    reached = table[at]
-                    at += 1
+                    reached = table[place]
+                    place += 1
                     if reached == -np.inf:
                         continue
                     row = sorted_weights[a]
@@ -243,19 +302,23 @@ def _iterate(  # type: ignore[no-untyped-def]
             if popcount[s] == length - 1:
                 for q in range(num_runs):
                     for b in range(runs[q, 0], runs[q, 1]):
-                        if best_to[b] + last[order[b]] > top:
-                            top, top_set, top_vertex = best_to[b] + last[order[b]], s, b
+                        if best_to[b] + last[order[b]] > top[0]:
+                            top[0], top[1], top[2] = best_to[b] + last[order[b]], s, b
             else:
                 for c in range(num_colours):
                     if not s >> c & 1:
-                        into = rows[s | (1 << c)] + _before(s, c, starts)
+                        into_row = rows[s | (1 << c)] + _before(s, c, starts)
                         for b in range(starts[c], starts[c + 1]):
-                            table[into + b - starts[c]] = best_to[b]
-        found[iteration] = top
-        if top > best:
-            best = top
-            _trace(top_set, top_vertex, num_colours, starts, rows, table, sorted_weights, order, path)
-    return found, path
+                            table[into_row + b - starts[c]] = best_to[b]
+            s += 1
+        at[1] = s
+        if s == 1 << num_colours:
+            found[at[0]] = top[0]
+            if top[0] > best[0]:
+                best[0] = top[0]
+                _trace(int(top[1]), int(top[2]), num_colours, starts, rows, table, sorted_weights, order, path)
+            at[0] += 1
+            at[1] = 0
 
 
 @njit(cache=True, nogil=True)

@@ -21,12 +21,14 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_booleans, as_float, as_integer
 from solvers.walks import Relaxed, tolerance
 
 Floats = NDArray[np.float64]
@@ -34,7 +36,10 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 STATES = 1 << 22
-"""States held at once, by default."""
+"""States held at once, by default, where they fit into the memory."""
+
+_MEMORY = 1 << 29
+"""Bytes of all states; twice as many while there is made room for more."""
 
 _PORTION = 256
 """States extended together, at first.  Larger portions let more states exclude each other, smaller ones come to the end
@@ -80,6 +85,7 @@ def heaviest(
     deadline: float = math.inf,
     states: int = STATES,
     effort: float = math.inf,
+    expired: Callable[[], bool] = lambda: False,
 ) -> Found:
     """The heaviest walk that visits no remembered class twice, if it is heavier than ``lower``.
 
@@ -97,8 +103,12 @@ def heaviest(
         How many may be held at once; portions get smaller until they fit, though never below a single state.
     effort
         How many may be made, roughly, before it gives up.
+    expired
+        Asked every few hundredths of a second whether to give up.
     """
     of = relaxed.graph
+    remembered = as_booleans(remembered, "remembered", shape=(len(relaxed.penalties),))
+    lower, states = as_float(lower, "lower", finite=False), as_integer(states, "states", low=1)
     n, length = len(of.first), of.length
     if n == 0:
         return Found(-math.inf, np.empty(0, np.int64), np.empty(0, np.int64), -math.inf, 0, True)
@@ -106,19 +116,20 @@ def heaviest(
     bits = _bits(of.classes, remembered, penalty)
     words = (int(bits.max()) >> 6) + 1
     least = (length + 1) * n + 1  # a single state and what follows from it, at each position
+    states = min(states, _MEMORY // (24 + 8 * words))
     capacity = max(min(4096, states), least)
     vertex, parent = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
     numbers, sets = np.empty((capacity, 2)), np.empty((capacity, words), np.uint64)
     levels = np.zeros((length + 1, 3), np.int64)
     counters = np.array([0, 0, _PORTION])  # level, states made, portion
-    best = np.array([lower + tolerance(lower), -math.inf])  # of walks of interest, of paths
+    best = np.array([lower + tolerance(lower, relaxed.scale), -math.inf])  # of walks of interest, of paths
     walks = np.full((2, length), -1, np.int64)
     while True:
         status = _search(
             *of[:4], relaxed.active, bits, penalty, relaxed.penalties.sum(), relaxed.to_go,
             vertex, parent, numbers, sets, levels, counters, best, walks, _BETWEEN_CLOCKS,
         )  # fmt: skip
-        if status == _DONE or time.monotonic() > deadline or counters[1] > effort:
+        if status == _DONE or time.monotonic() > deadline or counters[1] > effort or expired():
             break
         if status == _FULL and 2 * len(vertex) > states and counters[2] > 1:
             counters[2] = max(counters[2] // 4, 1)

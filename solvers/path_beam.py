@@ -17,9 +17,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvers.walks import Graph, Relaxed
+from solvers.arrays import as_integer
+from solvers.walks import Graph, Relaxed, checked
 
 Ints = NDArray[np.int64]
+
+WIDEST = 1 << 20
+"""Paths that may be kept."""
 
 
 def beam(of: Graph, width: int) -> tuple[float, Ints]:
@@ -28,8 +32,9 @@ def beam(of: Graph, width: int) -> tuple[float, Ints]:
     Parameters
     ----------
     width
-        Paths kept at each length, at least 1.
+        Paths kept at each length, from 1 to ``WIDEST``.
     """
+    of, width = checked(of), as_integer(width, "width", low=1, high=WIDEST)
     n = len(of.first)
     ahead = np.zeros((of.length, n))
     ahead[-1] = of.last  # the last vertex brings the arc to the sink with it
@@ -39,6 +44,7 @@ def beam(of: Graph, width: int) -> tuple[float, Ints]:
 
 def guided_beam(relaxed: Relaxed, width: int) -> tuple[float, Ints]:
     """The same, by the bound on all paths that begin in the same way; vertices are those of the original graph."""
+    width = as_integer(width, "width", low=1, high=WIDEST)
     if not len(relaxed.vertices):
         return -math.inf, np.empty(0, np.int64)
     penalty = relaxed.penalties[relaxed.graph.classes]

@@ -19,11 +19,14 @@ Mathematical Programming 6 (1974).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import as_booleans, as_float, as_floats, as_indices, as_integer
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,6 +37,15 @@ ROUNDS = 250
 
 _PATIENCE, _LEAST_STEP = 8, 0.005
 """After so many steps in vain the step is halved; below this share of the first one it ends."""
+
+_PORTION = 10_000_000
+"""Elementary steps between two looks at the clock: a hundredth of a second."""
+
+_CELLS = 1 << 26
+"""Vertices times positions: there are tables of so many numbers."""
+
+_GAPS = 16
+"""Numbers of classes may go up to so many times the number of vertices: there is an array entry for each."""
 
 SMALL = 12
 """With so few vertices left the search takes less time than another step."""
@@ -93,6 +105,8 @@ class Relaxed(NamedTuple):
         The last walk of best penalised weight that repeated a class, by numbers in the graph, empty if none did.
     rounds
         Subgradient steps.
+    scale
+        What differences of weights were relative to: see :func:`tolerance`.
     """
 
     bound: float
@@ -105,26 +119,62 @@ class Relaxed(NamedTuple):
     weight: float
     walk: Ints
     rounds: int
+    scale: float = 1.0
 
 
-def graph(weights: Floats, first: Floats, last: Floats, classes: Ints, length: int) -> Graph:
+def graph(weights: ArrayLike, first: ArrayLike, last: ArrayLike, classes: ArrayLike, length: int) -> Graph:
     """A graph of contiguous arrays, without the arcs that no path can use: loops, and arcs within a class.
 
     Parameters
     ----------
     weights, first, last, classes, length
-        See :class:`Graph`; nothing may be NaN or plus infinity.
+        See :class:`Graph`; nothing may be NaN or plus infinity, classes are numbered from 0, with few gaps.
+
+    Raises
+    ------
+    ArrayError
+        If they are none of this.
     """
-    classes = np.array(classes, dtype=np.int64)
-    usable = np.where(classes[:, None] == classes[None, :], -np.inf, weights)
     # Copies, for the kernels are compiled again for arrays that are read-only.
-    first, last = np.array(first, dtype=np.float64), np.array(last, dtype=np.float64)
-    return Graph(np.ascontiguousarray(usable), first, last, classes, int(length))
+    of = checked(Graph(np.array(weights), np.array(first), np.array(last), np.array(classes), length))
+    usable = np.where(of.classes[:, None] == of.classes[None, :], -np.inf, of.weights)
+    return of._replace(weights=np.ascontiguousarray(usable))
 
 
-def tolerance(weight: float) -> float:
-    """By how much a path must be heavier than another one to count as better."""
-    return 1e-9 * max(1.0, abs(weight)) if math.isfinite(weight) else 0.0
+def checked(of: Graph) -> Graph:
+    """The graph as the kernels take it.
+
+    Raises
+    ------
+    ArrayError
+        Where a cast would change a number, and where one is NaN, plus infinity or out of range.
+    """
+    first: Floats = as_floats(of.first, "first", shape=("vertices",), minus_infinity=True)
+    n = len(first)
+    weights: Floats = as_floats(of.weights, "weights", shape=(n, n), minus_infinity=True)
+    last: Floats = as_floats(of.last, "last", shape=(n,), minus_infinity=True)
+    classes: Ints = as_indices(of.classes, "classes", upper=max(_GAPS * n, 1024), shape=(n,))
+    return Graph(weights, first, last, classes, as_integer(of.length, "length", low=1, high=_CELLS // max(n, 1)))
+
+
+def scale_of(of: Graph) -> float:
+    """The power of two next below the largest finite weight; 1 if there is none besides zeros."""
+    largest = 0.0
+    for array in (of.weights, of.first, of.last):
+        if array.size:
+            largest = max(largest, float(np.max(np.abs(array), where=array > -np.inf, initial=0.0)))
+    return math.ldexp(1.0, min(max(math.frexp(largest)[1] - 1, -1000), 1000)) if largest > 0.0 else 1.0
+
+
+def tolerance(weight: float, scale: float = 1.0) -> float:
+    """By how much a path must be heavier than another one to count as better.
+
+    Parameters
+    ----------
+    scale
+        What differences are relative to, where the weight itself is not larger: the size of the weights of the arcs.
+    """
+    return 1e-9 * max(scale, abs(weight)) if math.isfinite(weight) else 0.0
 
 
 def ascend(
@@ -134,8 +184,11 @@ def ascend(
     *,
     active: Mask | None = None,
     penalties: Floats | None = None,
+    expired: Callable[[], bool] = lambda: False,
 ) -> Relaxed:
     """Penalties of a small bound, and what of the graph is left for paths heavier than ``lower``.
+
+    Multiplying all weights by a power of two multiplies bounds and penalties, and changes nothing else.
 
     Parameters
     ----------
@@ -147,20 +200,57 @@ def ascend(
         Shape (k, n): where each vertex may stand; everywhere by default.
     penalties
         Shape (classes,): where to start; at zero by default.
+    expired
+        Asked every hundredth of a second, though not before the first step; if it says so, that was the last one.
     """
+    of = checked(of)
+    lower = as_float(lower, "lower", finite=False)
+    rounds = as_integer(rounds, "rounds", low=0)
     n = len(of.first)
-    allowed = np.ones((of.length, n), dtype=np.bool_) if active is None else np.ascontiguousarray(active)
-    start = np.zeros(int(of.classes.max()) + 1) if penalties is None else penalties
-    bound, vertices, weights, first, last, classes, left, best, to_go, path, weight, walk, steps = _ascend(
-        *of[:4], allowed, start, lower, rounds, SMALL
-    )
+    num_classes = int(of.classes.max()) + 1 if n else 0
+    allowed = np.ones((of.length, n), dtype=np.bool_)
+    if active is not None:
+        allowed = as_booleans(active, "active", shape=(of.length, n))
+    begin = np.zeros(num_classes) if penalties is None else penalties
+    begin = as_floats(begin, "penalties", shape=(num_classes,), low=0.0)
+    scale = scale_of(of)
+    # What the steps change besides the graph: rounds done, step, steps in vain, bound, weight of the known path.
+    state = np.array([0.0, 1.0, 0.0, math.inf, lower])
+    penalty, best = begin.copy(), begin.copy()
+    path, walk = np.full(of.length, -1, np.int64), np.full(of.length, -1, np.int64)
+    vertices, weights, first, last, classes, left = np.arange(n), *of[:4], allowed.copy()
+    while True:
+        portion = max(1, _PORTION // (3 * of.length * max(len(first), 1) ** 2))
+        finished, vertices, weights, first, last, classes, left = _ascend(
+            vertices,
+            weights,
+            first,
+            last,
+            classes,
+            left,
+            penalty,
+            best,
+            path,
+            walk,
+            state,
+            rounds,
+            SMALL,
+            scale,
+            portion,
+        )
+        if finished or expired():
+            break
+    to_go = np.empty((of.length, len(first)))
+    _backward(weights, last, left, best[classes], to_go)
     smaller = Graph(weights, first, last, classes, of.length)
     path, walk = path[path >= 0], walk[walk >= 0]
-    return Relaxed(bound, vertices, smaller, left, best, to_go, path, weight, walk, steps)
+    bound, weight = float(state[3]), float(state[4])
+    return Relaxed(bound, vertices, smaller, left, best, to_go, path, weight, walk, int(state[0]), scale)
 
 
 def completions(of: Graph) -> Floats:
     """The best weight from each vertex at each position to the sink, by walks without penalties; shape (k, n)."""
+    of = checked(of)
     n = len(of.first)
     to_go = np.empty((of.length, n))
     _backward(of.weights, of.last, np.ones((of.length, n), np.bool_), np.zeros(n), to_go)
@@ -241,36 +331,33 @@ def _weight(weights, first, last, walk):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _margin(weight):  # type: ignore[no-untyped-def]
-    return 1e-9 * max(1.0, abs(weight)) if weight > -np.inf else 0.0
+def _margin(weight, scale):  # type: ignore[no-untyped-def]
+    return 1e-9 * max(scale, abs(weight)) if weight > -np.inf else 0.0
 
 
 @njit(cache=True, nogil=True)
 def _ascend(  # type: ignore[no-untyped-def]
-    weights, first, last, classes, allowed, start, lower, rounds, small
-):
-    length = len(allowed)
-    n = len(first)
-    vertices = np.arange(n)
-    active = allowed.copy()
-    num_classes = len(start)
-    penalties, best_penalties = start.copy(), start.copy()
+    vertices, weights, first, last, classes, active, penalties, best_penalties, path, repeating, state, rounds, small,
+    scale, portion,
+):  # fmt: skip
+    """So many further steps at most; whether that was all, and what of the graph is left."""
+    length, n = len(active), len(first)
+    num_classes = len(penalties)
     visits = np.zeros(num_classes, np.int64)
     penalty = np.zeros(n)
     value, to_go = np.empty((length, n)), np.empty((length, n))
     walk = np.empty(length, np.int64)
-    path, repeating = np.full(length, -1, np.int64), np.full(length, -1, np.int64)
-    bound, step, stalled = np.inf, 1.0, 0
-    done = 0
-    for k in range(rounds + 1):
-        done = k
+    done, step, stalled, bound, lower = int(state[0]), state[1], int(state[2]), state[3], state[4]
+    finished = False
+    for _ in range(portion):
         for v in range(n):
             penalty[v] = penalties[classes[v]]
         _forward(weights, first, active, penalty, value)
         spread = penalties.sum()
         relaxed = _best_walk(weights, value, penalty, last, walk) + spread
         if relaxed == -np.inf:  # no walk is left that could be better
-            bound = lower if k or lower > -np.inf else -np.inf
+            bound = lower
+            finished = True
             break
         visits[:] = 0
         repeated = False
@@ -292,8 +379,9 @@ def _ascend(  # type: ignore[no-untyped-def]
         if relaxed < bound:
             bound = relaxed
             best_penalties[:] = penalties
-        if bound <= lower + _margin(lower):
+        if bound <= lower + _margin(lower, scale):
             bound = lower
+            finished = True
             break
         if stalled == _PATIENCE:
             step *= 0.5
@@ -306,10 +394,11 @@ def _ascend(  # type: ignore[no-untyped-def]
                 norm += excess * excess
         if norm == 0.0:  # a path, and no penalty is wasted on a class that it leaves out: it is the best one
             bound = relaxed
+            finished = True
             break
         if lower > -np.inf:
             _backward(weights, last, active, penalty, to_go)
-            cutoff = lower + _margin(lower)
+            cutoff = lower + _margin(lower, scale)
             left = 0
             for v in range(n):
                 stands = False
@@ -331,17 +420,18 @@ def _ascend(  # type: ignore[no-untyped-def]
                 penalty = np.zeros(n)
                 value, to_go = np.empty((length, n)), np.empty((length, n))
             if n <= small:
+                finished = True
                 break
-        if k == rounds or step < _LEAST_STEP:
+        if done == rounds or step < _LEAST_STEP:
+            finished = True
             break
-        target = lower if lower > -np.inf else relaxed - 0.05 * abs(relaxed) - 1e-3
+        done += 1
+        target = lower if lower > -np.inf else relaxed - 0.05 * abs(relaxed) - 1e-3 * scale
         length_of_step = step * (relaxed - target) / norm
         for c in range(num_classes):
             penalties[c] = max(0.0, penalties[c] + length_of_step * (visits[c] - 1.0))
-    for v in range(n):
-        penalty[v] = best_penalties[classes[v]]
-    _backward(weights, last, active, penalty, to_go)
-    return bound, vertices, weights, first, last, classes, active, best_penalties, to_go, path, lower, repeating, done
+    state[0], state[1], state[2], state[3], state[4] = done, step, stalled, bound, lower
+    return finished, vertices, weights, first, last, classes, active
 
 
 @njit(cache=True, nogil=True)

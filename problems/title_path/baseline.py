@@ -29,7 +29,10 @@ _WORK_OF_A_PIECE = 2e8
 
 def relaxation_bound(instance: Instance, lower: float = -math.inf) -> float:
     """No path weighs more: the bound of penalised walks, or the weight of the path known if that is more."""
-    return max(ascend(instance.graph, lower).bound, lower)
+    scaled = instance.scaled
+    known = (lower - scaled.offset) / scaled.scale
+    bound = ascend(scaled.graph, known).bound
+    return lower if bound <= known else max(scaled.in_users_units(bound), lower)
 
 
 # --- exact -----------------------------------------------------------------------------------------------------------
@@ -53,7 +56,11 @@ def _by_engine(method: str, problem: Problem, time_limit: float) -> PathResult:
         method,
         result.answer,
         result.objective,
-        -math.inf if result.termination is Termination.INFEASIBLE else result.dual_bound,
+        -math.inf
+        if result.termination is Termination.INFEASIBLE
+        else result.objective
+        if proved
+        else result.dual_bound,
         1.0 if proved else 0.0,
         proved,
         time.perf_counter() - started,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
+from problems.title_path.scaled import Scaled, scaled
 from solvers import walks
 
 Path: TypeAlias = tuple[int, ...]
@@ -99,8 +101,14 @@ class Instance:
 
     @cached_property
     def graph(self) -> walks.Graph:
-        """The arrays that the kernels of :mod:`solvers` take."""
-        return walks.graph(self.weights, self.first, self.last, self.class_numbers, self.length)
+        """The arrays that the kernels of :mod:`solvers` take; of lengths that no path has, the least."""
+        length = min(self.length, self.num_vertices + 1)
+        return walks.graph(self.weights, self.first, self.last, self.class_numbers, length)
+
+    @cached_property
+    def scaled(self) -> Scaled:
+        """The same with weights near 1, for kernels whose tolerances are made for these."""
+        return scaled(self.graph)
 
     def with_length(self, length: int) -> Instance:
         """The same graph, another k."""
@@ -123,7 +131,10 @@ class Instance:
         ValueError
             If it is not an answer; the message says why.
         """
-        path = [int(v) for v in path]
+        try:
+            path = [operator.index(v) for v in path]
+        except TypeError:
+            raise ValueError(f"expected vertices by number, not {path!r}") from None
         if len(path) != self.length:
             raise ValueError(f"the path has {len(path)} vertices, expected {self.length}")
         if not all(0 <= v < self.num_vertices for v in path):

@@ -74,17 +74,25 @@ class WalkMaster(RestrictedMaster):
             if found.finished:
                 start.bound = max(min(start.bound, found.bound), start.weight)
             elif few and time.monotonic() < deadline:  # so few classes are left that all of them can be remembered
-                start.offer(start.relaxed.vertices[complete(left)[1]])
+                best = complete(left)
+                if best is None:
+                    return MasterSolution(MasterStatus.LIMIT)
+                start.offer(start.relaxed.vertices[best[1]])
                 start.bound = start.weight
             else:
                 return MasterSolution(MasterStatus.LIMIT)
             if start.open:
-                return self._solved(start.bound, tuple(found.walk.tolist()))
+                return self._solved(self._bound(), tuple(found.walk.tolist()))
         if start.open:
-            return self._solved(start.bound, start.walk)
+            return self._solved(self._bound(), start.walk)
         if start.path is None:
             return MasterSolution(MasterStatus.INFEASIBLE)
-        return self._solved(start.weight, start.path)
+        return self._solved(self.instance.objective(start.path), start.path)
+
+    def _bound(self) -> float:
+        """No path weighs more, in the user's units: the best one known does not, whatever rounding has made of it."""
+        bound = self.start.scaled.in_users_units(self.start.bound)
+        return bound if self.start.path is None else max(bound, self.instance.objective(self.start.path))
 
     def _solved(self, objective: float, walk: Path) -> MasterSolution:
         return MasterSolution(MasterStatus.OPTIMAL, objective, walk, Duals(np.array([objective]), self._names))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from problems.title_path.instance import Path
-from solvers.walks import tolerance
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class PathResult:
     @property
     def is_optimal(self) -> bool:
         """Whether the path is proved to be the heaviest."""
-        return self.path is not None and self.dual_bound <= self.objective + tolerance(self.objective)
+        return self.path is not None and self.dual_bound <= self.objective
 
     @property
     def is_infeasible(self) -> bool:
@@ -59,10 +58,11 @@ class PathResult:
 
     @property
     def gap(self) -> float:
-        """``(dual_bound - objective) / max(|objective|, 1)``, infinite if either is."""
+        """``(dual_bound - objective) / max(|objective|, |dual_bound|)``, infinite if either is."""
         if math.isinf(self.objective) or math.isinf(self.dual_bound):
             return 0.0 if self.is_infeasible else math.inf
-        return max(self.dual_bound - self.objective, 0.0) / max(abs(self.objective), 1.0)
+        largest = max(abs(self.objective), abs(self.dual_bound))
+        return max(self.dual_bound - self.objective, 0.0) / largest if largest else 0.0
 
     def __str__(self) -> str:
         if self.is_infeasible:

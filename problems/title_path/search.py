@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from problems.title_path.instance import Ints, Path
+from problems.title_path.scaled import Scaled
 from solvers.path_beam import guided_beam
-from solvers.walks import ROUNDS, Graph, Relaxed, ascend, tolerance
+from solvers.walks import ROUNDS, Relaxed, ascend, tolerance
 
 _FIRST_ROUNDS = 12
 """Subgradient steps before the first path is looked for: enough for penalties that guide a beam."""
@@ -21,7 +23,17 @@ class Start:
     """Penalised walks and a beam guided by them.
 
     The ascent is begun without a path, which needs few steps to see where classes are visited again and again; a beam
-    guided by its bounds finds a path; with that the ascent goes on, and strikes out what no better path can use.
+    guided by its bounds finds a path; with that the ascent goes on, and strikes out what no better path can use.  If
+    time runs out on the way, what is known by then is kept.
+
+    Weights are those of the scaled graph.
+
+    Parameters
+    ----------
+    scaled
+        The graph.
+    expired
+        Asked every few hundredths of a second whether time has run out.
 
     Attributes
     ----------
@@ -35,20 +47,23 @@ class Start:
         A walk that attains a relaxation of the problem without penalties; it may visit classes again.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    def __init__(self, scaled: Scaled, expired: Callable[[], bool] = lambda: False) -> None:
+        self.scaled = scaled
+        self._graph = scaled.graph
+        if self._graph.length > len(self._graph.first):  # so many different vertices are not there, and tables are long
+            self._graph = self._graph._replace(length=1, first=np.full_like(self._graph.first, -np.inf))
         self.path: Path | None = None
         self.weight = -math.inf
-        self.relaxed = self._ascend(_FIRST_ROUNDS)
+        self.relaxed = self._ascend(_FIRST_ROUNDS, expired)
         self.bound = self.relaxed.bound
         self.walk: Path = tuple(self.relaxed.walk.tolist())
         if self.open:
             self.offer(guided_beam(self.relaxed, _WIDTH)[1])
-        if self.open:
-            self.relaxed = self._ascend(ROUNDS, self.relaxed)
+        if self.open and not expired():
+            self.relaxed = self._ascend(ROUNDS, expired, self.relaxed)
             self.bound = min(self.bound, self.relaxed.bound)
-        if self.open:
-            self.offer(guided_beam(self.relaxed, _WIDTH)[1])
+            if self.open:
+                self.offer(guided_beam(self.relaxed, _WIDTH)[1])
 
     @property
     def open(self) -> bool:
@@ -62,8 +77,8 @@ class Start:
             if weight > self.weight:
                 self.path, self.weight = tuple(int(v) for v in path), weight
 
-    def _ascend(self, rounds: int, before: Relaxed | None = None) -> Relaxed:
+    def _ascend(self, rounds: int, expired: Callable[[], bool], before: Relaxed | None = None) -> Relaxed:
         penalties = None if before is None else before.penalties
-        relaxed = ascend(self._graph, self.weight, rounds, penalties=penalties)
+        relaxed = ascend(self._graph, self.weight, rounds, penalties=penalties, expired=expired)
         self.offer(relaxed.path)
         return relaxed

@@ -23,7 +23,7 @@ class TitlePath(Problem):
     @cached_property
     def start(self) -> Start:
         """A first path and a first bound."""
-        return Start(self.instance.graph)
+        return Start(self.instance.scaled)
 
     def restricted_master(self) -> WalkMaster:
         return WalkMaster(self.instance, self.start)

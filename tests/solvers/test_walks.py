@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from problems.title_path import random
+from solvers.arrays import ArrayError
 from solvers.walks import ascend, completions, graph, tolerance
 from tests.problems.title_path.naive import heaviest
 
@@ -115,6 +116,59 @@ def test_forbidden_places_are_not_used():
     active[1, 4] = True
     relaxed = ascend(instance.graph, active=active)
     assert relaxed.path[1] == 4
+
+
+@pytest.mark.parametrize("power", [-30, -7, 30])
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_scale_with_the_weights(seed, power):
+    of = random(25, 5, seed, num_classes=15, attraction=4.0).graph
+    plain = ascend(of)
+    arrays = (np.ldexp(of.weights, power), np.ldexp(of.first, power), np.ldexp(of.last, power))
+    other = ascend(of._replace(weights=arrays[0], first=arrays[1], last=arrays[2]))
+    assert math.ldexp(plain.bound, power) == other.bound
+    assert np.ldexp(plain.penalties, power).tolist() == other.penalties.tolist()
+    assert plain.vertices.tolist() == other.vertices.tolist()
+    assert (plain.active == other.active).all()
+    assert plain.path.tolist() == other.path.tolist()
+    assert plain.rounds == other.rounds
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_portions_change_nothing(seed, monkeypatch):
+    of = random(25, 5, seed, num_classes=15, attraction=4.0).graph
+    plain = ascend(of)
+    monkeypatch.setattr("solvers.walks._PORTION", 0)
+    small = ascend(of)
+    assert (plain.bound, plain.rounds, plain.weight) == (small.bound, small.rounds, small.weight)
+    assert plain.penalties.tolist() == small.penalties.tolist()
+    assert plain.to_go.tolist() == small.to_go.tolist()
+    cut = ascend(of, expired=lambda: True)
+    assert cut.rounds <= 1
+    assert cut.bound >= plain.bound
+
+
+def refused(argument, function, *arguments, **how):
+    with pytest.raises(ArrayError, match=argument):
+        function(*arguments, **how)
+
+
+def test_what_is_no_graph_is_refused():
+    weights, ends, classes = np.zeros((2, 2)), np.zeros(2), np.arange(2)
+    refused("weights", graph, np.full((2, 2), np.nan), ends, ends, classes, 1)
+    refused("weights", graph, np.full((2, 2), np.inf), ends, ends, classes, 1)
+    refused("weights", graph, np.zeros((3, 2)), ends, ends, classes, 1)
+    refused("last", graph, weights, ends, np.zeros(3), classes, 1)
+    refused("classes", graph, weights, ends, ends, [0.5, 1.5], 1)
+    refused("classes", graph, weights, ends, ends, [-1, 0], 1)
+    refused("classes", graph, weights, ends, ends, [0, 10**12], 1)
+    refused("length", graph, weights, ends, ends, classes, 0)
+    refused("length", graph, weights, ends, ends, classes, 10**12)
+    of = graph(weights, ends, ends, classes, 2)
+    refused("classes", ascend, of._replace(classes=np.array([0, 10**9])))
+    refused("penalties", ascend, of, penalties=np.array([0.0, np.nan]))
+    refused("penalties", ascend, of, penalties=np.zeros(3))
+    refused("active", ascend, of, active=np.ones((2, 3), bool))
+    refused("lower", ascend, of, math.nan)
 
 
 def test_tolerance_grows_with_the_weight():

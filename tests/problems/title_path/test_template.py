@@ -6,6 +6,7 @@ import pytest
 from colgen import Termination, TimeLimit, solve
 from colgen.testing import check_problem
 from problems.title_path import Instance, TitlePath, random
+from problems.title_path.baseline import exhaustive
 from problems.title_path.master import ONCE, WALK, WalkMaster, column_of
 from problems.title_path.search import Start
 from problems.title_path.template import RepeatedClasses
@@ -91,7 +92,7 @@ def test_all_classes_are_remembered_where_states_are_too_many(seed, monkeypatch)
     monkeypatch.setattr("problems.title_path.master._EFFORT", -1)
     monkeypatch.setattr("solvers.elementary_path._BETWEEN_CLOCKS", 0)
     called = []
-    monkeypatch.setattr("problems.title_path.master.complete", lambda of: called.append(of) or complete(of))
+    monkeypatch.setattr("problems.title_path.master.complete", lambda of, **how: called.append(of) or complete(of))
     instance = random(30, 7, seed, num_classes=14, attraction=8.0)
     result = solve(TitlePath(instance))
     assert result.is_optimal
@@ -117,7 +118,7 @@ def test_better_first_answers_are_used():
     problem.start.path, problem.start.weight = None, -math.inf
     master = problem.restricted_master()
     master.add([column_of(instance, optimum.answer)])
-    assert problem.start.weight == pytest.approx(optimum.objective)
+    assert problem.start.path == optimum.answer
 
 
 def test_time_limit_leaves_an_answer_and_a_bound():
@@ -141,7 +142,7 @@ def test_kept_contract():
 def test_separation_finds_exactly_the_repeated_classes():
     instance = Instance(np.zeros((4, 4)), np.zeros(4), np.zeros(4), 5, ("x", "y", "x", "z"))
     separation = RepeatedClasses(instance)
-    master = WalkMaster(instance, Start(instance.graph))
+    master = WalkMaster(instance, Start(instance.scaled))
     walk = master.solution(master._solved(0.0, (0, 1, 2, 1, 3)))
     rows = separation.separate(walk)
     assert sorted(row.key for row in rows) == [(ONCE, 0), (ONCE, 1)]
@@ -153,7 +154,7 @@ def test_separation_finds_exactly_the_repeated_classes():
 
 def test_master_states_its_dual_value():
     instance = random(5, 2, 0)
-    master = WalkMaster(instance, Start(instance.graph))
+    master = WalkMaster(instance, Start(instance.scaled))
     solved = master.solve()
     assert solved.duals.get(WALK) == solved.objective == master.dual_bound(solved.duals, (), ())
     column = column_of(instance, solved.values)
@@ -165,8 +166,73 @@ def test_first_path_is_nearly_always_the_best():
     best = 0
     for seed in range(30):
         instance = random(60, 5, seed, num_classes=50, attraction=5.0)
-        start = Start(instance.graph)
-        assert instance.check(start.path) == pytest.approx(start.weight)
+        start = Start(instance.scaled)
+        weight = instance.scaled.in_users_units(start.weight)
+        assert instance.check(start.path) == pytest.approx(weight)
         assert start.bound >= start.weight - 1e-9
-        best += start.weight == pytest.approx(solve(TitlePath(instance)).objective)
+        best += weight == pytest.approx(solve(TitlePath(instance)).objective)
     assert best >= 27
+
+
+# --- scale -----------------------------------------------------------------------------------------------------------
+
+LAW = [(1e-9, 0.0), (2.0**-30, 0.0), (1e9, 0.0), (1.0, 1e7), (1e-9, 1.0), (1e6, -1e7), (1e-9, 1e-3)]
+
+
+def drawn(seed):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(4, 8)), int(rng.integers(2, 5))
+    return random(n, k, seed, num_classes=4 if seed % 3 == 0 else None, density=0.8, attraction=3.0 * (seed % 2))
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(("scale", "constant"), LAW)
+def test_weights_of_any_scale_have_the_path_of_enumeration(seed, scale, constant):
+    base = drawn(seed)
+    weights = [scale * array + constant for array in (base.weights, base.first, base.last)]
+    instance = Instance(*weights, base.length, base.classes)
+    expected = exhaustive(instance)
+    result = solve(TitlePath(instance))
+    assert (result.answer is None) == (expected.path is None)
+    if expected.path is not None:
+        assert result.is_optimal
+        lost = expected.objective - result.objective
+        assert lost <= 1e-8 * scale + 8e-16 * abs(constant) * (base.length + 1)
+
+
+@pytest.mark.parametrize("power", [-30, 30])
+def test_a_power_of_two_changes_no_answer_and_no_round(power):
+    for seed in range(20):
+        base = random(30, 6, seed, num_classes=20, attraction=8.0)
+        scaled = Instance(*(np.ldexp(a, power) for a in (base.weights, base.first, base.last)), 6, base.classes)
+        one, other = solve(TitlePath(base)), solve(TitlePath(scaled))
+        assert one.answer == other.answer
+        assert other.objective == math.ldexp(one.objective, power)
+        assert [i.rows for i in one.iterations] == [i.rows for i in other.iterations]
+
+
+@pytest.mark.parametrize("penalty", [-1e12, -1e300, -2e7])
+@pytest.mark.parametrize("seed", range(20))
+def test_penalties_hide_no_differences(seed, penalty):
+    base = random(6, 3, seed, attraction=2.0)
+    weights = base.weights.copy()
+    weights[np.random.default_rng(seed).random(weights.shape) < 0.3] = penalty
+    instance = Instance(weights, base.first, base.last, 3)
+    expected = exhaustive(instance)
+    result = solve(TitlePath(instance))
+    assert result.is_optimal
+    assert result.answer == expected.path
+    assert result.objective == pytest.approx(expected.objective, abs=1e-12)
+
+
+def test_many_equal_paths():
+    for n, k in ((6, 3), (7, 5), (5, 5)):
+        instance = Instance(np.full((n, n), 1e-9), np.zeros(n), np.full(n, 3.0), k)
+        result = solve(TitlePath(instance))
+        assert result.is_optimal
+        assert result.objective == pytest.approx(3.0 + (k - 1) * 1e-9, rel=1e-15)
+
+
+def test_a_length_beyond_all_vertices_takes_no_memory():
+    instance = Instance(np.zeros((3, 3)), np.zeros(3), np.zeros(3), 10**9)
+    assert solve(TitlePath(instance)).termination is Termination.INFEASIBLE

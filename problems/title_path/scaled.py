@@ -1,0 +1,66 @@
+"""A graph whose weights are near 1, and what the weights of its paths mean in the user's units."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.path_beam import beam
+from solvers.walks import Floats, Graph, scale_of
+
+_WIDTH = 4
+"""Of the beam that looks for any path at all."""
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A graph with the same best paths, and how its weights are turned back.
+
+    Every path has one arc from the source, one to the sink and k - 1 others.  So the heaviest arc of each kind is taken
+    off all of them, which is the same for all paths.  What is left of an arc is at most zero: what a path loses by it.
+    Arcs that lose more than a path that is known loses altogether (penalties, say) are on no better path and are left
+    out.  The rest is divided by a power of two, which loses nothing.
+
+    Attributes
+    ----------
+    graph
+        Weights at most zero, the largest loss between 1 and 2.
+    scale
+        The power of two.
+    offset
+        What was taken off each path.
+    """
+
+    graph: Graph
+    scale: float
+    offset: float
+
+    def in_users_units(self, weight: float) -> float:
+        """The weight of a path, or a bound on it."""
+        return weight * self.scale + self.offset
+
+
+def scaled(of: Graph) -> Scaled:
+    """The graph with weights near 1."""
+    first, off_first = _losses(of.first)
+    last, off_last = _losses(of.last)
+    weights, off_weights = _losses(of.weights)
+    offset = off_first + off_last + (of.length - 1) * off_weights
+    graph = of._replace(weights=weights, first=first, last=last)
+    lost, _ = beam(graph, _WIDTH) if of.length <= len(first) else (-math.inf, ())
+    if lost > -math.inf:
+        for array in (weights, first, last):
+            array[array < (1.0 + 1e-9) * lost] = -np.inf
+    scale = scale_of(graph)
+    for array in (weights, first, last):
+        array /= scale
+    return Scaled(graph, scale, offset)
+
+
+def _losses(weights: Floats) -> tuple[Floats, float]:
+    """Weights less the largest finite one, and that."""
+    most = float(weights.max(initial=-np.inf))
+    most = most if math.isfinite(most) else 0.0
+    return weights - most, most
