@@ -190,7 +190,9 @@ class BranchAndPrice(Relaxation):
 
     def _proved_at(self, node: Node, relaxed: Relaxed) -> ReductionContext:
         run = self.run
-        return ReductionContext(run.sense, relaxed.duals, relaxed.bound, run.target, node.decisions, run.scale)
+        return ReductionContext(
+            run.sense, relaxed.duals, relaxed.bound, run.target, node.decisions, run.scale, run.budget
+        )
 
     def _enumerate(self, node: Node, relaxed: Relaxed) -> Evaluation | None:
         """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed."""

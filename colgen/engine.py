@@ -145,6 +145,8 @@ def column_generation(
         master_seconds = time.perf_counter() - clock
         if now.status is MasterStatus.UNBOUNDED and _bounded_by_rows(master, separation, run):
             continue
+        if now.status is MasterStatus.LIMIT and now.values is not None:  # not optimal, and perhaps an answer
+            found(now)
         if now.status is not MasterStatus.OPTIMAL:
             return _unsolved(now, bound if phase == 2 else sense.ideal, pricing, run)
         solved = now

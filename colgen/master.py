@@ -45,7 +45,8 @@ class MasterSolution:
         The restricted master's optimum; in phase 1 the sum of the artificial variables, signed so that improving it is
         reducing it.
     values
-        One entry a column of the master; their meaning is the master's.
+        One entry a column of the master; their meaning is the master's.  A solve that a limit has ended may state
+        objective and values of the best whole solution that it has found: it becomes the incumbent if it is better.
     duals
         What the oracles price at.
     phase

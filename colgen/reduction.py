@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from colgen.branching import Decision
+from colgen.budget import Budget
 from colgen.sense import Sense
 from colgen.tolerances import TOLERANCES, size
 
@@ -29,6 +30,8 @@ class ReductionContext:
         In force at the node.
     scale
         What differences of objectives are relative to.
+    budget
+        What the run may spend: what can last looks at it.
     """
 
     sense: Sense
@@ -37,6 +40,7 @@ class ReductionContext:
     target: float
     decisions: tuple[Decision, ...]
     scale: float = 1.0
+    budget: Budget = field(default_factory=Budget)
 
     @property
     def slack(self) -> float:

@@ -21,6 +21,10 @@ _MOST_KNOWN = 32
 """So many answers are remembered, to hold new rows against them."""
 
 
+_ROUNDING = 2.0**-20
+"""The share of an objective that a tolerance of 1e-9 makes a few units in its last place."""
+
+
 class Run:
     """Clock, incumbent, record of rounds and stop rules of one run.
 
@@ -68,6 +72,7 @@ class Run:
         self.budget = Budget(stop.seconds, stop.bytes) if budget is None else budget
         self._check = check
         self.scale = scale
+        self._stated = scale > 0.0
         self.known: list[Solution] = []
         self.is_checked = True
         self.notes: list[str] = []
@@ -132,12 +137,12 @@ class Run:
 
     def prunes(self, bound: float) -> bool:
         """Whether a dual bound leaves no room for an answer better than the incumbent."""
-        tolerance = TOLERANCES.pruning * size(self.scale, self.objective)
+        tolerance = TOLERANCES.pruning * self._size(self.objective)
         return not self.sense.is_better(self.round_bound(bound), self.objective, tolerance)
 
     def meets(self, bound: float, objective: float) -> bool:
         """Whether a dual bound proves an objective optimal, as far as tolerances go."""
-        return not self.sense.is_better(bound, objective, TOLERANCES.optimality * size(self.scale, objective))
+        return not self.sense.is_better(bound, objective, TOLERANCES.optimality * self._size(objective))
 
     @property
     def target(self) -> float:
@@ -166,7 +171,7 @@ class Run:
         if not self.sense.is_better(solution.objective, self.objective, self._difference(solution.objective)):
             return False
         if self.sense.is_better(
-            solution.objective, self.global_bound, TOLERANCES.optimality * size(self.scale, solution.objective)
+            solution.objective, self.global_bound, TOLERANCES.optimality * self._size(solution.objective)
         ):
             raise InvalidBoundError(
                 f"{source} found an answer of objective {solution.objective:g}, better than the bound "
@@ -183,7 +188,15 @@ class Run:
 
     def _difference(self, objective: float) -> float:
         """An answer that is better by no more than this is as good."""
-        return TOLERANCES.pruning * size(self.scale, objective)
+        return TOLERANCES.pruning * self._size(objective)
+
+    def _size(self, objective: float) -> float:
+        """What a difference to an objective is relative to.
+
+        A problem that states its scale says that objectives may have a large part in common, which hides nothing: of
+        that no more than the rounding error counts.
+        """
+        return size(self.scale, _ROUNDING * objective if self._stated else objective)
 
     def _checked(self, solution: Solution, source: str) -> float | None:
         """The objective that the problem's own check computes for an answer; None if it has no check."""

@@ -37,6 +37,9 @@ NEVER = -1e30
 CELLS = 1 << 26
 """Items times states of a network, by default at most: its tables then take 512 MiB each, of which there are a few."""
 
+STATES = 1 << 22
+"""States of a network, at most: laying an item looks at all of them at once."""
+
 LARGEST_CAPACITY = 1 << 62
 """Sums of a position and a width stay within 64 bits."""
 
@@ -154,7 +157,7 @@ def network(
     allowed
         Mask of shape (items, C + 1): which arcs there may be; all by default.
     cells
-        Items times states at most; what a network takes is bounded by this before it is taken.
+        Items times states at most; what a network takes is bounded by this, and by ``STATES``, before it is taken.
     look
         Called every few hundredths of a second; may raise.
 
@@ -180,16 +183,18 @@ def _whole_network(widths: Ints, copies: Ints, capacity: int, cells: int, look: 
     m = len(widths)
     states, first_arc = np.zeros(1, np.int64), np.zeros(m + 1, np.int64)
     parts: list[tuple[int, int, Ints]] = []
-    most, done = cells // (m + 1), 0
+    most, done = min(cells // (m + 1), STATES), 0
+    largest = int(copies.max(initial=0))  # the pieces of one item reach so many sums without any other
     while done < m:
         look()
         begun = done
-        done, states, positions = _grown(widths, copies, capacity, begun, states, most, first_arc, _PORTION)
-        parts.append((begun, done, positions))
-        if len(states) > most:
+        if largest <= most:
+            done, states, positions = _grown(widths, copies, capacity, begun, states, most, first_arc, _PORTION)
+            parts.append((begun, done, positions))
+        if largest > most or len(states) > most:
             raise NetworkTooLargeError(
-                f"a knapsack of {m} items and capacity {capacity} has more than {most} reachable sums of widths: items "
-                f"times sums may be {cells} at most"
+                f"a knapsack of {m} items and capacity {capacity} has more than {most} reachable sums of widths, "
+                "which is as many as fit into the memory that it may take"
             )
     tails, heads = np.empty(first_arc[m], np.int32), np.empty(first_arc[m], np.int32)
     for begun, done, positions in parts:

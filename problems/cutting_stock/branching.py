@@ -8,6 +8,7 @@ import numpy as np
 
 from colgen import Bound, Decision, OnOriginalVariable, PricingContext, Reduction, ReductionContext, Solution
 from colgen.branching import fractionality
+from colgen.budget import OutOfBudget
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
 from problems.cutting_stock.pricing import ARC, PatternOracle
@@ -102,13 +103,17 @@ class ArcFixing(Reduction):
         self.share = share
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
-        net = self.oracle.network(PricingContext(context.sense, decisions=context.decisions))
-        if arc_work(net) > _WORK:
+        look = context.budget.require
+        try:
+            net = self.oracle.network(PricingContext(context.sense, decisions=context.decisions, budget=context.budget))
+            if arc_work(net) > _WORK:
+                return ()
+            profits = self.oracle.profits(net, context.duals)
+            values = best_from(net, profits, look=look)
+            scale = max(1.0, float(values[0, 0]))
+            slack = 1.0 - arc_values(net, values, profits, look=look) / scale
+        except OutOfBudget:
             return ()
-        profits = self.oracle.profits(net, context.duals)
-        values = best_from(net, profits)
-        scale = max(1.0, float(values[0, 0]))
-        slack = 1.0 - arc_values(net, values, profits) / scale
         keep = slack <= context.slack + 1e-6
         if (~keep).sum() <= self.share * max(net.num_arcs, 1):
             return ()

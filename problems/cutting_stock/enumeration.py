@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from colgen import Bound, Enumerated, Enumeration, PricingContext, ReductionContext, Solution
+from colgen.budget import OutOfBudget
 from colgen.columns import Key
 from problems.cutting_stock.baseline import Rolls
 from problems.cutting_stock.heuristics import as_solution
@@ -37,11 +38,17 @@ class PatternEnumeration(Enumeration):
         self.limit = limit
 
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
-        layout = self.oracle.layout
-        pricing = PricingContext(context.sense, decisions=context.decisions)
+        try:
+            return self._enumerate(context)
+        except OutOfBudget:
+            return None
+
+    def _enumerate(self, context: ReductionContext) -> Enumerated | None:
+        layout, look = self.oracle.layout, context.budget.require
+        pricing = PricingContext(context.sense, decisions=context.decisions, budget=context.budget)
         net = self.oracle.network(pricing)
         profits = self.oracle.profits(net, context.duals)
-        values = best_from(net, profits)
+        values = best_from(net, profits, look=look)
         scale = max(1.0, float(values[0, 0]))
         # Even a roll full of items that are left out must earn less than the tolerance below.
         earning = np.flatnonzero(np.asarray(context.duals["demand"])[layout.item_of_rank] > 1e-7 / layout.roll)
@@ -51,10 +58,11 @@ class PatternEnumeration(Enumeration):
         core_net = net.first_items(core)
         packings = packings_above(
             core_net,
-            best_from(core_net, profits[: core_net.num_arcs]),
+            best_from(core_net, profits[: core_net.num_arcs], look=look),
             profits[: core_net.num_arcs],
             scale * (1.0 - context.slack - 1e-6),
             self.limit,
+            look=look,
         )
         if packings is None:
             return None

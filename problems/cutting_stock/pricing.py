@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Bound, Column, Duals, Pricing, PricingContext, PricingResult
+from colgen.budget import OutOfBudget
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
 from solvers.knapsack import Network, best_from, packings_by_first_item, restricted
@@ -36,9 +37,12 @@ class PatternOracle(Pricing):
         self._situation: tuple[object, ...] | None = None
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        net = self.network(context)
-        profits = self.profits(net, duals)
-        values = best_from(net, profits)
+        try:
+            net = self.network(context)
+            profits = self.profits(net, duals)
+            values = best_from(net, profits, look=context.budget.require)
+        except OutOfBudget:
+            return PricingResult(cut_off=True)
         optimum = float(values[0, 0])
         if optimum <= 0.0:  # the empty pattern is best: no column at all
             return PricingResult(bound=None if context.fixed else context.cost_weight)
@@ -61,7 +65,7 @@ class PatternOracle(Pricing):
         situation = (context.decisions, context.fixed)
         if self._network is None or situation != self._situation:
             layout = self.layout
-            net = layout.network
+            net = layout.lay_network(context.budget.require)
             allowed = allowed_arcs(layout, context)
             if allowed is not None or context.fixed:
                 demands = layout.demands.copy()

@@ -17,6 +17,8 @@ from colgen import (
     Stabilization,
     Wentges,
 )
+from colgen.budget import Budget
+from colgen.errors import InfeasibleAnswerError
 from problems.cutting_stock.baseline import first_fit_decreasing
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
 from problems.cutting_stock.enumeration import PatternEnumeration
@@ -80,5 +82,12 @@ class CuttingStock(Problem):
     def answer(self, solution: Solution) -> list[tuple[Pattern, int]]:
         return [(column.structure, round(rolls)) for column, rolls in solution.columns]
 
-    def check(self, answer: list[tuple[Pattern, int]]) -> float:
-        return float(self.instance.check(answer))
+    def check(self, answer: Iterable[tuple[Pattern, int]]) -> float:
+        try:
+            return float(self.instance.check(answer))
+        except ValueError as error:
+            raise InfeasibleAnswerError(str(error)) from None
+
+    def initial_proof(self, budget: Budget) -> None:
+        """Nothing is proved, but what pricing needs is laid out, or refused, before any other work."""
+        self.layout.lay_network(budget.require)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
+from colgen.errors import InfeasibleAnswerError
 from problems.title_path.scaled import Scaled, scaled
 from solvers import walks
 
@@ -162,6 +163,14 @@ class Instance:
             words.append(self.labels[v])
             before = v
         return words
+
+
+def checked(instance: Instance, path: Sequence[int]) -> float:
+    """:meth:`Instance.check` for a run: what is no answer is the error that the engine knows."""
+    try:
+        return instance.check(path)
+    except ValueError as error:
+        raise InfeasibleAnswerError(str(error)) from None
 
 
 def as_length(value: object) -> int:

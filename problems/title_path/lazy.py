@@ -38,7 +38,7 @@ from colgen import (
     Stabilization,
 )
 from colgen.columns import Key
-from problems.title_path.instance import Instance, Path
+from problems.title_path.instance import Instance, Path, checked
 from problems.title_path.model import SINK, SOURCE, arrays, full
 from solvers.path_beam import beam
 
@@ -80,6 +80,9 @@ class LazyPath(Problem):
 
     def answer(self, solution: Solution) -> Path:
         return path_of(solution)
+
+    def check(self, answer: Path) -> float:
+        return checked(self.instance, answer)
 
 
 class BeamNear(Heuristic):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -64,35 +63,38 @@ class WalkMaster(RestrictedMaster):
 
     def solve(self, budget: Budget | None = None) -> MasterSolution:
         self._solves += 1
-        start = self.start
+        start, budget = self.start, budget or Budget()
         if start.open and self._solves > 1:
-            deadline, left = math.inf if budget is None else budget.deadline, start.relaxed.graph
+            left = start.relaxed.graph
             few = is_small(left)
             effort = _EFFORT if few else math.inf
-            found = heaviest(start.relaxed, self._remembered, start.weight, deadline=deadline, effort=effort)
+            found = heaviest(
+                start.relaxed, self._remembered, start.weight, effort=effort, expired=lambda: budget.expired
+            )
             start.offer(found.path)
             if found.finished:
                 start.bound = max(min(start.bound, found.bound), start.weight)
-            elif few and time.monotonic() < deadline:  # so few classes are left that all of them can be remembered
-                best = complete(left)
+            elif few and not budget.expired:  # so few classes are left that all of them can be remembered
+                best = complete(left, expired=lambda: budget.expired)
                 if best is None:
-                    return MasterSolution(MasterStatus.LIMIT)
+                    return self._cut_off()
                 start.offer(start.relaxed.vertices[best[1]])
                 start.bound = start.weight
             else:
-                return MasterSolution(MasterStatus.LIMIT)
+                return self._cut_off()
             if start.open:
-                return self._solved(self._bound(), tuple(found.walk.tolist()))
+                return self._solved(start.users_bound(self.instance), tuple(found.walk.tolist()))
         if start.open:
-            return self._solved(self._bound(), start.walk)
+            return self._solved(start.users_bound(self.instance), start.walk)
         if start.path is None:
             return MasterSolution(MasterStatus.INFEASIBLE)
         return self._solved(self.instance.objective(start.path), start.path)
 
-    def _bound(self) -> float:
-        """No path weighs more, in the user's units: the best one known does not, whatever rounding has made of it."""
-        bound = self.start.scaled.in_users_units(self.start.bound)
-        return bound if self.start.path is None else max(bound, self.instance.objective(self.start.path))
+    def _cut_off(self) -> MasterSolution:
+        """The end of a solve that a limit has ended, with the best path known: it may have been found on the way."""
+        if self.start.path is None:
+            return MasterSolution(MasterStatus.LIMIT)
+        return MasterSolution(MasterStatus.LIMIT, self.instance.objective(self.start.path), self.start.path)
 
     def _solved(self, objective: float, walk: Path) -> MasterSolution:
         return MasterSolution(MasterStatus.OPTIMAL, objective, walk, Duals(np.array([objective]), self._names))
@@ -114,6 +116,11 @@ class WalkMaster(RestrictedMaster):
 
     def solution(self, solved: MasterSolution) -> Solution:
         return Solution(solved.objective, ((column_of(self.instance, solved.values), 1.0),))
+
+    @property
+    def scale(self) -> float:  # type: ignore[override]
+        """That of the instance."""
+        return self.instance.scaled.scale
 
     @property
     def num_columns(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from problems.title_path.instance import Ints, Path
+from problems.title_path.instance import Instance, Ints, Path
 from problems.title_path.scaled import Scaled
 from solvers.path_beam import guided_beam
 from solvers.walks import ROUNDS, Relaxed, ascend, tolerance
@@ -69,6 +69,14 @@ class Start:
     def open(self) -> bool:
         """Whether there may be a path heavier than the one known."""
         return self.bound > self.weight + tolerance(self.weight)
+
+    def users_bound(self, instance: Instance) -> float:
+        """The bound in the user's units; no less than the best path known, whatever rounding does."""
+        bound = self.scaled.in_users_units(self.bound)
+        if self.path is None:
+            return bound
+        known = instance.objective(self.path)
+        return max(bound, known) if self.open else known
 
     def offer(self, path: Ints | Path) -> None:
         """Take a path without repeated classes as the best one known, if it is."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from colgen import NoStabilization, Problem, Row, Separation, Solution, Stabilization
-from problems.title_path.instance import Instance, Path
+from colgen import NoStabilization, Problem, Proof, Row, Sense, Separation, Solution, Stabilization
+from colgen.budget import Budget
+from problems.title_path.instance import Instance, Path, checked
 from problems.title_path.master import ONCE, WalkMaster, column_of
 from problems.title_path.search import Start
 
@@ -19,6 +20,20 @@ class TitlePath(Problem):
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
+
+    @property
+    def scale(self) -> float:  # type: ignore[override]
+        """What weights are relative to once what all paths have in common is taken off."""
+        return self.instance.scaled.scale
+
+    def initial_proof(self, budget: Budget) -> Proof | None:
+        """A first path and a first bound; where time has run out for anything else they are all that will be known."""
+        if "start" not in self.__dict__:
+            self.__dict__["start"] = Start(self.instance.scaled, lambda: budget.expired)
+        if self.start.path is None or not budget.expired:
+            return None
+        column = column_of(self.instance, self.start.path)
+        return Proof(Sense.MAXIMIZE, Solution(column.cost, ((column, 1.0),)), self.start.users_bound(self.instance))
 
     @cached_property
     def start(self) -> Start:
@@ -43,6 +58,9 @@ class TitlePath(Problem):
         ((column, _),) = solution.columns
         path: Path = column.structure
         return path
+
+    def check(self, answer: Path) -> float:
+        return checked(self.instance, answer)
 
 
 class RepeatedClasses(Separation):

@@ -1,11 +1,14 @@
 import math
+import time
 
 import numpy as np
 import pytest
 
 from colgen import Termination, TimeLimit, solve
+from colgen.errors import InfeasibleAnswerError
 from colgen.testing import check_problem
 from problems.title_path import Instance, TitlePath, random
+from problems.title_path import master as master_module
 from problems.title_path.baseline import exhaustive
 from problems.title_path.master import ONCE, WALK, WalkMaster, column_of
 from problems.title_path.search import Start
@@ -236,3 +239,50 @@ def test_many_equal_paths():
 def test_a_length_beyond_all_vertices_takes_no_memory():
     instance = Instance(np.zeros((3, 3)), np.zeros(3), np.zeros(3), 10**9)
     assert solve(TitlePath(instance)).termination is Termination.INFEASIBLE
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+
+def test_check_recomputes_the_weight():
+    instance = random(6, 3, 0)
+    problem = TitlePath(instance)
+    path = solve(problem).answer
+    assert problem.check(path) == instance.objective(path)
+    for wrong in ((0, 1), (0, 1, 1), (0, 1, 7), (0, 1, -1), (0, 1, 1.5), None):
+        with pytest.raises(InfeasibleAnswerError):
+            problem.check(wrong)
+
+
+def test_a_better_path_of_a_search_that_is_cut_short_is_handed_on(monkeypatch):
+    instance = hard()
+    best = solve(TitlePath(instance))
+
+    def cut_short(relaxed, remembered, lower, **how):
+        found = heaviest_walk(relaxed, remembered, lower)
+        return found._replace(path=np.array(best.answer), finished=False, bound=math.inf)
+
+    class Worse(TitlePath):
+        def initial_proof(self, budget):
+            super().initial_proof(budget)
+            self.start.path, self.start.weight = None, -math.inf
+
+    heaviest_walk = master_module.heaviest
+    monkeypatch.setattr(master_module, "heaviest", cut_short)
+    monkeypatch.setattr(master_module, "is_small", lambda of: False)
+    result = solve(Worse(instance))
+    assert result.answer == best.answer
+    assert result.objective == best.objective
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01, 0.2])
+def test_limits_hold_on_large_graphs(seconds):
+    instance = random(1000, 13, 1, attraction=10.0)
+    solve(TitlePath(random(60, 6, 0, attraction=10.0)))  # compiles the kernels
+    started = time.monotonic()
+    result = solve(TitlePath(instance), stop=TimeLimit(seconds))
+    spent = time.monotonic() - started
+    assert result.answer is not None
+    assert result.objective <= result.dual_bound
+    assert math.isfinite(result.dual_bound)
+    assert spent <= 1.05 * seconds + 1.0  # a busy machine
