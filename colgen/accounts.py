@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 
 from colgen.columns import Column
 from colgen.duals import Duals
+from colgen.linear_master import LinearMaster
 from colgen.tolerances import TOLERANCES
 
 COST = "cost"
 """The part that is the column's own cost; the others are names of blocks."""
+
+
+def known_entries(master: LinearMaster, column: Column) -> tuple[list[int], list[float]]:
+    """Positions of the rows that a column enters, and its coefficients; rows that the master lacks are left out."""
+    own = {key: a for key, a in column.coefficients.items() if key in master.names.position}
+    return master.entries(dataclasses.replace(column, coefficients=own))
 
 
 def contributions(

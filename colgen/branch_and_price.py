@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from colgen.branching import BranchingRule, Decision, admits
-from colgen.checks import check_use
+from colgen.checks import check_use, objects
 from colgen.columns import Column
 from colgen.engine import Outcome, Relaxed, Settings, column_generation
 from colgen.enumeration import Enumeration, solve_over
@@ -85,7 +85,7 @@ class BranchAndPrice(Relaxation):
         exact = self.master.objective_of(solution)
         if self.run.meets(exact, solution.objective) and self.run.meets(solution.objective, exact):
             solution = dataclasses.replace(solution, objective=exact)
-        if any(separator.separate(solution) for separator in self.separation):
+        if objects(self.separation, solution):
             return False
         fault = self.master.violation(solution)
         taken = self.run.offer(solution, fault, source, checked=self.master.checks_rows)
@@ -268,6 +268,8 @@ class BranchAndPrice(Relaxation):
                     )
                 self.take(recovered, f"{type(rule).__name__}.recover")
                 return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
+        if unresolved is None and relaxed.weakness and self._stopped_early(relaxed, solved):
+            unresolved = self._unproved(node, relaxed)  # not even its relaxation is
         return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)
 
     def _open(self, node: Node, relaxed: Relaxed) -> Termination | None:

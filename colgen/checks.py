@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.accounts import contributions, itemised, known_entries
 from colgen.activity import activity
 from colgen.columns import Column, Row
 from colgen.duals import Duals
@@ -18,6 +20,7 @@ from colgen.errors import (
     ReducedCostError,
     SeparationError,
 )
+from colgen.linear_master import LinearMaster
 from colgen.master import MasterSolution, RestrictedMaster
 from colgen.pricing import Pricing, PricingContext, PricingResult
 from colgen.sense import Sense
@@ -40,7 +43,7 @@ def check_results(
     sense = context.sense
     bests: list[Column | None] = []
     for k, (oracle, result, reduced_costs) in enumerate(zip(pricing, results, found, strict=True)):
-        _check_stated(oracle, result, reduced_costs, context)
+        _check_stated(master, oracle, result, reduced_costs, duals, context)
         if context.decisions:
             _check_decisions(oracle, result.columns, context)
         best = int(np.argmax(sense.gains(reduced_costs))) if len(reduced_costs) else None
@@ -57,20 +60,34 @@ def check_results(
     return bests
 
 
-def _check_stated(oracle: Pricing, result: PricingResult, reduced_costs: Floats, context: PricingContext) -> None:
+def _check_stated(
+    master: RestrictedMaster,
+    oracle: Pricing,
+    result: PricingResult,
+    reduced_costs: Floats,
+    duals: Any,
+    context: PricingContext,
+) -> None:
     if result.reduced_costs is None or not len(result.reduced_costs):
         return
     stated = np.asarray(result.reduced_costs, dtype=float)
+    if len(stated) > len(reduced_costs):
+        raise ReducedCostError(f"{oracle.name} states {len(stated)} reduced costs for {len(reduced_costs)} columns")
     computed = reduced_costs[: len(stated)]
     near = np.abs(stated - computed) <= TOLERANCES.diagnostic * np.maximum(context.scale, np.abs(stated))
     for k in np.flatnonzero(~near).tolist():
         column = result.columns[k]
         if abs(stated[k] - computed[k]) <= TOLERANCES.diagnostic * abs(column.cost):
             continue
+        parts = ""
+        if isinstance(master, LinearMaster) and isinstance(duals, Duals):
+            found = contributions(column, known_entries(master, column), duals, context.cost_weight)
+            parts = f"; {itemised(float(stated[k]), found)}"
         raise ReducedCostError(
             f"{oracle.name} states the reduced cost {stated[k]:g} for the column of {column.structure!r}, but its cost "
             f"and coefficients give {computed[k]:g}: compare how it encodes a structure with what it optimises"
             + (" (in phase 1 costs count zero, see context.cost_weight)" if context.cost_weight == 0 else "")
+            + parts
         )
 
 
@@ -156,8 +173,17 @@ def _check_overlooked(
             )
 
 
-def check_row(separator: Separation, row: Row, solution: Solution, known: Sequence[Solution]) -> bool:
+def check_row(
+    separator: Separation, row: Row, solution: Solution, known: Sequence[Solution], *, present: bool = False
+) -> bool:
     """Whether a row is to be added: one that the solution violates by no more than rounding explains is not.
+
+    Parameters
+    ----------
+    known
+        Answers, which must satisfy it.
+    present
+        Whether the master has a row of this name: the solver may then miss its sides by its own tolerance.
 
     Raises
     ------
@@ -178,7 +204,15 @@ def check_row(separator: Separation, row: Row, solution: Solution, known: Sequen
                 f"{answer.objective:g} (activity {there.value:g} outside [{row.lower:g}, {row.upper:g}]): rows must be "
                 "valid for every answer"
             )
-    return here.violation > TOLERANCES.pruning
+    return here.violation > (TOLERANCES.feasibility if present else TOLERANCES.pruning)
+
+
+def objects(separation: Sequence[Separation], solution: Solution) -> bool:
+    """Whether an answer violates a row that a separation knows: by more than rounding, as in the master's own rows."""
+    whole = all(column.integer for column, _ in solution.columns) and solution.variables.keys() <= solution.integer
+    room = TOLERANCES.pruning if whole else TOLERANCES.feasibility
+    rows = (row for separator in separation for row in separator.separate(solution))
+    return any(activity(row, solution).violation > room for row in rows)
 
 
 def check_use(master: RestrictedMaster, pricing: Sequence[Pricing], solution: Solution, source: str) -> None:

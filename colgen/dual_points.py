@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.accounts import known_entries
 from colgen.columns import Column
-from colgen.crosspricing import Claim, entries
+from colgen.crosspricing import Claim
 from colgen.linear_master import LinearMaster
 from colgen.table import TEMPLATE
 
@@ -37,7 +38,7 @@ class DualPoints:
         largest = max(costs, default=0.0) or 1.0
         weights = np.zeros(master.num_rows)
         for column in columns:
-            rows, values = entries(master, column)
+            rows, values = known_entries(master, column)
             np.maximum.at(weights, rows, np.abs(values))
         self.sizes = largest / np.where(weights > 0, weights, 1.0)
 

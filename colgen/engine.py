@@ -395,7 +395,7 @@ def _separate(
         row
         for separator in separation
         for row in separator.separate(solution)
-        if check_row(separator, row, solution, known)
+        if check_row(separator, row, solution, known, present=master.has_row(row.key))
     ]
 
 

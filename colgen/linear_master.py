@@ -144,6 +144,9 @@ class LinearMaster(RestrictedMaster):
         """The generated columns in the master, in the order in which they came."""
         return tuple(column for column in self.table.columns if column is not None)
 
+    def has_row(self, key: Key) -> bool:
+        return key in self.names.position
+
     def holds(self, column: Column) -> bool:
         return self._identity(column) in self.table.position
 
@@ -308,7 +311,14 @@ class LinearMaster(RestrictedMaster):
 
     def _identity(self, column: Column) -> Hashable:
         # A column that brings rows cannot be looked up before they are there.
-        return column.identity if column.rows else self._look_up(column).identity
+        identity = column.identity if column.rows else self._look_up(column).identity
+        where = self.table.position.get(identity)
+        if where is not None and self.table.columns[where] is None:
+            raise FormulationError(
+                f"the column of {column.structure!r} has the key {column.key!r}, which is a variable of the template: "
+                "give it another, or it would be taken for that variable"
+            )
+        return identity
 
     def add_rows(self, rows: Iterable[Row], sides: Mapping[Key, tuple[float, float]] | None = None) -> None:
         """Append rows with their coefficients in all present columns; those that the master knows are passed over.
@@ -350,6 +360,10 @@ class LinearMaster(RestrictedMaster):
         self.row_lower = np.append(self.row_lower, lower)
         self.row_upper = np.append(self.row_upper, upper)
         columns, values = np.array(entry_columns, dtype=np.int64), np.array(entry_values, dtype=np.float64)
+        if not np.isfinite(values).all():
+            first_bad = int(np.flatnonzero(~np.isfinite(values))[0])
+            named = list(fresh)[int(np.searchsorted(starts, first_bad, side="right")) - 1]
+            raise FormulationError(f"row {named!r} has a coefficient that is not a finite number")
         known = [(sides or {}).get(row.key, (row.lower, row.upper)) for row in fresh.values()]
         matrix = sparse.csr_array((values, columns, starts), shape=(len(fresh), max(len(self.table), 1)))
         sizes = row_sizes(matrix, np.array([low for low, _ in known]), np.array([high for _, high in known]))

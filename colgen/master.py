@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from colgen.branching import Decision, fractionality
 from colgen.budget import Budget
-from colgen.columns import Column, Row
+from colgen.columns import Column, Key, Row
 from colgen.errors import FormulationError, RepeatedColumnError, UnknownRowError
 from colgen.pricing import Pricing, PricingResult
 from colgen.sense import Sense
@@ -127,6 +127,10 @@ class RestrictedMaster(ABC):
     @abstractmethod
     def num_rows(self) -> int:
         """Rows in the master."""
+
+    def has_row(self, key: Key) -> bool:
+        """Whether the master has a row of this name already."""
+        return False
 
     def holds(self, column: Column) -> bool:
         """Whether the master holds this column already."""

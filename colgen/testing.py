@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.accounts import contributions
+from colgen.accounts import contributions, known_entries
 from colgen.activity import activity
 from colgen.branching import BranchingRule, Decision, admits
 from colgen.budget import Budget
 from colgen.columns import Column, Row
-from colgen.crosspricing import NOT_EXACT, PricedColumns, beaten, entries, forgetful, misstated, products
+from colgen.crosspricing import NOT_EXACT, PricedColumns, beaten, forgetful, misstated, products
 from colgen.dual_points import DualPoints
 from colgen.duals import Duals
 from colgen.errors import ColgenError
@@ -300,7 +300,7 @@ class _Check:
         master = session.master
 
         def reduced_costs(columns: Sequence[Column], at: Duals) -> list[float]:
-            return [weight * c.cost - products(entries(master, c), at.values) for c in columns]
+            return [weight * c.cost - products(known_entries(master, c), at.values) for c in columns]
 
         if weight == 0.0:
             label += ", costs counting zero as in phase 1"
@@ -539,7 +539,7 @@ class _Check:
         self, number: int, oracle: Pricing, answer: Solution, used: Sequence[tuple[Column, float]]
     ) -> None:
         for session in self.sessions:
-            pairs = [(column, value, entries(session.master, column)) for column, value in used]
+            pairs = [(column, value, known_entries(session.master, column)) for column, value in used]
             for claim in session.claims[number]:
                 if claim.total is None or not claim.legal or not admits(claim.decisions, answer):
                     continue
