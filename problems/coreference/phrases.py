@@ -110,6 +110,8 @@ class PhraseReader:
 
     def _name_parts(self, first: int, head: int) -> tuple[str, str, str]:
         words = [self.lower[at] for at in range(first, head + 1) if self.tokens[at][0].isupper()]
+        if not words:  # a tag says that it is a name, no capital does: iPhone, or a language without capitals
+            words = [self.lower[head]]
         title = ""
         while len(words) > 1 and words[0] in lexicon.TITLES:
             title = words.pop(0)

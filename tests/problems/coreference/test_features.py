@@ -310,3 +310,15 @@ def test_features_see_no_annotation():
     )
     assert (pair_features(document).pairs == pair_features(blind).pairs).all()
     assert (pair_features(document).unary == pair_features(blind).unary).all()
+
+
+@pytest.mark.parametrize("words", ["iPhone", "de la Cruz", "العربية", "1984", "— "])
+def test_names_without_a_capital(words):
+    """A tag says that a word is a name; its letters need not."""
+    rows = [("d", "0", str(k), word, "NNP", *["_"] * 7) for k, word in enumerate([*words.split(), "fell"])]
+    last = len(rows) - 2
+    document = Document("d", (tuple(row[3] for row in rows),), (Mention(0, 0, last),), columns=(tuple(rows),))
+    phrase = PhraseReader(document).read(document.mentions[0])
+    assert phrase.is_name
+    assert phrase.first or phrase.last
+    assert len(pair_features(document).unary) == 1
