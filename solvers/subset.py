@@ -140,9 +140,9 @@ def ascend(
         least = _LEAST * largest
     chunk = max(1, _FLIPS // (1 + len(profits) * len(profits)))
     parts = []
-    for first in range(0, len(items), chunk):
+    for begin in range(0, len(items), chunk):
         # what rounding errors gain must not make another chain
-        parts.append(_ascend(scores, profits, items[first : first + chunk], 1e-11 * largest))
+        parts.append(_ascend(scores, profits, items[begin : begin + chunk], 1e-11 * largest))
         if expired():
             break
     if not parts:

@@ -91,7 +91,7 @@ def all_link_in_highs(
     n = instance.num_mentions
     if n == 1:  # for a program without variables HiGHS states no objective
         return MIPSolution(LPStatus.OPTIMAL, 0.0, 0.0, np.empty(0), 0)
-    costs = instance.scores[np.triu_indices(n, 1)]
+    costs = instance.clipped[np.triu_indices(n, 1)]
     matrix = transitivity_matrix(instance, needed_rows_alone)
     rows, pairs = matrix.shape
     return solve_mip(

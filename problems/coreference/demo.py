@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 import networkx as nx
 
-from colgen import Column, Solution, solve
+from colgen import Column, solve
+from colgen.budget import Budget
 from colgen.template import DemoLine
 from problems.coreference.baseline import all_link_in_highs
 from problems.coreference.instance import Instance, from_graph, modularity, random
@@ -40,8 +41,8 @@ class _FromScratch(Coreference):
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance, contracted=False)
 
-    def initial_answers(self) -> Iterable[Solution]:
-        return ()
+    def initial_proof(self, budget: Budget) -> None:
+        super().initial_proof(budget)  # finds the items
 
     def initial_columns(self) -> Iterable[Column]:
         return [self.items.column((k,)) for k in range(len(self.items))]

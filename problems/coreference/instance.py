@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen import InputError
 from colgen.arrays import is_archive, read_array, read_arrays
 from colgen.files import writing
+from colgen.tolerances import power_of_two
 from solvers.arrays import ArrayError, as_numbers
 
 if TYPE_CHECKING:
@@ -23,6 +25,15 @@ Floats: TypeAlias = NDArray[np.float64]
 
 Cluster: TypeAlias = tuple[int, ...]
 """The mentions of one entity, by number, ascending."""
+
+_ASYMMETRY = 2.0**-20
+"""The two scores of a pair differ by no more than this share of their size where they were computed in float32."""
+
+_PENALTY = 64.0
+"""A score that no best clustering uses is left as it is while it is not so many times the scale."""
+
+_STEPS = 2.0**31
+"""More multiples of a step than this in the sum of all scores, and floats may not tell two apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +47,18 @@ class Instance:
     Parameters
     ----------
     scores
-        Symmetric matrix of shape (n, n), n ≥ 1, finite off the diagonal.  The diagonal counts for nothing: it is set to
-        zero, whatever it holds.
+        Symmetric matrix of shape (n, n), n ≥ 1, off the diagonal finite or -inf, which forbids a pair.  What rounding
+        has left between s_ij and s_ji is taken out by their mean.  The diagonal counts for nothing: it is set to zero,
+        whatever it holds.
     name
         What the instance is called.
     labels
         What each item is called: a graph's nodes, or the mentions' texts; by default numbers.
     document
         The text that the mentions are in, if there is one.
+    constant
+        What every clustering has in addition to its score, in the units of whoever made the instance (such as the
+        share of single nodes in the modularity); objectives are without it.
 
     Raises
     ------
@@ -55,6 +70,7 @@ class Instance:
     name: str = ""
     labels: tuple[Hashable, ...] = ()
     document: Document | None = field(default=None, repr=False)
+    constant: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scores", _valid(self.scores, self.name or "the score matrix"))
@@ -66,13 +82,48 @@ class Instance:
     def num_mentions(self) -> int:
         return len(self.scores)
 
+    @cached_property
+    def scale(self) -> float:
+        """The power of two next below the largest score of two that belong together: what is small is so beside it."""
+        positive = self.scores[self.scores > 0.0]
+        return power_of_two(positive if len(positive) else self.scores)
+
+    @cached_property
+    def penalties(self) -> NDArray[np.bool_]:
+        """Pairs that no best clustering has together, by their scores alone: they are forbidden, or as good as that.
+
+        With A_i the sum of the positive scores of i, a score below -A_i is worse than leaving i alone.
+        """
+        return np.asarray(self.scores < self._floor)
+
+    @cached_property
+    def clipped(self) -> Floats:
+        """The scores with those of penalties as bad as it takes, and no worse: all of them are of a size, and finite.
+
+        Every best clustering stays one, and so does every optimum of the relaxation.
+        """
+        clipped = np.maximum(self.scores, self._floor) if self.penalties.any() else self.scores
+        clipped.setflags(write=False)
+        return clipped
+
     @property
+    def _floor(self) -> Floats:
+        attraction = np.maximum(self.scores, 0.0).sum(axis=1)
+        alone = np.minimum(attraction[:, None], attraction) + self.scale
+        return np.asarray(-np.maximum(alone, _PENALTY * self.scale))
+
+    @cached_property
     def step(self) -> float | None:
-        """Of which every clustering's score is a multiple: the scores' common divisor, if they are whole numbers."""
-        scores = self.scores
-        if not (scores == np.round(scores)).all() or float(np.abs(scores).max()) > 2**31:
+        """Of which every clustering's score is a multiple, if that is known.
+
+        The common divisor of the scores, penalties aside, if they are multiples of a power of two not much smaller.
+        """
+        unit = self.scale / _STEPS
+        multiples = self.scores[~self.penalties] / unit
+        if not (multiples == np.round(multiples)).all():
             return None
-        return float(np.gcd.reduce(np.abs(scores).astype(np.int64), axis=None)) or None
+        step = float(np.gcd.reduce(np.abs(multiples).astype(np.int64), axis=None))
+        return step * unit if 0.0 < float(np.abs(multiples).sum()) < _STEPS * step else None
 
     def objective(self, answer: Iterable[Sequence[int]]) -> float:
         """Score of a clustering."""
@@ -83,7 +134,7 @@ class Instance:
         return total
 
     def check(self, answer: Iterable[Sequence[int]]) -> float:
-        """Score of a clustering, after checking that every mention is in exactly one cluster.
+        """Score of a clustering, after checking that every mention is in exactly one cluster, and no pair is forbidden.
 
         Raises
         ------
@@ -96,7 +147,7 @@ class Instance:
             if not len(cluster):
                 raise ValueError(f"cluster {number} is empty")
             for mention in cluster:
-                if not 0 <= mention < self.num_mentions:
+                if not isinstance(mention, (int, np.integer)) or not 0 <= mention < self.num_mentions:
                     raise ValueError(f"cluster {number} has mention {mention}, there are {self.num_mentions}")
                 if mention in cluster_of:
                     raise ValueError(f"mention {mention} is in cluster {cluster_of[mention]} and in cluster {number}")
@@ -104,6 +155,12 @@ class Instance:
         if len(cluster_of) < self.num_mentions:
             missing = next(i for i in range(self.num_mentions) if i not in cluster_of)
             raise ValueError(f"mention {missing} is in no cluster")
+        for number, cluster in enumerate(answer):
+            members = np.asarray(cluster, dtype=np.intp)
+            forbidden = np.argwhere(np.isneginf(self.scores[np.ix_(members, members)]))
+            if len(forbidden):
+                i, j = members[forbidden[0]].tolist()
+                raise ValueError(f"cluster {number} has the mentions {i} and {j}, which are forbidden to be together")
         return self.objective(answer)
 
     def restricted_to(self, mentions: Sequence[int]) -> Instance:
@@ -123,20 +180,34 @@ def _valid(scores: ArrayLike, what: str) -> Floats:
     if not len(matrix):
         raise InputError(f"{what}: expected at least one mention, there is none")
     np.fill_diagonal(matrix, 0.0)
-    for test, found in ((np.isnan, "not a number (NaN)"), (np.isinf, "infinite")):
-        bad = np.argwhere(test(matrix))
-        if len(bad):
-            i, j = bad[0].tolist()
-            raise InputError(f"{what}: the score of ({i}, {j}) is {found}, expected a finite number")
-    tolerance = 1e-9 * max(1.0, float(np.abs(matrix).max()))
-    unequal = np.argwhere(np.abs(matrix - matrix.T) > tolerance)
-    if len(unequal):
-        i, j = unequal[0].tolist()
-        raise InputError(
-            f"{what}: expected a symmetric matrix, but the score of ({i}, {j}) is {matrix[i, j]:g} "
-            f"and that of ({j}, {i}) is {matrix[j, i]:g}"
+    one_sided = np.isneginf(matrix) & ~np.isneginf(matrix.T)
+    for bad, found in ((np.isnan(matrix), "not a number (NaN)"), (np.isposinf(matrix) | one_sided, "infinite")):
+        if bad.any():
+            i, j = np.argwhere(bad)[0].tolist()
+            raise InputError(
+                f"{what}: the score of ({i}, {j}) is {found}, expected a finite number, "
+                f"or -inf for both ({i}, {j}) and ({j}, {i})"
+            )
+    positive = matrix[matrix > 0.0]
+    with np.errstate(over="ignore"):
+        too_large = not positive.sum() <= np.finfo(np.float64).max / 4.0
+    if too_large:
+        raise InputError(f"{what}: expected positive scores whose sum a float can hold")
+    unequal = matrix != matrix.T
+    if unequal.any():
+        # What is small beside the largest score may differ by as much as the rounding of that.
+        size = np.maximum(
+            np.maximum(np.abs(matrix), np.abs(matrix.T)), power_of_two(positive if len(positive) else matrix)
         )
-    matrix = 0.5 * (matrix + matrix.T)  # rounding errors within the tolerance
+        with np.errstate(invalid="ignore", over="ignore"):
+            unequal &= ~(np.abs(matrix - matrix.T) <= _ASYMMETRY * size)
+        if unequal.any():
+            i, j = np.argwhere(unequal)[0].tolist()
+            raise InputError(
+                f"{what}: expected a symmetric matrix, but the score of ({i}, {j}) is {matrix[i, j]:.17g} "
+                f"and that of ({j}, {i}) is {matrix[j, i]:.17g}"
+            )
+        matrix = 0.5 * matrix + 0.5 * matrix.T
     matrix.setflags(write=False)
     return matrix
 
@@ -211,9 +282,10 @@ def from_graph(graph: nx.Graph, *, score: str = "weight", absent: float = 0.0, n
 
 
 def modularity(graph: nx.Graph, *, weight: str = "weight", resolution: float = 1.0, name: str = "") -> Instance:
-    """Modularity clustering as an instance: its objective is the modularity less the constant of the diagonal.
+    """Modularity clustering as an instance: the modularity of a clustering is its objective plus ``constant``.
 
     The score of nodes i and j is (A_ij - γ k_i k_j / 2m) / m, twice each ordered pair's share: pairs count once here.
+    The constant, Σ_i (A_ii - γ k_i² / 2m) / 2m, is what each node has with itself, in whatever community it is.
 
     References
     ----------
@@ -225,7 +297,9 @@ def modularity(graph: nx.Graph, *, weight: str = "weight", resolution: float = 1
     degree = adjacency.sum(axis=1) + np.diag(adjacency)  # a loop counts twice
     total = 0.5 * float(degree.sum())
     scores = (adjacency - resolution * np.outer(degree, degree) / (2.0 * total)) / total
-    return Instance(scores, name or graph.name, tuple(graph))
+    # networkx states a loop once in its matrix, and the modularity counts both of its ends.
+    alone = 0.5 * float(scores.diagonal().sum() + adjacency.diagonal().sum() / total)
+    return Instance(scores, name or graph.name, tuple(graph), constant=alone)
 
 
 # --- generators ------------------------------------------------------------------------------------------------------

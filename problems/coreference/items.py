@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 from colgen import Apart, Column, Decision, Together
 from problems.coreference.instance import Cluster, Floats, Instance
 from solvers.dual_proof import settle
+from solvers.persistency import Persistent, persistent, positive_sum
 from solvers.persistency import contracted as contracted_alone
-from solvers.persistency import persistent
+from solvers.stopping import Expired, never
 
 COVER = "cover"
 """Block of the partitioning rows; their index is the item."""
@@ -21,6 +23,7 @@ SMALL = 40
 """Column generation has solved a component of fewer items before it is contracted."""
 
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +35,8 @@ class Items:
     groups
         The mentions of each item.
     scores
-        Of pairs of items, shape (items, items), zero diagonal.  Of two that some best clustering parts it may be less
-        than the sum of their mentions' scores: then no good cluster holds both.
+        Of pairs of items, shape (items, items), zero diagonal.  Of two that some best clustering parts it may differ
+        from the sum of their mentions' scores: then no good cluster holds both.
     within
         Of each item: the scores of the pairs inside it.
     start
@@ -42,6 +45,15 @@ class Items:
         Clusters of mentions that are in no item: dual values prove that some best clustering has them.
     constant
         Their score.
+    apart
+        Pairs of items that no cluster may hold, because of a penalty between their mentions; shape (items, items), None
+        if there is none.
+    bound
+        No clustering scores more.
+    scale
+        Of the instance.
+    complete
+        Whether there was time for everything; if not, fewer mentions are contracted or settled than could be.
     """
 
     groups: tuple[Cluster, ...]
@@ -50,6 +62,10 @@ class Items:
     start: Ints
     settled: tuple[Cluster, ...] = ()
     constant: float = 0.0
+    apart: Mask | None = None
+    bound: float = math.inf
+    scale: float = 1.0
+    complete: bool = True
 
     @classmethod
     def of(
@@ -61,6 +77,7 @@ class Items:
         smallest: int = SMALL,
         kicks: int = 10,
         seed: int = 0,
+        expired: Expired = never,
     ) -> Items:
         """The items of an instance.
 
@@ -75,24 +92,32 @@ class Items:
             Components of the graph of positive scores with fewer mentions are left as they are.
         kicks
             Effort of the local search where nothing is settled, so many kicks an item.
+        expired
+            Asked several times a second; once the answer is yes, what is not contracted or settled stays so.
         """
-        scores = instance.scores
+        scores = instance.clipped
         n = len(scores)
         if not contracted:
-            start, _ = settle(scores, np.arange(n), kicks=kicks, seed=seed, largest=0)
-            return cls(tuple((i,) for i in range(n)), scores, np.zeros(n), start)
-        if settled:
-            left = persistent(scores, smallest=smallest, seed=seed)
+            start, _ = settle(scores, np.arange(n), kicks=kicks, seed=seed, largest=0, expired=expired)
+            every = [np.array([i]) for i in range(n)]
+            left = Persistent([], every, scores, start, positive_sum(scores))
+        elif settled:
+            left = persistent(scores, smallest=smallest, seed=seed, expired=expired)
         else:
-            left = contracted_alone(scores, smallest=smallest, kicks=kicks, seed=seed)
+            left = contracted_alone(scores, smallest=smallest, kicks=kicks, seed=seed, expired=expired)
         order = sorted(range(len(left.groups)), key=lambda k: int(left.groups[k][0]))
+        groups = [left.groups[k] for k in order]
         return cls(
-            tuple(tuple(left.groups[k].tolist()) for k in order),
+            tuple(tuple(group.tolist()) for group in groups),
             np.ascontiguousarray(left.scores[np.ix_(order, order)]),
-            np.array([_score(scores, left.groups[k]) for k in order]),
+            np.array([_score(scores, group) for group in groups]),
             left.start[order],
             tuple(sorted(tuple(cluster.tolist()) for cluster in left.settled)),
             sum(_score(scores, cluster) for cluster in left.settled),
+            _between(instance.penalties, groups),
+            left.bound,
+            instance.scale,
+            not expired(),
         )
 
     def __len__(self) -> int:
@@ -108,6 +133,18 @@ class Items:
     def clustering(self) -> list[Ints]:
         """The items of each cluster of the good clustering."""
         return [np.flatnonzero(self.start == c) for c in range(int(self.start.max(initial=-1)) + 1)]
+
+
+def _between(pairs: Mask, groups: Sequence[Ints]) -> Mask | None:
+    """Which two groups have one of these pairs between them; None if no two have."""
+    if not groups or not pairs.any():
+        return None
+    starts = np.cumsum([0, *map(len, groups)])[:-1]
+    order = np.concatenate(groups)
+    between = np.logical_or.reduceat(
+        np.logical_or.reduceat(pairs[np.ix_(order, order)], starts, axis=0), starts, axis=1
+    )
+    return between if between.any() else None
 
 
 def _score(scores: Floats, members: Sequence[int] | Ints) -> float:
@@ -136,7 +173,7 @@ class Contraction:
     within
         Of each: the scores of the pairs of mentions inside it.
     apart
-        Pairs of these that may not be together.
+        Pairs of these that may not be together, symmetric; None if there is none.
     """
 
     def __init__(self, items: Items, decisions: Sequence[Decision] = (), absent: Iterable[int] = ()) -> None:
@@ -150,12 +187,22 @@ class Contraction:
         names, place = np.unique(group, return_inverse=True)
         parted = [d for d in decisions if isinstance(d, Apart)]
         apart = [(int(place[_item(d.first)]), int(place[_item(d.second)])) for d in parted]
-        # Left out: what holds an absent item, and what the decisions both join and part.
-        impossible = {int(place[i]) for i in absent} | {a for a, b in apart if a == b}
+        forbidden = None
+        if items.apart is not None:
+            forbidden = _between(items.apart, [np.flatnonzero(place == k) for k in range(len(names))])
+        if apart:
+            forbidden = np.zeros((len(names), len(names)), dtype=np.bool_) if forbidden is None else forbidden
+            for a, b in apart:
+                forbidden[a, b] = forbidden[b, a] = True
+        # Left out: what holds an absent item, and what is both joined and parted.
+        impossible = {int(place[i]) for i in absent}
+        if forbidden is not None:
+            impossible.update(np.flatnonzero(forbidden.diagonal()).tolist())
         present = np.array([k for k in range(len(names)) if k not in impossible], dtype=np.intp)
-        position = {int(k): here for here, k in enumerate(present)}
         self.groups: list[NDArray[np.intp]] = [np.flatnonzero(place == k) for k in present]
-        self.apart = [(position[a], position[b]) for a, b in apart if a in position and b in position]
+        self.apart = None if forbidden is None else forbidden[np.ix_(present, present)]
+        if self.apart is not None and not self.apart.any():
+            self.apart = None
         joined, within = items.scores, items.within
         if len(names) < n:
             membership = (place[:, None] == np.arange(len(names))).astype(float)
@@ -172,20 +219,29 @@ class Contraction:
     def priced(self, duals: Floats, cost_weight: float) -> tuple[Floats, Floats]:
         """Scores of pairs, and what each item earns by itself: the scores inside it less its dual values.
 
-        Two that may not be together have a score so bad that no good cluster holds both.
+        Two that may not be together have a score so bad that the best cluster holds at most one of them.
         """
         if not self.groups:
             return self.scores, np.empty(0)
         profits = cost_weight * self.within - np.add.reduceat(duals[self._rows], self._starts)
-        if cost_weight == 1.0 and not self.apart:
+        if cost_weight == 1.0 and self.apart is None:
             return self.scores, profits
         scores = cost_weight * self.scores
-        most = 1.0 + 2.0 * float(np.maximum(profits, 0.0).sum())
-        for a, b in self.apart:
-            scores[a, b] = scores[b, a] = -most - 2.0 * float(np.maximum(self.scores[[a, b]], 0.0).sum())
+        if self.apart is not None:
+            # Leaving out either of two that may not be together is better, whatever else is in their cluster.
+            worth = np.maximum(scores, 0.0).sum(axis=1) + np.maximum(profits, 0.0)
+            margin = max(float(np.abs(profits).max()), cost_weight * self.items.scale) or 1.0
+            scores[self.apart] = -(np.maximum(worth[:, None], worth)[self.apart] + margin)
         return scores, profits
 
-    def columns(self, members: NDArray[np.bool_]) -> list[Column]:
+    def allowed(self, members: Mask) -> Mask:
+        """Which clusters, given as masks, one row each, hold no two that may not be together."""
+        if self.apart is None:
+            return np.ones(len(members), dtype=np.bool_)
+        chosen = members.astype(np.float64)
+        return np.asarray(((chosen @ self.apart) * chosen).sum(axis=1) == 0.0)
+
+    def columns(self, members: Mask) -> list[Column]:
         """The columns of clusters given as masks, one row each."""
         return [
             self.items.column([k for here in np.flatnonzero(row) for k in self.groups[here].tolist()])

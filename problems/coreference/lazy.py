@@ -15,6 +15,7 @@ resolution*, CoNLL shared task (2011).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 import pyomo.environ as pyo
@@ -40,6 +41,7 @@ from problems.coreference.instance import Cluster, Instance, as_clusters
 from problems.coreference.model import full
 from problems.coreference.separation import Transitivity, TwoPartition, values
 from solvers.clustering import local_search
+from solvers.stopping import Expired, never
 
 
 class LazyAllLink(Problem):
@@ -56,7 +58,16 @@ class LazyAllLink(Problem):
     def __init__(self, instance: Instance, *, strengthen: bool = True) -> None:
         self.instance = instance
         self.strengthen = strengthen
-        self.objective_step = instance.step
+
+    @cached_property
+    def objective_step(self) -> float | None:  # type: ignore[override]
+        """That of the instance."""
+        return self.instance.step
+
+    @property
+    def scale(self) -> float | None:  # type: ignore[override]
+        """That of the instance."""
+        return self.instance.scale
 
     def master(self) -> pyo.ConcreteModel:
         return full(self.instance, "lazy")
@@ -65,7 +76,7 @@ class LazyAllLink(Problem):
         # What compiling the model gives, without Pyomo: every document has its own number of mentions, and building
         # the model takes longer than solving it.
         n = self.instance.num_mentions
-        costs = self.instance.scores[np.triu_indices(n, 1)]
+        costs = self.instance.clipped[np.triu_indices(n, 1)]
         pairs = len(costs)
         indices = tuple((i, j) for i in range(n) for j in range(i + 1, n))
         no_rows = np.empty(0)
@@ -102,6 +113,9 @@ class LazyAllLink(Problem):
     def initial_answers(self) -> Iterable[Solution]:
         yield improved(self.instance, greedy_joining(self.instance))
 
+    def check(self, answer: Iterable[Sequence[int]]) -> float | None:
+        return self.instance.check(answer)
+
     def answer(self, solution: Solution) -> list[Cluster]:
         n = self.instance.num_mentions
         return clusters_of(values(solution, n)[np.triu_indices(n, 1)], n)
@@ -118,15 +132,15 @@ class Joining(Heuristic):
     def search(self, context: HeuristicContext) -> Solution | None:
         x = values(context.relaxation, self.instance.num_mentions)
         kicks = self.instance.num_mentions if context.depth == 0 else 0
-        return improved(self.instance, greedy_joining(Instance(x - 0.5)), kicks)
+        return improved(self.instance, greedy_joining(Instance(x - 0.5)), kicks, lambda: context.run.expired)
 
 
-def improved(instance: Instance, clusters: Sequence[Cluster], kicks: int = 0) -> Solution:
+def improved(instance: Instance, clusters: Sequence[Cluster], kicks: int = 0, expired: Expired = never) -> Solution:
     """A clustering after local search, as a solution of the all-link model."""
     entity = np.empty(instance.num_mentions, dtype=np.int64)
     for number, cluster in enumerate(clusters):
         entity[list(cluster)] = number
-    entity, _ = local_search(instance.scores, entity, kicks=kicks)
+    entity, _ = local_search(instance.clipped, entity, kicks=kicks, expired=expired)
     return as_solution(instance, as_clusters(entity))
 
 

@@ -66,11 +66,14 @@ def pricing(instance: Instance, duals: ArrayLike) -> pyo.ConcreteModel:
     m.pair = pyo.Set(initialize=_pairs(instance.num_mentions), dimen=2)
     m.b = pyo.Var(m.mention, domain=pyo.Binary)
     m.p = pyo.Var(m.pair, domain=pyo.Binary)
+    finite = [(i, j) for i, j in m.pair if scores[i, j] > -np.inf]
+    for i, j in set(m.pair) - set(finite):
+        m.p[i, j].setub(0)  # forbidden
     m.first = pyo.Constraint(m.pair, rule=lambda m, i, j: -m.p[i, j] + m.b[i] >= 0)
     m.second = pyo.Constraint(m.pair, rule=lambda m, i, j: -m.p[i, j] + m.b[j] >= 0)
     m.both = pyo.Constraint(m.pair, rule=lambda m, i, j: m.p[i, j] - m.b[i] - m.b[j] >= -1)
     m.reduced_cost = pyo.Objective(
-        expr=pyo.quicksum(float(scores[i, j]) * m.p[i, j] for i, j in m.pair)
+        expr=pyo.quicksum(float(scores[i, j]) * m.p[i, j] for i, j in finite)
         - pyo.quicksum(value[i] * m.b[i] for i in m.mention),
         sense=pyo.maximize,
     )
@@ -99,7 +102,7 @@ def full(instance: Instance, formulation: str = "all_link") -> pyo.ConcreteModel
 
 def pairs_alone(instance: Instance) -> pyo.ConcreteModel:
     """``x[i, j]``, i < j: whether two mentions are in one cluster; no rows."""
-    scores = instance.scores
+    scores = instance.clipped
     m = pyo.ConcreteModel()
     m.mention = pyo.RangeSet(0, instance.num_mentions - 1)
     m.pair = pyo.Set(initialize=_pairs(instance.num_mentions), dimen=2)
@@ -133,8 +136,9 @@ def set_partitioning(instance: Instance) -> pyo.ConcreteModel:
     m.cluster = pyo.RangeSet(1, 2**n - 1)
     m.x = pyo.Var(m.cluster, domain=pyo.Binary)
     m.cover = pyo.Constraint(m.mention, rule=lambda m, i: pyo.quicksum(m.x[c] for c in m.cluster if c >> i & 1) == 1)
+    worth = Instance(instance.clipped)
     m.score = pyo.Objective(
-        expr=pyo.quicksum(instance.objective([members(c)]) * m.x[c] for c in m.cluster), sense=pyo.maximize
+        expr=pyo.quicksum(worth.objective([members(c)]) * m.x[c] for c in m.cluster), sense=pyo.maximize
     )
     return m
 

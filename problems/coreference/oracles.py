@@ -8,7 +8,8 @@ from statistics import median
 
 import numpy as np
 
-from colgen import Column, Duals, Solution, solve
+from colgen import Column, Duals, solve
+from colgen.budget import Budget
 from colgen.stop import TimeLimit
 from colgen.template import Figure
 from problems.coreference.baseline import ilp_pricing
@@ -32,8 +33,8 @@ class FromScratch(Coreference):
     def initial_duals(self) -> dict[str, Floats]:
         return {}
 
-    def initial_answers(self) -> Iterable[Solution]:
-        return ()
+    def initial_proof(self, budget: Budget) -> None:
+        super().initial_proof(budget)  # finds the items
 
 
 def recorded_duals(instance: Instance, limit: float) -> list[Floats]:

@@ -11,10 +11,12 @@ import numpy as np
 
 from colgen import Pricing, PricingContext, PricingResult
 from colgen.duals import Duals
+from colgen.tolerances import TOLERANCES, power_of_two
 from problems.coreference.baseline import ilp_pricing
 from problems.coreference.instance import Floats, Instance
 from problems.coreference.items import COVER, Contraction, Items
-from solvers.subset import Subsets, ascend, promising, search
+from solvers.lp import LPStatus
+from solvers.subset import ascend, promising, search
 
 _ENOUGH = 1 << 18
 """Nodes after which a cluster in the hand is worth more than the best one."""
@@ -63,13 +65,21 @@ class GrowingClusters(ClusterPricing):
         left = np.flatnonzero(promising(scores, profits))
         if not len(left):
             return PricingResult()
-        found = ascend(scores[np.ix_(left, left)], profits[left], np.arange(len(left)), least=context.tolerance)
+        found = ascend(
+            scores[np.ix_(left, left)],
+            profits[left],
+            np.arange(len(left)),
+            least=context.tolerance,
+            expired=lambda: context.budget.expired,
+        )
         members = np.zeros((min(len(found.values), self.columns), len(profits)), dtype=np.bool_)
         members[:, left] = found.members[: self.columns]
-        grown = zip(contraction.columns(members), found.values.tolist(), strict=False)
+        good = contraction.allowed(members)
+        grown = zip(contraction.columns(members[good]), found.values[: self.columns][good].tolist(), strict=True)
         # Rounding errors grow with the scores, and a cluster of the master may seem to improve by as much as they are.
         # A heuristic that returned such a cluster would keep the exact search from proving that there is nothing left.
-        better = [(column, value) for column, value in grown if value > context.tolerance * max(1.0, abs(column.cost))]
+        rounding = TOLERANCES.reduced_cost
+        better = [(c, value) for c, value in grown if value > max(context.tolerance, rounding * abs(c.cost))]
         return PricingResult([column for column, _ in better], None, [value for _, value in better])
 
 
@@ -89,8 +99,14 @@ class ClusterSearch(ClusterPricing):
             seconds=context.seconds_left(),
             enough=_ENOUGH,
             most=_ENOUGH if context.provisional else None,
+            expired=lambda: context.budget.expired,
         )
-        return _result(contraction, found, proves=not context.fixed)
+        # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.
+        bound = None if context.fixed else found.total
+        good = contraction.allowed(found.members)
+        columns, values = contraction.columns(found.members[good]), found.values[good].tolist()
+        cut_off = not found.complete and context.budget.expired
+        return PricingResult(columns, bound, values, bound, cut_off=cut_off)
 
 
 class ClusterILP(ClusterPricing):
@@ -103,17 +119,13 @@ class ClusterILP(ClusterPricing):
         contraction, scores, profits = self.priced(duals, context)
         if not len(profits):
             return PricingResult(bound=0.0, total=0.0)
-        cluster, solution = ilp_pricing(Instance(scores), -profits, context.seconds_left())
-        bound = None if context.fixed or solution.bound == np.inf else max(solution.bound, 0.0)
+        scale = max(power_of_two(scores), power_of_two(profits))  # HiGHS has tolerances for numbers near one
+        cluster, solution = ilp_pricing(Instance(scores / scale), -profits / scale, context.seconds_left())
+        bound = None if context.fixed or solution.bound == np.inf else max(scale * solution.bound, 0.0)
         total = None if bound is None else bound * len(profits)
-        if not cluster:
-            return PricingResult((), bound, (), total)
+        cut_off = solution.status is not LPStatus.OPTIMAL and context.budget.expired
         members = np.zeros((1, len(profits)), dtype=np.bool_)
         members[0, list(cluster)] = True
-        return PricingResult(contraction.columns(members), bound, [solution.objective], total)
-
-
-def _result(contraction: Contraction, found: Subsets, proves: bool) -> PricingResult:
-    # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.
-    bound = found.total if proves else None
-    return PricingResult(contraction.columns(found.members), bound, found.values.tolist(), bound)
+        if not cluster or not contraction.allowed(members)[0]:
+            return PricingResult((), bound, (), total, cut_off=cut_off)
+        return PricingResult(contraction.columns(members), bound, [scale * solution.objective], total, cut_off=cut_off)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import pyomo.environ as pyo
@@ -22,17 +25,44 @@ from colgen import (
     Solution,
     Stages,
 )
+from colgen.budget import Budget
 from colgen.formulation import Block
+from colgen.proof import Proof
 from problems.coreference.instance import Cluster, Floats, Instance
 from problems.coreference.items import COVER, SMALL, Items
 from problems.coreference.model import master
 from problems.coreference.pricing import ClusterSearch, GrowingClusters
+from solvers.stopping import Expired, never
+
+STATING = frozenset(
+    {
+        "master",
+        "formulation",
+        "restricted_master",
+        "shape",
+        "data",
+        "pricing",
+        "separation",
+        "branching",
+        "reductions",
+        "enumeration",
+        "check",
+        "relaxation",
+        "sense",
+    }
+)
+"""What a subclass overrides to state another problem than plain clustering."""
 
 
 class Coreference(Problem):
     """Clustering by column generation; where the relaxation is fractional, by branching on pairs of mentions.
 
     The answer is a list of clusters, each a tuple of mentions.
+
+    What is contracted, settled, or known before there is a master is argued from the scores alone.  A subclass that
+    states rows, oracles, branching rules or checks of its own (:data:`STATING`) may state another problem, so that
+    nothing of the kind is done for it: its rows are single mentions, and it starts without columns, answers and bounds
+    other than its own.  One that still states plain clustering says ``same_problem = True`` in its own body.
 
     Parameters
     ----------
@@ -44,12 +74,79 @@ class Coreference(Problem):
         Only components with so many mentions are worth contracting.
     """
 
+    same_problem: ClassVar[bool] = True
+    """Whether this class states plain clustering; not inherited by classes that override what states the problem."""
+
     def __init__(
         self, instance: Instance, *, contracted: bool = True, settled: bool = True, smallest: int = SMALL
     ) -> None:
         self.instance = instance
-        self.items = Items.of(instance, contracted=contracted, settled=settled, smallest=smallest)
-        self.objective_step = instance.step
+        self.contracted = contracted
+        self.settled = settled
+        self.smallest = smallest
+        self._items: Items | None = None
+        self._hurried = threading.local()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_hurried"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _hurried=threading.local())
+
+    @cached_property
+    def objective_step(self) -> float | None:  # type: ignore[override]
+        """That of the instance; of another problem it has to be stated."""
+        return self.instance.step if self.is_plain else None
+
+    @property
+    def scale(self) -> float | None:  # type: ignore[override]
+        """That of the instance."""
+        return self.instance.scale
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is plain clustering, for all that its class says."""
+        if vars(self).keys() & STATING:
+            return False
+        for kind in type(self).__mro__:
+            if "same_problem" in vars(kind):
+                return bool(vars(kind)["same_problem"])
+            if vars(kind).keys() & STATING:
+                return False
+        return True
+
+    @property
+    def items(self) -> Items:
+        """What the clusters are made of: found out by a run, in the time that it has, or when first asked for."""
+        hurried: Items | None = getattr(self._hurried, "items", None)
+        if hurried is not None:
+            return hurried
+        if self._items is None:
+            self._items = self._found(never)
+        return self._items
+
+    def _prepare(self, budget: Budget) -> Items:
+        """The items, in the time that there is: what is cut short counts for this run alone, in this thread."""
+        self._hurried.items = None
+        self._hurried.budget = budget
+        if self._items is None:
+            found = self._found(lambda: budget.expired)
+            if not found.complete:
+                self._hurried.items = found
+                return found
+            self._items = found
+        return self._items
+
+    def _found(self, expired: Expired) -> Items:
+        contracted = self.contracted and self.is_plain
+        return Items.of(
+            self.instance,
+            contracted=contracted,
+            settled=self.settled,
+            smallest=self.smallest,
+            kicks=10 if self.is_plain else 0,
+            expired=expired,
+        )
 
     def master(self) -> pyo.ConcreteModel:
         return master(len(self.items), self.items.constant)
@@ -88,20 +185,37 @@ class Coreference(Problem):
     def heuristics(self) -> Sequence[Heuristic]:
         return (RestrictedMIP(5.0),)
 
+    def initial_proof(self, budget: Budget) -> Proof | None:
+        # The items first, whatever is known of the problem: the rest of the run asks for them.
+        items = self._prepare(budget)
+        if not self.is_plain:
+            return None
+        columns = [items.column(cluster.tolist()) for cluster in items.clustering()]
+        score = items.constant + sum(column.cost for column in columns)
+        solution = Solution(score, tuple((column, 1.0) for column in columns))
+        bound = max(items.bound, score) if len(items) else score
+        return Proof(Sense.MAXIMIZE, solution, bound, scale=items.scale)
+
     def initial_columns(self) -> Iterable[Column]:
         # An item can always be left alone.  The clusters of the first answer with one item more or one less tie its
         # dual value down: between what it would score in another cluster and what it scores in its own.  Without
         # them the first dual solutions heap the value of a cluster on a few of its items.
+        if not self.is_plain:
+            return
         items = self.items
-        columns = [items.column((k,)) for k in range(len(items))]
+        budget: Budget | None = getattr(self._hurried, "budget", None)
+        yield from (items.column((k,)) for k in range(len(items)))
         for cluster in items.clustering():
             members = cluster.tolist()
+            if budget is not None and budget.expired:
+                return
             if len(members) > 2:
-                columns += [items.column([k for k in members if k != left_out]) for left_out in members]
+                yield from (items.column([k for k in members if k != left_out]) for left_out in members)
             attracted = items.scores[:, cluster].max(axis=1)
             attracted[cluster] = 0.0
-            columns += [items.column([*members, k]) for k in np.flatnonzero(attracted > 0.0).tolist()]
-        return columns
+            if items.apart is not None:
+                attracted[items.apart[:, cluster].any(axis=1)] = 0.0
+            yield from (items.column([*members, k]) for k in np.flatnonzero(attracted > 0.0).tolist())
 
     def initial_duals(self) -> Mapping[str, Floats]:
         # Half of what an item scores in its cluster: then no part of a cluster that is best as a whole prices in.
@@ -109,10 +223,11 @@ class Coreference(Problem):
         same = items.start[:, None] == items.start
         return {COVER: items.within + 0.5 * np.where(same, items.scores, 0.0).sum(axis=1)}
 
-    def initial_answers(self) -> Iterable[Solution]:
-        columns = [self.items.column(cluster.tolist()) for cluster in self.items.clustering()]
-        score = self.items.constant + sum(column.cost for column in columns)
-        yield Solution(score, tuple((column, 1.0) for column in columns))
+    def check(self, answer: Iterable[Sequence[int]]) -> float | None:
+        # Of another problem a subclass says itself what an answer is worth; it may call this one for the clustering.
+        if not self.is_plain and getattr(self.check, "__func__", None) is Coreference.check:
+            return None
+        return self.instance.check(answer)
 
     def answer(self, solution: Solution) -> list[Cluster]:
         return sorted([*self.items.settled, *(column.structure for column, _ in solution.columns)])

@@ -87,6 +87,61 @@ def test_rounding_errors_in_symmetry_are_evened_out():
     assert (large.scores == large.scores.T).all()
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_what_float32_leaves_of_symmetry_is_evened_out(scale):
+    rng = np.random.default_rng(0)
+    scores = scale * (rng.random((5, 5)) - 0.5)
+    scores += scores.T
+    rounded = scores * (1.0 + 1e-7 * rng.normal(size=(5, 5)))
+    instance = Instance(rounded)
+    assert (instance.scores == instance.scores.T).all()
+    assert instance.scores[np.triu_indices(5, 1)] == pytest.approx(scores[np.triu_indices(5, 1)], rel=1e-6)
+    with pytest.raises(InputError, match="expected a symmetric matrix"):
+        Instance(scores * (1.0 + 1e-4 * rng.normal(size=(5, 5))))
+
+
+def test_two_scores_that_differ_are_told_apart():
+    with pytest.raises(InputError, match=r"is 1\.0001 and that of \(1, 0\) is 1$"):
+        Instance([[0.0, 1.0001], [1.0, 0.0]])
+
+
+# --- penalties -------------------------------------------------------------------------------------------------------
+
+
+def test_a_pair_may_be_forbidden(tmp_path):
+    instance = Instance(changed(0, 1, -np.inf) + changed(1, 0, -np.inf))
+    assert instance.penalties.sum() == 2
+    assert np.isfinite(instance.clipped).all()
+    assert instance.check([(0,), (1, 2)]) == instance.scores[1, 2]
+    with pytest.raises(ValueError, match="cluster 0 has the mentions 0 and 1, which are forbidden to be together"):
+        instance.check([(0, 1), (2,)])
+    for name in ("a.npy", "a.npz"):
+        write_matrix(instance, tmp_path / name)
+        assert (read_matrix(tmp_path / name).scores == instance.scores).all()
+
+
+@pytest.mark.parametrize("penalty", [-20.0, -1e3, -2e7, -1e12, -1e200, -np.inf])
+@pytest.mark.parametrize("scale", [2.0**-30, 1.0, 2.0**30])
+@pytest.mark.parametrize("seed", range(10))
+def test_clipping_leaves_every_best_clustering(seed, scale, penalty):
+    rng = np.random.default_rng(seed)
+    upper = rng.uniform(-0.5, 1.5, 10)
+    upper[rng.random(10) < 0.3] = penalty
+    instance = Instance(symmetric(5, scale * upper))
+    every = list(partitions(5))
+    worth = np.array([instance.objective(clusters) for clusters in every])
+    clipped = np.array([Instance(instance.clipped).objective(clusters) for clusters in every])
+    assert np.abs(instance.clipped).max() <= 64.0 * instance.scale
+    assert clipped.max() == worth.max()
+    assert (np.flatnonzero(clipped == clipped.max()) == np.flatnonzero(worth == worth.max())).all()
+
+
+def test_ordinary_scores_are_left_as_they_are():
+    instance = Instance(symmetric(3, [4.0, -200.0, -3.0]))
+    assert instance.clipped is instance.scores
+    assert not instance.penalties.any()
+
+
 def test_labels_are_numbers_by_default():
     assert Instance(THREE).labels == (0, 1, 2)
     assert Instance(THREE, labels=["a", "b", "c"]).labels == ("a", "b", "c")
@@ -99,8 +154,12 @@ def test_labels_are_numbers_by_default():
         ([3.0, 0.0, 0.0], 3.0),
         ([4.0, -6.0, 9.0], 1.0),
         ([0.0, 0.0, 0.0], None),
-        ([0.5, 1.0, 1.0], None),
-        ([2.0**32, 2.0**32, 2.0**32], None),  # too large to be sure of
+        ([0.5, 1.0, 1.0], 0.5),  # as of 1, 2, 2
+        ([2.0**32, 2.0**32, 2.0**32], 2.0**32),
+        ([0.1, 0.2, 0.3], None),
+        ([2.0**32, 1.0, 1.0], None),  # too large to be sure of
+        ([2.0, 4.0, -1e12 - 1.0], 2.0),  # no clustering that is stated has a penalty
+        ([2.0, 4.0, -np.inf], 2.0),
     ],
 )
 def test_step(scores, step):
@@ -318,6 +377,7 @@ def test_modularity_is_that_of_networkx(loops, resolution):
         clusters = as_clusters(rng.integers(0, 4, len(graph)))
         expected = nx.community.modularity(graph, clusters, resolution=resolution)
         assert instance.check(clusters) + constant(graph, resolution) == pytest.approx(expected)
+        assert instance.check(clusters) + instance.constant == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("graph", [nx.DiGraph([(0, 1)]), nx.Graph(), nx.empty_graph(3)])

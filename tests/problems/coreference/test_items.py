@@ -95,10 +95,14 @@ def test_contraction_holds_all_clusters_that_are_allowed(seed):
         inside = {k for g in chosen for k in contraction.groups[g].tolist()}
         if allowed(decisions, inside):
             cost = items.column(inside).cost if inside else 0.0
+            assert contraction.allowed(np.isin(np.arange(here), chosen)[None, :])[0]
             assert value == pytest.approx(weight * cost - sum(duals[k] for k in inside), abs=1e-9)
             good[frozenset(inside)] = value
         else:
-            assert value < 0.0  # as bad as it has to be to stay away
+            assert not contraction.allowed(np.isin(np.arange(here), chosen)[None, :])[0]
+            better = [[k for k in chosen if k != g] for g in chosen]
+            values = [0.5 * scores[np.ix_(rest, rest)].sum() + profits[rest].sum() for rest in better]
+            assert max(values) > value  # as bad as it has to be to stay away
     wanted = [set(m) for m in subsets(n) if allowed(decisions, set(m)) and not set(m) & set(absent)]
     assert {frozenset(m) for m in wanted} == set(good) - {frozenset()}
     # Leaving out an item that the decisions part from the others makes any forbidden set better.
@@ -119,7 +123,7 @@ def test_what_is_both_joined_and_parted_is_in_no_cluster():
     decisions = [pair(Together, 0, 1), pair(Together, 1, 2), pair(Apart, 0, 2), pair(Apart, 2, 3)]
     contraction = Contraction(items, decisions)
     assert [group.tolist() for group in contraction.groups] == [[3]]
-    assert contraction.apart == []
+    assert contraction.apart is None
 
 
 def test_absent_items_take_their_group_along():

@@ -34,8 +34,8 @@ class Bare(Coreference):
     def __init__(self, instance, *, settled=False, **how):
         super().__init__(instance, settled=settled, **how)
 
-    def initial_answers(self):
-        return ()
+    def initial_proof(self, budget):
+        super().initial_proof(budget)  # finds the items
 
     def initial_duals(self):
         return None
@@ -50,21 +50,29 @@ class Bare(Coreference):
 class Simplex(Bare):
     """At the simplex method's corners, which are harder to price at."""
 
+    same_problem = True
+
     def restricted_master(self):
         return LinearMaster(self.formulation())
 
 
 class BySearch(Bare):
+    same_problem = True
+
     def pricing(self):
         return ClusterSearch(self.items)
 
 
 class ByProgram(Bare):
+    same_problem = True
+
     def pricing(self):
         return ClusterILP(self.items)
 
 
 class ByGrowing(Coreference):
+    same_problem = True
+
     def pricing(self):
         return GrowingClusters(self.items)
 

@@ -1,0 +1,251 @@
+"""Penalties, scales, time, and subclasses that state another problem."""
+
+import pickle
+import time
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import Pricing, PricingResult, Stages, Termination, TimeLimit, compile_model, solve
+from colgen.columns import Column
+from problems.coreference import (
+    ClusterILP,
+    ClusterSearch,
+    Coreference,
+    GrowingClusters,
+    Instance,
+    LazyAllLink,
+    communities,
+    random,
+    random_signs,
+)
+from tests.problems.coreference.partitions import optimum, partitions, symmetric
+
+WAYS = [{}, {"smallest": 2}, {"settled": False, "smallest": 2}, {"contracted": False}]
+
+
+class Alone(Coreference):
+    """Column generation has to find everything."""
+
+    def initial_proof(self, budget):
+        super().initial_proof(budget)
+
+    def initial_columns(self):
+        return ()
+
+    def initial_duals(self):
+        return None
+
+    def heuristics(self):
+        return ()
+
+
+# --- penalties -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [Coreference, Alone, LazyAllLink], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("penalty", [-2e7, -1e12, -1e300, -np.inf])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_penalty_costs_nothing_but_its_pair(seed, penalty, kind):
+    rng = np.random.default_rng(seed)
+    upper = rng.uniform(-0.5, 1.5, 10)
+    upper[rng.random(10) < 0.25] = penalty
+    upper[1] = penalty
+    instance = Instance(symmetric(5, upper))
+    for how in WAYS if kind is not LazyAllLink else [{}]:
+        result = solve(kind(instance, **how))
+        assert result.termination is Termination.OPTIMAL
+        assert result.objective == pytest.approx(optimum(instance), rel=1e-9)
+        assert result.objective == instance.check(result.answer)
+        assert result.dual_bound == pytest.approx(result.objective, rel=1e-9)
+
+
+def test_only_penalties():
+    instance = Instance(symmetric(4, [-np.inf] * 6))
+    for kind in (Coreference, Alone, LazyAllLink):
+        assert solve(kind(instance)).answer == [(0,), (1,), (2,), (3,)]
+
+
+def test_a_penalty_among_many_mentions():
+    scores = communities(40, 1, num_communities=4, noise=0.05).scores.copy()
+    free = solve(Coreference(Instance(scores)))
+    first, second = free.answer[0][:2]
+    scores[first, second] = scores[second, first] = -np.inf
+    for how in WAYS:
+        result = solve(Coreference(Instance(scores), **how))
+        assert result.is_optimal
+        assert free.objective - 25.0 < result.objective < free.objective
+
+
+# --- scale -----------------------------------------------------------------------------------------------------------
+
+
+def trace(result):
+    return result.termination, result.answer, len(result.nodes), len(result.iterations), result.columns_generated
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+@pytest.mark.parametrize("exponent", [-30, -13, -1, 1, 12, 30])
+def test_a_power_of_two_changes_nothing(exponent, how):
+    factor = 2.0**exponent
+    for instance in (random_signs(14, 1), random(14, 2, positive=0.6), communities(18, 3, noise=0.2, spread=0.3)):
+        one = solve(Coreference(instance, **how))
+        other = solve(Coreference(Instance(factor * instance.scores), **how))
+        assert trace(other) == trace(one)
+        assert other.objective == factor * one.objective
+
+
+@pytest.mark.parametrize("kind", [Coreference, Alone, LazyAllLink], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("scale", [1e-9, 1e-6, 1e6, 1e9])
+@pytest.mark.parametrize("seed", range(5))
+def test_small_and_large_scores_work_like_any(seed, scale, kind):
+    rng = np.random.default_rng(seed)
+    instance = Instance(symmetric(6, rng.normal(size=15) if seed % 2 else rng.integers(-2, 3, 15)))
+    best = optimum(instance)
+    for how in WAYS if kind is not LazyAllLink else [{}]:
+        result = solve(kind(Instance(scale * instance.scores), **how))
+        assert result.is_optimal
+        assert instance.check(result.answer) == pytest.approx(best, abs=1e-8)
+
+
+# --- time ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [{}, {"contracted": False}], ids=str)
+@pytest.mark.parametrize("instance", [random_signs(60, 0), random(300, 0), random_signs(300, 0)], ids=lambda i: i.name)
+def test_a_time_limit_holds_and_leaves_an_answer_and_a_bound(instance, how):
+    solve(Coreference(random_signs(40, 1), **how), stop=TimeLimit(2.0))  # compiles
+    started = time.perf_counter()
+    problem = Coreference(instance, **how)
+    assert time.perf_counter() - started < 0.05
+    for limit in (0.0, 0.1, 0.7):
+        started = time.perf_counter()
+        result = solve(problem, stop=TimeLimit(limit))
+        assert time.perf_counter() - started < 1.05 * limit + 0.5  # 0.1, on a machine that has nothing else to do
+        assert result.termination is Termination.TIME_LIMIT
+        assert instance.check(result.answer) == result.objective > 0.0
+        most = 0.5 * np.maximum(instance.scores, 0.0).sum()
+        assert result.objective <= result.dual_bound <= most + 1e-6
+
+
+def test_a_longer_run_is_not_held_back_by_a_shorter_one():
+    problem = Coreference(communities(100, 3, noise=0.05, spread=0.1))
+    assert solve(problem, stop=TimeLimit(0.0)).termination is Termination.TIME_LIMIT
+    assert solve(problem).is_optimal
+    assert solve(pickle.loads(pickle.dumps(problem))).is_optimal
+
+
+# --- other problems --------------------------------------------------------------------------------------------------
+
+
+class AtMost(Coreference):
+    """Into so many clusters at most; nothing is said of how to start."""
+
+    def __init__(self, instance, clusters, **how):
+        super().__init__(instance, **how)
+        self.clusters = clusters
+
+    def master(self):
+        m = super().master()
+        m.unused = pyo.Var(domain=pyo.NonNegativeReals)
+        m.count = pyo.Constraint(expr=m.unused == self.clusters)
+        return m
+
+    def formulation(self):
+        return compile_model(self.master())
+
+    def pricing(self):
+        return Stages(
+            *(Counted(oracle, self.clusters) for oracle in (GrowingClusters(self.items), ClusterILP(self.items)))
+        )
+
+
+class Counted(Pricing):
+    def __init__(self, inner, most):
+        self.inner, self.multiplicity = inner, most
+
+    def price(self, duals, context):
+        found, toll = self.inner.price(duals, context), duals["count"]
+        columns = [Column(c.cost, {**c.coefficients, ("count", None): 1.0}, c.structure, c.key) for c in found.columns]
+        bound = None if found.bound is None else found.bound - toll
+        return PricingResult(columns, bound, [value - toll for value in found.reduced_costs or ()])
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_of_a_subclass_are_respected(seed, how):
+    """Nothing is settled, contracted or known beforehand that argues without them."""
+    instance = random(7, seed, positive=0.5)
+    for most in (1, 2, 3):
+        result = solve(AtMost(instance, most, **how))
+        assert result.is_optimal
+        assert len(result.answer) <= most
+        best = max(instance.objective(c) for c in partitions(7) if len(c) <= most)
+        assert result.objective == pytest.approx(best)
+
+
+class Small(Coreference):
+    """Clusters of two mentions at most, which only the oracle knows."""
+
+    def pricing(self):
+        return Pairs(self.items)
+
+
+class Pairs(Pricing):
+    def __init__(self, items):
+        self.items = items
+
+    def price(self, duals, context):
+        n = len(self.items)
+        values = duals["cover"]
+        columns = [self.items.column({i, j}) for i in range(n) for j in range(i + 1)]
+        columns = [column for column in columns if context.allows(column)]
+        found = [context.cost_weight * c.cost - sum(values[k] for _, k in c.coefficients) for c in columns]
+        best = int(np.argmax(found))
+        return PricingResult([columns[best]], found[best], [found[best]], n * max(found[best], 0.0))
+
+
+class Checked(Small):
+    def check(self, answer):
+        if max(map(len, answer)) > 2:
+            raise ValueError("a cluster of more than two")
+        return super().check(answer)
+
+
+@pytest.mark.parametrize("kind", [Small, Checked])
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_an_oracle_of_a_subclass_decides_what_a_cluster_is(how, kind):
+    instance = communities(6, 0, num_communities=2, noise=0.0)
+    result = solve(kind(instance, **how))
+    assert result.is_optimal
+    assert max(map(len, result.answer)) <= 2
+    best = max(instance.objective(c) for c in partitions(6) if max(map(len, c)) <= 2)
+    assert result.objective == pytest.approx(best)
+
+
+class SamePricing(Coreference):
+    same_problem = True
+
+    def pricing(self):
+        return ClusterSearch(self.items)
+
+
+class NoLonger(SamePricing):
+    def separation(self):
+        return ()
+
+
+def test_who_states_another_problem():
+    instance = random(7, 1)
+    assert Coreference(instance).is_plain
+    assert Alone(instance).is_plain
+    assert SamePricing(instance).is_plain
+    assert not AtMost(instance, 2).is_plain
+    assert not Checked(instance).is_plain
+    assert not NoLonger(instance).is_plain
+    changed = Coreference(instance)
+    changed.pricing = lambda: ClusterSearch(changed.items)
+    assert not changed.is_plain
+    assert len(AtMost(communities(60, 1, noise=0.0), 2).items) == 60
+    assert len(SamePricing(communities(60, 1, noise=0.0)).items) == 0
