@@ -13,19 +13,27 @@ from typing import Any, overload
 import numpy as np
 import pyomo.environ as pyo
 
+from colgen.branching import fractionality
 from colgen.errors import InputError
 from colgen.formulation import Formulation, compile_model
 from colgen.problem import Problem, solve
 from colgen.result import Result, Termination
 from colgen.sense import Sense
+from colgen.solution import Solution
 from colgen.stop import TimeLimit
+from colgen.tolerances import TOLERANCES
 from solvers.lp import LPStatus, MIPSolution, solve_mip
 
 Way = Callable[[Any], Any]
 """From an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""
 
-_SAME = 1e-6
+_SAME = TOLERANCES.optimality
 """Relative difference up to which optima are the same."""
+
+_ROUNDING = 1e-12
+"""What sums of costs leave of zero, relative to the largest of them."""
+
+_FRACTIONAL = "The relaxation is solved; its solution is fractional, and no answer."
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,10 @@ class Compared:
         From the instance to the answer, models and compiling included.
     proof
         What is known of the answer, in words.
+    sense
+        Whether objectives are made small or large; None where a way does not say.
+    scale
+        The largest cost of a complete model, zero elsewhere: what is smaller by far is rounding.
     """
 
     name: str
@@ -57,11 +69,13 @@ class Compared:
     nodes: int | None
     seconds: float
     proof: str
+    sense: Sense | None = None
+    scale: float = 0.0
 
     @property
     def is_optimal(self) -> bool:
-        """Whether its bound meets its objective."""
-        return abs(self.objective - self.dual_bound) <= _SAME * max(1.0, abs(self.objective))
+        """Whether the answer is proved optimal: by what solved it, or because its bound meets its objective."""
+        return self.proof == Termination.OPTIMAL.value
 
 
 class Comparison(Sequence[Compared]):
@@ -93,15 +107,29 @@ class Comparison(Sequence[Compared]):
 
     @property
     def agree(self) -> bool:
-        """Whether all answers that are proved optimal have the same objective."""
+        """Whether no answer contradicts a proof: proved optima are the same, and none beats another way's bound."""
         proved = [line.objective for line in self if line.is_optimal]
-        return not proved or max(proved) - min(proved) <= _SAME * max(1.0, abs(proved[0]))
+        room = self._room()
+        if proved and max(proved) - min(proved) > room:
+            return False
+        sense = next((line.sense for line in self if line.sense is not None), None)
+        if sense is None or self.relaxation:
+            return True
+        answers = [line.objective for line in self if math.isfinite(line.objective) and line.proof != _FRACTIONAL]
+        bounds = [line.dual_bound for line in self if math.isfinite(line.dual_bound)]
+        return not any(sense.is_better(answer, bound, room) for answer in answers for bound in bounds)
+
+    def _room(self) -> float:
+        """By how much numbers of these lines may differ and still count as equal."""
+        numbers = [abs(v) for line in self for v in (line.objective, line.dual_bound) if math.isfinite(v)]
+        return max(_SAME * max(numbers, default=0.0), _ROUNDING * max((line.scale for line in self), default=0.0))
 
     def to_frame(self) -> Any:
         """As a pandas frame, indexed by name (pandas must be installed)."""
         import pandas
 
-        return pandas.DataFrame([asdict(line) for line in self]).set_index("name")
+        rows = [{name: value for name, value in asdict(line).items() if name in _SHOWN} for line in self]
+        return pandas.DataFrame(rows).set_index("name")
 
     def __str__(self) -> str:
         table = [_NAMES, *(_cells(line) for line in self)]
@@ -126,9 +154,7 @@ class Comparison(Sequence[Compared]):
 
     def _warning(self) -> list[str]:
         return (
-            []
-            if self.agree or self.relaxation
-            else ["Answers that are proved optimal differ: one formulation or proof is wrong."]
+            [] if self.agree or self.relaxation else ["Answers and proofs differ: one formulation or proof is wrong."]
         )
 
 
@@ -194,24 +220,41 @@ def _compared(name: str, way: Way, instance: Any, time_limit: float, relaxation:
         raise InputError(f"{name} returns an answer, which has no relaxation: leave it out")
     seconds = time.perf_counter() - started
     if isinstance(found, Result):
-        last = found.iterations[-1] if found.iterations else None
-        return Compared(
-            name,
-            found.objective,
-            found.dual_bound,
-            None if last is None else last.columns,
-            None if last is None else last.rows,
-            len(found.iterations),
-            len(found.nodes),
-            seconds,
-            found.termination.value,
-        )
+        return _solved(name, found, seconds, relaxation)
     objective = float(found.objective if hasattr(found, "objective") else found)
     bound = float(getattr(found, "dual_bound", math.nan))
-    line = Compared(name, objective, bound, None, None, None, None, seconds, "Nothing is proved.")
-    if line.is_optimal:
-        return Compared(name, objective, bound, None, None, None, None, seconds, Termination.OPTIMAL.value)
-    return line
+    meets = abs(objective - bound) <= _SAME * abs(objective)
+    proof = Termination.OPTIMAL.value if meets else "Nothing is proved."
+    sense = getattr(found, "sense", None)
+    counts = (None, None, None, None)
+    return Compared(name, objective, bound, *counts, seconds, proof, sense if isinstance(sense, Sense) else None)
+
+
+def _solved(name: str, found: Result, seconds: float, relaxation: bool) -> Compared:
+    last = found.iterations[-1] if found.iterations else None
+    proof = found.termination.value
+    if not relaxation and found.is_optimal and _is_fractional(found.solution):
+        proof = _FRACTIONAL
+    return Compared(
+        name,
+        found.objective,
+        found.dual_bound,
+        None if last is None else last.columns,
+        None if last is None else last.rows,
+        len(found.iterations),
+        len(found.nodes),
+        seconds,
+        proof,
+        found.sense,
+    )
+
+
+def _is_fractional(solution: Solution | None) -> bool:
+    """Whether it is a relaxation's: something in it that must be whole is not."""
+    if solution is None:
+        return False
+    columns = any(column.integer and fractionality(value) for column, value in solution.columns)
+    return columns or any(fractionality(solution.variables[key]) for key in solution.integer)
 
 
 def _complete(
@@ -226,7 +269,9 @@ def _complete(
         LPStatus.UNBOUNDED: Termination.UNBOUNDED,
     }.get(found.status, Termination.TIME_LIMIT)
     seconds = time.perf_counter() - started
-    return Compared(name, found.objective, found.bound, columns, rows, None, found.nodes, seconds, proof.value)
+    scale = float(np.abs(formulation.costs).max(initial=0.0))
+    counts = (columns, rows, None, found.nodes)
+    return Compared(name, found.objective, found.bound, *counts, seconds, proof.value, formulation.sense, scale=scale)
 
 
 def _name(way: Way) -> str:
@@ -236,7 +281,8 @@ def _name(way: Way) -> str:
     return str(getattr(way, "__name__", type(way).__name__))
 
 
-_NAMES = tuple(field.name.replace("_", " ") for field in fields(Compared))
+_SHOWN = tuple(field.name for field in fields(Compared) if field.name not in ("sense", "scale"))
+_NAMES = tuple(name.replace("_", " ") for name in _SHOWN)
 
 
 def _cells(line: Compared) -> tuple[str, ...]:

@@ -1,17 +1,19 @@
 """Formulations and methods side by side."""
 
+import dataclasses
 import functools
 import math
 
 import pyomo.environ as pyo
 import pytest
 
-from colgen import compare, compile_model, solve
+from colgen import Termination, compare, compile_model, solve
 from colgen.comparison import Comparison, solve_complete
 from colgen.errors import InputError
 from problems.cutting_stock import CuttingStock, Instance
 from problems.cutting_stock.model import full
 from solvers.lp import LPStatus
+from tests.zoo import Partitioning
 
 INSTANCE = Instance(10, (3, 4, 5), (4, 3, 2))
 
@@ -124,3 +126,62 @@ def test_a_linear_program_has_its_optimum_for_a_bound():
     assert (line.objective, line.dual_bound, line.is_optimal) == (5.0, 5.0, True)
     stopped = solve_complete(model, time_limit=0.0)
     assert stopped.bound >= 5.0
+
+
+def linear(cost, factor=1.0, upper=3.0):
+    """A model whose optimum is ``3·cost·factor``."""
+
+    def build(_):
+        model = pyo.ConcreteModel()
+        model.x = pyo.Var(bounds=(0, upper), domain=pyo.Integers)
+        model.worth = pyo.Objective(expr=cost * factor * model.x, sense=pyo.maximize)
+        return model
+
+    return build
+
+
+@pytest.mark.parametrize("factor", [1e-9, 1.0, 1e9])
+def test_optima_are_compared_relative_to_their_size(factor):
+    assert compare(None, {"one": linear(1.0, factor), "other": linear(1.0 + 1e-9, factor)}).agree
+    assert not compare(None, {"one": linear(1.0, factor), "other": linear(1.01, factor)}).agree
+
+
+def test_an_objective_near_its_bound_is_not_proved_at_a_small_scale():
+    class Near:
+        objective, dual_bound = 4e-9, 5e-9
+
+    (line,) = compare(None, {"near": lambda _: Near()})
+    assert not line.is_optimal
+    assert line.proof == "Nothing is proved."
+
+
+def test_an_answer_that_beats_a_proved_bound_is_pointed_out():
+    table = compare(None, {"model": linear(1.0), "better": lambda _: 3.5})
+    assert not table.agree
+    assert "differ" in str(table)
+    assert compare(None, {"model": linear(1.0), "worse": lambda _: 2.5}).agree
+
+
+def test_a_run_at_its_limit_is_not_called_optimal():
+    result = solve(CuttingStock(INSTANCE))
+    limited = dataclasses.replace(result, termination=Termination.TIME_LIMIT)
+    (line,) = compare(INSTANCE, {"limited": lambda _: limited})
+    assert not line.is_optimal
+    assert line.proof == Termination.TIME_LIMIT.value
+
+
+def test_a_relaxation_is_no_answer():
+    relaxed = solve(Partitioning(cuts=False), relaxation=True)
+    whole = solve(Partitioning(cuts=False))
+    assert relaxed.objective < whole.objective
+    table = compare(None, {"relaxed": lambda _: relaxed, "whole": lambda _: whole})
+    assert [line.is_optimal for line in table] == [False, True]
+    assert "fractional" in table[0].proof
+    assert table.agree
+
+
+def test_zero_and_what_rounding_leaves_of_it_agree():
+    class Zero:
+        objective = dual_bound = 1e-14
+
+    assert compare(None, {"model": linear(-1.0), "sum": lambda _: Zero()}).agree
