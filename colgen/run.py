@@ -119,6 +119,10 @@ class Run:
             inside = sum(self.stage_seconds.values()) - counted
             self.stage_seconds[name] += time.perf_counter() - started - inside
 
+    def state_scale(self, scale: float) -> None:
+        """What differences of objectives are relative to, said by who knows the problem's numbers."""
+        self.scale, self._stated = scale, True
+
     # --- bounds and answers ------------------------------------------------------------------------------------------
 
     @property

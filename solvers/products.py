@@ -92,6 +92,22 @@ def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
 
 
 @njit(cache=True)
+def loss(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
+    """What a tree lacks against all positive scores and no negative one: Σ_c max(φ_c, 0) - Σ_c φ_c z_c."""
+    size = len(heads)
+    total = 0.0
+    for c in range(len(score)):
+        held = True
+        for k in range(start[c], start[c + 1]):
+            if heads[arcs[k] % size] != arcs[k] // size:
+                held = False
+                break
+        if held != (score[c] >= 0.0):
+            total += abs(score[c])
+    return total
+
+
+@njit(cache=True)
 def tighten_below(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints) -> None:
     """Choose p such that π = φ at a tree."""
     size = len(heads)

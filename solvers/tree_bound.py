@@ -18,6 +18,8 @@ Three ways to descend:
 An arc's max-marginal under ψ bounds every tree with that arc, so what is dropped is never missed (only trees that beat
 the incumbent matter).
 
+Scores are taken to be near 1, with what is common to all trees left out: what is more than 1e-9 apart is different.
+
 Sources: X. Qian, Y. Liu (TACL 2013), whose step has the wrong sign (it ascends); A. M. Rush, D. Sontag, M. Collins,
 T. Jaakkola (EMNLP 2010) for its length; B. T. Polyak, *Minimization of unsmooth functionals* (1969).
 """
@@ -25,12 +27,11 @@ T. Jaakkola (EMNLP 2010) for its length; B. T. Polyak, *Minimization of unsmooth
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.backbone import Backbone
+from solvers.backbone import Backbone, OutOfTimeError
 from solvers.eisner_first import NEG, Floats, Ints
 from solvers.products import absorb, descend, gaps, simplify, slope, tilt
 from solvers.tree_starts import likely_start, margins, snap
@@ -56,6 +57,12 @@ _FIRST_SHARE, _LONGER, _SHORTER = 0.1, 1.3, 0.4
 
 _MOST_ROOM = 1e6
 """Of an arc that no tree has."""
+
+_SAME = 1e-9
+"""Relative to 1 and to the values themselves: far above rounding."""
+
+_GRID = 1.0 - 1e-6
+"""Of values that are multiples of a number, two differ if they are more than this share of it apart."""
 
 
 @dataclass
@@ -150,7 +157,6 @@ def bound_node(
     fresh: bool = True,
     most_calls: int = 200,
     patience: int = 10,
-    deadline: float = math.inf,
 ) -> Bounded:
     """Bound the trees of a node, and look for one that beats the cut.
 
@@ -163,13 +169,13 @@ def bound_node(
     raising
         Whether a tree that beats it takes its place.
     grid
-        All values are multiples of it; 0 if nothing of the kind is known.
+        Values of trees differ by multiples of it; 0 if nothing of the kind is known.
     fresh
         Whether p is to be chosen by the method's own start.
     most_calls, patience
         Of the backbone at this node; and after how many calls without progress the node is given up.
-    deadline
-        Value of ``time.monotonic()``.
+
+    The backbone's ``expired()`` ends it as well.
     """
     size = backbone.size
     tilted, marginal = np.empty((size, size)), np.empty((size, size))
@@ -194,7 +200,11 @@ def bound_node(
     share, absorbing, coarse = _FIRST_SHARE, False, False
     kept = scores.p.copy()
     while True:
-        value = float(scores.evaluate(backbone, tilted, heads))
+        try:
+            value = float(scores.evaluate(backbone, tilted, heads))
+        except OutOfTimeError:
+            outcome = LIMIT
+            break
         calls += 1
         if value < _IMPOSSIBLE:
             return result(EMPTY)
@@ -218,7 +228,7 @@ def bound_node(
             since += 1
         if since >= patience or meets(bound, target, grid):
             break
-        if calls >= most_calls or time.monotonic() >= deadline:
+        if calls >= most_calls or backbone.expired():
             outcome = LIMIT
             break
         if method == FIXING and snaps < _SNAPS:
@@ -231,21 +241,25 @@ def bound_node(
             fix_at = calls if absorbing else calls + _BETWEEN_FIXINGS
         if method == FIXING and calls >= fix_at and cut > -math.inf:
             fix_at = calls + _BETWEEN_FIXINGS
-            if value > bound:  # back to the best p
-                scores.p = kept.copy()
-                value = scores.evaluate(backbone, tilted, heads)
-                calls += 1
-            if not coarse and _num_arcs(scores) > _MANY * size:
-                coarse = True
-                answer = bound_likeliest(scores, backbone, cut=found, grid=grid, deadline=deadline)
-                calls, sweeps = calls + answer.calls, sweeps + answer.sweeps
-                if answer.heads is not None:
-                    found = target = answer.value
-                    best, cut = answer.heads, found if raising else cut
-                scores.evaluate(backbone, tilted, heads)  # the chart of the best p again
-                calls += 1
-            backbone.marginals(tilted, marginal)
-            sweeps += 1
+            try:
+                if value > bound:  # back to the best p
+                    scores.p = kept.copy()
+                    value = scores.evaluate(backbone, tilted, heads)
+                    calls += 1
+                if not coarse and _num_arcs(scores) > _MANY * size:
+                    coarse = True
+                    answer = bound_likeliest(scores, backbone, cut=found, grid=grid)
+                    calls, sweeps = calls + answer.calls, sweeps + answer.sweeps
+                    if answer.heads is not None:
+                        found = target = answer.value
+                        best, cut = answer.heads, found if raising else cut
+                    scores.evaluate(backbone, tilted, heads)  # the chart of the best p again
+                    calls += 1
+                backbone.marginals(tilted, marginal)
+                sweeps += 1
+            except OutOfTimeError:
+                outcome = LIMIT
+                break
             rest = bound - float(marginal[:, 1].max())  # constants: the best tree has some arc to word 1
             if drop_arcs(scores.arc, marginal, rest, cut, grid):
                 scores.simplify()
@@ -273,7 +287,7 @@ def bound_node(
     return result(outcome)
 
 
-def bound_likeliest(scores: Scores, backbone: Backbone, *, cut: float, grid: float, deadline: float) -> Bounded:
+def bound_likeliest(scores: Scores, backbone: Backbone, *, cut: float, grid: float) -> Bounded:
     """Bound the trees of the few arcs a word whose max-marginals are best: a good tree, found by cheap calls."""
     few = scores.copy()
     heads, marginal = np.empty(backbone.size, dtype=np.int64), np.empty_like(scores.arc)
@@ -281,7 +295,7 @@ def bound_likeliest(scores: Scores, backbone: Backbone, *, cut: float, grid: flo
     backbone.marginals(scores.arc, marginal)
     bar = np.sort(marginal, axis=0)[max(backbone.size - _FEW, 0)]
     few.arc[marginal < bar] = NEG
-    found = bound_node(few, backbone, cut=cut, grid=grid, most_calls=_FEW_CALLS, deadline=deadline)
+    found = bound_node(few, backbone, cut=cut, grid=grid, most_calls=_FEW_CALLS)
     return replace(found, calls=found.calls + 1, sweeps=found.sweeps + 1)
 
 
@@ -290,21 +304,18 @@ def _num_arcs(scores: Scores) -> int:
 
 
 def meets(bound: float, cut: float, grid: float) -> bool:
-    """Whether a bound leaves no room above a value; all values are multiples of ``grid`` unless it is zero."""
-    if cut == -math.inf:
-        return False
-    if grid > 0.0:
-        bound = math.floor(bound / grid + 1e-6) * grid
-    return bound <= cut + 1e-9 * max(1.0, abs(cut))
+    """Whether a bound leaves no room above a value; values differ by multiples of ``grid`` unless it is zero."""
+    return bound <= _room_from(cut, grid)
+
+
+def _room_from(cut: float, grid: float) -> float:
+    """What a tree that beats the cut has more than."""
+    return cut + max(_SAME * max(1.0, abs(cut)), _GRID * grid) if cut > -math.inf else -math.inf
 
 
 def drop_arcs(arc: Floats, marginal: Floats, constant: float, cut: float, grid: float) -> int:
     """Forbid each arc whose best tree does not beat the cut; how many these are."""
-    least = cut + 1e-9 * max(1.0, abs(cut))
-    best = marginal + constant
-    if grid > 0.0:
-        best = np.floor(best / grid + 1e-6) * grid
-    hopeless = (arc > _IMPOSSIBLE) & ((marginal < _IMPOSSIBLE) | (best <= least))
+    hopeless = (arc > _IMPOSSIBLE) & ((marginal < _IMPOSSIBLE) | (marginal + constant <= _room_from(cut, grid)))
     hopeless[:, 0] = False
     arc[hopeless] = NEG
     return int(hopeless.sum())

@@ -12,8 +12,8 @@ is the best bound min_p max_z ψ(p, z), so that both ways branch on the same nod
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 import pyomo.environ as pyo
@@ -34,9 +34,11 @@ from colgen import (
 from colgen.branching import fractionality
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.bound import ArcDecision
+from problems.nonlocal_parsing.checking import checked
 from problems.nonlocal_parsing.instance import Instance
+from problems.nonlocal_parsing.losses import Losses, Relative, backbone_of
 from problems.nonlocal_parsing.model import master
-from solvers.backbone import NonProjective, Projective
+from solvers.backbone import OutOfTimeError
 from solvers.eisner import Parts
 from solvers.eisner_first import NEG
 
@@ -48,22 +50,38 @@ class ParsingByColumns(Problem):
         self.instance = instance
         self.objective_step = instance.step
 
+    @cached_property
+    def relative(self) -> Relative:
+        """The scores that the program is stated with: what they lose against what no tree exceeds."""
+        return Losses(self.instance).relative()
+
     def master(self) -> pyo.ConcreteModel:
-        return master(self.instance)
+        self.scale = self.relative.unit
+        return master(self.relative.instance, self.relative.constant)
 
     def pricing(self) -> Pricing:
-        return BestTree(self.instance)
+        return BestTree(self.relative.instance)
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnArcs(),)
 
-    def initial_columns(self) -> Iterable[Column]:
-        found = best(self.instance, self.instance.parts, self.instance.usable)
-        return () if found is None else (tree_column(self.instance, found[1]),)
+    def initial_answers(self) -> Iterable[Solution]:
+        # What scores too little for any better tree is clipped: with this tree in hand, none with such a part is taken.
+        instance, heads = self.relative.instance, self.relative.known
+        if heads is None:
+            return ()
+        used = set(zip(heads, range(1, len(heads) + 1), strict=True))
+        factors = [arcs for arcs, score in instance.nonlocal_factors if score]
+        held: dict[Key, float] = {("y", c): 1.0 for c, arcs in enumerate(factors) if used.issuperset(arcs)}
+        objective = self.instance.objective(heads)
+        return (Solution(objective, ((tree_column(instance, heads), 1.0),), held),)
 
     def answer(self, solution: Solution) -> Heads:
         heads: Heads = solution.columns[0][0].structure
         return heads
+
+    def check(self, answer: Heads) -> float:
+        return checked(self.instance, answer)
 
 
 class BestTree(Pricing):
@@ -88,10 +106,7 @@ class BestTree(Pricing):
             np.add.at(tilted, tuple(self._positive.T), duals["at_most"])
         if len(self._lengths):
             np.add.at(tilted, tuple(self._negative.T), np.repeat(duals["at_least"], self._lengths))
-        if context.cost_weight:
-            parts = dataclasses.replace(instance.parts, arcs=instance.parts.arcs + tilted)
-        else:
-            parts = Parts(tilted)
+        parts = instance.parts.rescored(instance.parts.arcs + tilted) if context.cost_weight else Parts(tilted)
         allowed = instance.usable.copy()
         for decision in context.decisions:
             if isinstance(decision, ArcDecision):
@@ -100,20 +115,30 @@ class BestTree(Pricing):
                     allowed[:, m] &= np.arange(len(allowed)) == h
                 else:
                     allowed[h, m] = False
-        found = best(instance, parts, allowed)
+        try:
+            found = best(instance, parts, allowed, lambda: context.seconds_left() <= 0.0)
+        except OutOfTimeError:
+            return PricingResult()
         if found is None:
             return PricingResult(bound=context.sense.hopeless)
         reduced_cost = found[0] - float(duals["one_tree"])
         return PricingResult((tree_column(instance, found[1]),), reduced_cost, [reduced_cost])
 
 
-def best(instance: Instance, parts: Parts, allowed: NDArray[np.bool_]) -> tuple[float, Heads] | None:
-    """The best tree of these parts and arcs, of the kind that the instance wants; None if there is none."""
-    backbone = (
-        Projective(parts, instance.single_root)
-        if instance.projective
-        else NonProjective(parts.size, instance.single_root)
-    )
+def best(
+    instance: Instance,
+    parts: Parts,
+    allowed: NDArray[np.bool_],
+    expired: Callable[[], bool] = lambda: False,
+) -> tuple[float, Heads] | None:
+    """The best tree of these parts and arcs, of the kind that the instance wants; None if there is none.
+
+    Raises
+    ------
+    OutOfTimeError
+        If ``expired()`` before it was found.
+    """
+    backbone = backbone_of(instance, parts, expired)
     heads = np.empty(parts.size, dtype=np.int64)
     value = backbone.best(np.where(allowed, parts.arcs, NEG), heads)
     return None if value <= NEG / 2 else (value, tuple(heads[1:].tolist()))

@@ -132,10 +132,10 @@ def _add_factors(m: pyo.ConcreteModel, instance: Instance) -> None:
             m.at_least.add(m.y[c] >= pyo.quicksum(m.z[arc] for arc in arcs) - (len(arcs) - 1))
 
 
-def master(instance: Instance) -> pyo.ConcreteModel:
+def master(instance: Instance, constant: float = 0.0) -> pyo.ConcreteModel:
     """The rows of the master whose columns are trees; a factor's y is a variable of the template.
 
-    max Σ_t s_t λ_t + Σ_c φ_c y_c, where s_t is the score of a tree's local parts.
+    max Σ_t s_t λ_t + Σ_c φ_c y_c, where s_t is the score of a tree's local parts, and what all trees score besides.
     """
     factors = [(arcs, score) for arcs, score in instance.nonlocal_factors if score]
     positive = [(c, *arc) for c, (arcs, score) in enumerate(factors) if score > 0.0 for arc in arcs]
@@ -150,6 +150,6 @@ def master(instance: Instance) -> pyo.ConcreteModel:
     m.negative = pyo.Set(initialize=negative)
     m.at_least = pyo.Constraint(m.negative, rule=lambda m, c: m.y[c] >= 1 - len(factors[c][0]))
     m.score = pyo.Objective(
-        expr=pyo.quicksum(score * m.y[c] for c, (_, score) in enumerate(factors)), sense=pyo.maximize
+        expr=pyo.quicksum(score * m.y[c] for c, (_, score) in enumerate(factors)) + constant, sense=pyo.maximize
     )
     return m

@@ -7,6 +7,7 @@ from colgen.run import Run
 from colgen.tree import Relaxation
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.bound import METHODS, Effort, Method, Pool, TreeRelaxation
+from problems.nonlocal_parsing.checking import checked, checked_list
 from problems.nonlocal_parsing.instance import Instance
 
 
@@ -75,3 +76,8 @@ class NonlocalParsing(Problem):
         trees: tuple[Heads, ...] = solution.columns[0][0].structure
         # A better tree above the k-th moves no objective: the pool knows of it, the incumbent does not.
         return trees[0] if self.k == 1 else list(self._pool.trees)
+
+    def check(self, answer: Heads | list[Heads]) -> float:
+        if self.k == 1:
+            return checked(self.instance, answer)  # type: ignore[arg-type]
+        return checked_list(self.instance, answer, self.k)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from problems.nonlocal_parsing import random
-from solvers.backbone import NonProjective, Projective
+from solvers.backbone import NonProjective, OutOfTimeError, Projective
 from solvers.eisner_first import NEG
 from solvers.products import start_at, tighten_below
 from solvers.tree_bound import (
@@ -91,12 +91,42 @@ def test_evaluation_gives_a_bound_and_its_tree(instance):
 def test_limits_end_it_with_a_valid_bound(method):
     instance = next(i for i in map(hard, range(100)) if len(i.nonlocal_factors) > 50)
     best = scores_of_all(instance)[0]
-    backbone = Projective(instance.parts)
-    for limits in ({"most_calls": 1}, {"deadline": 0.0}):
+    for backbone, limits in (
+        (Projective(instance.parts), {"most_calls": 1}),
+        (Projective(instance.parts, expired=lambda: True), {}),
+    ):
         found = bound_node(scores_of(instance), backbone, cut=-math.inf, method=method, **limits)
         assert found.outcome in (LIMIT, CLOSED)
         assert found.calls <= 2
         assert found.bound >= best - 1e-9
+
+
+def test_a_long_dynamic_program_is_cut_off():
+    """Neither the chart nor what lies around it nor the k best trees are gone on with when there is no time left."""
+    parts, left = random(40, 0, order=4, num_factors=0).parts, [3]
+
+    def expired():
+        left[0] -= 1
+        return left[0] < 0
+
+    backbone, arc = Projective(parts, expired=expired), np.where(parts.allowed(), parts.arcs, NEG)
+    heads, marginal = np.empty(41, dtype=np.int64), np.empty((41, 41))
+    with pytest.raises(OutOfTimeError):
+        backbone.best(arc, heads)
+    left[0] = 10**6
+    value = backbone.best(arc, heads)
+    assert value == pytest.approx(parts.score(heads))
+    backbone.marginals(arc, marginal)
+    assert marginal[heads[1:], np.arange(1, 41)] == pytest.approx(np.full(40, value))
+    assert marginal.max() == pytest.approx(value)
+    values, _ = backbone.k_best(arc, 3000)
+    assert values[0] == pytest.approx(value)
+    assert len(values) == 3000
+    left[0] = len(backbone._inside) + 1
+    with pytest.raises(OutOfTimeError):
+        backbone.k_best(arc, 3000)
+    with pytest.raises(OutOfTimeError):
+        backbone.marginals(arc, marginal)
 
 
 def hard(seed):
@@ -173,7 +203,7 @@ def test_with_many_arcs_the_best_tree_is_found_all_the_same(seed):
     """Long enough for the search among few arcs, and for arcs to be dropped in between."""
     instance = random(15, seed, order=2, num_factors=300, strength=0.7)
     backbone = Projective(instance.parts)
-    few = bound_likeliest(scores_of(instance), backbone, cut=-math.inf, grid=0.0, deadline=math.inf)
+    few = bound_likeliest(scores_of(instance), backbone, cut=-math.inf, grid=0.0)
     assert few.heads is not None
     assert instance.objective(few.heads[1:]) == pytest.approx(few.value)
     found = bound_node(scores_of(instance), backbone, cut=-math.inf, most_calls=400, patience=40)

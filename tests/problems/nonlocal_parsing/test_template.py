@@ -21,7 +21,6 @@ from problems.nonlocal_parsing import (
     random,
 )
 from problems.nonlocal_parsing.bound import ArcDecision
-from solvers.backbone import Projective
 from tests.problems.nonlocal_parsing.trees import instances, plain, scores_of_all
 
 METHODS = ["fixing", "polyak", "subgradient"]
@@ -103,7 +102,8 @@ def test_the_relaxation_is_that_of_column_generation():
         instance = random(6, seed, num_factors=30, strength=2.0)
         relaxed = solve(ParsingByColumns(instance), relaxation=True)
         duals = relaxed.certificate.duals
-        scores = TreeRelaxation(instance, Run(Sense.MAXIMIZE, AnyOf())).root_scores()
+        near = TreeRelaxation(instance, Run(Sense.MAXIMIZE, AnyOf())).near
+        scores = near.scores()
         for c, (arcs, score) in enumerate(instance.nonlocal_factors):
             first, end = scores.start[c], scores.start[c + 1]
             if score > 0.0:  # what the duals leave over of the score is the bound y ≤ 1, and may go to any arc
@@ -114,8 +114,8 @@ def test_the_relaxation_is_that_of_column_generation():
             else:
                 scores.p[first] = min(duals["at_least", c] / score, 1.0)
         size = instance.parts.size
-        bound = scores.evaluate(Projective(instance.parts), np.empty((size, size)), np.empty(size, dtype=np.int64))
-        assert bound == pytest.approx(relaxed.objective, abs=1e-5)
+        bound = scores.evaluate(near.backbone, np.empty((size, size)), np.empty(size, dtype=np.int64))
+        assert near.bound(bound) == pytest.approx(relaxed.objective, abs=1e-5)
         result = solve(NonlocalParsing(instance, method="polyak"), node_limit=1)
         assert result.root_bound >= relaxed.objective - 1e-6
         fractional += relaxed.objective > solve(NonlocalParsing(instance)).objective + 1e-3

@@ -1,0 +1,59 @@
+"""Answers held against the instance alone: trees, and lists of the best trees."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from colgen.errors import InfeasibleAnswerError
+from problems.dependency.sentence import Heads
+from problems.nonlocal_parsing.instance import Instance
+from problems.nonlocal_parsing.losses import backbone_of
+from solvers.eisner import Parts
+from solvers.eisner_first import NEG
+
+_ROUNDING = 1e-9
+"""Of sums of scores, relative to their size."""
+
+
+def checked(instance: Instance, heads: Heads) -> float:
+    """The score of a tree.
+
+    Raises
+    ------
+    InfeasibleAnswerError
+        If it is none, or not one that the instance wants.
+    """
+    try:
+        return instance.check(heads)
+    except ValueError as error:
+        raise InfeasibleAnswerError(str(error)) from None
+
+
+def checked_list(instance: Instance, trees: Sequence[Heads], k: int) -> float:
+    """The score of the last of k trees.
+
+    Raises
+    ------
+    InfeasibleAnswerError
+        If one is no tree of the instance, stands there twice or after a worse one, or if there are fewer than k
+        although the instance has more.
+    """
+    if not 0 < len(trees) <= k:
+        raise InfeasibleAnswerError(f"expected {k} trees, there are {len(trees)}")
+    scores = [checked(instance, heads) for heads in trees]
+    if len(set(trees)) < len(trees):
+        raise InfeasibleAnswerError("a tree is there twice")
+    for number, (better, worse) in enumerate(itertools.pairwise(scores), 1):
+        if worse > better + _ROUNDING * max(abs(worse), abs(better)):
+            raise InfeasibleAnswerError(
+                f"tree {number + 1} scores {worse:g}, more than the {better:g} of the one before"
+            )
+    if len(trees) < k:
+        zeros = np.zeros((instance.parts.size,) * 2)
+        there, _ = backbone_of(instance, Parts(zeros)).k_best(np.where(instance.usable, zeros, NEG), len(trees) + 1)
+        if len(there) > len(trees):
+            raise InfeasibleAnswerError(f"expected {k} trees, there are {len(trees)} although the instance has more")
+    return scores[-1]

@@ -1,0 +1,191 @@
+"""Scores of any size: powers of two, what all trees share and penalties change no answer; checks of answers."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from colgen import Solution, Termination, solve
+from colgen.errors import InfeasibleAnswerError
+from problems.nonlocal_parsing import Factors, Instance, NonlocalParsing, ParsingByColumns, Parts, random
+from problems.nonlocal_parsing.checking import checked_list
+from problems.nonlocal_parsing.losses import Losses
+from tests.problems.nonlocal_parsing.trees import answers, instances, plain
+
+CUBES = ("siblings", "outermost", "grandchildren", "triples")
+WAYS = [
+    {},
+    {"method": "polyak", "lower_bounds": 2},
+    {"method": "subgradient", "warm": False},
+    {"k": 3},
+    {"k": 4, "method": "polyak", "warm": False},
+]
+
+
+def rescored(instance, change, factors=None):
+    """Every array of scores changed."""
+    parts = instance.parts
+    held = {name: change(getattr(parts, name)) for name in CUBES if getattr(parts, name) is not None}
+    scores = (factors or change)(instance.nonlocal_factors.scores)
+    own = dataclasses.replace(instance.nonlocal_factors, scores=scores)
+    return dataclasses.replace(
+        instance, parts=dataclasses.replace(parts, arcs=change(parts.arcs), **held), factors=own, step=None
+    )
+
+
+def with_constant(instance, constant):
+    return dataclasses.replace(instance, parts=dataclasses.replace(instance.parts, arcs=instance.parts.arcs + constant))
+
+
+def solved(instance, how):
+    how = dict(how)
+    return solve(how.pop("problem", NonlocalParsing)(instance, **how))
+
+
+def best_of(result):
+    return result.answer if isinstance(result.answer, list) else [result.answer]
+
+
+def holds(original, instance, how, slack=1e-9):
+    """Proved, and by the scores before anything was done to them as good as the best trees."""
+    result = solved(instance, how)
+    trees = answers(instance)
+    if not trees:
+        assert result.termination is Termination.INFEASIBLE
+        return
+    scores = sorted(map(original.objective, trees), reverse=True)[: how.get("k", 1)]
+    assert result.termination is Termination.OPTIMAL
+    assert [original.objective(tree) for tree in best_of(result)] == pytest.approx(scores, rel=slack, abs=slack)
+    assert result.objective == pytest.approx(instance.objective(best_of(result)[-1]))
+    assert result.dual_bound >= result.objective - 1e-9 * abs(result.objective)
+
+
+@given(
+    instance=instances(),
+    how=st.sampled_from(WAYS),
+    factor=st.sampled_from([2.0**-30, 1e-9, 1e-5, 1e5, 1e9, 2.0**30]),
+)
+def test_scores_times_a_number(instance, how, factor):
+    holds(instance, rescored(instance, lambda scores: scores * factor), how)
+
+
+@pytest.mark.parametrize("factor", [2.0**-30, 1e-8, 1e9])
+@settings(max_examples=15)
+@given(instance=instances())
+def test_scores_times_a_number_by_columns(instance, factor):
+    holds(instance, rescored(instance, lambda scores: scores * factor), {"problem": ParsingByColumns})
+
+
+@pytest.mark.parametrize("k", [-30, -11, 30])
+@pytest.mark.parametrize("how", [*WAYS, {"problem": ParsingByColumns}])
+def test_powers_of_two_change_nothing(how, k):
+    """No answer, no node, no round: all that is done is done with the same digits."""
+    for seed in range(3):
+        instance = random(7, seed, order=1 + seed, num_factors=40, strength=2.0)
+        one, other = solved(instance, how), solved(rescored(instance, lambda scores: scores * 2.0**k), how)
+        assert other.answer == one.answer
+        assert other.objective == one.objective * 2.0**k
+        assert other.dual_bound == pytest.approx(one.dual_bound * 2.0**k)
+        assert [node.decisions for node in other.nodes] == [node.decisions for node in one.nodes]
+        assert len(other.iterations) == len(one.iterations)
+
+
+def nearly_tied(instance, seed):
+    """Scores that are whole but for their fourth digit."""
+    rng = np.random.default_rng(seed)
+    return rescored(instance, lambda scores: np.round(scores) + 1e-4 * rng.normal(size=scores.shape))
+
+
+@pytest.mark.parametrize("constant", [1e7, -1e7])
+@settings(max_examples=25)
+@given(instance=instances(), how=st.sampled_from([*WAYS, {"problem": ParsingByColumns}]), seed=st.integers(0, 99))
+def test_what_all_trees_share_changes_nothing(instance, how, seed, constant):
+    """A number on every arc is in every tree once a word: what it hides in an objective it does not hide here."""
+    instance = nearly_tied(instance, seed)
+    holds(instance, with_constant(instance, constant), how, 1e-7)
+
+
+@settings(max_examples=40)
+@given(
+    instance=instances(),
+    how=st.sampled_from([*WAYS, {"problem": ParsingByColumns}]),
+    seed=st.integers(0, 99),
+    penalty=st.sampled_from([-2e7, -1e12]),
+)
+def test_penalties_hide_nothing(instance, how, seed, penalty):
+    """Scores that no best tree uses do not make the others small; where all trees have some, the fewest count."""
+    rng = np.random.default_rng(seed)
+
+    def punished(share):
+        def change(scores):
+            return np.where(rng.random(scores.shape) < share, penalty * rng.integers(1, 3, scores.shape), scores)
+
+        return change
+
+    instance = rescored(instance, punished(0.1), punished(0.3))
+    holds(instance, instance, how)
+
+
+def test_a_penalty_of_twenty_digits():
+    """The issue's own: 3.1 and not 0 is the optimum where one pair of arcs costs a trillion."""
+    arcs = np.full((4, 4), -0.5)
+    arcs[2, 1], arcs[0, 2], arcs[2, 3], arcs[3, 2] = 1.0, 1.1, 1.0, 0.9
+    for penalty in (-2e7, -1e12, -1e20):
+        factors = Factors.of(4, [(((2, 1), (0, 2)), penalty), (((0, 3), (3, 2)), 0.3), (((3, 1), (3, 2)), 1e-6)])
+        instance = Instance(Parts(arcs), factors)
+        holds(instance, instance, {"k": 2})
+        holds(instance, instance, {"problem": ParsingByColumns})
+
+
+@given(instance=instances())
+def test_a_loss_is_what_is_lacking_to_the_ideal(instance):
+    losses = Losses(instance)
+    for tree in answers(instance):
+        loss = losses.of(tree)
+        assert loss >= 0.0
+        assert losses.ideal - loss == pytest.approx(instance.objective(tree), abs=1e-9)
+        assert loss <= losses.largest * (5 * instance.num_words + len(instance.nonlocal_factors)) + 1e-9
+
+
+# --- checks of answers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("problem", [NonlocalParsing, ParsingByColumns])
+def test_what_is_no_tree_is_no_answer(problem):
+    instance = plain(4, heads=(2, 0, 2, 3))
+    assert problem(instance).check((2, 0, 2, 3)) == 4.0
+    for heads, sentence in (((2, 0, 2), "tokens"), ((2, 1, 0, 1), "cycle"), ((3, 4, 0, 3), "projective")):
+        with pytest.raises(InfeasibleAnswerError, match=sentence):
+            problem(instance).check(heads)
+
+
+def test_lists_of_trees_are_checked():
+    instance = plain(3, heads=(2, 0, 2))
+    best = solve(NonlocalParsing(instance, k=3)).answer
+    assert checked_list(instance, best, 3) == instance.objective(best[-1])
+    for trees, sentence in (
+        ([], "expected 3 trees"),
+        (best[:2], "although"),
+        ([*best, best[0]], "expected 3 trees"),
+        ([best[0], best[0], best[1]], "twice"),
+        (best[::-1], "more than"),
+        ([*best[:2], (2, 1, 0)], "cycle"),
+    ):
+        with pytest.raises(InfeasibleAnswerError, match=sentence):
+            checked_list(instance, trees, 3)
+    assert len(solve(NonlocalParsing(instance, k=50)).answer) == 7  # there are no more
+
+
+def test_an_answer_that_is_none_is_not_taken():
+    instance = random(5, 0)
+    problem = NonlocalParsing(instance)
+    good = solve(problem)
+    worse = dataclasses.replace(good.solution, objective=good.objective + 1.0)
+    wrong = Solution(99.0, ((dataclasses.replace(good.solution.columns[0][0], structure=((2, 1, 1, 1, 1),)), 1.0),))
+    problem.initial_answers = lambda: [worse]
+    assert solve(problem).objective == pytest.approx(good.objective)  # what it says of itself does not count
+    problem.initial_answers = lambda: [wrong]
+    with pytest.raises(InfeasibleAnswerError, match="cycle"):
+        solve(problem)
