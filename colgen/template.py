@@ -82,12 +82,18 @@ class BenchOptions:
         Called with a line of text as the benchmark goes on.
     plot
         The file to draw the benchmark's picture to, if one was asked for and the benchmark draws any.
+    minutes
+        About how long to measure, for a benchmark that can be cut short; None: as long as it needs.
+    seed
+        Of a benchmark that draws its instances at random.
     """
 
     data: Path | None = None
     quick: bool = False
     say: Callable[[str], None] = print
     plot: Path | None = None
+    minutes: float | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True)

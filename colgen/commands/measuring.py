@@ -35,7 +35,10 @@ def bench(arguments: argparse.Namespace) -> int:
         raise InputError(f"several templates have a benchmark {arguments.name!r}: say {choices}")
     check_data(arguments)
     check_destinations(arguments)
-    figures = found[named[0]](BenchOptions(arguments.data, arguments.quick, say, arguments.plot))
+    options = BenchOptions(
+        arguments.data, arguments.quick, say, arguments.plot, minutes=arguments.minutes, seed=arguments.seed
+    )
+    figures = found[named[0]](options)
     show_figures(arguments, named[0][1], figures)
     if arguments.plot is not None and not arguments.plot.exists():
         say(f"colgen: the benchmark {named[0][1]!r} draws nothing: there is no {arguments.plot}")

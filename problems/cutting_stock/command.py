@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from colgen.result import Result
-from colgen.template import Template
+from colgen.template import BenchOptions, Figure, Template
 from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
 from problems.cutting_stock.drawing import draw_plan
 from problems.cutting_stock.experiment import bench_cutting_stock, bench_engine
@@ -64,6 +65,12 @@ def _draw(instance: Instance, result: Result) -> Any:
     return draw_plan(instance, result.answer)
 
 
+def _bench_truth(options: BenchOptions) -> Sequence[Figure]:
+    from problems.truth.bench import bench_truth  # which imports every template
+
+    return bench_truth(options)
+
+
 TEMPLATE = Template(
     name="cutting_stock",
     title="Cutting stock and bin packing: cut demanded widths from as few rolls as possible",
@@ -74,5 +81,6 @@ TEMPLATE = Template(
     data=_data,
     draw=_draw,
     demo=(textbook, bin_packing, twenty_widths),
-    benchmarks={"engine": bench_engine, "cutting_stock": bench_cutting_stock},
+    # The engine and the truth are everybody's; they are registered here, where the engine's plainest problem is.
+    benchmarks={"engine": bench_engine, "cutting_stock": bench_cutting_stock, "truth": _bench_truth},
 )

@@ -1,0 +1,258 @@
+"""Files and arguments that cannot be meant: each must end in one clear line and exit code 2."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from problems.chain_map.instance import random as random_chains
+from problems.coreference.instance import random as random_scores
+from problems.coreference.instance import write_matrix
+from problems.cutting_stock.instance import uniform
+from problems.cutting_stock.instance import write as write_rolls
+from problems.grandparent_parsing import random as random_sentence
+from problems.grandparent_parsing import write as write_sentence
+from problems.nonlocal_parsing import random as random_factors
+from problems.nonlocal_parsing import write as write_factors
+from problems.title_path import random as random_digraph
+from problems.title_path import write as write_digraph
+from problems.truth.interrupts import forked, waited
+
+Rng = np.random.Generator
+
+LONGEST = 300
+"""Characters of what is said."""
+
+_PATIENCE = 30.0
+"""Seconds after which an input counts as one that hangs."""
+
+_NUMBERS = ("scores", "tables", "arcs", "grandparents", "siblings", "parent", "starts", "table", "factor_arcs", "start")
+"""Arrays that hold numbers, wherever they occur."""
+
+
+def bad_inputs(count: int, seed: int) -> tuple[int, list[str]]:
+    """Ask so many times; how often that was, and what was said wrongly."""
+    wrong: list[str] = []
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        good = _good_files(directory)
+        for number in range(count):
+            rng = np.random.default_rng([seed, number])
+            what, arguments = _draw(rng, good, directory)
+            fault = _asked(arguments, directory)
+            if fault is not None:
+                wrong.append(f"{what}: {fault}")
+    return count, wrong
+
+
+def _asked(arguments: list[str], directory: Path) -> str | None:
+    def run() -> int:
+        from colgen.cli import main
+
+        return main(arguments)
+
+    child, pipe = forked(directory, run)
+    code = waited(child, _PATIENCE)
+    os.close(pipe)
+    said = (directory / "streams").read_text(encoding="utf-8", errors="replace").rstrip("\n")
+    if code != 2:
+        return f"exit code {code}, said {said[:200]!r}"
+    if "\n" in said or not said:
+        return f"not one line: {said[:200]!r}"
+    if len(said) > LONGEST + len(str(directory)):
+        return f"{len(said)} characters: {said[:200]!r}"
+    if not said.isprintable():
+        return f"control characters: {said[:200]!r}"
+    if "Error" in said or "Traceback" in said:
+        return f"not clear: {said[:200]!r}"
+    return None
+
+
+def _draw(rng: Rng, good: dict[str, Path], directory: Path) -> tuple[str, list[str]]:
+    template = str(rng.choice(list(good)))
+    file = good[template]
+    kinds: list[Callable[[Rng, str, Path, Path], tuple[str, list[str]]]] = [_broken, _broken, _argument]
+    if file.suffix == ".npz":
+        kinds += [_arrays] * 5
+    elif file.suffix == ".json":
+        kinds += [_json] * 4
+    else:
+        kinds += [_text] * 4
+    return kinds[int(rng.integers(len(kinds)))](rng, template, file, directory)
+
+
+# --- kinds -----------------------------------------------------------------------------------------------------------
+
+
+def _broken(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
+    """Files that are nothing at all."""
+    content = file.read_bytes()
+    cut = int(rng.integers(1, max(len(content) // 2, 2)))
+    contents = {
+        "empty": b"",
+        "truncated": content[:cut] if file.suffix != ".txt" else content.split(b"\n")[0],
+        "headless": content[cut:] if file.suffix == ".npz" else b"\x00" + content[cut:],
+        "garbage": rng.bytes(300) + b"\xff\xfe\x00",
+        "utf-16": "numbers".encode("utf-16"),
+        "nul": b"\x00" * 500,
+        "html": b"<!DOCTYPE html><title>Not found</title>" * 3,
+    }
+    kind = str(rng.choice([*contents, "missing", "directory", "strange name"]))
+    path = directory / f"bad{file.suffix}"
+    if kind in contents:
+        path.write_bytes(contents[kind])
+    elif kind == "missing":
+        path = directory / "nowhere" / "at all.npz"
+    elif kind == "directory":
+        path = directory
+    else:
+        path = directory / f"\x1b[31mred\n\tname{file.suffix}"
+        path.write_bytes(b"")
+    return f"{template}, {kind}", ["solve", template, str(path), "--quiet"]
+
+
+def _arrays(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
+    """An archive one of whose arrays cannot be meant."""
+    with np.load(file) as loaded:
+        arrays: dict[str, Any] = {name: loaded[name] for name in loaded.files}
+    name = str(rng.choice([n for n in arrays if n in _NUMBERS]))
+    array = arrays[name]
+    floats = array.dtype.kind == "f"
+    kinds: dict[str, Callable[[], Any]] = {
+        "structured": lambda: np.zeros(array.shape, dtype=[("a", "f8"), ("b", "f8")]),
+        "complex": lambda: array + 1j,
+        "text": lambda: np.full(array.shape, "one"),
+        "objects": lambda: np.full(array.shape, None, dtype=object),
+        "scalar": lambda: np.float64(1.0),
+        "one dimension more": lambda: np.stack([array, array])[..., None],
+        "times": lambda: np.full(array.shape, np.datetime64("2020-01-01")),
+        "too large": lambda: None,
+    }
+    if floats:
+        kinds["not a number"] = lambda: np.full(array.shape, np.nan)
+        kinds["infinite"] = lambda: np.full(array.shape, np.inf)
+    else:
+        kinds["fractions"] = lambda: array + 0.5
+        kinds["out of range"] = lambda: array + 10_000
+        kinds["negative"] = lambda: array - 10_000
+        kinds["beyond 64 bits"] = lambda: array.astype(np.float64) + 1e19
+    kind = str(rng.choice(list(kinds)))
+    path = directory / "bad.npz"
+    changed = kinds[kind]()
+    if kind == "too large":
+        np.savez(path, **{k: a for k, a in arrays.items() if k != name})
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr(f"{name}.npy", _header((10**6, 10**7)))
+    else:
+        np.savez(path, **{**arrays, name: changed})
+    return f"{template}, array {name} {kind}", ["solve", template, str(path), "--quiet"]
+
+
+def _json(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
+    """A JSON file that is none, or says what cannot be meant."""
+    content = json.loads(file.read_text(encoding="utf-8"))
+    kinds: dict[str, Callable[[], str]] = {
+        "deep": lambda: "[" * 200_000,
+        "a long number": lambda: json.dumps({**content, "length": 1}).replace('"length": 1', f'"length": {"9" * 6000}'),
+        "beyond 64 bits": lambda: json.dumps({**content, "length": 2**70}),
+        "no length": lambda: json.dumps({k: v for k, v in content.items() if k != "length"}),
+        "a negative length": lambda: json.dumps({**content, "length": -1}),
+        "a broken length": lambda: json.dumps({**content, "length": 2.5}),
+        "a list": lambda: json.dumps([content]),
+        "a number": lambda: "17",
+        "no vertices": lambda: json.dumps({**content, "vertices": []}),
+        "odd vertices": lambda: json.dumps({**content, "vertices": [1, 2]}),
+        "arcs of nothing": lambda: json.dumps({**content, "arcs": [["nobody", "noone", 1.0]]}),
+        "a weight in words": lambda: json.dumps({**content, "arcs": [[*content["arcs"][0][:2], "heavy"]]}),
+        "not a number": lambda: json.dumps({**content, "arcs": [[*content["arcs"][0][:2], float("nan")]]}),
+        "a name twice": lambda: json.dumps({**content, "vertices": [content["vertices"][0]] * 2}),
+        "a key twice": lambda: json.dumps(content)[:-1] + ', "length": 1}',
+        "a name with NUL": lambda: json.dumps({**content, "arcs": [["\x00\x1b[2J", None, 1.0]]}),
+    }
+    kind = str(rng.choice(list(kinds)))
+    path = directory / "bad.json"
+    path.write_text(kinds[kind](), encoding="utf-8")
+    return f"{template}, JSON with {kind}", ["solve", template, str(path), "--quiet"]
+
+
+def _text(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
+    """A text whose numbers cannot be meant."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    row = int(rng.integers(2, len(lines)))
+    kinds: dict[str, list[str]] = {
+        "a word": [*lines[:row], "wide 3", *lines[row + 1 :]],
+        "a fraction": [*lines[:row], "50.5 97", *lines[row + 1 :]],
+        "a negative width": [*lines[:row], "-5 2", *lines[row + 1 :]],
+        "no demand": [*lines[:row], "5 0", *lines[row + 1 :]],
+        "too wide": [*lines[:row], f"{10**9} 1", *lines[row + 1 :]],
+        "one line less": lines[:-1],
+        "a roll of zero": [lines[0], "0", *lines[2:]],
+        "a negative roll": [lines[0], "-100", *lines[2:]],
+        "a number of items in words": ["many", *lines[1:]],
+        "digits without end": [lines[0], "9" * 6000, *lines[2:]],
+        "three numbers a line": [*lines[:row], "5 5 5", *lines[row + 1 :]],
+        "not a number": [*lines[:row], "nan 1", *lines[row + 1 :]],
+        "infinite": [lines[0], "inf", *lines[2:]],
+        "control characters": [*lines[:row], "\x1b[31m5\x07 1", *lines[row + 1 :]],
+    }
+    kind = str(rng.choice(list(kinds)))
+    path = directory / "bad.txt"
+    path.write_text("\n".join(kinds[kind]) + "\n", encoding="utf-8")
+    return f"{template}, text with {kind}", ["solve", template, str(path), "--quiet"]
+
+
+def _argument(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
+    """A good file, and an argument that is out of its domain."""
+    kinds: dict[str, list[str]] = {
+        "time limit": ["--time-limit", str(rng.choice(["-1", "nan", "soon", "-inf", ""]))],
+        "gap": ["--gap", str(rng.choice(["-0.1", "nan", "1%", "-inf"]))],
+        "node limit": ["--node-limit", str(rng.choice(["0", "-3", "1.5", "many", "1e3", "²"]))],
+        "option": ["--option", str(rng.choice(["k", "=3", "k=v", "\x1b=1"]))],
+        "model": ["--model", str(directory / "no model.npz")],
+        "json": ["--json", str(directory / "no folder" / "out.json")],
+        "log": ["--log", str(directory)],
+        "unknown": ["--fast"],
+        "picture": ["--picture", str(directory / "answer.nothing")],
+    }
+    kind = str(rng.choice([*kinds, "template", "command"]))
+    if kind == "template":
+        return "no such template", ["solve", f"no_{template}", str(file)]
+    if kind == "command":
+        return "no such command", [f"re{template}", str(file)]
+    return f"{template}, argument {kind} {kinds[kind][1:]}", ["solve", template, str(file), "--quiet", *kinds[kind]]
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _good_files(directory: Path) -> dict[str, Path]:
+    files = {
+        "chain_map": directory / "good_chains.npz",
+        "coreference": directory / "good_scores.npz",
+        "cutting_stock": directory / "good_rolls.txt",
+        "grandparent_parsing": directory / "good_sentence.npz",
+        "nonlocal_parsing": directory / "good_factors.npz",
+        "title_path": directory / "good_digraph.json",
+    }
+    random_chains(1, chains=2, length=4, labels=3).write(files["chain_map"])
+    write_matrix(random_scores(6, 1), files["coreference"])
+    write_rolls(uniform(6, 1), files["cutting_stock"])
+    write_sentence(random_sentence(4, 1, siblings=True), files["grandparent_parsing"])
+    write_factors(random_factors(4, 1), files["nonlocal_parsing"])
+    write_digraph(random_digraph(5, 3, 1), files["title_path"])
+    return files
+
+
+def _header(shape: tuple[int, ...]) -> bytes:
+    """The beginning of an array that would fill the memory."""
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return buffer.getvalue()

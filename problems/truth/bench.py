@@ -1,0 +1,172 @@
+"""``colgen bench truth``: how often what is called proved was not so, over many runs of everything."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from colgen.fuzz.campaign import Tally, fuzz_engine, write_failures
+from colgen.fuzz.drawing import draw_case
+from colgen.fuzz.judging import Fault
+from colgen.fuzz.problem import PoolProblem
+from colgen.template import BenchOptions, Figure
+from colgen.testing import check_problem
+from problems.truth.bad_inputs import bad_inputs
+from problems.truth.campaign import TEMPLATES, fuzz_template
+from problems.truth.interrupts import interrupt
+from problems.truth.limits import in_threads, overrun
+
+MINUTES = 55.0
+"""At full size."""
+
+FAILURES = Path("results/failures")
+"""Where what fails is written, to be replayed by ``python -m problems.truth --replay FILE``."""
+
+_PROCESSES = 2
+
+_ENGINE_RUNS = 21_000
+_CHAIN_ANSWERS = 480_000
+_INTERRUPTS = 1_040
+_BAD_INPUTS = 600
+_CONFORMANCE = 200
+"""How many random problems ``check_problem`` is asked about."""
+
+_ENGINE_SECONDS = 900.0
+_CHAIN_SECONDS = 300.0
+_TEMPLATE_SECONDS = 300.0
+_INTERRUPT_SECONDS = 1_200.0
+"""At most, of both processes together, each; what is there by then counts."""
+
+_THREAD_SECONDS = 60.0
+_LIMIT_SECONDS = 400.0
+
+_CHUNKS = 8
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A share of the work for one process."""
+
+    run: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+def bench_truth(options: BenchOptions) -> list[Figure]:
+    """Figures of what was proved wrongly, alarmed falsely, lost and overrun."""
+    minutes = options.minutes if options.minutes is not None else 2.0 if options.quick else MINUTES
+    share = min(minutes / MINUTES, 1.0)
+    say, seed, started = options.say, options.seed, time.monotonic()
+
+    # Alone first: what is measured by the clock.
+    say("time limits ...")
+    worst, limits = overrun(max(share * _LIMIT_SECONDS, 10.0), say)
+    say("threads ...")
+    threads_failed, threads = in_threads(seed, seconds=share * _THREAD_SECONDS, say=say)
+    say("the engine, the templates, interrupts ...")
+    tallies = {name: Tally() for name in ("engine", *TEMPLATES)}
+    checked = asked_badly = 0
+    badly: list[str] = []
+    alarmed: list[str] = []
+    interrupted: list[Any] = []
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(_PROCESSES, mp_context=context) as pool:
+        futures = [(name, pool.submit(task.run, *task.arguments)) for name, task in _tasks(share, seed)]
+        for name, future in futures:
+            found = future.result()
+            if name == "interrupts":
+                interrupted.append(found)
+            elif name == "bad inputs":
+                asked_badly, badly = found
+            elif name == "conformance":
+                checked += found[0]
+                alarmed += found[1]
+            else:
+                tallies[name].add(found)
+                for failed in found.failed:
+                    say(f"{name}: {failed['words']}")
+    for line in [line for outcome in interrupted for line in outcome.lost] + alarmed + badly:
+        say(line)
+    everything = Tally()
+    for tally in tallies.values():
+        everything.add(tally)
+    if everything.failed:
+        files = write_failures(everything.failed, FAILURES)
+        say(f"{len(files)} failures are in {FAILURES}")
+    templates = sum(tally.runs for name, tally in tallies.items() if name != "engine")
+    faults = everything.faults
+    runs = tallies["engine"].runs + templates
+    asked = sum(outcome.asked for outcome in interrupted)
+    lost = sum(len(outcome.lost) for outcome in interrupted)
+    by_name = ", ".join(f"{name} {tally.runs:,}" for name, tally in tallies.items() if name != "engine")
+    cut = "" if share == 1.0 else f"; cut short to {minutes:g} minutes, seed {seed}"
+    return [
+        Figure("engine_runs", tallies["engine"].runs, "runs", tallies["engine"].runs, f"random pools{cut}"),
+        Figure("template_runs", templates, "answers", templates, by_name),
+        Figure("wrong_proofs", faults[Fault.WRONG_PROOF], "runs", runs, "against the truth by enumeration"),
+        Figure(
+            "false_alarms",
+            faults[Fault.FALSE_ALARM] + len(alarmed),
+            "runs",
+            runs + checked,
+            f"errors, and runs without a proof; {checked} by check_problem",
+        ),
+        Figure("laws_broken", faults[Fault.LAW], "runs", runs, "units larger by 2^k change an answer or the run"),
+        Figure("bad_inputs", asked_badly, "inputs", asked_badly),
+        Figure("bad_inputs_wrong", len(badly), "inputs", asked_badly, "not one clear line with exit code 2"),
+        Figure("interrupts", asked, "runs", asked, "SIGINT and SIGTERM at random moments"),
+        Figure("interrupts_lost", lost, "runs", asked, "other exit code, a traceback, or less than was known"),
+        Figure("threads_failed", threads_failed, "runs", threads, "in 2 to 8 threads at once"),
+        Figure("limit_overrun_worst", max(worst, 0.0), "s", limits, "beyond 1.05 times the limit, of 0.01 to 10 s"),
+        Figure("minutes", (time.monotonic() - started) / 60.0, "min", 1),
+    ]
+
+
+def _tasks(share: float, seed: int) -> list[tuple[str, _Task]]:
+    """All shares of the work, the longest kinds in many pieces."""
+
+    def count(full: float) -> int:
+        return max(math.ceil(share * full / _CHUNKS), 1)
+
+    tasks = [("interrupts", _Task(interrupt_share, (share, seed)))]
+    for k in range(_CHUNKS):
+        own = 1000 * seed + k
+        seconds = share * _ENGINE_SECONDS / _CHUNKS
+        tasks.append(("engine", _Task(_engine, (own, count(_ENGINE_RUNS), seconds))))
+        for name in TEMPLATES:
+            chains = name == "chain_map"
+            seconds = share * (_CHAIN_SECONDS if chains else _TEMPLATE_SECONDS) / _CHUNKS
+            tasks.append((name, _Task(_template, (name, own, count(_CHAIN_ANSWERS) if chains else None, seconds))))
+        tasks.append(("conformance", _Task(_conform, (own, count(_CONFORMANCE)))))
+    tasks.append(("bad inputs", _Task(bad_inputs, (max(math.ceil(share * _BAD_INPUTS), 10), seed))))
+    return tasks
+
+
+def interrupt_share(share: float, seed: int) -> Any:
+    """A share of the interrupts."""
+    return interrupt(max(math.ceil(share * _INTERRUPTS), 6), seed, share * _INTERRUPT_SECONDS + 30.0)
+
+
+def _engine(seed: int, count: int, seconds: float) -> Tally:
+    return fuzz_engine(seed, count=count, seconds=seconds)
+
+
+def _template(name: str, seed: int, count: int | None, seconds: float) -> Tally:
+    return fuzz_template(name, seed, count=count, seconds=seconds)
+
+
+def _conform(seed: int, count: int) -> tuple[int, Sequence[str]]:
+    """Ask ``check_problem`` about correct problems; what it finds is a false alarm."""
+    alarms = []
+    for number in range(count):
+        case, _ = draw_case(np.random.default_rng([seed, 7, number]))
+        report = check_problem(PoolProblem(case), seconds=0.3, seed=number)
+        alarms += [f"check_problem, seed {seed}, case {number}: {finding}"[:300] for finding in report.findings[:1]]
+    return count, alarms

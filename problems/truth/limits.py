@@ -1,0 +1,101 @@
+"""Time limits on every template, and several solves in several threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from colgen import TimeLimit, solve
+from colgen.fuzz.campaign import numbers
+from colgen.fuzz.drawing import draw_case
+from colgen.fuzz.problem import PoolProblem
+from problems.truth.campaign import TEMPLATES
+from problems.truth.long import INSTANCES, PROBLEMS
+
+LIMITS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+
+
+def overrun(seconds: float, say: Callable[[str], None] = lambda line: None) -> tuple[float, int]:
+    """The most by which a run has exceeded 1.05 times its limit, and how many runs were measured.
+
+    What takes too long is measured three times and the best counts: another process may have had the processor.
+    """
+    deadline, worst, count = time.monotonic() + seconds, 0.0, 0
+    for name, make in INSTANCES.items():
+        instance = make()
+        solve(PROBLEMS[name](instance), stop=TimeLimit(1.0))  # compiles
+        for limit in LIMITS:
+            if time.monotonic() + limit > deadline:
+                continue
+            over = _over(name, instance, limit)
+            if over > 0.1:
+                over = min(over, *(_over(name, instance, limit) for _ in range(2)))
+            count += 1
+            if over > 0.1:
+                say(f"{name}: a limit of {limit:g} s is exceeded by {over:.2f} s more than 5%")
+            worst = max(worst, over)
+    return worst, count
+
+
+def _over(name: str, instance: Any, limit: float) -> float:
+    started = time.monotonic()
+    solve(PROBLEMS[name](instance), stop=TimeLimit(limit))
+    return time.monotonic() - started - 1.05 * limit
+
+
+def in_threads(
+    seed: int,
+    *,
+    rounds: int | None = None,
+    seconds: float | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> tuple[int, int]:
+    """Solves that failed in threads, or found something else than alone; and how many there were."""
+    failed = count = 0
+    for number in numbers(rounds, seconds):
+        rng = np.random.default_rng([seed, number])
+        tasks = _tasks(rng)
+        alone = [_outcome(task) for task in tasks]
+        with ThreadPoolExecutor(int(rng.integers(2, 9))) as threads:
+            together = list(threads.map(_outcome, tasks))
+        count += len(tasks)
+        for before, now in zip(alone, together, strict=True):
+            if before != now:
+                failed += 1
+                say(f"in threads: {now}, alone: {before}"[:300])
+    return failed, count
+
+
+def _tasks(rng: np.random.Generator) -> list[Callable[[], Any]]:
+    tasks: list[Callable[[], Any]] = []
+    for _ in range(12):
+        if rng.random() < 0.4:
+            case, _ = draw_case(rng)
+            tasks.append(partial(_engine, case))
+        else:
+            module = TEMPLATES[str(rng.choice(list(TEMPLATES)))]
+            drawn = module.draw(rng)
+            tasks.append(partial(_template, module, drawn))
+    return tasks
+
+
+def _engine(case: Any) -> Any:
+    result = solve(PoolProblem(case), node_limit=100)
+    return result.termination, result.objective, len(result.nodes)
+
+
+def _template(module: Any, drawn: Any) -> Any:
+    said = module.judged(drawn)[1]
+    return said.objective.tolist(), said.proved
+
+
+def _outcome(task: Callable[[], Any]) -> Any:
+    try:
+        return task()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"

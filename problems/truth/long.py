@@ -1,0 +1,60 @@
+"""An instance of every template that takes seconds or more: for time limits and interrupts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from colgen import Problem
+from problems.chain_map import ChainMAP
+from problems.chain_map.instance import random as random_chains
+from problems.coreference import Coreference
+from problems.coreference.instance import random_signs, write_matrix
+from problems.cutting_stock import CuttingStock
+from problems.cutting_stock.instance import triplets
+from problems.cutting_stock.instance import write as write_rolls
+from problems.grandparent_parsing import GrandparentParsing
+from problems.grandparent_parsing import random as random_sentence
+from problems.grandparent_parsing import write as write_sentence
+from problems.nonlocal_parsing import NonlocalParsing
+from problems.nonlocal_parsing import random as random_factors
+from problems.nonlocal_parsing import write as write_factors
+from problems.title_path import TitlePath
+from problems.title_path import random as random_digraph
+from problems.title_path import write as write_digraph
+
+INSTANCES: dict[str, Callable[[], Any]] = {
+    "chain_map": lambda: random_chains(1, length=900, labels=1000, evidence=0.0),
+    "coreference": lambda: random_signs(45, 1),
+    "cutting_stock": lambda: triplets(80, 1),
+    "grandparent_parsing": lambda: random_sentence(60, 1, siblings=True),
+    "nonlocal_parsing": lambda: random_factors(60, 1, strength=3.0),
+    "title_path": lambda: random_digraph(60, 30, 1, num_classes=40, attraction=3.0),
+}
+
+PROBLEMS: dict[str, Callable[[Any], Problem]] = {
+    "chain_map": lambda instance: ChainMAP(instance, start=1),
+    "coreference": Coreference,
+    "cutting_stock": CuttingStock,
+    "grandparent_parsing": GrandparentParsing,
+    "nonlocal_parsing": NonlocalParsing,
+    "title_path": TitlePath,
+}
+
+
+def write_all(directory: Path) -> dict[str, Path]:
+    """A file of each."""
+    writers: dict[str, tuple[str, Callable[[Any, Path], object]]] = {
+        "chain_map": (".npz", lambda instance, path: instance.write(path)),
+        "coreference": (".npz", write_matrix),
+        "cutting_stock": (".txt", write_rolls),
+        "grandparent_parsing": (".npz", write_sentence),
+        "nonlocal_parsing": (".npz", write_factors),
+        "title_path": (".json", write_digraph),
+    }
+    files = {}
+    for name, (suffix, write) in writers.items():
+        files[name] = directory / f"{name}{suffix}"
+        write(INSTANCES[name](), files[name])
+    return files

@@ -1,0 +1,111 @@
+"""Fuzzing the templates: the truth is true, failures replay, and a handful of seeded instances hold."""
+
+import dataclasses
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from colgen.fuzz.judging import Fault
+from problems.truth import chains, clusters, rolls
+from problems.truth.bad_inputs import bad_inputs
+from problems.truth.campaign import TEMPLATES, fuzz_template, judge, replay_template
+from problems.truth.drawing import Drawn
+from problems.truth.judging import Truths, held_against, one
+from problems.truth.trees import all_trees, grandparent_parts, sibling_parts
+from tests.problems.chain_map.models import best_scores
+from tests.problems.coreference.partitions import partitions
+from tests.problems.grandparent_parsing.trees import all_trees as trees_by_definition
+from tests.solvers.projective import all_trees as projective_trees
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_instance_survives_a_file(name):
+    for seed in range(5):
+        drawn = TEMPLATES[name].draw(np.random.default_rng(seed))
+        again = Drawn.from_dict(json.loads(json.dumps(drawn.to_dict())))
+        assert again.settings == drawn.settings
+        assert all(np.array_equal(array, again.arrays[key]) for key, array in drawn.arrays.items())
+
+
+def test_labellings_are_those_by_definition():
+    for seed in range(20):
+        drawn = chains.draw(np.random.default_rng(seed))
+        few = dataclasses.replace(drawn, arrays={**drawn.arrays, "theta": drawn.arrays["theta"][:2]})
+        assert chains.truth(few).best == pytest.approx(best_scores(chains.instance_of(few)))
+
+
+def test_partitions_are_all_of_them():
+    assert [len(clusters._incidence(n)) for n in range(1, 7)] == [len(list(partitions(n))) for n in range(1, 7)]
+
+
+@pytest.mark.parametrize("tokens", [1, 2, 3, 4])
+def test_trees_are_those_by_definition(tokens):
+    assert {tuple(t[1:]) for t in all_trees(tokens).tolist()} == set(trees_by_definition(tokens))
+    for projective, single in itertools.product((False, True), repeat=2):
+        wanted = projective_trees(tokens, projective, single)
+        assert np.array_equal(all_trees(tokens, projective, single), wanted)
+
+
+def test_parts_of_a_tree():
+    place = next(k for k, tree in enumerate(all_trees(3).tolist()) if tree[1:] == [2, 0, 2])
+    parts, there = grandparent_parts(3, False)
+    assert parts[place][there[place]].tolist() == [[0, 2, 1], [0, 2, 3]]
+    parts, there = sibling_parts(3, False)
+    assert sorted(parts[place][there[place]].tolist()) == [
+        [0, 0, 2],
+        [0, 2, 0],
+        [2, 1, 2],
+        [2, 2, 1],
+        [2, 2, 3],
+        [2, 3, 2],
+    ]
+
+
+def test_fewest_rolls_of_a_textbook():
+    assert rolls._fewest(10, (6, 5, 4), (2, 2, 2)) == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (one(3.0, 4.0, 3.0, True), "proved is said of 3"),
+        (one(4.0, 4.0, 3.0, True), "is worth 3"),
+        (one(4.0, 3.0, 4.0, True), "the bound 3 is beaten"),
+        (one(4.0, 9.0, 4.0, False), "unproved"),
+        (one(-np.inf, 4.0, -np.inf, True), "no answer 0"),
+        (one(4.0, 4.0, np.nan, True), "answer 0 is none"),
+        (one(4.0, 5.0, 4.0, True), "proved with the bound 5"),
+    ],
+)
+def test_what_is_wrong_is_seen(said, words):
+    truths = Truths(np.array([4.0]), 1.0, np.zeros(1))
+
+    assert held_against(truths, one(4.0, 4.0, 4.0, True)) is None
+    assert words in held_against(truths, said).words
+
+
+def test_a_failure_replays(monkeypatch):
+    """A template whose bounds are all too low."""
+    real = rolls.judged
+
+    def low(drawn):
+        truths, said = real(drawn)
+        return truths, dataclasses.replace(said, bound=said.bound - 1.0)
+
+    monkeypatch.setattr(rolls, "judged", low)
+    tally = fuzz_template("cutting_stock", 1, count=1, shrinking=1.0)
+
+    assert tally.faults[Fault.WRONG_PROOF] == 1
+    (replay,) = tally.failed
+    assert "is beaten" in replay_template(json.loads(json.dumps(replay))).words
+    monkeypatch.undo()
+    assert judge(Drawn.from_dict(replay["drawn"]))[0] is None
+
+
+def test_bad_inputs_are_one_line():
+    asked, wrong = bad_inputs(8, 0)
+
+    assert asked == 8
+    assert wrong == []
