@@ -277,7 +277,10 @@ class ChainMaster(RestrictedMaster):
             most[inner] += pairwise.highest[forest.table[a:b][inner]]
             self.bounds[first:end] = np.add.reduceat(most, forest.starts[first:end] - a)
             first = end
-        self.labels[forest.starts[first] :] = NONE
+        # The rest has any label at all, and a bound of the numbers' size.
+        self.labels[forest.starts[first] :] = 0
+        lengths = np.diff(forest.starts[first:])
+        self.bounds[first:] = lengths * instance.size + (lengths - 1) * pairwise.size
         score_labels(forest, scores, pairwise.rows, self.labels, self._scores)
         impossible = np.repeat(self._scores == -np.inf, np.diff(forest.starts))
         self.labels[impossible] = NONE
