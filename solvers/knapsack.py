@@ -189,7 +189,7 @@ def _whole_network(widths: Ints, copies: Ints, capacity: int, cells: int, look: 
         look()
         begun = done
         if largest <= most:
-            done, states, positions = _grown(widths, copies, capacity, begun, states, most, first_arc, _PORTION)
+            done, states, positions = _grown(widths, copies, capacity, begun, states, most, first_arc, _PORTION // 128)
             parts.append((begun, done, positions))
         if largest > most or len(states) > most:
             raise NetworkTooLargeError(

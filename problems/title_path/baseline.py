@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
 import math
 import time
@@ -12,7 +13,7 @@ import numpy as np
 from colgen import Executor, InputError, Problem, Result, Termination, TimeLimit, seeds_from, solve, solve_complete
 from problems.title_path.instance import Instance, Path
 from problems.title_path.lazy import LazyPath
-from problems.title_path.model import arcs, arrays
+from problems.title_path.model import arcs, arrays, centred
 from problems.title_path.outcome import PathResult
 from problems.title_path.template import TitlePath
 from solvers import colour_coding as kernels
@@ -71,16 +72,20 @@ def _by_engine(method: str, problem: Problem, time_limit: float) -> PathResult:
 def ilp(instance: Instance, *, time_limit: float = math.inf) -> PathResult:
     """The integer program with flow variables in HiGHS, presolve on; the model is built as arrays, without Pyomo."""
     started = time.perf_counter()
-    f = arrays(instance, "flow")
+    reduced, scaled = instance.reduced, instance.scaled
+    f = centred(arrays(reduced, "flow"), reduced)
+    f = dataclasses.replace(f, costs=f.costs / scaled.scale, offset=0.0)
     left = time_limit - (time.perf_counter() - started)
     found = solve_complete(f, max(left, 0.0))
-    path = None if found.values is None else _follow(instance, found.values)
+    path = None if found.values is None else _follow(reduced, found.values)
     proved = found.status in (LPStatus.OPTIMAL, LPStatus.INFEASIBLE)
     return PathResult(
         "flow in HiGHS",
         path,
         -math.inf if path is None else instance.objective(path),
-        found.bound if path is None or found.status is not LPStatus.OPTIMAL else instance.objective(path),
+        scaled.in_users_units(found.bound)
+        if path is None or found.status is not LPStatus.OPTIMAL
+        else instance.objective(path),
         1.0 if proved else 0.0,
         proved,
         time.perf_counter() - started,
@@ -242,6 +247,10 @@ def colour_coding(
     if iterations is not None and iterations < 1:
         raise InputError(f"expected one iteration or more, not {iterations}")
     started = time.perf_counter()
+
+    def expired() -> bool:
+        return time.perf_counter() - started > time_limit
+
     graph, k, n, m = instance.graph, instance.length, instance.num_vertices, instance.num_classes
     if m < k:  # k different classes are needed
         return PathResult("colour coding", None, -math.inf, -math.inf, 1.0)
@@ -261,13 +270,13 @@ def colour_coding(
     piece = 1 if until < math.inf else min(piece, max(1, -(-wanted // executor.workers)))
     try:
         for found in executor.map(
-            lambda seeds: kernels.iterate(graph, r, seeds), seeds_from(seed, wanted), piece=piece
+            lambda seeds: kernels.iterate(graph, r, seeds, expired=expired), seeds_from(seed, wanted), piece=piece
         ):
             weights += found.weights.tolist()
-            top = float(found.weights.max())
+            top = float(found.weights.max(initial=-math.inf))
             if top > best:
                 best, path = top, tuple(found.path.tolist())
-            if best >= until or time.perf_counter() - started > time_limit:
+            if best >= until or expired():
                 break
     except KeyboardInterrupt:
         finished = False

@@ -42,18 +42,21 @@ def _from_json(content: Mapping[str, Any], name: str) -> Instance:
     labels, classes = [], []
     for k, vertex in enumerate(_list(content["vertices"], "vertices")):
         if not isinstance(vertex, dict) or not isinstance(vertex.get("name"), (str, int)):
-            raise InputError(f"vertex number {k}: expected an object with a name, not {vertex!r}")
+            raise InputError(f"vertex number {k}: expected an object with a name, not {repr(vertex)[:40]}")
         labels.append(vertex["name"])
         own = vertex.get("class")
+        if own is not None and not isinstance(own, (str, int, float)):
+            raise InputError(f"vertex number {k}: expected a string or a number as its class, not {str(own)[:40]}")
         classes.append(("vertex", vertex["name"]) if own is None else ("class", own))
     number = {label: k for k, label in enumerate(labels)}
     arcs = []
     for k, arc in enumerate(_list(content["arcs"], "arcs")):
         if not isinstance(arc, list) or len(arc) not in (3, 4):
-            raise InputError(f"arc number {k}: expected a list of tail, head, weight and perhaps a label, not {arc!r}")
+            expected = "a list of tail, head, weight and perhaps a label"
+            raise InputError(f"arc number {k}: expected {expected}, not {repr(arc)[:40]}")
         for end in arc[:2]:
             if end is not None and (not isinstance(end, (str, int)) or end not in number):
-                raise InputError(f"arc number {k}: there is no vertex {end!r}")
+                raise InputError(f"arc number {k}: there is no vertex {repr(end)[:40]}")
         tail, head = (None if end is None else number[end] for end in arc[:2])
         if tail is None and head is None:
             raise InputError(f"arc number {k} leads from the source to the sink: a path has a vertex between them")

@@ -22,6 +22,9 @@ from solvers import walks
 Path: TypeAlias = tuple[int, ...]
 """The vertices of a path from source to sink, those two left out, by number."""
 
+MOST_VERTICES = 1 << 13
+"""Of a graph that is read: the weights of all pairs then take half a gigabyte."""
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -111,6 +114,17 @@ class Instance:
         """The same with weights near 1, for kernels whose tolerances are made for these."""
         return scaled(self.graph)
 
+    @cached_property
+    def reduced(self) -> Instance:
+        """The same without arcs that no best path has, as are penalties, which would hide what others differ by."""
+        left = self.scaled.graph
+        weights, first, last = (
+            np.where(kept > -np.inf, own, -np.inf)
+            for kept, own in ((left.weights, self.weights), (left.first, self.first), (left.last, self.last))
+        )
+        via = (self.via, self.via_labels)
+        return Instance(weights, first, last, self.length, self.classes, self.labels, self.name, *via)
+
     def with_length(self, length: int) -> Instance:
         """The same graph, another k."""
         return Instance(
@@ -173,13 +187,19 @@ def checked(instance: Instance, path: Sequence[int]) -> float:
         raise InfeasibleAnswerError(str(error)) from None
 
 
+def check_size(n: int) -> None:
+    """Refuse more vertices than there is memory for a table of all pairs, before one is made."""
+    if n > MOST_VERTICES:
+        raise InputError(f"expected a graph of at most {MOST_VERTICES} vertices, there are {n}")
+
+
 def as_length(value: object) -> int:
     """A number of vertices, after checking that it is a whole number of 1 or more."""
     try:
         number = int(value)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"the length k must be a whole number, not {value!r}") from None
-    if number != value:
+    if number != value or isinstance(value, bool):
         raise InputError(f"the length k must be a whole number, not {value!r}")
     if number < 1:
         raise InputError(f"the length k must be 1 or more, not {number}")
@@ -275,6 +295,7 @@ def from_arcs(
     name: str,
 ) -> Instance:
     """An instance from (tail or None for the source, head or None for the sink, weight, label)."""
+    check_size(n)
     weights, first, last = np.full((n, n), -np.inf), np.full(n, -np.inf), np.full(n, -np.inf)
     via = np.full((n + 1, n), -1, dtype=np.int64)
     names: dict[str, int] = {}

@@ -39,7 +39,7 @@ from colgen import (
 )
 from colgen.columns import Key
 from problems.title_path.instance import Instance, Path, checked
-from problems.title_path.model import SINK, SOURCE, arrays, full
+from problems.title_path.model import SINK, SOURCE, arrays, centred, full
 from solvers.path_beam import beam
 
 _TOLERANCE = 1e-6
@@ -56,13 +56,18 @@ class LazyPath(Problem):
         self.instance = instance
 
     def master(self) -> pyo.ConcreteModel:
-        return full(self.instance, "lazy")
+        return full(self.instance.reduced, "lazy")
 
     def formulation(self) -> Formulation:
-        return arrays(self.instance, "lazy")
+        return centred(arrays(self.instance.reduced, "lazy"), self.instance.reduced)
+
+    @property
+    def scale(self) -> float:  # type: ignore[override]
+        """What weights are relative to once what all paths have in common is taken off."""
+        return self.instance.scaled.scale
 
     def separation(self) -> Sequence[Separation]:
-        return (Cuts(self.instance),)
+        return (Cuts(self.instance.reduced),)
 
     def stabilization(self) -> Stabilization:
         return NoStabilization()  # nothing is priced
@@ -71,10 +76,10 @@ class LazyPath(Problem):
         return (OnTemplateVariable(),)
 
     def heuristics(self) -> Sequence[Heuristic]:
-        return (BeamNear(self.instance),)
+        return (BeamNear(self.instance.reduced),)
 
     def initial_answers(self) -> Iterable[Solution]:
-        _weight, path = beam(self.instance.graph, _WIDTH)
+        _weight, path = beam(self.instance.scaled.graph, _WIDTH)
         if len(path):
             yield as_solution(self.instance, tuple(path.tolist()))
 

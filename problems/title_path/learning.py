@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from colgen import InputError
 from colgen.arrays import reading
 from colgen.files import parse_json, writing
-from problems.title_path.instance import Instance
+from problems.title_path.instance import Instance, check_size
 from problems.title_path.language import BEGIN, END, BigramModel, estimate
 from problems.title_path.sections import Section
 from problems.title_path.selection import Background, Selection, fit
@@ -166,6 +166,7 @@ def title_graph(
         Of the words: one of each at most is selected.
     """
     n = len(words)
+    check_size(n)
     before = [*words, BEGIN]
     best = language.log_probabilities(before, words)
     via = np.full((n + 1, n), -1, dtype=np.int64)

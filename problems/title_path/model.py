@@ -27,6 +27,7 @@ substituted.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Hashable, Sequence
 from typing import Any, TypeAlias
 
@@ -198,6 +199,16 @@ def arrays(instance: Instance, formulation: str = "flow") -> Formulation:
         row_blocks=rows.blocks,
         column_blocks=blocks,
     )
+
+
+def centred(f: Formulation, instance: Instance) -> Formulation:
+    """The same program with what all paths have in common in its offset, where no tolerance is relative to it."""
+    tails, heads, weights = arcs(instance)
+    n, (first, last, inner) = instance.num_vertices, instance.scaled.parts
+    common = np.where(tails == n, first, np.where(heads == n + 1, last, inner))
+    costs = f.costs.copy()
+    costs[: len(weights)] = weights - common
+    return dataclasses.replace(f, costs=costs, offset=instance.scaled.offset)
 
 
 class _Rows:

@@ -29,13 +29,19 @@ class Scaled:
         Weights at most zero, the largest loss between 1 and 2.
     scale
         The power of two.
-    offset
-        What was taken off each path.
+    parts
+        What was taken off the arcs from the source, the arcs to the sink and the others.
     """
 
     graph: Graph
     scale: float
-    offset: float
+    parts: tuple[float, float, float]
+
+    @property
+    def offset(self) -> float:
+        """What was taken off each path."""
+        first, last, inner = self.parts
+        return first + last + (self.graph.length - 1) * inner
 
     def in_users_units(self, weight: float) -> float:
         """The weight of a path, or a bound on it."""
@@ -47,7 +53,6 @@ def scaled(of: Graph) -> Scaled:
     first, off_first = _losses(of.first)
     last, off_last = _losses(of.last)
     weights, off_weights = _losses(of.weights)
-    offset = off_first + off_last + (of.length - 1) * off_weights
     graph = of._replace(weights=weights, first=first, last=last)
     lost, _ = beam(graph, _WIDTH) if of.length <= len(first) else (-math.inf, ())
     if lost > -math.inf:
@@ -56,7 +61,7 @@ def scaled(of: Graph) -> Scaled:
     scale = scale_of(graph)
     for array in (weights, first, last):
         array /= scale
-    return Scaled(graph, scale, offset)
+    return Scaled(graph, scale, (off_first, off_last, off_weights))
 
 
 def _losses(weights: Floats) -> tuple[Floats, float]:

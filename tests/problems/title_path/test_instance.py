@@ -5,8 +5,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from colgen import InputError
-from problems.title_path import Instance, from_graph, random, read, write
+from colgen import InputError, Termination, solve
+from problems.title_path import Instance, TitlePath, from_graph, random, read, write
 
 N = float("nan")
 SMALL = Instance(
@@ -257,3 +257,44 @@ def test_density_and_attraction():
     assert 0.2 < (sparse.weights > -math.inf).mean() < 0.3
     drawn, plain = random(40, 3, 0, attraction=10.0), random(40, 3, 0)
     assert drawn.weights.mean(axis=0).std() > 3 * plain.weights.mean(axis=0).std()
+
+
+def test_more_vertices_than_memory_are_refused_before_it_is_taken(tmp_path):
+    path = tmp_path / "wide.json"
+    vertices = [{"name": k} for k in range(20_000)]
+    path.write_text(json.dumps({"length": 2, "vertices": vertices, "arcs": []}))
+    with pytest.raises(InputError, match="at most 8192 vertices, there are 20000"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"length": 1e400, "vertices": [{"name": "a"}], "arcs": []}',
+        '{"length": 9223372036854775808, "vertices": [{"name": "a"}], "arcs": [[null, "a", 1]], "length": 1}',
+        '{"length": 1, "vertices": [{"name": "a"}], "arcs": [[null, "a", NaN]]}',
+        '{"length": 1, "vertices": [{"name": "a"}], "arcs": [[null, "a", 1e999]]}',
+        '{"length": 1, "vertices": [{"name": "a"}], "arcs": [[null, ["a"], 1]]}',
+        '{"length": 1, "vertices": [{"name": "a", "class": {}}], "arcs": [[null, "a", 1]]}',
+        '{"length": 1, "vertices": [{"name": "a"}, {"name": "a"}], "arcs": [[null, "a", 1]]}',
+        '{"length": 1, "vertices": [], "arcs": []}',
+        "[" * 100_000,
+        '{"length": "one", "vertices": [{"name": "a"}], "arcs": []}',
+        '{"length": true, "vertices": [{"name": "a"}], "arcs": []}',
+        '{"length": 1, "vertices": [{"name": true}], "arcs": [[null, "a", 1]]}',
+        "",
+        "\x00",
+    ],
+)
+def test_odd_files_are_one_line(tmp_path, content):
+    path = tmp_path / "odd.json"
+    path.write_text(content)
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) <= 300 + len(str(path))
+
+
+def test_a_length_beyond_64_bits_is_infeasible_and_takes_no_memory():
+    instance = random(4, 2, 0).with_length(2**70)
+    assert solve(TitlePath(instance)).termination is Termination.INFEASIBLE

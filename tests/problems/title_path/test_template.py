@@ -9,7 +9,7 @@ from colgen.errors import InfeasibleAnswerError
 from colgen.testing import check_problem
 from problems.title_path import Instance, TitlePath, random
 from problems.title_path import master as master_module
-from problems.title_path.baseline import exhaustive
+from problems.title_path.baseline import colour_coding, exhaustive, ilp, lazy_rows
 from problems.title_path.master import ONCE, WALK, WalkMaster, column_of
 from problems.title_path.search import Start
 from problems.title_path.template import RepeatedClasses
@@ -201,6 +201,20 @@ def test_weights_of_any_scale_have_the_path_of_enumeration(seed, scale, constant
         assert result.is_optimal
         lost = expected.objective - result.objective
         assert lost <= 1e-8 * scale + 8e-16 * abs(constant) * (base.length + 1)
+
+
+@pytest.mark.parametrize("method", [lazy_rows, ilp, colour_coding])
+@pytest.mark.parametrize(("scale", "constant"), LAW)
+def test_other_methods_obey_the_law_too(method, scale, constant):
+    for seed in range(6):
+        base = drawn(seed)
+        weights = [scale * array + constant for array in (base.weights, base.first, base.last)]
+        instance = Instance(*weights, base.length, base.classes)
+        expected, found = exhaustive(instance), method(instance)
+        assert (found.path is None) == (expected.path is None)
+        if expected.path is not None:
+            assert found.is_optimal or method is colour_coding
+            assert expected.objective - found.objective <= 1e-8 * scale + 8e-16 * abs(constant) * (base.length + 1)
 
 
 @pytest.mark.parametrize("power", [-30, 30])
