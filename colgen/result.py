@@ -134,7 +134,8 @@ class Result:
     relaxation
         The last solution of the root's relaxation, fractional in general.
     root_bound
-        The dual bound of the root node, before any branching.
+        The dual bound of the root node, before any branching: what it has proved, which is less than the relaxation's
+        value where a rounded bound decided earlier (``solve(problem, relaxation=True).objective`` is the value).
     iterations
         One record a round.
     nodes
