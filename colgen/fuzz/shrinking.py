@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import optimize, sparse
 
 from colgen.fuzz.judging import Failure, judge
 from colgen.fuzz.pools import Case, PoolGroup, PoolRow, Program, Way, may_pair
 from colgen.fuzz.truth import arrays, solve_complete
-from solvers.lp import LPStatus, solve_mip
 
 
 def failure_of(case: Case) -> Failure | None:
@@ -51,23 +50,16 @@ def is_correct(case: Case) -> bool:
     program, way = case.program, case.way
     a = arrays(program)
     for k, group in enumerate(program.groups):
-        if group.multiplicity is None:
+        if group.multiplicity is None or not a.costs.size:
             continue
         counts = np.array([*(float(c.group == k) for c in program.columns), *(0.0 for _ in program.variables)])
-        most = solve_mip(
-            True,
-            sparse.csc_array(a.matrix.astype(float)),
-            counts,
-            a.lower,
-            a.upper,
-            a.row_lower,
-            a.row_upper,
-            a.integer,
-            time_limit=5.0,
+        most = optimize.milp(
+            -counts,
+            constraints=optimize.LinearConstraint(sparse.csr_array(a.matrix.astype(float)), a.row_lower, a.row_upper),
+            bounds=optimize.Bounds(a.lower, a.upper),
+            integrality=a.integer.astype(int),
         )
-        if most.status is LPStatus.UNBOUNDED or most.status is LPStatus.LIMIT:
-            return False
-        if most.values is not None and most.objective > group.multiplicity + 1e-6:
+        if most.status not in (0, 2) or (most.status == 0 and -most.fun > group.multiplicity + 1e-6):
             return False
     parts = program.parts
     costs = [part.cost for part in parts] + [program.offset]

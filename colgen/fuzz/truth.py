@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import optimize, sparse
 
 from colgen.fuzz.pools import Program
-from solvers.lp import LPStatus, solve_mip
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -106,22 +105,23 @@ def solve_complete(program: Program) -> Truth | None:
 
 
 def _highs(program: Program, a: Arrays, integer: NDArray[np.bool_]) -> tuple[str, float, Floats] | None:
-    solved = solve_mip(
-        program.maximize,
-        sparse.csc_array(a.matrix.astype(float)),
-        a.costs.astype(float),
-        a.lower,
-        a.upper,
-        a.row_lower,
-        a.row_upper,
-        integer,
-        time_limit=5.0,
+    """The program by scipy, which shares nothing with the engine but HiGHS; None if it does not know."""
+    if not len(a.costs):
+        feasible = (a.row_lower <= 0).all() and (a.row_upper >= 0).all()
+        return ("optimal", float(program.offset), np.empty(0)) if feasible else ("infeasible", math.nan, np.empty(0))
+    sign = -1.0 if program.maximize else 1.0
+    solved = optimize.milp(
+        sign * a.costs,
+        constraints=optimize.LinearConstraint(sparse.csr_array(a.matrix.astype(float)), a.row_lower, a.row_upper),
+        bounds=optimize.Bounds(a.lower, a.upper),
+        integrality=integer.astype(int),
+        options={"mip_rel_gap": 0.0, "time_limit": 5.0},
     )
-    if solved.status is LPStatus.LIMIT:
+    if solved.status in (2, 3):
+        return {2: "infeasible", 3: "unbounded"}[solved.status], math.nan, np.empty(0)
+    if solved.status != 0:
         return None
-    if solved.values is None or solved.status is not LPStatus.OPTIMAL:
-        return solved.status.name.lower(), math.nan, np.empty(0)
-    values = np.where(integer, np.round(solved.values), solved.values)
+    values = np.where(integer, np.round(solved.x), solved.x)
     return "optimal", float(a.costs @ values) + program.offset, values
 
 
