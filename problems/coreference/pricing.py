@@ -101,11 +101,12 @@ class ClusterSearch(ClusterPricing):
             most=_ENOUGH if context.provisional else None,
             expired=lambda: context.budget.expired,
         )
-        # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.
-        bound = None if context.fixed else found.total
         good = contraction.allowed(found.members)
         columns, values = contraction.columns(found.members[good]), found.values[good].tolist()
-        cut_off = not found.complete and context.budget.expired
+        cut_off = not found.complete and context.seconds_left() == 0.0
+        # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.  That of a
+        # search that was cut off before it had found anything would only look like a proof.
+        bound = None if context.fixed or (cut_off and not columns) else found.total
         return PricingResult(columns, bound, values, bound, cut_off=cut_off)
 
 

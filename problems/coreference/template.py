@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -52,6 +53,9 @@ STATING = frozenset(
     }
 )
 """What a subclass overrides to state another problem than plain clustering."""
+
+_ROUNDS = 0.7
+"""Share of the time that is left to the rounds by what they start from."""
 
 
 class Coreference(Problem):
@@ -204,18 +208,25 @@ class Coreference(Problem):
             return
         items = self.items
         budget: Budget | None = getattr(self._hurried, "budget", None)
-        yield from (items.column((k,)) for k in range(len(items)))
+        seconds = math.inf if budget is None else budget.seconds_left
+        for chosen in self._first_clusters(items):
+            # Of many items there are very many of these: what they take leaves most of the time to the rounds.
+            if budget is not None and not budget.seconds_left > _ROUNDS * seconds:
+                return
+            yield items.column(chosen)
+
+    @staticmethod
+    def _first_clusters(items: Items) -> Iterator[list[int]]:
+        yield from ([k] for k in range(len(items)))
         for cluster in items.clustering():
             members = cluster.tolist()
-            if budget is not None and budget.expired:
-                return
             if len(members) > 2:
-                yield from (items.column([k for k in members if k != left_out]) for left_out in members)
+                yield from ([k for k in members if k != left_out] for left_out in members)
             attracted = items.scores[:, cluster].max(axis=1)
             attracted[cluster] = 0.0
             if items.apart is not None:
                 attracted[items.apart[:, cluster].any(axis=1)] = 0.0
-            yield from (items.column([*members, k]) for k in np.flatnonzero(attracted > 0.0).tolist())
+            yield from ([*members, k] for k in np.flatnonzero(attracted > 0.0).tolist())
 
     def initial_duals(self) -> Mapping[str, Floats]:
         # Half of what an item scores in its cluster: then no part of a cluster that is best as a whole prices in.

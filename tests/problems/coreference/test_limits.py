@@ -8,6 +8,7 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import Pricing, PricingResult, Stages, Termination, TimeLimit, compile_model, solve
+from colgen.budget import Budget
 from colgen.columns import Column
 from problems.coreference import (
     ClusterILP,
@@ -127,6 +128,22 @@ def test_a_time_limit_holds_and_leaves_an_answer_and_a_bound(instance, how):
         assert instance.check(result.answer) == result.objective > 0.0
         most = 0.5 * np.maximum(instance.scores, 0.0).sum()
         assert result.objective <= result.dual_bound <= most + 1e-6
+
+
+def test_the_first_columns_leave_time_for_rounds():
+    problem = Coreference(random_signs(120, 0))
+    problem.initial_proof(Budget(60.0))
+    many = len(list(problem.initial_columns()))
+    problem.initial_proof(Budget(0.0))
+    assert len(list(problem.initial_columns())) == 0 < many
+    assert len(list(Coreference(random_signs(120, 0)).initial_columns())) > 120  # nobody is in a hurry
+
+
+@pytest.mark.parametrize("limit", [0.2, 1.0])
+def test_an_oracle_that_is_cut_off_is_not_called_inexact(limit):
+    solve(Coreference(random_signs(40, 1)), stop=TimeLimit(2.0))  # compiles
+    result = solve(Coreference(random_signs(60, 1)), stop=TimeLimit(limit))
+    assert result.termination is Termination.TIME_LIMIT
 
 
 def test_a_longer_run_is_not_held_back_by_a_shorter_one():
