@@ -28,6 +28,10 @@ _AT_ONCE = 4e6
 """Steps of a dynamic program between two looks at the clock: some milliseconds."""
 
 
+_STEPS = {search.FIRST: 1.0, search.SIBLING: 2.0, search.GRANDCHILD: 4.0, search.THIRD: 16.0}
+"""Of a span of width 1, for each grandparent if there is one."""
+
+
 class OutOfTimeError(Exception):
     """A dynamic program was cut off."""
 
@@ -106,7 +110,7 @@ def _slices(order: int, size: int, work: float) -> tuple[tuple[int, int], ...]:
     """Ranges of widths that take no more than some milliseconds each, narrow spans first."""
     found, first, steps = [], 1, 0.0
     for width in range(1, size):
-        steps += work * (size - width) * width * (1 if order < search.GRANDCHILD else 4 * size)
+        steps += work * (size - width) * width * _STEPS[order] * (1 if order < search.GRANDCHILD else size)
         if steps > _AT_ONCE or width == size - 1:
             found.append((first, width + 1))
             first, steps = width + 1, 0.0

@@ -155,28 +155,32 @@ class Parts:
 
     def score(self, heads: ArrayLike) -> float:
         """Score of a tree, part by part: heads of shape (N,), ``heads[0]`` counts for nothing."""
-        tree = as_indices(heads, "heads", upper=self.size, low=-1, shape=(self.size,))
-        total = 0.0
+        tree = as_indices(heads, "heads", upper=self.size, low=-1, shape=(self.size,)).tolist()
+        modifiers: list[list[int]] = [[] for _ in range(self.size)]
         for m in range(1, self.size):
-            h = int(tree[m])
-            total += float(self.arcs[h, m])
-            between = range(m - 1, h, -1) if h < m else range(m + 1, h)
-            s = next((w for w in between if tree[w] == h), h)
-            g = int(tree[h]) if h > 0 else 0
-            if self.siblings is not None:
-                total += float(self.siblings[h, m, s])
-            if self.outermost is not None:
-                left = next((w for w in range(1, m) if tree[w] == m), None)
-                right = next((w for w in range(self.size - 1, m, -1) if tree[w] == m), None)
-                within, beyond = (left, right) if h < m else (right, left)
-                total += float(self.outermost[h, m, m if within is None else within])
-                total += float(self.outermost[h, m, h if beyond is None else beyond])
-            if self.grandchildren is not None:
-                total += float(self.grandchildren[g, h, m])
-            if self.triples is not None and self.kinds is not None:
-                k, none = self.kinds, self.triples.shape[5] - 1
-                last = none if s == h else int(k[s])
-                total += float(self.triples[int(g > h), int(m > h), k[g], k[h], k[m], last])
+            modifiers[tree[m]].append(m)
+        total = 0.0
+        for h, own in enumerate(modifiers):
+            g = tree[h] if h > 0 else 0
+            for number, m in enumerate(own):
+                total += float(self.arcs[h, m])
+                beside = number + 1 if m < h else number - 1  # the next one on the side of the head
+                s = own[beside] if 0 <= beside < len(own) and (own[beside] < h) == (m < h) else h
+                if self.siblings is not None:
+                    total += float(self.siblings[h, m, s])
+                if self.outermost is not None:
+                    below = modifiers[m]
+                    left = below[0] if below and below[0] < m else None
+                    right = below[-1] if below and below[-1] > m else None
+                    within, beyond = (left, right) if h < m else (right, left)
+                    total += float(self.outermost[h, m, m if within is None else within])
+                    total += float(self.outermost[h, m, h if beyond is None else beyond])
+                if self.grandchildren is not None:
+                    total += float(self.grandchildren[g, h, m])
+                if self.triples is not None and self.kinds is not None:
+                    k, none = self.kinds, self.triples.shape[5] - 1
+                    last = none if s == h else int(k[s])
+                    total += float(self.triples[int(g > h), int(m > h), k[g], k[h], k[m], last])
         return total
 
 

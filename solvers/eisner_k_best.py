@@ -20,8 +20,8 @@ _IMPOSSIBLE = 0.5 * NEG
 
 Number = TypeVar("Number", np.float64, np.int64)
 
-_STEPS = 20_000
-"""Derivations that are carried on between two looks at the clock."""
+_STEPS = 400_000
+"""Ways to build an item that are looked at between two looks at the clock."""
 
 _STATES, _CELLS, _HEAP, _FOUND = range(4)
 
@@ -54,7 +54,7 @@ def k_best(
         counts[:_FOUND] = 1
     while True:
         _search(
-            _STEPS,
+            max(_STEPS // size, 1),
             order,
             arc,
             sib,

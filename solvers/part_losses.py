@@ -20,33 +20,6 @@ SIBLINGS, OUTERMOST, GRANDCHILDREN = 0, 1, 2
 
 
 @njit(cache=True)
-def _group(kind: int, x: int, y: int, z: int, allowed: Bools, single_root: bool) -> int:
-    """Which constant a part belongs to, -1 if no tree has the part: twice its modifier, one more beyond the arc."""
-    if kind == GRANDCHILDREN:
-        if not allowed[y, z] or x == z:
-            return -1
-        if y == 0:
-            return 2 * z if x == 0 else -1
-        return 2 * z if allowed[x, y] and not min(y, z) < x < max(y, z) else -1
-    if not allowed[x, y]:
-        return -1
-    between = min(x, y) < z < max(x, y)
-    if kind == SIBLINGS:
-        if z == x:
-            return 2 * y
-        return 2 * y if between and allowed[x, z] and (x > 0 or not single_root) else -1
-    if z == y:
-        return 2 * y
-    if z == x:
-        return 2 * y + 1
-    if not allowed[y, z]:
-        return -1
-    if between:
-        return 2 * y
-    return 2 * y + 1 if (z > y) == (y > x) else -1
-
-
-@njit(cache=True)
 def take_losses(kind: int, scores: Floats, allowed: Bools, single_root: bool, losses: Floats) -> tuple[float, float]:
     """Write what each part scores less than the best of its group, zero or less; zero where no tree has the part.
 
@@ -68,20 +41,42 @@ def take_losses(kind: int, scores: Floats, allowed: Bools, single_root: bool, lo
     """
     size = len(allowed)
     top = np.full(2 * size, -np.inf)
-    for x in range(size):
-        for y in range(size):
-            for z in range(size):
-                group = _group(kind, x, y, z, allowed, single_root)
-                if group >= 0 and scores[x, y, z] > top[group]:
-                    top[group] = scores[x, y, z]
     least = 0.0
-    for x in range(size):
-        for y in range(size):
-            for z in range(size):
-                group = _group(kind, x, y, z, allowed, single_root)
-                losses[x, y, z] = scores[x, y, z] - top[group] if group >= 0 else 0.0
-                if losses[x, y, z] < least:
-                    least = losses[x, y, z]
+    for writes in (False, True):
+        if writes:
+            losses[:] = 0.0
+        for x in range(size):
+            for y in range(size):
+                if kind == GRANDCHILDREN and (y == 0) != (x == 0):  # the arc from x to y, or the root alone
+                    if y == 0 or not allowed[x, y]:
+                        continue
+                elif (kind != GRANDCHILDREN or y > 0) and not allowed[x, y]:
+                    continue
+                row, out = scores[x, y], losses[x, y]
+                near, far = min(x, y), max(x, y)
+                for z in range(size):
+                    inside = near < z < far
+                    if kind == GRANDCHILDREN:
+                        if not allowed[y, z] or z == x or min(y, z) < x < max(y, z):
+                            continue
+                        group = 2 * z
+                    elif kind == SIBLINGS:
+                        if z != x and not (inside and allowed[x, z] and (x > 0 or not single_root)):
+                            continue
+                        group = 2 * y
+                    elif z == y:
+                        group = 2 * y
+                    elif z == x:
+                        group = 2 * y + 1
+                    elif not allowed[y, z] or not (inside or (z > y) == (y > x)):
+                        continue
+                    else:
+                        group = 2 * y if inside else 2 * y + 1
+                    if writes:
+                        out[z] = row[z] - top[group]
+                        least = min(least, out[z])
+                    elif row[z] > top[group]:
+                        top[group] = row[z]
     best = 0.0
     for group in range(2 * size):
         if top[group] > -np.inf:

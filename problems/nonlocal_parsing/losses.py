@@ -123,7 +123,10 @@ class Losses:
         most = min(self.largest, 2.0 * least) if least > 0.0 else self.largest
         unit = power_of_two(most)
         scores = np.clip(factors.scores, -most, most) / unit
-        cubes = {name: np.maximum(cube, -most) / unit for name, cube in self._cubes.items()}
+        cubes = {name: cube * (1.0 / unit) for name, cube in self._cubes.items()}
+        if most < self.largest:
+            for cube in cubes.values():
+                np.maximum(cube, -most / unit, out=cube)
         arcs = np.maximum(self._arcs, -most) / unit
         return NearOne(self, unit, self._whole.rescored(arcs, **cubes), scores)
 

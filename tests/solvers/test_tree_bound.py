@@ -103,7 +103,7 @@ def test_limits_end_it_with_a_valid_bound(method):
 
 def test_a_long_dynamic_program_is_cut_off():
     """Neither the chart nor what lies around it nor the k best trees are gone on with when there is no time left."""
-    parts, left = random(40, 0, order=4, num_factors=0).parts, [3]
+    parts, left = random(40, 0, order=4, num_factors=0).parts, [1]
 
     def expired():
         left[0] -= 1

@@ -210,3 +210,16 @@ def test_settings_are_checked():
         NonlocalParsing(plain(2), patience=0)
     with pytest.raises(InputError, match="node_limit=1"):
         solve(NonlocalParsing(plain(2)), relaxation=True)
+
+
+@pytest.mark.parametrize("k", [1, 5])
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_a_run_that_is_cut_off_has_a_tree_and_a_bound(order, k):
+    """Wherever it is cut off: in the first dynamic program, in the marginals, in the list of the best."""
+    instance = random(30, order, order=order, num_factors=200, strength=2.0)
+    for milliseconds in (0, 2, 10, 40, 120):
+        result = solve(NonlocalParsing(instance, k=k), stop=TimeLimit(0.001 * milliseconds))
+        trees = [result.answer] if k == 1 else result.answer
+        assert [instance.check(tree) for tree in trees][-1] == pytest.approx(result.objective)
+        assert len(trees) == k
+        assert result.objective <= result.dual_bound < math.inf
