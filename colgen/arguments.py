@@ -59,7 +59,7 @@ _TRAIN = """\
 examples:
   colgen train coreference --data litbank --model coref.npz
   colgen train grandparent_parsing --train a.conllu --dev b.conllu --model parser.npz
-  colgen train chain_map --data english_ewt --model ner.npz --option task=ner
+  colgen train chain_map --data english_ewt --model joint.npz --option task=joint
 
 `colgen templates NAME` lists the options of a template.
 """

@@ -46,19 +46,33 @@ class Task:
     marks: str = ""
 
     def tag(self, fields: Sequence[str]) -> str:
-        """The tag of a line: ``NNP``, or ``NNP|B-PER``."""
+        """The tag of a line: ``NNP``, or ``NNP|B-PER``.
+
+        Raises
+        ------
+        InputError
+            If an entity's label has another mark than the task's.
+        """
         if self.entities is None:
             return fields[1]
         entity = fields[self.entities]
-        return f"{fields[1]}|{entity if entity.rpartition('-')[2] in ENTITIES else 'O'}"
+        if entity.rpartition("-")[2] not in ENTITIES:
+            entity = "O"
+        elif entity not in self.labels:
+            raise InputError(f"expected an entity label among {', '.join(self.labels)}, got {entity!r}")
+        return f"{fields[1]}|{entity}"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entity labels."""
+        return ("O", *(f"{mark}-{kind}" for kind in ENTITIES for mark in self.marks))
 
     def tags(self, seen: Iterable[str]) -> tuple[str, ...]:
         """All tags of the task, given those of the training data: with entities the complete product."""
-        parts = sorted({tag.partition("|")[0] for tag in seen})
         if self.entities is None:
-            return tuple(parts)
-        labels = ["O", *(f"{mark}-{kind}" for kind in ENTITIES for mark in self.marks)]
-        return tuple(f"{part}|{label}" for part in parts for label in labels)
+            return tuple(sorted(set(seen)))
+        parts = sorted({tag.rpartition("|")[0] for tag in seen})  # a part of speech may hold the sign as well
+        return tuple(f"{part}|{label}" for part in parts for label in self.labels)
 
 
 TASKS = {
@@ -97,7 +111,12 @@ def _sentences(path: Path, task: Task) -> Iterator[Tagged]:
                 f"{path}, line {number}: expected {needed} fields or more, separated by tabs (word, part of speech"
                 f"{'' if needed == 2 else ', entity labels'}), found {len(fields)}"
             )
+        if "\0" in line:
+            raise InputError(f"{path}, line {number}: expected a text, found the character NUL")
         words.append(fields[0])
-        tags.append(task.tag(fields))
+        try:
+            tags.append(task.tag(fields))
+        except InputError as error:
+            raise InputError(f"{path}, line {number}: {error}") from None
     if words:
         yield Tagged(tuple(words), tuple(tags))

@@ -119,7 +119,8 @@ class Tagger:
         with reading(path, "a tagger, as colgen train chain_map writes it") as arrays:
             if "kind" not in arrays or str(arrays["kind"]) != _VERSION:
                 raise InputError(f"{path}: expected a tagger of this version, as colgen train chain_map writes it")
-            names = str(arrays["features"]).split("\n")
+            text = str(arrays["features"])
+            names = text.split("\n") if text or len(arrays["starts"]) != 1 else []
             tags = tuple(map(str, arrays["tags"].ravel().tolist()))
             weights = as_floats(arrays["weights"], "weights", shape=("weights",), dtype=np.float32)
             starts = as_offsets(arrays["starts"], "starts", total=len(weights))

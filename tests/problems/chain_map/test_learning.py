@@ -186,3 +186,38 @@ def test_synthetic_chains_keep_the_best_scores():
         np.testing.assert_allclose(
             -np.sort(-wider.scores, axis=1)[:, :best], -np.sort(-instance.scores, axis=1)[:, :best]
         )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a|b\tN|V\tO\tO\nrun\tV|\tB-PER\tU-PER\n\nit\t|\tO\tO\n" * 2,  # the sign that joins a tag and an entity
+        "word\tN\tO\tO\n",  # one word, one tag, no feature that occurs twice
+        "\n\n\nword\tN\tO\tO\n\n\n\nword\tN\tO\tO\n\n",
+        f"{'x' * 100_000}\tN\tO\tO\n\n\u2028\u0085 \tV\tO\tO\n",
+    ],
+)
+@pytest.mark.parametrize("learner", [train_perceptron, train_svm])
+@pytest.mark.parametrize("task", ["pos", "joint"])
+def test_odd_corpora_are_learned_from(tmp_path, text, learner, task):
+    (tmp_path / "odd.tsv").write_text(text, encoding="utf-8")
+    sentences = read_tagged(tmp_path / "odd.tsv", TASKS[task])
+    tagger = learner(task, examples_of(sentences, TASKS[task]), epochs=2, say=quiet)
+    tagger.save(tmp_path / "odd.npz")
+    again = Tagger.load(tmp_path / "odd.npz")
+    words = [sentence.words for sentence in sentences]
+    assert again.tag(words) == tagger.tag(words)
+    assert 0.0 <= again.accuracy(sentences) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a\tN\tO\tO\nb\0\tN\tO\tO\n", "line 2: .* NUL"),
+        ("a\tN\tE-PER\tO\n", "line 1: expected an entity label among O"),
+    ],
+)
+def test_odd_lines_are_named(tmp_path, text, words):
+    (tmp_path / "odd.tsv").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        read_tagged(tmp_path / "odd.tsv", TASKS["joint"])
