@@ -98,6 +98,8 @@ class MessageDuals:
         Best reduced cost on the edge above each node when it was last priced.
     shares, beyond
         See :func:`solvers.tree_prices.root_shares` and :func:`solvers.tree_prices.roots_beyond`.
+    waiting
+        Trees that pricing has not come to yet, which it writes.
     finished
         Whether there was time for the messages of all trees.
     """
@@ -113,6 +115,7 @@ class MessageDuals:
     best_on: Floats
     shares: Floats
     beyond: Floats
+    waiting: NDArray[np.bool_]
     finished: bool
 
 
@@ -198,6 +201,7 @@ class ChainMaster(RestrictedMaster):
         self.member[np.repeat(np.arange(len(sizes)), sizes), self.domains.labels] = 1
         self.messages = no_messages(model.scores)
         self._best_on = np.zeros(model.forest.num_nodes)
+        self._waiting = np.zeros(model.num_trees, dtype=np.bool_)
         self._scores = self.values.copy()
 
     @cached_property
@@ -321,8 +325,11 @@ class ChainMaster(RestrictedMaster):
             pass_messages(forest, model.scores, rows, transposed, self.domains, messages, active, self.both_ways)
             best_labels(forest, model.scores, rows, self.domains, active, self.labels, self.values)
 
-        passed = pieces.run_trees(label, self.active, forest.starts, model.num_labels * 64)
-        late = self.active[passed:]
+        # Trees that still wait for pricing have their messages, and pricing must see what has changed in them.
+        waiting = self._waiting[self.active]
+        stale = self.active[~waiting]
+        passed = pieces.run_trees(label, stale, forest.starts, model.num_labels * 64)
+        late = stale[passed:]
         unlabelled = late[self.labels[forest.starts[late]] == NONE]
         if len(unlabelled):
             # Domains have their first label; it is worth what it is worth.
@@ -334,7 +341,7 @@ class ChainMaster(RestrictedMaster):
         score_labels(forest, self.instance.scores, self.instance.pairwise.rows, self.labels, self._scores)
         return MessageDuals(
             model,
-            self.active[:passed],
+            np.sort(np.concatenate([stale[:passed], self.active[waiting]])),
             self.values,
             self.bounds,
             self._scores,
@@ -344,7 +351,8 @@ class ChainMaster(RestrictedMaster):
             self._best_on,
             self.shares,
             self.beyond,
-            passed == len(self.active),
+            self._waiting,
+            passed == len(stale),
         )
 
     # --- what was found ----------------------------------------------------------------------------------------------
@@ -354,13 +362,20 @@ class ChainMaster(RestrictedMaster):
         starts = self.instance.forest.starts
         if self._start is None:
             return found or Labellings(starts, self.labels, self.values, self.bounds, self._second)
-        # Where the model's bound is met so is the instance's; elsewhere both are the model's and an offset.
-        bounds = np.where(self.bounds == self.values, self._scores, self.bounds + self._offsets)
-        bounds = np.maximum(bounds, self._scores)
+        bounds = self.proved()
         if found is not None:
             return dataclasses.replace(found, bounds=np.minimum(found.bounds, bounds))  # pricing comes after a solve
         impossible = np.repeat(self._scores == -np.inf, np.diff(starts))
         return Labellings(starts, np.where(impossible, NONE, self.labels), self._scores.copy(), bounds)
+
+    def proved(self) -> Floats:
+        """Bounds on the trees' labellings."""
+        if self._start is None:
+            return self.bounds
+        # Where the model's bound is met so is the instance's; elsewhere both are the model's and an offset.
+        bounds: Floats = np.where(self.bounds == self.values, self._scores, self.bounds + self._offsets)
+        bounds = np.maximum(bounds, self._scores)
+        return bounds
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
         if rows:
@@ -375,7 +390,9 @@ class ChainMaster(RestrictedMaster):
         labels = np.concatenate([pairs.lower, pairs.upper[inner]])
         self.domains = Domains(*grow(self.domains, self.member, self.messages.grown, nodes, labels))
         # Trees whose domains have not grown are finished.
-        self.active = np.unique(self.instance.forest.trees_of(pairs.nodes))
+        grown = self._waiting.copy()
+        grown[self.instance.forest.trees_of(pairs.nodes)] = True
+        self.active = np.flatnonzero(grown)
         return len(pairs)
 
     def improving(

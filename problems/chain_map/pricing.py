@@ -17,6 +17,10 @@ Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
 
+_MOST_PAIRS = 2**20
+"""With so many pairs in hand the other trees wait for the next round: memory is bounded."""
+
+
 class FinishedDomains(Pricing):
     """Prices nothing: a sweep has proved that labels outside the domains are not needed.
 
@@ -78,9 +82,14 @@ class PairPricing(Pricing):
             self.priced += priced
             self.looked_at += looked_at
 
-        pieces = Pieces(lambda: context.budget.expired or context.seconds_left() == 0.0)
-        done = pieces.run_trees(look, active, instance.forest.starts, instance.num_labels * 64)
+        def enough() -> bool:
+            full = sum(len(part[0]) for part in parts) > _MOST_PAIRS
+            return full or context.budget.expired or context.seconds_left() == 0.0
+
+        done = Pieces(enough).run_trees(look, active, instance.forest.starts, instance.num_labels * 64)
         finished = duals.finished and done == len(active)
+        duals.waiting[active[:done]] = False
+        duals.waiting[active[done:]] = True
         active = active[:done]
         nodes, lower, upper, found = (np.concatenate(some) for some in zip(*parts, strict=True)) if parts else _NOTHING
         gaps = duals.bounds[active] - duals.values[active]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -157,7 +158,11 @@ class ChainMAP(Problem):
     def answer(self, solution: Solution) -> Labellings:
         if not isinstance(solution, LabelledSolution) or solution.labellings is None:
             raise InputError("expected a solution of this problem's own master")
-        return solution.labellings
+        found = solution.labellings
+        if self._master is None:
+            return found
+        # Later rounds may have lowered bounds and found nothing better.
+        return dataclasses.replace(found, bounds=np.minimum(found.bounds, self._master.proved()))
 
 
 def _checked_start(instance: Instance, start: int | str | ArrayLike) -> int | Ints | None:

@@ -22,6 +22,7 @@ from problems.chain_map import (
     certify,
     decode,
     pieces,
+    pricing,
     random,
     viterbi,
     viterbi_two_best,
@@ -383,3 +384,18 @@ def test_columns_of_an_answer_are_not_made_by_solving(monkeypatch):
     monkeypatch.setattr("problems.chain_map.labellings.pair_column", made)
     for options in ({}, {"margin": 1.0}):
         assert solve(ChainMAP(random(0, chains=20, labels=5), **options)).termination is Termination.OPTIMAL
+
+
+@pytest.mark.parametrize("reduced_cost", ["both", "forward"])
+def test_pairs_of_a_round_are_bounded_and_the_other_trees_wait(reduced_cost, monkeypatch):
+    monkeypatch.setattr(pricing, "_MOST_PAIRS", 20)
+    monkeypatch.setattr(pieces, "_FIRST", 64 * 30)
+    monkeypatch.setattr(pieces, "_FASTER", 1.0)
+    for seed in range(20):
+        instance = random(seed, chains=30, labels=6, length=5, evidence=0.7)
+        result = solve(ChainMAP(instance, start=1, reduced_cost=reduced_cost))
+        best = viterbi(instance)
+        assert result.termination is Termination.OPTIMAL
+        np.testing.assert_allclose(result.answer.values, best.values)
+        np.testing.assert_allclose(result.answer.bounds, best.values)
+        assert all(record.dual_bound >= best.objective - 1e-9 for record in result.iterations)
