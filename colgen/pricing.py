@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.budget import Budget
+from colgen.budget import Budget, OutOfBudget
 from colgen.columns import Column
 from colgen.duals import Duals
 from colgen.sense import Sense
@@ -174,7 +174,8 @@ class OraclePricing(Pricing):
         """The structure of best reduced cost, or None if there is no structure at all.
 
         Return ``Best(structure, reduced_cost)`` to have the engine compare the oracle's reduced cost with the encoded
-        column's.
+        column's.  A search that can last calls ``context.budget.require()`` now and then: once the time is over, or
+        after an interrupt, that ends it, and the run ends with what it has.
         """
 
     @abstractmethod
@@ -186,7 +187,10 @@ class OraclePricing(Pricing):
         return ()
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        found = self.best(duals, context)
+        try:
+            found = self.best(duals, context)
+        except OutOfBudget:
+            return PricingResult(cut_off=True)
         if found is None:
             return PricingResult(bound=context.sense.hopeless if self.exact else None)
         structure = found.structure if isinstance(found, Best) else found

@@ -6,7 +6,8 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, Termination, TimeLimit, artificial, solve
+from colgen import InputError, OraclePricing, PricingContext, Sense, Termination, TimeLimit, artificial, solve
+from colgen.budget import Budget
 from colgen.errors import InfeasibleAnswerError
 from problems.cutting_stock import CuttingStock, Instance, natural, uniform
 from problems.cutting_stock.baseline import first_fit_decreasing
@@ -104,3 +105,23 @@ def test_limits_hold_and_leave_an_answer(seconds):
     assert result.termination in (Termination.TIME_LIMIT, Termination.OPTIMAL)
     assert instance.check(result.answer) == result.objective >= instance.material_bound
     assert spent <= 1.05 * seconds + 1.0  # a busy machine
+
+
+def test_an_oracle_that_requires_its_budget_is_cut_off_and_not_inexact():
+    class Slow(OraclePricing):
+        cost_bound = 1.0
+
+        def best(self, duals, context):
+            while True:
+                context.budget.require()
+
+        def encode(self, structure):
+            raise AssertionError
+
+    class Stuck(Twice):
+        def pricing(self):
+            return Slow()
+
+    result = solve(Stuck(SMALL), stop=TimeLimit(0.2))
+    assert result.termination is Termination.TIME_LIMIT
+    assert Slow().price(None, PricingContext(Sense.MINIMIZE, budget=Budget(0.0))).cut_off
