@@ -230,7 +230,7 @@ class BranchAndPrice(Relaxation):
         """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it."""
         solution = self.master.solution(solved)
         solved_exactly = relaxed.outcome is Outcome.SOLVED and not self._stopped_early(relaxed, solved)
-        exact = solved.objective if solved_exactly else None
+        exact = solved.objective if solved_exactly and not self.master.overuses(solved, self.pricing) else None
         unresolved = self._unproved(node, relaxed) if relaxed.outcome is Outcome.UNPROVED else None
         if self.relaxation_only:  # "optimal" is then said of the relaxation
             met = not self._stopped_early(relaxed, solved)  # not so where an oracle's bound is a relaxation's

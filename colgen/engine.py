@@ -160,7 +160,8 @@ def column_generation(
         if duals is None or sense.is_better(bound, priced.bound):
             bound, duals = priced.bound, priced.duals
         pricing_seconds = time.perf_counter() - clock
-        check_weak_duality(sense, bound, solved, pricing, context.scale)
+        if not master.overuses(solved, pricing):
+            check_weak_duality(sense, bound, solved, pricing, context.scale)
 
         clock = time.perf_counter()
         rows: list[Row] = []
@@ -246,7 +247,7 @@ def _decide(
     root: bool,
 ) -> Outcome | None:
     """How a round ends column generation; None if it goes on."""
-    # At the root only once no column improves: by then weak duality has refuted a multiplicity that is too small.
+    # At the root only once no column improves: until then a multiplicity that is too small may be all that says so.
     if solved.phase == 1 and _exceeds(master.sense, bound, master) and not (root and priced.num_columns):
         return Outcome.INFEASIBLE
     if solved.phase == 2 and settings.stop_early and run.prunes(bound):

@@ -157,6 +157,16 @@ class LinearMaster(RestrictedMaster):
         origin = GIVEN if where is None else int(self.table.origins[where])
         return None if origin < 0 else origin
 
+    def overuses(self, solved: MasterSolution, pricing: Sequence[Pricing]) -> bool:
+        origins = self.table.origins[: len(solved.values)]
+        for number, oracle in enumerate(pricing):
+            if math.isfinite(oracle.multiplicity):
+                # Columns that were given may be anybody's.
+                mine = (origins == number) | (origins == GIVEN)
+                if solved.values[mine].sum() > oracle.multiplicity * (1.0 + TOLERANCES.diagnostic):
+                    return True
+        return False
+
     def is_whole(self, solved: MasterSolution) -> bool:
         integer = self.table.integer[: len(solved.values)]  # columns may have come since it was solved
         values = solved.values[integer]

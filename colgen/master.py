@@ -118,6 +118,14 @@ class RestrictedMaster(ABC):
         """The number of the pricing problem that a column came from; None if that is not known."""
         return None
 
+    def overuses(self, solved: MasterSolution, pricing: Sequence[Pricing]) -> bool:
+        """Whether a solution uses more columns of some pricing problem than any answer does.
+
+        Multiplicities bound answers.  Where a relaxation exceeds them, a dual bound that is made of them may well be
+        worse than the relaxation's objective.
+        """
+        return False
+
     @property
     @abstractmethod
     def num_columns(self) -> int:
