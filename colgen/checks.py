@@ -188,7 +188,8 @@ def check_row(
     Raises
     ------
     SeparationError
-        If the solution clearly satisfies the row, or if it cuts off an answer that we hold in our hands.
+        If the solution clearly satisfies the row, if it cuts off an answer that we hold in our hands, or if the master
+        has a row of its key, which the solution cannot violate.
     """
     here = activity(row, solution)
     if here.violation < -TOLERANCES.diagnostic:

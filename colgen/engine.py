@@ -32,7 +32,7 @@ from colgen.checks import (
 )
 from colgen.columns import Column, Row
 from colgen.duals import Duals
-from colgen.errors import FormulationError, InvalidBoundError, SeparationError
+from colgen.errors import FormulationError, InvalidBoundError
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing import Pricing, PricingContext, PricingResult
 from colgen.result import Iteration, Termination
@@ -222,10 +222,14 @@ def _bounded_by_rows(master: RestrictedMaster, separation: Sequence[Separation],
     if not separation:
         return False
     far = master.solve_in_a_box(run.budget)
-    rows = [] if far is None else _separate(master, separation, far, run.known)
-    if rows:
-        _add(master, None, rows)
-    return bool(rows)
+    solution = None if far is None else master.solution(far)
+    if solution is None:
+        return False
+    # At such distances rounding may violate rows that the master has.
+    violated = [row for separator in separation for row in separator.separate(solution) if not master.has_row(row.key)]
+    if violated:
+        master.add((), violated)
+    return bool(violated)
 
 
 def _kept(settings: Settings, stabilization: Stabilization, solved: MasterSolution, priced: _Priced) -> Any:
@@ -400,9 +404,9 @@ def _separate(
     ]
 
 
-def _add(master: RestrictedMaster, priced: _Priced | None, rows: list[Row]) -> int:
-    before, columns = master.num_rows, () if priced is None else priced.columns
-    added = sum(master.add(batch, (), origin) for origin, batch in enumerate(columns) if len(batch))
+def _add(master: RestrictedMaster, priced: _Priced, rows: list[Row]) -> int:
+    before = master.num_rows
+    added = sum(master.add(batch, (), origin) for origin, batch in enumerate(priced.columns) if len(batch))
     if rows:
         master.add((), rows)
         if master.num_rows == before:

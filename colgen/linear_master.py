@@ -30,7 +30,7 @@ from colgen.solution import Solution
 from colgen.table import GIVEN, TEMPLATE, ColumnTable
 from colgen.tolerances import TOLERANCES, size
 from solvers import lp as programs
-from solvers.lp import LinearProgram, LPSolution, LPStatus, row_sizes, typical_size
+from solvers.lp import LinearProgram, LPSolution, LPStatus, powers_of_two, row_sizes, typical_size
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -104,8 +104,9 @@ class LinearMaster(RestrictedMaster):
         shape = sparse.csc_array((real, f.matrix.indices, f.matrix.indptr), shape=f.matrix.shape)
         sizes = row_sizes(shape, f.row_lower, f.row_upper)
         # An artificial variable of the template costs as much as it moves its rows, measured by their sizes.
-        self._weights = np.zeros(len(f.costs))
-        np.maximum.at(self._weights, owners, np.abs(f.matrix.data) / sizes[f.matrix.indices])
+        moves = np.zeros(len(f.costs))
+        np.maximum.at(moves, owners, np.abs(f.matrix.data) / np.where(sizes > 0.0, sizes, 1.0)[f.matrix.indices])
+        self._weights = np.where(f.artificial, powers_of_two(moves), 0.0)
         self.lp = LinearProgram(
             f.sense is Sense.MAXIMIZE,
             f.matrix,
@@ -117,6 +118,7 @@ class LinearMaster(RestrictedMaster):
             f.offset if self.phase == 2 else 0.0,
             dual_first=dual_first,
             sizes=sizes,
+            units=np.where(f.artificial, 1.0 / powers_of_two(moves), 1.0),
         )
 
     # --- size --------------------------------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ class LinearMaster(RestrictedMaster):
     @property
     def objective_scale(self) -> float:
         """The size of the real costs, known from the columns alone before phase 2."""
-        return self.lp.cost_scale if self.phase == 2 else typical_size(self.table.costs)
+        return self.lp.cost_scale if self.phase == 2 else typical_size(self.table.costs, 0.0)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -219,8 +221,11 @@ class LinearMaster(RestrictedMaster):
 
     def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
         table = self.table
-        sides = np.concatenate([self.row_lower, self.row_upper, table.lower_now, table.upper_now])
-        far = _BOX * max(1.0, float(np.abs(sides[np.isfinite(sides)]).max(initial=0.0)))
+        _, rows, entries = table.entries_of(len(table))
+        least = np.full(self.num_rows, math.inf)
+        np.minimum.at(least, rows[entries != 0.0], np.abs(entries[entries != 0.0]))
+        ends = np.concatenate([self.row_lower / least, self.row_upper / least, table.lower_now, table.upper_now])
+        far = _BOX * max(1.0, float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0)))
         unlimited = np.flatnonzero(np.isinf(table.lower_now) | np.isinf(table.upper_now))
         lower, upper = table.lower_now[unlimited], table.upper_now[unlimited]
         self.lp.change_bounds(unlimited, np.maximum(lower, -far), np.minimum(upper, far))
@@ -431,6 +436,8 @@ class LinearMaster(RestrictedMaster):
         owners = np.repeat(where, np.diff(starts))
         _check_finite(columns, self.table.costs[where], owners - first, value_array)
         self.table.add_entries(owners, row_array, value_array)
+        if self.lp.unsized[row_array].any():
+            self._size_rows(row_array, value_array)
         for decision in self._decisions:
             self.table.upper_now[where] = np.where(
                 [decision.allows(c) for c in columns], self.table.upper_now[where], 0.0
@@ -443,6 +450,25 @@ class LinearMaster(RestrictedMaster):
             row_array,
             value_array,
         )
+
+    def _size_rows(self, rows: NDArray[np.int64], values: Floats) -> None:
+        """Let the first entries of rows that had neither sides nor entries tell their size.
+
+        Artificial variables of one row count its violation in that size from now on.
+        """
+        largest = np.zeros(self.num_rows)
+        np.maximum.at(largest, rows, np.abs(values))
+        fresh = np.flatnonzero(self.lp.unsized & (largest > 0.0))
+        owners, there, entries = self.table.entries_of(len(self.table))
+        single = np.bincount(owners, minlength=len(self.table))[owners] == 1
+        mine = np.isin(there, fresh) & self.table.artificial[owners]
+        fresh = np.setdiff1d(fresh, there[mine & ~single])  # shared with other rows: they stay as they are
+        sizes = np.ones(self.num_rows)
+        sizes[fresh] = powers_of_two(largest[fresh])
+        mine &= np.isin(there, fresh)
+        units = sizes[there[mine]] / powers_of_two(np.abs(entries[mine]))
+        self._weights[owners[mine]] = 1.0 / units
+        self.lp.set_sizes(fresh, sizes[fresh], owners[mine], units)
 
     def entries(self, column: Column) -> tuple[list[int], list[float]]:
         """Positions of the rows that a column has coefficients in, and the coefficients.

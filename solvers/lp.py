@@ -20,7 +20,6 @@ simplex method*, Mathematical Programming Computation 10 (2018).
 from __future__ import annotations
 
 import enum
-import math
 import threading
 import time
 from collections.abc import Callable
@@ -48,8 +47,14 @@ _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
 _SLICE = 0.25
 """Seconds between two looks at whether a linear program is to be stopped."""
 
-_FAR = 4
-"""Costs are scaled again when those of the present answer are so many powers of two away from 1."""
+_NEAR = 2.0**-3
+"""Costs are scaled again where those of the present answer are smaller than this share of their scale ..."""
+
+_FAR = 2.0**20
+"""... or larger than so many times their scale.  In between, tolerances are as tight as they should be, or tighter."""
+
+_SCALINGS = 4
+"""So often are costs scaled again in one solve, at most."""
 
 Stopped = Callable[[], bool]
 """Asked now and then whether a solve is to end early."""
@@ -122,6 +127,8 @@ class LinearProgram:
         are zero, it has been 5 to 30 times faster than the primal one.
     sizes
         The size of each row, a power of two; by default that of its largest side or entry.
+    units
+        What HiGHS counts each column in, powers of two; by default 1.
     """
 
     def __init__(
@@ -138,24 +145,28 @@ class LinearProgram:
         *,
         dual_first: bool = False,
         sizes: Floats | None = None,
+        units: Floats | None = None,
     ) -> None:
         self._tolerance = tolerance
         self._highs = _new_highs(tolerance)
         self._highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
         self._rows_changed = dual_first
         _check_finite(costs, matrix.data)
-        self._rows = 1.0 / (row_sizes(matrix, row_lower, row_upper) if sizes is None else sizes)
+        sizes = row_sizes(matrix, row_lower, row_upper) if sizes is None else sizes
+        self._rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
+        self._unsized = sizes == 0.0
         self._costs = np.array(costs, dtype=float)
+        self._units = np.ones(len(costs)) if units is None else units
         self._offset = offset
-        self._factor = 1.0 / typical_size(self._costs)
+        self._factor = 1.0 / typical_size(self._costs * self._units)
         _check(
             self._highs.passModel(
                 _highs_lp(
                     maximize,
-                    _scaled(matrix, self._rows),
-                    self._costs * self._factor,
-                    lower,
-                    upper,
+                    _scaled(matrix, self._rows, self._units),
+                    self._costs * self._units * self._factor,
+                    lower / self._units,
+                    upper / self._units,
                     row_lower * self._rows,
                     row_upper * self._rows,
                     offset * self._factor,
@@ -165,14 +176,29 @@ class LinearProgram:
 
     @property
     def cost_scale(self) -> float:
-        """The size of the costs that answers are made of, a power of two."""
-        return 1.0 / self._factor
+        """The size of the costs that answers are made of, a power of two; 0 as long as all costs are zero."""
+        return 1.0 / self._factor if self._costs.any() else 0.0
 
     @property
     def row_sizes(self) -> Floats:
-        """The size of each row's sides and entries, a power of two."""
+        """The size of each row's sides and entries, a power of two; 1 where nothing is known of it."""
         sizes: Floats = 1.0 / self._rows
         return sizes
+
+    @property
+    def unsized(self) -> NDArray[np.bool_]:
+        """Which rows have had neither sides nor entries to tell their size."""
+        mask: NDArray[np.bool_] = self._unsized
+        return mask
+
+    def set_sizes(self, rows: Ints, sizes: Floats, columns: Ints, units: Floats) -> None:
+        """Say the size of rows that have none, and what to count the columns in that have their only entry there.
+
+        Sides of such rows are zero or infinite, and a column's only entry is the same number in other units: HiGHS need
+        not be told.
+        """
+        self._rows[rows], self._unsized[rows] = 1.0 / sizes, False
+        self._units[columns] = units
 
     @property
     def num_columns(self) -> int:
@@ -195,6 +221,7 @@ class LinearProgram:
         if not self._costs.any():
             self._scale_costs(1.0 / typical_size(costs))
         self._costs = np.concatenate([self._costs, costs])
+        self._units = np.concatenate([self._units, np.ones(len(costs))])
         values = values * self._rows[rows]
         costs = costs * self._factor
         _check(self._highs.addCols(len(costs), costs, lower, upper, len(values), _int32(starts), _int32(rows), values))
@@ -211,9 +238,10 @@ class LinearProgram:
         if sizes is None:
             shape = (len(lower), max(int(columns.max(initial=0)) + 1, 1))
             sizes = row_sizes(sparse.csr_array((values, columns, starts), shape=shape), lower, upper)
-        factors = 1.0 / sizes
+        factors = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
         self._rows = np.concatenate([self._rows, factors])
-        values = values * np.repeat(factors, np.diff(starts))
+        self._unsized = np.concatenate([self._unsized, sizes == 0.0])
+        values = values * np.repeat(factors, np.diff(starts)) * self._units[columns]
         lower, upper = lower * factors, upper * factors
         _check(self._highs.addRows(len(lower), lower, upper, len(values), _int32(starts), _int32(columns), values))
 
@@ -221,22 +249,26 @@ class LinearProgram:
         """Delete columns; if none of them is basic then the basis stays optimal."""
         _check(self._highs.deleteCols(len(columns), _int32(columns)))
         self._costs = np.delete(self._costs, columns)
+        self._units = np.delete(self._units, columns)
 
     def change_objective(self, costs: Floats, offset: float) -> None:
         """Another objective: its costs of all columns, and its constant term."""
         _check_finite(costs)
         self._costs, self._offset = np.array(costs, dtype=float), offset
-        self._scale_costs(1.0 / typical_size(self._costs))
+        self._scale_costs(1.0 / typical_size(self._costs * self._units))
 
     def _scale_costs(self, factor: float) -> None:
         self._factor = factor
         count = len(self._costs)
-        _check(self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), self._costs * factor))
+        _check(self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), self._costs * self._units * factor))
         _check(self._highs.changeObjectiveOffset(self._offset * factor))
 
     def change_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
         self._rows_changed = True
-        _check(self._highs.changeColsBounds(len(columns), _int32(columns), lower, upper))
+        if len(columns) and not 0 <= columns.min() <= columns.max() < len(self._units):
+            raise SolverError("HiGHS refused a change of the linear program: an index is out of range")
+        units = self._units[columns]
+        _check(self._highs.changeColsBounds(len(columns), _int32(columns), lower / units, upper / units))
 
     def change_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         self._rows_changed = True
@@ -292,7 +324,9 @@ class LinearProgram:
             status = self._run(_DUAL_SIMPLEX, deadline, stopped)
         if status is None:
             status = self._last_try(deadline, stopped)
-        if status is LPStatus.OPTIMAL and self._costs_are_far():
+        for _ in range(_SCALINGS):
+            if status is not LPStatus.OPTIMAL or not self._scale_again():
+                break
             status = self._run(_PRIMAL_SIMPLEX, deadline, stopped)
         if status is None:
             raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
@@ -304,9 +338,9 @@ class LinearProgram:
         return LPSolution(
             status,
             self._offset if no_columns else highs.getInfo().objective_function_value / self._factor,
-            np.array(solution.col_value),
+            np.array(solution.col_value) * self._units,
             np.array(solution.row_dual) * self._rows / self._factor,
-            np.array(solution.col_dual) / self._factor,
+            np.array(solution.col_dual) / self._units / self._factor,
         )
 
     def _run(self, strategy: int, deadline: float, stopped: Stopped | None) -> LPStatus | None:
@@ -335,13 +369,13 @@ class LinearProgram:
             _set_tolerance(highs, self._tolerance)
         return None
 
-    def _costs_are_far(self) -> bool:
-        """Scale the costs again if those that the optimum is made of are far from 1; whether they were."""
-        used = np.array(self._highs.getSolution().col_value) != 0.0
-        factor = 1.0 / typical_size(self._costs[used], self.cost_scale)
-        if abs(math.log2(factor / self._factor)) < _FAR:
+    def _scale_again(self) -> bool:
+        """Scale the costs by those that the optimum is made of, if they are far from their scale; whether they were."""
+        values = np.array(self._highs.getSolution().col_value)
+        scale = _better_scale(self._costs * self._units, values, 1.0 / self._factor)
+        if scale is None:
             return False
-        self._scale_costs(factor)
+        self._scale_costs(1.0 / scale)
         return True
 
     def interior_duals(self, time_limit: float = INFINITY) -> Floats | None:
@@ -397,8 +431,9 @@ class LinearProgram:
         """
         lp = self._highs.getLp()
         if upper is not None:
-            lp.col_upper_ = upper
-        return _solve_mip(lp, integer, time_limit, start, stopped, self._factor)
+            lp.col_upper_ = upper / self._units
+        point = None if start is None else start / self._units
+        return _solve_mip(lp, integer, time_limit, point, stopped, self._factor, self._units)
 
 
 def solve_mip(
@@ -416,10 +451,11 @@ def solve_mip(
 ) -> MIPSolution:
     """Solve a mixed-integer program from arrays (shapes as in :class:`LinearProgram`): presolve on, one thread."""
     _check_finite(costs, matrix.data)
-    rows, factor = 1.0 / row_sizes(matrix, row_lower, row_upper), 1.0 / typical_size(costs)
+    sizes, factor = row_sizes(matrix, row_lower, row_upper), 1.0 / typical_size(costs)
+    rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
     lp = _highs_lp(
         maximize,
-        _scaled(matrix, rows),
+        _scaled(matrix, rows, np.ones(len(costs))),
         costs * factor,
         lower,
         upper,
@@ -427,7 +463,7 @@ def solve_mip(
         row_upper * rows,
         offset * factor,
     )
-    return _solve_mip(lp, integer, time_limit, None, stopped, factor)
+    return _solve_mip(lp, integer, time_limit, None, stopped, factor, np.ones(len(costs)))
 
 
 def _solve_mip(
@@ -437,8 +473,32 @@ def _solve_mip(
     start: Floats | None,
     stopped: Stopped | None,
     factor: float,
+    units: Floats,
 ) -> MIPSolution:
-    """Solve a program whose costs have been multiplied by ``factor``."""
+    """Solve a program whose costs have been multiplied by ``factor``, and whose columns are counted in ``units``."""
+    deadline, costs = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor
+    offset = lp.offset_ / factor
+    for _ in range(_SCALINGS):
+        found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units)
+        if found.status is not LPStatus.OPTIMAL or found.values is None:
+            break
+        scale = _better_scale(costs, found.values, 1.0 / factor)
+        if scale is None:
+            break
+        factor, start = 1.0 / scale, found.values / units
+        lp.col_cost_, lp.offset_ = costs * factor, offset * factor
+    return found
+
+
+def _solve_scaled_mip(
+    lp: highspy.HighsLp,
+    integer: NDArray[np.bool_],
+    time_limit: float,
+    start: Floats | None,
+    stopped: Stopped | None,
+    factor: float,
+    units: Floats,
+) -> MIPSolution:
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     lp.integrality_ = [kinds[flag] for flag in integer.astype(int)]
     highs = _new_highs()
@@ -463,7 +523,7 @@ def _solve_mip(
         raise SolverError(f"HiGHS could not solve the mixed-integer program: {highs.getModelStatus()}")
     info = highs.getInfo()
     feasible = info.primal_solution_status == 2  # kSolutionStatusFeasible
-    values = np.array(highs.getSolution().col_value) if feasible else None
+    values = np.array(highs.getSolution().col_value) * units if feasible else None
     hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
     return MIPSolution(
         status,
@@ -478,6 +538,7 @@ def _new_highs(tolerance: float = _FEASIBILITY_TOLERANCE) -> highspy.Highs:
     highs = highspy.Highs()
     highs.silent()
     highs.setOptionValue("threads", 1)
+    highs.setOptionValue("small_matrix_value", 1e-12)  # the least that HiGHS allows: what is smaller is dropped
     _set_tolerance(highs, tolerance)
     return highs
 
@@ -487,15 +548,21 @@ def _set_tolerance(highs: highspy.Highs, tolerance: float) -> None:
     highs.setOptionValue("dual_feasibility_tolerance", tolerance)
 
 
-def _power_of_two(sizes: Floats) -> Floats:
-    """The power of two next below each size; 1 where it is zero."""
+def powers_of_two(sizes: Floats) -> Floats:
+    """The power of two next below each size; 1 where it is zero.
+
+    Parameters
+    ----------
+    sizes
+        Nonnegative numbers.
+    """
     exponents = np.frexp(np.where(sizes > 0.0, sizes, 1.0))[1] - 1
     powers: Floats = np.ldexp(1.0, np.clip(exponents, -1000, 1000))
     return powers
 
 
 def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
-    """The size of each row: the power of two next below its largest finite side or entry, 1 if all are zero.
+    """The size of each row: the power of two next below its largest finite side or entry, 0 if all are zero.
 
     Parameters
     ----------
@@ -509,17 +576,33 @@ def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
     np.maximum.at(sizes, entries.row, np.abs(entries.data))
     for sides in (lower, upper):
         sizes = np.maximum(sizes, np.where(np.isfinite(sides), np.abs(sides), 0.0))
-    return _power_of_two(sizes)
+    return np.where(sizes > 0.0, powers_of_two(sizes), 0.0)
 
 
 def typical_size(costs: Floats, default: float = 1.0) -> float:
-    """The power of two next below the median of the costs, zeros left out; ``default`` if all are zero."""
+    """A power of two to begin with as the scale of an objective; ``default`` if all costs are zero.
+
+    The size of the smallest cost, zeros left out, or a millionth of the largest where that is larger.  Which costs
+    matter, and which are penalties that no answer pays, is known once there is an answer.
+    """
     sizes = np.abs(costs[costs != 0.0])
-    return float(_power_of_two(np.median(sizes, keepdims=True))[0]) if len(sizes) else default
+    return float(powers_of_two(np.maximum(sizes.min(), sizes.max() / _FAR))) if len(sizes) else default
 
 
-def _scaled(matrix: sparse.csc_array, rows: Floats) -> sparse.csc_array:
-    return sparse.csc_array((matrix.data * rows[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
+def _better_scale(costs: Floats, values: Floats, scale: float) -> float | None:
+    """The size of the costs that an optimum is made of, a power of two, if it is far from the present scale."""
+    used = np.abs(costs[(values != 0.0) & (costs != 0.0)])
+    if len(used):
+        typical = float(powers_of_two(np.median(used)))
+    else:  # made of nothing: perhaps because what could improve it is too small to be seen
+        sizes = np.abs(costs[costs != 0.0])
+        typical = float(powers_of_two(sizes.min())) if len(sizes) else scale
+    return typical if typical < _NEAR * scale or typical > _FAR * scale else None
+
+
+def _scaled(matrix: sparse.csc_array, rows: Floats, units: Floats) -> sparse.csc_array:
+    values = matrix.data * rows[matrix.indices] * np.repeat(units, np.diff(matrix.indptr))
+    return sparse.csc_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _highs_lp(
