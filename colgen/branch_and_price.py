@@ -233,6 +233,8 @@ class BranchAndPrice(Relaxation):
         exact = solved.objective if solved_exactly and not self.master.overuses(solved, self.pricing) else None
         unresolved = self._unproved(node, relaxed) if relaxed.outcome is Outcome.UNPROVED else None
         if self.relaxation_only:  # "optimal" is then said of the relaxation
+            if self.master.overuses(solved, self.pricing):  # its bound speaks of answers, which use fewer columns
+                relaxed = dataclasses.replace(relaxed, bound=self.run.sense.best(relaxed.bound, solved.objective))
             met = not self._stopped_early(relaxed, solved)  # not so where an oracle's bound is a relaxation's
             unresolved = unresolved or (Termination.OPTIMAL if met else self._unproved(node, relaxed))
             return Evaluation(relaxed.bound, "solved", unresolved=unresolved, stop=relaxed.termination)

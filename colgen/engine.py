@@ -32,7 +32,7 @@ from colgen.checks import (
 )
 from colgen.columns import Column, Row
 from colgen.duals import Duals
-from colgen.errors import FormulationError, InvalidBoundError
+from colgen.errors import FormulationError, InvalidBoundError, SeparationError
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing import Pricing, PricingContext, PricingResult
 from colgen.result import Iteration, Termination
@@ -198,7 +198,8 @@ def column_generation(
                 pricing_seconds=pricing_seconds,
                 separation_seconds=separation_seconds,
                 duals=_kept(settings, stabilization, solved, priced),
-            )
+            ),
+            proves=settings.stop_early,
         )
         if outcome is Outcome.INFEASIBLE:
             probe_infeasibility(pricing, solved, context)

@@ -248,7 +248,7 @@ class LinearMaster(RestrictedMaster):
         between = (solved.values > table.lower_now + inside) & (solved.values < table.upper_now - inside)
         matrix = table.matrix(np.flatnonzero(between), self.num_rows).toarray().T
         costs = self.current_costs()
-        duals = duals + np.linalg.lstsq(matrix, costs[between] - matrix @ duals)[0]
+        duals = self._signed(duals + np.linalg.lstsq(matrix, costs[between] - matrix @ duals)[0])
         gains = self.sense.gains(costs - table.row_products(duals))
         gains = np.where(between, np.abs(gains), np.where(table.upper_now > solved.values + inside, gains, 0.0))
         feasible = (gains <= TOLERANCES.reduced_cost * np.maximum(self.scale, np.abs(costs))).all()

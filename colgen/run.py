@@ -220,12 +220,16 @@ class Run:
 
     # --- rounds ------------------------------------------------------------------------------------------------------
 
-    def record(self, iteration: Iteration) -> Termination | None:
-        """Keep and announce a round; the answer is a reason to stop, if any rule names one."""
+    def record(self, iteration: Iteration, *, proves: bool = True) -> Termination | None:
+        """Keep and announce a round; the answer is a reason to stop, if any rule names one.
+
+        ``proves``: whether the root's bound is one on what the run looks for.  It holds for answers; where the
+        relaxation itself is wanted, it counts once that is solved.
+        """
         self.iterations.append(iteration)
         if iteration.phase == 2:
             self.node_bound = self.sense.worst(self.node_bound, iteration.dual_bound)
-            if iteration.node == 0 and iteration.depth == 0:
+            if proves and iteration.node == 0 and iteration.depth == 0:
                 self.prove(iteration.dual_bound)
         self.columns_generated += iteration.new_columns
         self.rows_generated += iteration.new_rows
