@@ -25,6 +25,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from solvers.arrays import as_floats, as_indices, as_numbers
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -54,7 +56,7 @@ def arborescence(weights: ArrayLike, *, single_root: bool = False) -> tuple[Ints
     heads, _, _, feasible = solve_arborescence(w, single_root)
     if not feasible:
         return None
-    return heads, tree_weight(w, heads)
+    return heads, _weight(w, heads)
 
 
 def reduced_costs(weights: ArrayLike, *, single_root: bool = False) -> Floats | None:
@@ -68,7 +70,7 @@ def reduced_costs(weights: ArrayLike, *, single_root: bool = False) -> Floats | 
 
 def checked(weights: ArrayLike) -> Floats:
     """The weights as an array, -inf in column 0 and on the diagonal."""
-    w = np.array(weights, dtype=np.float64)
+    w = np.array(as_numbers(weights, "weights"))
     if w.ndim != 2 or w.shape[0] != w.shape[1] or not len(w):
         raise ValueError(f"expected a square matrix of weights, not shape {w.shape}")
     w[:, 0] = -np.inf
@@ -80,6 +82,13 @@ def checked(weights: ArrayLike) -> Floats:
 
 def tree_weight(weights: Floats, heads: Ints) -> float:
     """Sum of the weights of a tree's arcs."""
+    weights = as_floats(weights, "weights", shape=("n", "n"), minus_infinity=True)
+    heads = as_indices(heads, "heads", upper=len(weights), low=-1, shape=(len(weights),))
+    as_indices(heads[1:], "heads", upper=len(weights))
+    return _weight(weights, heads)
+
+
+def _weight(weights: Floats, heads: Ints) -> float:
     tokens = np.arange(1, len(heads))
     return float(weights[heads[1:], tokens].sum())
 

@@ -76,6 +76,19 @@ def as_floats(
         Naming the argument, what was expected, and the first entry that is something else.
     """
     array = _array(value, name, "numbers")
+    if array.dtype is (_DOUBLE if dtype is np.float64 else _SINGLE if dtype is np.float32 else None):
+        # The usual case.  A sum of squares is finite only if all numbers are; where it is not, we look closer.
+        if shape is not None and array.shape != shape:
+            _check_shape(array, name, shape)
+        unbounded = finite and low == -math.inf and high == math.inf
+        if (
+            unbounded
+            and 0 < array.size <= _SMALL
+            and array.flags.c_contiguous
+            # argmax finds NaN before anything else
+            and (math.isfinite(np.vdot(array, array)) or (minus_infinity and array.item(array.argmax()) < math.inf))
+        ):
+            return array
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise ArrayError(f"{name}: expected numbers, got {_kind(array)}")
     wanted = np.dtype(dtype) if dtype is not None else array.dtype if array.dtype in _FLOATS else _FLOATS[-1]
@@ -279,7 +292,11 @@ def as_float(value: Any, name: str, *, low: float = -math.inf, high: float = mat
 
 # --- helpers ---------------------------------------------------------------------------------------------------------
 
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+_FLOATS = _SINGLE, _DOUBLE = (np.dtype(np.float32), np.dtype(np.float64))
+_LONG = np.dtype(np.int64)
+_SMALL = 4096
+"""Up to so many numbers a sum of squares is quicker than a minimum and a maximum."""
+
 _LARGEST = float(np.finfo(np.float64).max)
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
@@ -308,6 +325,13 @@ def _integers(
     what: Literal["whole numbers", "indices"],
 ) -> NDArray[Any]:
     array = _array(value, name, what)
+    if array.dtype is _LONG and dtype is np.int64 and low == 0 and high is not None and array.flags.c_contiguous:
+        # The usual case; as numbers without sign the negative ones are the largest.
+        if shape is not None and array.shape != shape:
+            _check_shape(array, name, shape)
+        unsigned = array.view(np.uint64)
+        if not array.size or unsigned.item(unsigned.argmax()) <= high:
+            return array
     kind = array.dtype.kind
     if kind not in ("iuf" if what == "indices" else "iufb") or array.dtype.itemsize > 8:
         raise ArrayError(f"{name}: expected {what}, got {_kind(array)}")

@@ -11,7 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvers.viterbi import Ints, Offsets, Scores, Values, longest
+from solvers.arrays import as_integer
+from solvers.viterbi import Ints, Offsets, Scores, Values, checked, longest
 
 
 def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: int) -> tuple[Ints, Values]:
@@ -29,6 +30,8 @@ def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: in
     labels, values
         As of :func:`solvers.viterbi.viterbi`; -1 and -inf where everything in the beam came to an end.
     """
+    scores, offsets, transitions = checked(scores, offsets, transitions, steps=False)
+    width = as_integer(width, "width", low=1)
     labels = np.empty(len(scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)
     _beam_search(scores, offsets, transitions, min(width, scores.shape[1]), labels, values)

@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats, as_indices, as_integer
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -59,10 +60,10 @@ def local_search(
     labels, score
         The best partition found, its clusters numbered by their first items, and its score.
     """
-    scores = np.ascontiguousarray(scores, dtype=np.float64)
-    labels = np.array(start, dtype=np.int64)
-    if len(labels) != len(scores) or (len(labels) and not (labels.min() >= 0 and labels.max() < len(labels))):
-        raise ValueError(f"expected a cluster number from 0 to {len(scores) - 1} for each of {len(scores)} items")
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    start = as_indices(start, "start", upper=len(scores), shape=(len(scores),))
+    kicks = as_integer(kicks, "kicks", low=0)
+    labels = start.copy()
     labels = search(scores, labels, np.random.default_rng(seed), kicks, expired)
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
@@ -73,6 +74,9 @@ def local_search(
 
 def search(scores: Floats, labels: Ints, generator: np.random.Generator, kicks: int, expired: Expired) -> Ints:
     """The best partition found, whatever its clusters' numbers; ``labels`` may be changed."""
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
+    kicks = as_integer(kicks, "kicks", low=0)
     n = len(labels)
     least = _GAIN * float(np.abs(scores).max(initial=0.0))
     state = _begin(scores, labels)

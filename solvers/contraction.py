@@ -47,6 +47,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats, as_indices, as_integer
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -73,6 +74,9 @@ def contract(scores: Floats, labels: Ints, *, smallest: int = 2, expired: Expire
         The number of each item's group, groups numbered by their first items.  Some best clustering keeps every group
         together.
     """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
+    smallest = as_integer(smallest, "smallest")
     first = np.arange(len(scores))  # of each item's group
     start = [np.array([i]) for i in range(len(scores))]
     work = [(scores, labels, start)]
@@ -125,6 +129,8 @@ def components(scores: Floats) -> Ints:
 
 def merged(scores: Floats, groups: Ints) -> Floats:
     """Scores of pairs of groups, zero on the diagonal."""
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    groups = as_indices(groups, "groups", upper=len(scores), shape=(len(scores),))
     if len(groups) == int(groups.max(initial=-1)) + 1:
         return scores
     order = np.argsort(groups, kind="stable")
@@ -158,6 +164,10 @@ def together(scores: Floats, weights: Floats, items: Ints, others: Ints) -> Ints
 
     ``others`` are the items that could share a cluster with them; they may include ``items``.
     """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    weights = as_floats(weights, "weights", shape=(len(scores),), low=0.0)
+    items = as_indices(items, "items", upper=len(scores), shape=("items",))
+    others = as_indices(others, "others", upper=len(scores), shape=("others",))
     others = np.setdiff1d(others, items)
     both = np.append(items, others)
     return items[_together(np.ascontiguousarray(scores[np.ix_(items, both)]), weights[items])]

@@ -33,6 +33,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats, as_indices, as_integer
 from solvers.clustering import descend, search
 from solvers.contraction import components
 from solvers.stopping import Expired, never
@@ -102,6 +103,9 @@ def settle(
         The number of each item's cluster, clusters numbered by their first items; and of each item whether its
         component's clustering is proved best.
     """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    start = as_indices(start, "start", upper=len(scores), shape=(len(scores),))
+    kicks, nodes = as_integer(kicks, "kicks", low=0), as_integer(nodes, "nodes", low=0)
     scores = np.ascontiguousarray(scores, dtype=np.float64)
     start = np.asarray(start, dtype=np.int64)
     component = components(scores)
@@ -186,6 +190,9 @@ def proves(scores: Floats, labels: Ints, *, nodes: int = 20_000) -> bool:
     nodes
         Of a search, at most.
     """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
+    nodes = as_integer(nodes, "nodes", low=0)
     return bool(_prove(np.ascontiguousarray(scores, dtype=np.float64), np.asarray(labels, dtype=np.int64), nodes))
 
 

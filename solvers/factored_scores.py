@@ -25,6 +25,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats, as_indices, as_integer, as_integers
+
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -115,6 +117,9 @@ def empty_table(templates: Ints, sizes: Ints, *, weights: int, relations: int, c
     OverflowError
         If the keys do not fit into 63 bits.
     """
+    sizes = as_integers(sizes, "sizes", shape=("conjunctions",), low=0)
+    templates = as_indices(templates, "templates", upper=len(sizes), shape=("templates", "tokens"))
+    weights, relations = as_integer(weights, "weights", low=1), as_integer(relations, "relations", low=1)
     strides = np.empty(templates.shape, dtype=np.int64)
     offsets = np.empty(len(templates), dtype=np.int64)
     offset = 0  # Python's whole numbers do not overflow
@@ -141,6 +146,9 @@ def table_of(table: Table, keys: Ints, values: Singles, *, room: int = 0) -> Tab
 
     At most half of it is full, and would be with ``room`` keys.
     """
+    keys = as_integers(keys, "keys", shape=("features",), low=0)
+    values = as_floats(values, "values", shape=(len(keys), table.values.shape[1]), dtype=np.float32)
+    room = as_integer(room, "room", low=0)
     capacity = 1 << max(4, int(2 * max(len(keys), room)).bit_length())
     fresh = Table(
         table.templates,

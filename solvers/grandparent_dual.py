@@ -37,6 +37,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arborescence import solve_arborescence
+from solvers.arrays import as_floats
 from solvers.factored_scores import RELATIONS, Codes, Table, empty_table, score_triple
 from solvers.token_bounds import TokenBounds, loose_bounds, pair_bound
 
@@ -172,6 +173,9 @@ def start(arcs: Floats, bounds: Floats, entering: Floats) -> Dual:
     bounds, entering
         Upper bounds of the parts' scores, by parent and child, and by grandparent and parent.
     """
+    arcs = as_floats(arcs, "arcs", shape=("n", "n"), minus_infinity=True)
+    bounds = as_floats(bounds, "bounds", shape=arcs.shape)
+    entering = as_floats(entering, "entering", shape=arcs.shape)
     copies = [np.array(given, dtype=np.float64, order="C") for given in (arcs, bounds, entering)]
     found: Dual = _start(copies[0], copies[1], copies[2], True)
     return found

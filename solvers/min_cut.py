@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from solvers.arrays import as_float, as_numbers
+
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -23,7 +25,8 @@ def violated_cuts(weights: ArrayLike, tolerance: float = 1e-6) -> list[tuple[int
     weights
         w_hm ≥ 0 by tail and head, shape (n + 1, n + 1), root 0.
     """
-    w = np.ascontiguousarray(weights, dtype=np.float64)
+    w = as_numbers(weights, "weights")
+    tolerance = as_float(tolerance, "tolerance")
     if w.ndim != 2 or w.shape[0] != w.shape[1]:
         raise ValueError(f"expected a square matrix of weights, not shape {w.shape}")
     if not (w >= 0.0).all():

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats, as_integer
 from solvers.contraction import components, contract, merged
 from solvers.dual_proof import settle
 from solvers.stopping import Expired, never
@@ -89,6 +90,8 @@ def persistent(
     expired
         Asked several times a second; once the answer is yes, what is left stays as it is.
     """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    smallest, kicks = as_integer(smallest, "smallest"), as_integer(kicks, "kicks", low=0)
     n = len(scores)
     left = Persistent([], [np.array([i]) for i in range(n)], scores, np.arange(n), positive_sum(scores))
     left = _without_settled(left, kicks=1, seed=seed, expired=expired)
@@ -107,6 +110,8 @@ def contracted(
     scores: Floats, *, smallest: int = 2, kicks: int = 10, seed: int = 0, expired: Expired = never
 ) -> Persistent:
     """Contraction alone, with nothing settled; parameters as for :func:`persistent`."""
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    smallest, kicks = as_integer(smallest, "smallest"), as_integer(kicks, "kicks", low=0)
     n = len(scores)
     start, _ = settle(scores, np.arange(n), kicks=1, seed=seed, largest=0, expired=expired)
     left = Persistent([], [np.array([i]) for i in range(n)], scores, start, positive_sum(scores))
@@ -117,6 +122,7 @@ def contracted(
 
 def positive_sum(scores: Floats) -> float:
     """What all pairs with positive scores are worth: no clustering scores more."""
+    scores = as_floats(scores, "scores", shape=("n", "n"))
     return 0.5 * float(np.maximum(scores, 0.0).sum())
 
 

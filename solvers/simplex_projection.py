@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from solvers.arrays import as_numbers
+
 Floats = NDArray[np.float64]
 
 
@@ -42,7 +44,7 @@ def project(q: ArrayLike) -> Floats:
     ValueError
         If ``q`` is not a vector of finite numbers.
     """
-    point = np.array(q, dtype=np.float64)
+    point = np.array(as_numbers(q, "q"))
     if point.ndim != 1 or not len(point) or not np.isfinite(point).all():
         raise ValueError(f"expected a vector of one finite number or more, not {q!r}")
     project_in_place(point)

@@ -43,6 +43,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats, as_indices
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -133,6 +134,9 @@ def ascend(
     Subsets
         Distinct subsets.
     """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    profits = as_floats(profits, "profits", shape=(len(scores),))
+    items = as_indices(items, "items", upper=len(scores), shape=("items",))
     scores, profits = np.ascontiguousarray(scores), np.ascontiguousarray(profits)
     items = items.astype(np.int64)
     largest = _largest(scores, profits)
@@ -149,8 +153,8 @@ def ascend(
         return Subsets(np.zeros((0, len(profits)), dtype=np.bool_), np.empty(0), np.inf, np.inf, 0, False)
     members, values = (np.concatenate(part) for part in zip(*parts, strict=True))
     better = np.flatnonzero(values > least)
-    _, first = np.unique(np.packbits(members[better], axis=1), axis=0, return_index=True)
-    chosen = better[first]
+    _, different = np.unique(np.packbits(members[better], axis=1), axis=0, return_index=True)
+    chosen = better[different]
     chosen = chosen[np.argsort(-values[chosen], kind="stable")]
     return Subsets(members[chosen], values[chosen], np.inf, np.inf, 0, False)
 
@@ -185,6 +189,8 @@ def search(
     expired
         Asked several times a second; the search ends, with what it has, when the answer is yes.
     """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    profits = as_floats(profits, "profits", shape=(len(scores),))
     clock = _Clock(seconds, expired)
     n, largest = len(profits), _largest(scores, profits)
     if least is None:
@@ -258,6 +264,8 @@ def promising(scores: Floats, profits: Floats) -> Mask:
 
     Items that attract nothing and are worth nothing by themselves are dropped as well.
     """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    profits = as_floats(profits, "profits", shape=(len(scores),))
     slack = -_rounding(scores, profits)
     left = np.ones(len(profits), dtype=np.bool_)
     attractions = np.maximum(scores, 0.0)

@@ -14,6 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_float, as_floats
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -38,6 +40,8 @@ def violated_triangles(x: Floats, tolerance: float) -> tuple[Ints, Floats]:
     violations
         x_ik + x_kj - x_ij - 1.
     """
+    x = as_floats(x, "x", shape=("n", "n"))
+    tolerance = as_float(tolerance, "tolerance")
     triangles, violations = _violated(np.ascontiguousarray(x, dtype=np.float64), tolerance)
     return triangles, violations
 

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats
 from solvers.forest import NONE, Forest, Ints, Offsets
 from solvers.tree_domains import Domains
 
@@ -73,6 +74,8 @@ def runner_up(forest: Forest, scores: Scores, tables: Scores, domains: Domains) 
     labels, values
         Of all nodes and of all trees; ``NONE`` and -inf where the domains hold fewer than two labellings.
     """
+    scores = as_floats(scores, "scores", shape=(forest.num_nodes, "labels"), minus_infinity=True, dtype=None)
+    tables = as_floats(tables, "tables", shape=("rows", scores.shape[1]), minus_infinity=True, dtype=scores.dtype)
     labels = np.empty(forest.num_nodes, dtype=np.int32)
     values = np.empty(len(forest.starts) - 1)
     _runner_up(forest, scores, tables, domains, np.empty_like(domains.below), labels, values)

@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats
 from solvers.forest import NONE, Forest, Ints, Offsets
 from solvers.tree_domains import Domains, add_message
 
@@ -52,6 +53,7 @@ class Messages(NamedTuple):
 
 def no_messages(scores: Scores) -> Messages:
     """Messages before the first are computed: NaN, which differs from whatever comes."""
+    scores = as_floats(scores, "scores", shape=("nodes", "labels"), minus_infinity=True, dtype=None)
     num = len(scores)
     return Messages(
         np.full_like(scores, np.nan),

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats, as_integer
 from solvers.factored_scores import RELATIONS, Codes, Table, empty_table, score_row, score_triple
 from solvers.head_automata import Automata, lay_out
 
@@ -87,6 +88,11 @@ def lazy_parts(
 
 def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | None) -> Parts:
     """Parts with scores from arrays, by grandparent, parent, child and head, sibling, modifier; None: all are 0."""
+    vertices = as_integer(vertices, "vertices", low=1)
+    if grandparents is not None:
+        grandparents = as_floats(grandparents, "grandparents", shape=(vertices,) * 3)
+    if siblings is not None:
+        siblings = as_floats(siblings, "siblings", shape=(vertices,) * 3)
     shape = (vertices, vertices, vertices)
     table = empty_table(np.zeros((1, 3), np.int64), np.ones(1, np.int64), weights=1, relations=RELATIONS, capacity=2)
     pairs = empty_table(np.zeros((1, 2), np.int64), np.ones(1, np.int64), weights=1, relations=2, capacity=0)

@@ -30,6 +30,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats
 from solvers.forest import NONE, Forest, Ints, Offsets
 from solvers.tree_messages import Flags, Messages
 from solvers.vectors import WIDTH, above, lowest_bit, row_max
@@ -56,6 +57,7 @@ def root_shares(forest: Forest, both_ways: bool) -> Values:
 
 def roots_beyond(forest: Forest, shares: Values) -> Values:
     """Share of the roots beyond the edge of each node to its parent, w; 1 at a root."""
+    shares = as_floats(shares, "shares", shape=(forest.num_nodes,))
     beyond = np.empty(forest.num_nodes)
     _beyond(forest, shares, beyond)
     return beyond

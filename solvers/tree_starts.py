@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from numba import njit
 
+from solvers.arrays import as_floats
 from solvers.eisner_first import Floats, Ints
 
 
 def margins(arc: Floats) -> Floats:
     """How much less an arc scores than the best arc to its modifier, shape (N, N); zero for that one."""
+    arc = as_floats(arc, "arc", shape=("n", "n"))
     margin: Floats = arc - arc.max(axis=0)
     return margin
 

@@ -39,6 +39,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_booleans, as_floats, as_indices, as_integer
 from solvers.clustering import local_search
 from solvers.contraction import components
 from solvers.stopping import Expired, never
@@ -142,6 +143,9 @@ def triangle_bound(
     expired
         Asked several times a second; the ascent ends, with what it has proved, when the answer is yes.
     """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
+    visits = as_integer(visits, "visits", low=0)
     scores = np.ascontiguousarray(scores, dtype=np.float64)
     n = len(scores)
     size = np.abs(scores)
@@ -181,6 +185,8 @@ def triangle_bound(
 
 def kept_apart(scores: Floats, apart: Mask) -> Floats:
     """The scores with those of some pairs so bad that a clustering loses nothing by parting them."""
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    apart = as_booleans(apart, "apart", shape=scores.shape)
     attraction = np.maximum(scores, 0.0).sum(axis=1)
     enough = -np.minimum(attraction[:, None], attraction)
     return np.where(apart, np.minimum(scores, enough), scores)

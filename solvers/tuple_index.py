@@ -27,6 +27,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_indices, as_integer, as_integers
+
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]
 
@@ -105,7 +107,9 @@ def radix_of(templates: Sequence[Sequence[int]], sizes: Ints, relations: int) ->
     OverflowError
         If the keys do not fit into 63 bits, or codes with a relation not into 31.
     """
-    table = np.array(templates, dtype=np.int64)
+    sizes = as_integers(sizes, "sizes", shape=("conjunctions",), low=1)
+    table = as_indices(templates, "templates", upper=len(sizes), shape=("templates", "tokens"))
+    relations = as_integer(relations, "relations", low=1)
     strides, offsets = np.empty_like(table), np.empty(len(table), dtype=np.int64)
     offset = 0  # Python's whole numbers do not overflow
     for t, template in enumerate(table.tolist()):
@@ -153,6 +157,7 @@ def keys_of(radix: Radix, codes: Shorts, columns: Ints, relation: Ints) -> Ints:
 
 def index_of(radix: Radix, keys: Ints) -> Index:
     """The index of features: feature f has the key ``keys[f]``; the keys ascend, all different."""
+    keys = as_integers(keys, "keys", shape=("features",))
     if len(keys) and (keys[0] < 0 or (np.diff(keys) <= 0).any()):
         raise ValueError("expected different keys in ascending order")
     end = int(radix.offsets[-1]) + radix.relations * math.prod(radix.sizes[-1].tolist())

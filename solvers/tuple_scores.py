@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats, as_integers
 from solvers.tuple_index import Index, Radix, below, index_of, num_varied, prefix_node
 
 Floats = NDArray[np.float64]
@@ -42,6 +43,8 @@ class Table(NamedTuple):
 
 def table_of(radix: Radix, keys: Ints, weights: Singles) -> Table:
     """A table of features whose keys ascend."""
+    keys = as_integers(keys, "keys", shape=("features",))
+    weights = as_floats(weights, "weights", shape=(None, None), dtype=np.float32)
     if len(weights) != len(keys):
         raise ValueError(f"expected weights of {len(keys)} features, not of {len(weights)}")
     return Table(radix, keys, index_of(radix, keys), weights)

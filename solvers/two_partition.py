@@ -19,6 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_float, as_floats, as_integer
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -45,6 +47,9 @@ def violated_stars(x: Floats, size: int, tolerance: float, starts: int) -> tuple
     centres, members, violations
         The item i; the items of T, ascending, behind them -1 up to ``size``; the violation.  No inequality comes twice.
     """
+    x = as_floats(x, "x", shape=("n", "n"))
+    size, starts = as_integer(size, "size", low=3), as_integer(starts, "starts", low=0)
+    tolerance = as_float(tolerance, "tolerance")
     centres, members, violations = _stars(np.ascontiguousarray(x, dtype=np.float64), size, tolerance, starts)
     whole, kept = np.unique(np.column_stack([centres, members]), axis=0, return_index=True)
     return whole[:, 0], whole[:, 1:], violations[kept]

@@ -18,6 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats, as_offsets
+
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 Scores = NDArray[Any]
@@ -44,12 +46,30 @@ def viterbi(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints
     values
         Scores of the labellings, one a chain, in double precision; -inf where there is none.
     """
+    scores, offsets, transitions = checked(scores, offsets, transitions)
     labels = np.empty(len(scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)
     stepwise = transitions.ndim == 3
     steps = transitions if stepwise else transitions[np.newaxis]
     _viterbi(scores, offsets, steps, np.ascontiguousarray(steps.swapaxes(1, 2)), stepwise, labels, values)
     return labels, values
+
+
+def checked(
+    scores: Scores, offsets: Offsets, transitions: Scores, *, steps: bool = True
+) -> tuple[Scores, Offsets, Scores]:
+    """What :func:`viterbi` takes, as its kernels expect it; ``steps``: transitions may be given step by step.
+
+    Raises
+    ------
+    ArrayError
+        If it is something else.
+    """
+    scores = as_floats(scores, "scores", shape=("tokens", "labels"), minus_infinity=True, dtype=None)
+    tokens, labels = scores.shape
+    offsets = as_offsets(offsets, "offsets", total=tokens, empty=False)
+    shape = (tokens, labels, labels) if steps and np.ndim(transitions) == 3 else (labels, labels)
+    return scores, offsets, as_floats(transitions, "transitions", shape=shape, minus_infinity=True, dtype=scores.dtype)
 
 
 @njit(cache=True)
@@ -133,6 +153,7 @@ def plain(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints, 
 
     For comparison; parameters and results are those of :func:`viterbi`, with one matrix of transitions.
     """
+    scores, offsets, transitions = checked(scores, offsets, transitions, steps=False)
     labels = np.empty(len(scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)
     _plain(scores, offsets, transitions, labels, values)
@@ -183,6 +204,7 @@ def two_best(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Int
     second_labels, second_values
         The same of the second best; -1 and -inf where there is none.
     """
+    scores, offsets, transitions = checked(scores, offsets, transitions, steps=False)
     labels, second_labels = (np.empty(len(scores), dtype=np.int32) for _ in range(2))
     values, second_values = (np.empty(len(offsets) - 1) for _ in range(2))
     transposed = np.ascontiguousarray(transitions.T)
