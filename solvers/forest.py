@@ -103,6 +103,7 @@ def checked(forest: Forest, tables: int) -> Forest:
     ArrayError
         Naming what is wrong.
     """
+    tables = as_integer(tables, "tables", low=0)
     num = np.size(forest.parent)
     parent = as_indices(forest.parent, "parent", upper=num, low=NONE, shape=("nodes",), dtype=np.int32)
     starts = as_offsets(forest.starts, "starts", total=num, empty=False)

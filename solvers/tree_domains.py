@@ -38,6 +38,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.arrays import as_floats
 from solvers.forest import NONE, Forest, Ints, Offsets
 from solvers.magnitudes import largest
 from solvers.vectors import WIDTH, above, lowest_bit, padded, reaching, row_max, sum_rows
@@ -78,6 +79,7 @@ def exchange(tables: Scores) -> Scores:
         Shape (tables · labels, labels made a multiple of 16): row ``table · labels + x``, column x', padded by -inf.
         The diagonal holds -inf: no label leaves room for itself.
     """
+    tables = as_floats(tables, "tables", shape=("tables", "labels", "labels"), minus_infinity=True, dtype=None)
     num_tables, num, _ = tables.shape
     out = np.full((num_tables * num, padded(num)), -np.inf, dtype=tables.dtype)
     for k, table in enumerate(tables):
@@ -217,6 +219,11 @@ def sweep(
     size: float | None = None,
 ) -> Domains:
     """The labels that a best labelling may need, by one sweep from the leaves to the roots; see :class:`Sweep`."""
+    scores = as_floats(scores, "scores", shape=(forest.num_nodes, "labels"), minus_infinity=True, dtype=None)
+    tables = as_floats(tables, "tables", shape=("rows", scores.shape[1]), minus_infinity=True, dtype=scores.dtype)
+    exchanges = as_floats(exchanges, "exchanges", shape=(len(tables), "labels"), finite=False, dtype=scores.dtype)
+    if slack is not None:
+        slack = as_floats(slack, "slack", shape=(len(forest.starts) - 1,), finite=False)
     whole = Sweep(forest, scores, tables, exchanges, slack, size)
     whole.advance(forest.num_nodes)
     return whole.domains

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvers.arrays import as_float, as_floats, as_indices
+from solvers.arrays import as_float, as_floats
 from solvers.forest import NONE, Forest, Ints, Offsets
 from solvers.magnitudes import largest
 from solvers.tree_domains import Domains, inside
@@ -42,7 +42,6 @@ def prune_by_bounds(forest: Forest, scores: Scores, tables: Scores, slack: float
     scores = as_floats(scores, "scores", shape=(forest.num_nodes, "labels"), minus_infinity=True, dtype=None)
     num = scores.shape[1]
     tables = as_floats(tables, "tables", shape=("tables", num, num), minus_infinity=True, dtype=scores.dtype)
-    as_indices(forest.table, "forest.table", upper=len(tables), dtype=None)
     slack = as_float(slack, "slack", finite=False)
     starts = np.empty(forest.num_nodes + 1, dtype=np.int64)
     labels = np.empty(scores.size, dtype=np.int32)

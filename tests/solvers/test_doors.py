@@ -58,6 +58,7 @@ SAMPLES = {
     },
     "factored_scores.table_of": {"table": TABLE, "keys": np.array([3, 5]), "values": np.ones((2, 1), np.float32)},
     "forest.chains": {"lengths": np.array([2, 1])},
+    "forest.checked": {"forest": FOREST, "tables": 1},
     "forest.from_parents": {
         "starts": np.array([0, 2, 3]),
         "parent": np.array([1, -1, -1]),
@@ -114,7 +115,6 @@ TRUSTING = {
     "eisner": "takes Parts, which check themselves",
     "eisner_hypergraph": "takes Parts, which check themselves",
     "eisner_k_best": "kernels' arguments, made from Parts",
-    "tree_bound": "takes Scores, and arrays that it writes to itself",
 }
 """Modules whose functions take named tuples and objects alone, or are tested for this elsewhere."""
 
@@ -122,7 +122,12 @@ STRUCTURES = {
     "factored_scores.filter_of",
     "factored_scores.bound_table",
     "grandparent_dual.descend",
+    "magnitudes.largest",  # looks at every number itself: NaN is an answer
     "token_bounds.token_bounds",
+    "tree_bound.bound_likeliest",
+    "tree_bound.bound_node",
+    "tree_bound.drop_arcs",  # writes to an array of its caller's
+    "tree_bound.meets",
     "tree_parts.lazy_parts",
     "tree_prices.root_shares",
 }
