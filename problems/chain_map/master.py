@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.budget import Budget
+from colgen.budget import Budget, OutOfBudget
 from colgen.columns import Column, Row
 from colgen.errors import FormulationError
 from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
@@ -37,7 +37,7 @@ Offsets = NDArray[np.int64]
 _DOUBTFUL = 4
 """Where single precision leaves more than one label in doubt for so many nodes, double precision is asked."""
 
-_GRACE, _HURRY = 0.05, 2**22
+_GRACE, _HURRY = 0.03, 2**20
 """Seconds for labelling greedily what there was no time for, and how many scores are looked at between two looks."""
 
 
@@ -162,7 +162,7 @@ class ChainMaster(RestrictedMaster):
         start: int | Ints | None = None,
         both_ways: bool = True,
         margin: float | None = None,
-        prepare: Callable[[], NormalForm] | None = None,
+        prepare: Callable[[Budget], NormalForm] | None = None,
     ) -> None:
         if margin is not None and start is not None:
             raise FormulationError("second best labellings need the domains of a sweep: leave start as None")
@@ -184,10 +184,10 @@ class ChainMaster(RestrictedMaster):
         self._offsets = np.zeros(instance.num_trees)
         self._is_finished = False
 
-    def _begin(self) -> None:
-        """Set up domains that grow."""
+    def _begin(self, budget: Budget) -> None:
+        """Set up domains that grow; raises OutOfBudget if there is no time for it."""
         start, instance = self._start, self.instance
-        normal = NormalForm(instance, self._offsets, None) if self._prepare is None else self._prepare()
+        normal = NormalForm(instance, self._offsets, None) if self._prepare is None else self._prepare(budget)
         self.model, self._offsets = normal.instance, normal.offsets
         model = self.model
         if self._prepare is not None:
@@ -199,6 +199,7 @@ class ChainMaster(RestrictedMaster):
         self.member = np.zeros(model.scores.shape, dtype=np.uint8)
         sizes = np.diff(self.domains.starts)
         self.member[np.repeat(np.arange(len(sizes)), sizes), self.domains.labels] = 1
+        budget.require()
         self.messages = no_messages(model.scores)
         self._best_on = np.zeros(model.forest.num_nodes)
         self._waiting = np.zeros(model.num_trees, dtype=np.bool_)
@@ -216,11 +217,22 @@ class ChainMaster(RestrictedMaster):
 
     def solve(self, budget: Budget | None = None) -> MasterSolution:
         pieces = Pieces(lambda: budget is not None and budget.expired)
-        duals = self._sweep(pieces) if self._start is None else self._pass_messages(pieces)
+        duals: SweepDuals | MessageDuals
+        if self._start is None:
+            duals = self._sweep(pieces)
+        else:
+            try:
+                if self.messages is None:
+                    self._begin(Budget() if budget is None else budget)
+                duals = self._pass_messages(pieces)
+            except OutOfBudget:
+                self.model, self._offsets = self.instance, np.zeros(self.instance.num_trees)
+                self._label_greedily(0)
+                duals = SweepDuals(False)
         found = self.labellings()
         if not (found.bounds > -np.inf).any():
             return MasterSolution(MasterStatus.INFEASIBLE, phase=1)
-        if self._start is None and not _is_whole(found):
+        if isinstance(duals, SweepDuals) and not _is_whole(found):
             return MasterSolution(MasterStatus.LIMIT, phase=1)  # some trees are neither labelled nor proved infeasible
         # A tree whose labelling so far has a forbidden pair counts with that pair's score in the model.
         missing = ~found.feasible & (found.bounds > -np.inf)
@@ -313,8 +325,6 @@ class ChainMaster(RestrictedMaster):
     # --- domains that grow -------------------------------------------------------------------------------------------
 
     def _pass_messages(self, pieces: Pieces) -> MessageDuals:
-        if self.messages is None:
-            self._begin()
         assert self.messages is not None
         model, messages = self.model, self.messages
         pairwise, forest = model.pairwise, model.forest

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.pricing import Pricing, PricingContext, PricingResult
-from problems.chain_map.master import Pairs
+from problems.chain_map.master import Pairs, SweepDuals
 from problems.chain_map.pieces import Pieces
 from solvers.tree_prices import price
 
@@ -56,6 +56,8 @@ class PairPricing(Pricing):
         self.looked_at = 0
 
     def price(self, duals: Any, context: PricingContext) -> PricingResult:
+        if isinstance(duals, SweepDuals):  # there was no time for messages
+            return PricingResult(cut_off=True)
         instance, active = duals.instance, duals.active
         pairwise = instance.pairwise
         parts: list[tuple[Offsets, Ints, Ints, Floats]] = []

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.budget import Budget
 from problems.chain_map.instance import Instance
 from problems.chain_map.pairwise import Pairwise
 from solvers.forest import NONE
@@ -20,6 +21,9 @@ Values = NDArray[np.float64]
 
 _UNIT, _SAMPLE = 0.1, 4096
 """The unit of a model is this quantile of the magnitudes of so many of its scores, at most."""
+
+_AT_ONCE = 2**20
+"""Scores between two looks at the budget."""
 
 _WIDE = 2.0**16
 """A model with larger numbers than so many units may have penalties among its scores."""
@@ -52,15 +56,22 @@ def prune(instance: Instance) -> Instance:
     return dataclasses.replace(instance, scores=scores)
 
 
-def normal_form(instance: Instance) -> NormalForm:
+def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
     """A model with the same best labellings, in which no score is so low that differences would lose the others.
 
     Reduced costs are differences, which -inf does not have, and of which -1e12 leaves nothing.  All scores being at
     most zero, a label or pair that scores less than some labelling of its tree is in no best one: it may score anything
     less than that labelling.
+
+    Raises
+    ------
+    OutOfBudget
+        If there is no time for it.
     """
+    budget = Budget() if budget is None else budget
     pairwise, forest = instance.pairwise, instance.forest
-    (scores, offsets), (tables, more) = _below_zero(instance.scores, (1,)), _below_zero(pairwise.tables, (1, 2))
+    scores, offsets = _below_zero(instance.scores, (1,), budget)
+    tables, more = _below_zero(pairwise.tables, (1, 2), budget)
     inner = forest.parent != NONE
     offsets[inner] += more[forest.table[inner]]
     sample = np.concatenate([_sample(scores), _sample(tables)])
@@ -89,11 +100,17 @@ def normal_form(instance: Instance) -> NormalForm:
     )
 
 
-def _below_zero(array: NDArray[Any], axes: tuple[int, ...]) -> tuple[Values, Values]:
+def _below_zero(array: NDArray[Any], axes: tuple[int, ...], budget: Budget) -> tuple[Values, Values]:
     """In double precision, less the maximum over some axes; and that maximum."""
-    top = array.max(axis=axes, keepdims=True).astype(float)
-    top[np.isinf(top)] = 0.0
-    return array - top, top.reshape(-1)
+    out, tops = np.empty(array.shape), np.empty(len(array))
+    step = max(1, _AT_ONCE // (array.size // len(array)))
+    for k in range(0, len(array), step):
+        budget.require()
+        top = array[k : k + step].max(axis=axes, keepdims=True).astype(float)
+        top[np.isinf(top)] = 0.0
+        np.subtract(array[k : k + step], top, out=out[k : k + step])
+        tops[k : k + step] = top.reshape(-1)
+    return out, tops
 
 
 def _sample(array: Values) -> Values:

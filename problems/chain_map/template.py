@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import IterationLimit, Problem, solve
+from colgen.budget import Budget
 from colgen.errors import InfeasibleAnswerError, InputError
 from colgen.heuristics import Heuristic
 from colgen.pricing import Pricing
@@ -105,9 +106,10 @@ class ChainMAP(Problem):
             raise InputError("expected a problem that was solved")
         return self._master.labellings()
 
-    def _model(self) -> NormalForm:
+    def _model(self, budget: Budget) -> NormalForm:
         """What is searched by rounds of pricing."""
-        normal = normal_form(self.instance)
+        normal = normal_form(self.instance, budget)
+        budget.require()
         return normal._replace(instance=prune(normal.instance)) if self.prune else normal
 
     def pricing(self) -> Pricing:

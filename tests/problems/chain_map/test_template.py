@@ -399,3 +399,13 @@ def test_pairs_of_a_round_are_bounded_and_the_other_trees_wait(reduced_cost, mon
         np.testing.assert_allclose(result.answer.values, best.values)
         np.testing.assert_allclose(result.answer.bounds, best.values)
         assert all(record.dual_bound >= best.objective - 1e-9 for record in result.iterations)
+
+
+def test_no_time_for_the_set_up_of_rounds_leaves_an_answer_and_a_bound():
+    instance = random(0, chains=9, labels=5, evidence=0.5)
+    master = ChainMAP(instance, start=1).restricted_master()
+    master.solve(Budget(0.0))
+    found, best = master.labellings(), viterbi(instance)
+    assert (found.values <= best.values + 1e-9).all()
+    assert (found.bounds >= best.values - 1e-9).all()
+    np.testing.assert_allclose(instance.values(found.labels), found.values)
