@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from colgen.fuzz import judging, shrinking
-from colgen.fuzz.campaign import replay_engine, write_failures
+from colgen.fuzz.campaign import fuzz_engine, replay_engine, write_failures
 from colgen.fuzz.drawing import draw_case
 from colgen.fuzz.judging import Failure, Fault, fault_of, judge, run
 from colgen.fuzz.pools import Case, PoolColumn, PoolGroup, PoolRow, Program, Way
@@ -100,3 +100,19 @@ def test_an_empty_program(maximize):
     empty = Program("general", maximize, (), (), (), (PoolGroup(),))
 
     assert judge(Case(empty, Way()), solve_complete(empty)) is None
+
+
+@pytest.mark.parametrize("seed", [2])
+def test_the_engine_proves_what_is_so(seed):
+    tally = fuzz_engine(seed, count=15, shrinking=0.0)
+
+    assert tally.runs >= 15
+    assert [failed["words"] for failed in tally.failed] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_engine_proves_what_is_so_for_a_minute():
+    tally = fuzz_engine(12, seconds=60.0)
+
+    assert [failed["words"] for failed in tally.failed] == []

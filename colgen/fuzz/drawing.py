@@ -180,6 +180,7 @@ def _with_groups(rng: Rng, program: Program) -> Program:
 
 
 def _with_lazy_rows(rng: Rng, program: Program) -> Program:
+    """Some rows come when they are violated, also those that make a multiplicity true."""
     rows = [dataclasses.replace(row, lazy=bool(rng.random() < 0.4)) for row in program.rows]
     return dataclasses.replace(program, rows=tuple(rows))
 

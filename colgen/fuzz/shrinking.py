@@ -57,7 +57,6 @@ def is_correct(case: Case) -> bool:
             -counts,
             constraints=optimize.LinearConstraint(sparse.csr_array(a.matrix.astype(float)), a.row_lower, a.row_upper),
             bounds=optimize.Bounds(a.lower, a.upper),
-            integrality=a.integer.astype(int),
         )
         if most.status not in (0, 2) or (most.status == 0 and -most.fun > group.multiplicity + 1e-6):
             return False

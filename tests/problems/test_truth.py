@@ -12,7 +12,9 @@ from problems.truth import chains, clusters, rolls
 from problems.truth.bad_inputs import bad_inputs
 from problems.truth.campaign import TEMPLATES, fuzz_template, judge, replay_template
 from problems.truth.drawing import Drawn
+from problems.truth.interrupts import interrupt
 from problems.truth.judging import Truths, held_against, one
+from problems.truth.limits import in_threads
 from problems.truth.trees import all_trees, grandparent_parts, sibling_parts
 from tests.problems.chain_map.models import best_scores
 from tests.problems.coreference.partitions import partitions
@@ -109,3 +111,40 @@ def test_bad_inputs_are_one_line():
 
     assert asked == 8
     assert wrong == []
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_templates_prove_what_is_so(name):
+    tally = fuzz_template(name, 5, count=6, shrinking=0.0)
+
+    assert [failed["words"] for failed in tally.failed] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_templates_prove_what_is_so_for_half_a_minute(name):
+    tally = fuzz_template(name, 12, seconds=30.0)
+
+    assert [failed["words"] for failed in tally.failed] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_bad_inputs_are_one_line_every_time():
+    assert bad_inputs(100, 1) == (100, [])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_no_interrupt_is_lost():
+    outcome = interrupt(30, 1, seconds=300.0)
+
+    assert outcome.asked >= 20
+    assert outcome.lost == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_threads_find_what_one_finds():
+    assert in_threads(1, rounds=3)[0] == 0
