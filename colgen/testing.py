@@ -35,7 +35,7 @@ from colgen.problem import Problem, solve
 from colgen.proof import Proof
 from colgen.result import Result, Termination
 from colgen.solution import Solution
-from colgen.stabilization import NoStabilization, Stabilization, Wentges
+from colgen.stabilization import NoStabilization, Stabilization
 from colgen.stop import TimeLimit
 from colgen.tolerances import TOLERANCES
 from colgen.whole_runs import check_own_relaxation, check_proof
@@ -159,7 +159,7 @@ class _Check:
         self._label = "the master's duals in round {}"
         relaxation = self._solve("solve(relaxation=True)", NoStabilization(), relaxation=True, share=0.2)
         self._label = "smoothed duals in round {}"
-        whole = self._solve("solve()", Wentges(), relaxation=False, share=0.45)
+        whole = self._solve("solve()", None, relaxation=False, share=0.45)
         self._collect_answers(whole)
         if self.proof is not None:
             runs = (("the relaxation", relaxation), ("solve()", whole))
@@ -201,7 +201,7 @@ class _Check:
 
     # --- running the engine ------------------------------------------------------------------------------------------
 
-    def _solve(self, what: str, stabilization: Stabilization, relaxation: bool, share: float) -> Result | None:
+    def _solve(self, what: str, stabilization: Stabilization | None, relaxation: bool, share: float) -> Result | None:
         """Run the engine over the problem with its parts watched."""
 
         def master() -> RestrictedMaster:
