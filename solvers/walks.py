@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -78,6 +78,15 @@ class Graph(NamedTuple):
         for u, v in zip(path[:-1].tolist(), path[1:].tolist()):
             total += float(self.weights[u, v])
         return total + float(self.last[path[-1]])
+
+
+class _Sound(Graph):
+    """A graph that has been looked at; with other arrays it is any graph again."""
+
+    __slots__ = ()
+
+    def _replace(self, **changes: Any) -> Graph:  # type: ignore[override]
+        return Graph(*self)._replace(**changes)
 
 
 class Relaxed(NamedTuple):
@@ -138,7 +147,7 @@ def graph(weights: ArrayLike, first: ArrayLike, last: ArrayLike, classes: ArrayL
     # Copies, for the kernels are compiled again for arrays that are read-only.
     of = checked(Graph(np.array(weights), np.array(first), np.array(last), np.array(classes), length))
     usable = np.where(of.classes[:, None] == of.classes[None, :], -np.inf, of.weights)
-    return of._replace(weights=np.ascontiguousarray(usable))
+    return _Sound(usable, *of[1:])
 
 
 def checked(of: Graph) -> Graph:
@@ -149,12 +158,14 @@ def checked(of: Graph) -> Graph:
     ArrayError
         Where a cast would change a number, and where one is NaN, plus infinity or out of range.
     """
+    if isinstance(of, _Sound):
+        return of
     first: Floats = as_floats(of.first, "first", shape=("vertices",), minus_infinity=True)
     n = len(first)
     weights: Floats = as_floats(of.weights, "weights", shape=(n, n), minus_infinity=True)
     last: Floats = as_floats(of.last, "last", shape=(n,), minus_infinity=True)
     classes: Ints = as_indices(of.classes, "classes", upper=max(_GAPS * n, 1024), shape=(n,))
-    return Graph(weights, first, last, classes, as_integer(of.length, "length", low=1, high=_CELLS // max(n, 1)))
+    return _Sound(weights, first, last, classes, as_integer(of.length, "length", low=1, high=_CELLS // max(n, 1)))
 
 
 def scale_of(of: Graph) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.path_beam import beam
-from solvers.walks import Floats, Graph, scale_of
+from solvers.walks import Floats, Graph, checked, scale_of
 
 _WIDTH = 4
 """Of the beam that looks for any path at all."""
@@ -53,7 +53,7 @@ def scaled(of: Graph) -> Scaled:
     first, off_first = _losses(of.first)
     last, off_last = _losses(of.last)
     weights, off_weights = _losses(of.weights)
-    graph = of._replace(weights=weights, first=first, last=last)
+    graph = checked(of._replace(weights=weights, first=first, last=last))  # the arrays stay those below
     lost, _ = beam(graph, _WIDTH) if of.length <= len(first) else (-math.inf, ())
     if lost > -math.inf:
         for array in (weights, first, last):
