@@ -31,7 +31,8 @@ class Labellings(Sequence[Ints]):
     values
         Scores, one a tree, summed in double precision; -inf where there is no labelling.
     bounds
-        No labelling of the tree has a higher score, up to rounding in the precision of the instance's scores; inf
+        No labelling of the tree has a higher score, up to rounding in double precision whatever that of the scores
+        (of the baselines: in the precision of the scores); inf
         where nothing is proved.
     runner_up
         Second best labellings, if they were asked for; -1 and -inf where there is none, or none near enough.
