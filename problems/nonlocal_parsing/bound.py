@@ -30,8 +30,8 @@ METHODS: dict[Method, int] = {
 }
 
 
-_GRACE = 0.05
-"""Seconds that trees may take when there is no time left."""
+_GRACE = 10
+"""Slices of some milliseconds that trees may take when there is no time left."""
 
 
 @dataclass(frozen=True)

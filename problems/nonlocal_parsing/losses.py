@@ -13,8 +13,8 @@ far below the others a penalty lies.  Divided by a power of two it is near 1, wh
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
-import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -85,16 +85,16 @@ class Losses:
         factors, tree = self.instance.nonlocal_factors, np.array([-1, *heads], dtype=np.int64)
         return float(loss(factors.start, factors.arcs, factors.scores, tree)) - self._whole.score(tree)
 
-    def by_arcs(self, k: int, seconds: float) -> Ints:
+    def by_arcs(self, k: int, looks: int) -> Ints:
         """The k best trees by the scores of arcs alone, shape (k, N), or all if there are fewer: found at once.
 
         Raises
         ------
         OutOfTimeError
-            If it takes longer than so many seconds, which none of a few trees does.
+            After so many looks at whether it is to end, which a few trees do not take.
         """
-        instance, until = self.instance, time.monotonic() + seconds
-        backbone = backbone_of(instance, Parts(np.zeros_like(self._arcs)), lambda: time.monotonic() > until)
+        instance, left = self.instance, itertools.count(looks, -1)
+        backbone = backbone_of(instance, Parts(np.zeros_like(self._arcs)), lambda: next(left) <= 0)
         arc = np.where(instance.usable, self._arcs, NEG)
         return backbone.k_best(arc, k)[1]
 
