@@ -12,7 +12,6 @@ from colgen import __version__
 from colgen.wording import LONGEST, one_line
 
 PROVED, NO_ANSWER, BAD_INPUT, NOT_PROVED, DIAGNOSTIC = range(5)
-INTERRUPTED = 130
 CLOSED_PIPE = 141
 """128 + SIGPIPE: what a shell reports of a program whose reader went away."""
 
@@ -33,7 +32,7 @@ exit codes:
   2  bad input or usage
   3  a limit was reached, or the answer is not proved optimal
   4  a diagnostic: going on could have given a wrong answer
-  130  interrupted by Ctrl-C; the best answer so far is printed
+  130  interrupted by Ctrl-C (143: by SIGTERM); the best answer so far is printed
 
 colgen COMMAND --help says more of each.
 """

@@ -125,9 +125,26 @@ _PATIENCE = 1
 """So many signals of one run are remembered; the next one is raised, wherever the run is."""
 
 
-def last_signal() -> int | None:
-    """The signal that came last, None if there was none; what a command's exit code is made of."""
-    return _SIGNALS.last
+def was_interrupted() -> bool:
+    """Whether a signal has come since this process began to handle them."""
+    return _SIGNALS.last is not None
+
+
+def exit_code() -> int:
+    """What a command that a signal has ended exits with: 128 and the signal's number."""
+    return 128 + (_SIGNALS.last or signal.SIGINT)
+
+
+@contextlib.contextmanager
+def raising_signals() -> Iterator[None]:
+    """Raise ``KeyboardInterrupt`` at once inside, where nothing can be lost: waiting for input, say."""
+    holding, _SIGNALS.holding = _SIGNALS.holding, 0
+    try:
+        if holding and _SIGNALS.count > _SIGNALS.seen:
+            raise KeyboardInterrupt
+        yield
+    finally:
+        _SIGNALS.holding = holding
 
 
 @contextlib.contextmanager
@@ -155,11 +172,19 @@ def holding_signals() -> Iterator[None]:
         yield
 
 
-def handle_signals() -> None:
-    """Let this process handle Ctrl-C and SIGTERM as budgets understand them: for a command, which owns its process."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, _SIGNALS.handle)
-        signal.signal(signal.SIGTERM, _SIGNALS.handle)
+@contextlib.contextmanager
+def handling_signals() -> Iterator[None]:
+    """Handle Ctrl-C and SIGTERM as budgets understand them: for a command, which owns its process."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _SIGNALS.last = None
+    before = {number: signal.signal(number, _SIGNALS.handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------

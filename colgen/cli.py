@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from colgen.arguments import CLOSED_PIPE, INTERRUPTED, parse_arguments
-from colgen.commands.demo import demo
-from colgen.commands.describing import describe
-from colgen.commands.measuring import bench, train
-from colgen.commands.output import explain, is_terminal, say
-from colgen.commands.solving import solve_file
+from colgen.arguments import CLOSED_PIPE, parse_arguments
+from colgen.budget import exit_code, handling_signals, was_interrupted
+from colgen.wording import is_terminal
 
-_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "solve": solve_file,
-    "train": train,
-    "demo": demo,
-    "bench": bench,
-    "templates": describe,
+_COMMANDS = {
+    "solve": ("solving", "solve_file"),
+    "train": ("measuring", "train"),
+    "demo": ("demo", "demo"),
+    "bench": ("measuring", "bench"),
+    "templates": ("describing", "describe"),
 }
+"""Module and function of each command; imported when it is asked for."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            if is_terminal(stream):
-                stream.reconfigure(errors="replace")  # one that knows no Greek shows question marks, not a traceback
-            else:
-                stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     try:
-        code = _run(argv)
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
+        with handling_signals():  # before anything heavy is imported
+            try:
+                code = _run(argv)
+            except KeyboardInterrupt:
+                code = _interrupted()
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
     except BrokenPipeError:
         _forget_output()
         return CLOSED_PIPE
@@ -44,19 +40,34 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            if is_terminal(stream):
+                stream.reconfigure(errors="replace")  # one that knows no Greek shows question marks, not a traceback
+            else:
+                stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     try:
         arguments = parse_arguments(argv)
     except SystemExit as stop:  # argparse has said what is wrong, or printed the help
         return int(stop.code or 0)
+    module, function = _COMMANDS[arguments.command]
     try:
-        return _COMMANDS[arguments.command](arguments)
-    except KeyboardInterrupt:
-        say("Interrupted by the user.")
-        return INTERRUPTED
-    except BrokenPipeError:
+        command = getattr(importlib.import_module(f"colgen.commands.{module}"), function)
+        return int(command(arguments))
+    except (KeyboardInterrupt, BrokenPipeError):
         raise
     except Exception as error:
+        if isinstance(error, SystemError) and was_interrupted():  # what compiled code makes of a KeyboardInterrupt
+            return _interrupted()
+        from colgen.commands.output import explain
+
         return explain(error, arguments.traceback)
+
+
+def _interrupted() -> int:
+    with contextlib.suppress(OSError, ValueError):
+        print("Interrupted by the user.", file=sys.stderr, flush=True)
+    return exit_code()
 
 
 def _forget_output() -> None:

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from colgen.budget import Budget
 from colgen.result import Termination
 from colgen.template import Solved
 
@@ -86,6 +87,7 @@ def write_all(
     live
         Show on standard error how far it is.
     """
+    budget = Budget()
     with _line(live) as shown:
         for one in solved:
             if say is not None and one.lines:
@@ -97,6 +99,7 @@ def write_all(
             tally.add(one)
             if shown is not None:
                 shown.update(Text(str(tally)))
+            tally.interrupted |= budget.interrupted
             if tally.interrupted:
                 return
 

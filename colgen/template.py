@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from colgen.budget import raising_signals
 from colgen.errors import ColgenError, InputError
 from colgen.files import check_readable
 from colgen.problem import Problem
@@ -166,7 +167,13 @@ class Material:
                 yield from self._decoded(file)
 
     def _decoded(self, lines: Iterable[bytes | str]) -> Iterator[str]:
-        for number, line in enumerate(lines, 1):
+        source, number = iter(lines), 0
+        while True:
+            with raising_signals():
+                line = next(source, None)
+            if line is None:
+                return
+            number += 1
             if isinstance(line, bytes):
                 try:
                     line = line.decode("utf-8-sig" if number == 1 else "utf-8")

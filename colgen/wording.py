@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 LONGEST = 300
 """Characters of a line that says what is wrong with the input."""
 
@@ -14,3 +16,11 @@ def one_line(text: str, longest: int | None = LONGEST) -> str:
         return text
     head = (longest - 5) * 3 // 5
     return f"{text[:head]} ... {text[head + 5 - longest :]}"
+
+
+def is_terminal(stream: Any) -> bool:
+    """Whether somebody looks at a stream."""
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):  # closed, or not there at all
+        return False

@@ -10,7 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from colgen.arguments import DIAGNOSTIC, INTERRUPTED, PROVED
+from colgen.arguments import DIAGNOSTIC, PROVED
+from colgen.budget import exit_code
 from colgen.commands.describing import load_all
 from colgen.commands.output import console as output
 from colgen.commands.output import explain, number, say, significant
@@ -84,7 +85,7 @@ def demo(arguments: argparse.Namespace) -> int:
         say(f"colgen: WRONG ANSWER: column generation and brute force disagree on {where}.")
     if interrupted:
         say("Interrupted by the user.")
-        return INTERRUPTED
+        return exit_code()
     return DIAGNOSTIC if disagreeing or failed else PROVED
 
 

@@ -19,21 +19,13 @@ from colgen.arguments import BAD_INPUT, DIAGNOSTIC
 from colgen.errors import ColgenError, InputError
 from colgen.files import write_text
 from colgen.template import Figure
-from colgen.wording import LONGEST, one_line
+from colgen.wording import LONGEST, is_terminal, one_line
 
 
 def say(text: str) -> None:
     """A line for people on standard error, which may be closed."""
     with contextlib.suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
-
-
-def is_terminal(stream: Any) -> bool:
-    """Whether somebody looks at a stream."""
-    try:
-        return bool(stream.isatty())
-    except (AttributeError, ValueError):  # closed, or not there at all
-        return False
 
 
 def console() -> Console:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from colgen import template as templates
-from colgen.arguments import INTERRUPTED, NO_ANSWER, NOT_PROVED, PROVED
-from colgen.commands.output import explain, is_terminal, number, say, write_json
+from colgen.arguments import NO_ANSWER, NOT_PROVED, PROVED
+from colgen.budget import exit_code, holding_signals
+from colgen.commands.output import explain, number, say, write_json
 from colgen.commands.requests import check_destinations, options_of
 from colgen.errors import ColgenError, InputError
 from colgen.files import check_readable, write_figure, writing
@@ -21,6 +22,7 @@ from colgen.result import Result, Termination
 from colgen.stop import GapLimit, StopRule, TimeLimit
 from colgen.stream import Tally, write_all
 from colgen.template import Material, Solved, Template
+from colgen.wording import is_terminal
 from solvers.arrays import ArrayError
 
 
@@ -54,22 +56,23 @@ def solve_file(arguments: argparse.Namespace) -> int:
         raise InputError(f"{arguments.file}: {error}") from error
     except (MemoryError, RecursionError) as error:
         raise InputError(f"{arguments.file}: expected an instance that fits into the memory") from error
-    try:
-        result = solve(
-            template.problem(instance),
-            stop=stop,
-            relaxation=arguments.relaxation,
-            node_limit=arguments.node_limit,
-            progress=not arguments.quiet and is_terminal(sys.stderr),
-        )
-    except ColgenError as error:
-        if error.result is not None and error.result.solution is not None:
-            try:
-                _report(arguments, template, instance, error.result)
-            except OSError as failure:  # the diagnostic matters more than a file that could not be written
-                explain(failure, arguments.traceback)
-        raise
-    _report(arguments, template, instance, result)
+    with holding_signals():  # what has been found is reported, whenever the signal comes
+        try:
+            result = solve(
+                template.problem(instance),
+                stop=stop,
+                relaxation=arguments.relaxation,
+                node_limit=arguments.node_limit,
+                progress=not arguments.quiet and is_terminal(sys.stderr),
+            )
+        except ColgenError as error:
+            if error.result is not None and error.result.solution is not None:
+                try:
+                    _report(arguments, template, instance, error.result)
+                except OSError as failure:  # the diagnostic matters more than a file that could not be written
+                    explain(failure, arguments.traceback)
+            raise
+        _report(arguments, template, instance, result)
     return _exit_code(result)
 
 
@@ -108,6 +111,7 @@ def _solve_all(arguments: argparse.Namespace, template: Template, several: Itera
             to_file = arguments.json != "-"
             records = stack.enter_context(writing(arguments.json)) if to_file else sys.stdout
         error: Exception | None = None
+        stack.enter_context(holding_signals())
         try:
             write_all(several, tally, None if arguments.json == "-" else _write_line, records, live=live)
         except BrokenPipeError:
@@ -122,7 +126,7 @@ def _solve_all(arguments: argparse.Namespace, template: Template, several: Itera
         raise error
     if tally.interrupted:
         say("Interrupted by the user.")
-        return INTERRUPTED
+        return exit_code()
     if not tally.solved:
         raise InputError(f"{source}: expected something to solve, there is nothing")
     if len(tally.unproved) > tally.infeasible:
@@ -136,7 +140,7 @@ def _write_line(line: str) -> None:
 
 def _exit_code(result: Result) -> int:
     if result.termination is Termination.INTERRUPTED:
-        return INTERRUPTED
+        return exit_code()
     if result.termination in (Termination.INFEASIBLE, Termination.UNBOUNDED):
         return NO_ANSWER
     return PROVED if result.is_optimal else NOT_PROVED
