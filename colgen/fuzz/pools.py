@@ -184,7 +184,7 @@ class Case:
 
 def may_pair(program: Program) -> bool:
     """Whether the rows partition, so that Ryan and Foster's rule applies."""
-    ones = all(set(part.entries.values()) <= {1} for part in program.columns)
+    ones = all(part.integer and set(part.entries.values()) <= {1} for part in program.columns)
     alone = not any(variable.entries for variable in program.variables)
     return ones and alone and all(row == PoolRow(1, 1, row.lazy) for row in program.rows)
 
