@@ -119,7 +119,9 @@ def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
                     largest = max(largest, weights[h, m])
         if largest == -np.inf:
             return heads, -np.inf, reduced, False
-        shift = n * (largest - least) + 1.0
+        shift = (n + 1) * (largest - least)
+        if shift == 0.0:  # any price will do where all trees weigh the same
+            shift = abs(largest) if largest != 0.0 else 1.0
 
     # Of supernodes: the best arc from each vertex into them (its weight, less the duals of the sets it enters, and
     # its head); the tail of the arc chosen; the set that contains them.

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from solvers.automata_dual import EPSILON, best_tree, root_price
 from solvers.head_automata import Automata, forward
-from solvers.tree_parts import Parts, score_grandparents, score_siblings
+from solvers.patience import STEPS, expired
+from solvers.tree_parts import WORK, Parts, score_grandparents, score_siblings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,7 +48,8 @@ class _Pricing(NamedTuple):
 
     ``local``: value of each automaton over candidates.  ``usual``: the most it is worth if another arc enters it.
     ``costs``, ``pays``: λ and μ, +inf λ where an arc is not to be looked at.  ``exact``: μ is from scored parts.
-    ``short``: the arc has to become a candidate.
+    ``short``: the arc has to become a candidate.  ``epsilon``: differences that do not count.  ``steps``: since the
+    last look at the time.
     The others are for work.
     """
 
@@ -67,6 +69,8 @@ class _Pricing(NamedTuple):
     path: Floats
     back: Ints
     passing: Ints
+    epsilon: float
+    steps: Ints
 
 
 @njit(cache=True)
@@ -121,6 +125,7 @@ def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
     """Replace the bounds on an arc's sibling parts by the largest of them."""
     bounds, parts = s.bounds, s.parts
     bounds.refined[h, m] = True
+    s.steps[0] += WORK * abs(h - m)
     known, values = parts.sibling_known[h, m], parts.sibling_values[h, m]
     first, last = min(h, m) + 1, max(h, m)
     s.wanted[h] = not known[h]
@@ -141,6 +146,7 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     """Let the arc (g, p), no candidate, pay for its own parts instead of the best."""
     a, known = s.a, s.parts.grandparent_known[p, g]
     s.exact[g, p] = True
+    s.steps[0] += a.arc.shape[0] * (2 + a.outgoing[p + 1] - a.outgoing[p])
     s.wanted[g] = True
     for k in range(a.outgoing[p], a.outgoing[p + 1]):
         c = a.modifiers[a.order[k]]
@@ -165,6 +171,7 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
 def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
     """Score the parts of the arc (p, m) with g and with all candidate heads of p."""
     a, known = s.a, s.parts.grandparent_known
+    s.steps[0] += WORK * (a.incoming[p + 1] - a.incoming[p])
     s.wanted[g] = True
     for e in range(a.incoming[p], a.incoming[p + 1]):
         head = a.heads[e]
@@ -180,7 +187,7 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
     While the value is above the limit, bounds on the best path are replaced by scores; if ``final``, arcs on it of
     which all is known are given up then, so that the limit is met.  Source -1: any arc that is no candidate.  The
     values replace the limits.  ``repay``: μ of arcs on it may fall to what their own parts ask for, because the
-    automata that they enter are looked at again.
+    automata that they enter are looked at again.  Whether it had to end before its time.
     """
     a, bounds, gained, back, path = s.a, s.bounds, s.gained, s.back, s.path
     arc, costs, short, exact = a.arc[p], s.costs[p], s.short[p], s.exact[p]
@@ -206,7 +213,12 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
                 gained, costs, short, all_arcs, path, back,
             )  # fmt: skip
             value += more
-            if value <= limits[k] + EPSILON or not all_arcs:
+            s.steps[0] += arc.shape[0] * (left.shape[0] + right.shape[0] + 2)
+            if s.steps[0] > STEPS:
+                s.steps[0] = 0
+                if expired():
+                    return True
+            if value <= limits[k] + s.epsilon or not all_arcs:
                 break
             changed = False
             for stage in range(4):
@@ -233,6 +245,7 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
             if not changed:
                 break
         limits[k] = value
+    return False
 
 
 @njit(cache=True)
@@ -245,6 +258,7 @@ def price_arcs(
     parts: Parts,
     single_root: bool,
     lower: float,
+    unit: float,
 ) -> tuple[float, Mask, Floats, Floats]:
     """Price all arcs that are no candidates against the Lagrangian of those that are.
 
@@ -258,11 +272,13 @@ def price_arcs(
 
     μ_f is what m's automaton gains by f, with bounds at first, and λ_f is what is left.  Where an automaton's value
     rises all the same, the parts on its best path are scored; an arc on it of which all is known is given up.
+    Tolerances are relative to ``unit``, the typical size of a score.
 
     Returns
     -------
     tuple[float, Mask, Floats, Floats]
-        L; the arcs that were given up, which have to become candidates; λ and μ by head and modifier.
+        L, +inf if it had to end before its time (:func:`~solvers.patience.expired`) and nothing is proved; the arcs
+        that were given up, which have to become candidates; λ and μ by head and modifier.
     """
     n = arcs.shape[0] - 1
     weights = np.full((n + 1, n + 1), -np.inf)
@@ -277,8 +293,8 @@ def price_arcs(
     heads = np.full(n + 1, -1)
     bound, _, reduced = best_tree(weights, single_root, heads)
     # Arcs that are no candidates get a weight that no best tree has, to learn their prices.
-    charge = root_price(weights, heads) if single_root else 0.0
-    never = least - n * (largest - least) - charge - 1.0
+    charge = root_price(weights, heads, unit) if single_root else 0.0
+    never = least - n * (largest - least) - charge - unit
     for h in range(n + 1):
         for m in range(1, n + 1):
             if possible[h, m] and a.arc[h, m] < 0:
@@ -289,8 +305,14 @@ def price_arcs(
     path, back = np.empty(n + 2), np.zeros(n + 2, dtype=np.int64)
     local, rises = np.zeros(n + 1), np.zeros(n + 1)
     usual = np.full(n + 1, np.inf)
+    steps = 0
     for p in range(n + 1):
         start, middle, stop = a.outgoing[p], a.split[p], a.outgoing[p + 1]
+        steps += (a.incoming[p + 1] - a.incoming[p] + 1) * ((middle - start) ** 2 + (stop - middle) ** 2)
+        if steps > STEPS:
+            steps = 0
+            if expired():
+                return np.inf, possible, weights, weights
         local[p] = -np.inf
         for e in range(a.incoming[p], a.incoming[p + 1]) if p > 0 else range(-1, 0):
             row = a.grandparent_at[p] + (e - a.incoming[p]) * (stop - start) if p > 0 else -1
@@ -301,7 +323,8 @@ def price_arcs(
                 value += forward(a.siblings, at, width, a.grandparents, own, values, low, path, back)[0]
             local[p] = max(local[p], value)
         bound += local[p]
-    gap = max(bound - lower - EPSILON, 0.0)
+    epsilon = EPSILON * unit
+    gap = max(bound - lower - epsilon, 0.0)
 
     square = (n + 1, n + 1)
     costs, pays = np.full(square, np.inf), np.zeros(square)
@@ -325,6 +348,8 @@ def price_arcs(
         path,
         back,
         np.zeros(n + 2, dtype=np.int64),  # the path in ``back`` is being followed while other automata are looked at
+        epsilon,
+        np.zeros(1, dtype=np.int64),
     )
     # One call of the kernel: each place that it is called from takes seconds to compile.
     sources, limits = np.empty(n + 1, dtype=np.int64), np.empty(n + 1)
@@ -358,11 +383,12 @@ def price_arcs(
             if count == 0:
                 continue
             final = phase > 0 and (kind == 0 or (kind == 2 and repetition))
-            _settle(s, p, sources[:count], limits[:count], phase > 0, final, kind < 2)
+            if _settle(s, p, sources[:count], limits[:count], phase > 0, final, kind < 2):
+                return np.inf, s.short, costs, pays
             if phase == 0:
                 usual[p] = limits[0]
             elif kind == 1:
-                rises[p] = max(limits[0] - usual[p] - EPSILON, 0.0)
+                rises[p] = max(limits[0] - usual[p] - epsilon, 0.0)
                 if not repetition:
                     usual[p] += rises[p]
                     risen |= rises[p] > 0.0
@@ -370,9 +396,9 @@ def price_arcs(
                 for k in range(count):
                     g = sources[k]
                     rise = limits[k] - local[p] - pays[g, p]
-                    if rise > EPSILON and repetition:
+                    if rise > epsilon and repetition:
                         s.short[g, p] = True  # nobody looks at the automaton of g again
-                    elif rise > EPSILON:
+                    elif rise > epsilon:
                         risen = True
                         pays[g, p] += rise
                         costs[g, p] -= rise

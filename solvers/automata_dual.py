@@ -31,13 +31,17 @@ from numpy.typing import NDArray
 
 from solvers.arborescence import solve_arborescence
 from solvers.head_automata import Automata, backward, forward, tree_score
+from solvers.patience import STEPS, expired
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 EPSILON = 1e-9
-"""Trees that are better by no more than this are not looked for."""
+"""Trees that are better by no more than this, relative to the unit of the scores, are not looked for."""
+
+_ARBORESCENCE = 20
+"""Elementary steps of the best arborescence for each pair of vertices, about."""
 
 ENUMERATED = 256
 """So many choices of heads that are left are tried one by one."""
@@ -76,7 +80,7 @@ def best_tree(weights, single_root, heads):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def root_price(weights, heads):  # type: ignore[no-untyped-def]
+def root_price(weights, heads, unit):  # type: ignore[no-untyped-def]
     """What each arc of the root has to cost for the best arborescence, ``heads`` with a single root, to be the best.
 
     The smallest such price K: max over trees of (weight - K (roots - 1)) falls in K until it meets the weight of the
@@ -97,7 +101,7 @@ def root_price(weights, heads):  # type: ignore[no-untyped-def]
             total += weights[others[m], m]
             if others[m] == 0:
                 roots += 1
-        if roots == 1 or total - price * (roots - 1) <= least + EPSILON:
+        if roots == 1 or total - price * (roots - 1) <= least + EPSILON * unit:
             break
         price = (total - least) / (roots - 1)
     return price
@@ -133,6 +137,7 @@ def relax(
     iterations: int,
     single_root: bool,
     fix: bool,
+    unit: float,
 ) -> tuple[float, float, int]:
     """Minimise the Lagrangian bound over the arcs that are alive; look for better trees and delete arcs on the way.
 
@@ -150,12 +155,15 @@ def relax(
         At most so many.
     fix
         Delete arcs by reduced costs.
+    unit
+        Typical size of a score: what tolerances are relative to.
 
     Returns
     -------
     tuple[float, float, int]
         Upper bound on trees of arcs alive at the start that are better than the best tree (-inf: there is none), score
-        of the best tree, and iterations taken.  The tree is optimal if the bound is not above its score.
+        of the best tree, and iterations taken.  The tree is optimal if the bound is not above its score.  If
+        :func:`~solvers.patience.expired` says so it ends before its time; bound and tree hold all the same.
     """
     n = a.arc.shape[0] - 1
     arcs = a.heads.shape[0]
@@ -179,6 +187,8 @@ def relax(
     best_entering = entering.copy()
     scale = 1.0
     since = 0
+    epsilon = EPSILON * unit
+    steps, ended = 0, False
     for iteration in range(iterations):
         # --- the arborescence: the best head of each modifier will do if these make a tree
         bound, feasible = 0.0, True
@@ -196,6 +206,7 @@ def relax(
             return -np.inf, lower, iteration
         simple = (roots == 1 or not single_root) and _is_tree(heads)
         if not simple:
+            steps += _ARBORESCENCE * n * n
             weights[:, :] = -np.inf
             for e in range(arcs):
                 if alive[e]:
@@ -211,6 +222,11 @@ def relax(
         for p in range(n + 1):
             start, middle, stop = outgoing[p], split[p], outgoing[p + 1]
             left, right = middle - start + 1, stop - middle + 1
+            steps += (incoming[p + 1] - incoming[p] + 1) * (left * left + right * right)
+            if steps > STEPS:
+                steps, ended = 0, expired()
+                if ended:
+                    break
             top, arg, row = -np.inf, -1, -1
             if p == 0:
                 top = forward(siblings, sibling_at[0, 1], right, grandparents, -1, values, middle, path, back)[0]
@@ -245,6 +261,8 @@ def relax(
         if score > lower:
             lower = score
             best_heads[:] = heads
+        if ended:
+            break
         if upper == np.inf or bound < upper - 1e-6 * abs(upper - lower):
             since = 0
         else:
@@ -254,16 +272,21 @@ def relax(
             upper = bound
             best_leaving[:] = leaving
             best_entering[:] = entering
-        if upper <= lower + EPSILON:
+        if upper <= lower + epsilon:
             leaving[:] = best_leaving
             entering[:] = best_entering
             return upper, lower, iteration + 1
         # --- reduced-cost fixing
-        if fix and (improved or bound - lower < 0.5 * scale) and iteration % 3 == 0:
+        if fix and (improved or bound - lower < 0.5 * scale * unit) and iteration % 3 == 0:
             forced[:] = -np.inf
             for p in range(n + 1):
                 start, stop = outgoing[p], outgoing[p + 1]
                 first, final = (0, 1) if p == 0 else (incoming[p], incoming[p + 1])
+                steps += 2 * (final - first) * ((split[p] - start) ** 2 + (stop - split[p]) ** 2)
+                if steps > STEPS:
+                    steps, ended = 0, expired()
+                    if ended:
+                        break
                 for e in range(first, final):
                     if p > 0 and not alive[e]:
                         continue
@@ -280,6 +303,8 @@ def relax(
                             f = order[low + k - 1]
                             if alive[f]:
                                 forced[f] = max(forced[f], whole - own + path[k] + rest[k])
+            if ended:
+                break
             deleted = 0
             for e in range(arcs):
                 if alive[e]:
@@ -290,7 +315,7 @@ def relax(
                     else:
                         loss = reduced[h, m]
                     with_arc = bound + min(loss, 0.0) + (forced[e] - local[h]) + (enters[e] - local[m])
-                    if with_arc <= lower + EPSILON:
+                    if with_arc <= lower + epsilon:
                         alive[e] = False
                         deleted += 1
             if deleted > 0:

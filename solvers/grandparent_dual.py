@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from solvers.arborescence import solve_arborescence
 from solvers.arrays import as_floats
 from solvers.factored_scores import RELATIONS, Codes, Table, empty_table, score_triple
+from solvers.patience import STEPS, expired
 from solvers.token_bounds import TokenBounds, loose_bounds, pair_bound
 
 Floats = NDArray[np.float64]
@@ -46,7 +47,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 EPSILON = 1e-9
-"""A bound so near to a tree's score, relative to the larger of it and 1, meets it."""
+"""A bound so near to a tree's score, relative to the larger of it and the unit of the scores, meets it."""
 
 PATIENCE = 15
 """After so many iterations without progress the steps become shorter."""
@@ -353,10 +354,11 @@ def _recomputed(dual, single_root, mark):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _descend(dual, source, lazy, iterations, single_root, lower, state):  # type: ignore[no-untyped-def]
+def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  # type: ignore[no-untyped-def]
     n = dual.arcs.shape[0] - 1
     heads, pi = dual.heads, dual.pi
     upper, scale, since = state[0], state[1], state[2]
+    steps = 0
     wanted = np.empty((n + 1, 3), dtype=np.int64)
     stale = np.ones(n + 1, dtype=np.bool_)
     tops, args, mark = np.empty(n + 1), np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
@@ -412,8 +414,13 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state):  # type
         if since >= PATIENCE:
             scale *= 0.7
             since = 0
-        if upper <= lower + EPSILON * max(1.0, abs(lower)) or scale < SHORTEST:
+        if upper <= lower + EPSILON * max(unit, abs(lower)) or scale < SHORTEST:
             break
+        steps += 20 * (n + 1) * (n + 1) + dual.used[0] + violated * (n + 1)
+        if steps > STEPS:
+            steps = 0
+            if expired():
+                break
         # --- Polyak's step
         if violated > 0 and exact > lower:
             step = scale * (exact - lower) / violated
@@ -432,8 +439,12 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state):  # type
     return upper, lower, wanted[:0]
 
 
-def descend(dual: Dual, iterations: int, single_root: bool, lower: float, state: Floats) -> tuple[float, float, Ints]:
+def descend(
+    dual: Dual, iterations: int, single_root: bool, lower: float, state: Floats, unit: float = 1.0
+) -> tuple[float, float, Ints]:
     """Minimise D until a tree's score meets it, steps become short, or scores are wanted.
+
+    It ends before its time if :func:`~solvers.patience.expired` says so.
 
     Parameters
     ----------
@@ -446,6 +457,8 @@ def descend(dual: Dual, iterations: int, single_root: bool, lower: float, state:
     state
         Best bound so far, length of the steps, iterations since the last progress, iterations in all, and parts scored
         inside: shape (5,), +inf, 1, 0, 0, 0 at the start.
+    unit
+        Typical size of a score: what tolerances are relative to.
 
     Returns
     -------
@@ -453,20 +466,20 @@ def descend(dual: Dual, iterations: int, single_root: bool, lower: float, state:
         The best bound, the best tree's score (-inf both if there is no tree), and parts (g, p, c) to be given to
         :func:`supply` before the descent can go on, shape (parts, 3).
     """
-    found: tuple[float, float, Ints] = _descend(dual, _NO_SOURCE, False, iterations, single_root, lower, state)
+    found: tuple[float, float, Ints] = _descend(dual, _NO_SOURCE, False, iterations, single_root, lower, state, unit)
     return found
 
 
 @njit(cache=True)
 def descend_lazily(
-    arcs: Floats, source: Source, iterations: int, single_root: bool
+    arcs: Floats, source: Source, iterations: int, single_root: bool, unit: float
 ) -> tuple[float, float, Dual, Floats]:
     """The whole descent, with scores and bounds looked up as they are wanted.
 
     Parameters
     ----------
-    arcs
-        As for :func:`start`.
+    arcs, unit
+        As for :func:`start` and :func:`descend`.
 
     Returns
     -------
@@ -477,5 +490,5 @@ def descend_lazily(
     dual = _start(arcs, loose_bounds(source.codes, source.tokens), entering, False)
     state = np.zeros(5)
     state[0], state[1] = np.inf, 1.0
-    upper, lower, _ = _descend(dual, source, True, iterations, single_root, -np.inf, state)
+    upper, lower, _ = _descend(dual, source, True, iterations, single_root, -np.inf, state, unit)
     return upper, lower, dual, state

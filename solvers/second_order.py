@@ -23,16 +23,20 @@ from numpy.typing import NDArray
 from solvers.arc_prices import Bounds, price_arcs
 from solvers.automata_dual import EPSILON, best_tree, relax
 from solvers.head_automata import optimistic
+from solvers.patience import expired
 from solvers.tree_parts import Parts, automata_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+_MANY = 100
+"""Candidate arcs whose parts may take a while to score."""
+
 
 @njit(cache=True)
 def restricted(
-    arcs: Floats, candidates: Mask, parts: Parts, iterations: int, single_root: bool
+    arcs: Floats, candidates: Mask, parts: Parts, iterations: int, single_root: bool, unit: float
 ) -> tuple[Ints, float, float]:
     """The best tree of candidate arcs as far as a number of iterations finds it: its heads, its score, a bound."""
     n = arcs.shape[0] - 1
@@ -40,7 +44,7 @@ def restricted(
     alive = np.ones(a.heads.shape[0], dtype=np.bool_)
     heads = np.full(n + 1, -1)
     leaving, entering = optimistic(a, alive), np.zeros(a.heads.shape[0])
-    upper, lower, _ = relax(a, alive, leaving, entering, -np.inf, heads, iterations, single_root, True)
+    upper, lower, _ = relax(a, alive, leaving, entering, -np.inf, heads, iterations, single_root, True, unit)
     return heads, lower, max(upper, lower)
 
 
@@ -75,6 +79,7 @@ def search(
     width: int,
     iterations: int,
     rounds: int,
+    unit: float,
 ) -> tuple[Ints, float, float, Mask, Ints]:
     """The best tree, and a bound that usually proves it.
 
@@ -90,13 +95,15 @@ def search(
         Of the Lagrangian, each time.
     rounds
         At most so often are arcs added.
+    unit
+        Typical size of a score: what tolerances are relative to.
 
     Returns
     -------
     tuple[Ints, float, float, Mask, Ints]
         Heads, shape (n + 1,); the score; an upper bound on all trees (the tree is proved optimal if that is no more
         than the score); the arcs that a better tree can have; and counts: candidate arcs, rounds, iterations.
-        The score is -inf if there is no tree at all.
+        The score is -inf if there is no tree at all, or no time to find one: the bound is -inf only if there is none.
     """
     n = arcs.shape[0] - 1
     counts = np.zeros(3, dtype=np.int64)
@@ -113,6 +120,8 @@ def search(
     for _ in range(rounds):
         a = automata_of(candidates, arcs, parts)
         total = a.heads.shape[0]
+        if total > _MANY and expired():
+            break
         alive = np.ones(total, dtype=np.bool_)
         leaving, entering = optimistic(a, alive), np.zeros(total)
         for e in range(total):
@@ -120,9 +129,11 @@ def search(
             if known[h, m]:
                 leaving[e], entering[e] = costs[h, m], pays[h, m]
         # Without fixing: arcs that it deletes would have to be priced with the others.
-        _, lower, taken = relax(a, alive, leaving, entering, lower, best, iterations, single_root, False)
+        _, lower, taken = relax(a, alive, leaving, entering, lower, best, iterations, single_root, False, unit)
         counts[0], counts[1], counts[2] = total, counts[1] + 1, counts[2] + taken
-        bound, short, costs, pays = price_arcs(a, leaving, entering, arcs, bounds, parts, single_root, lower)
+        bound, short, costs, pays = price_arcs(a, leaving, entering, arcs, bounds, parts, single_root, lower, unit)
+        if bound == np.inf or (total > _MANY and expired()):
+            break
         added = 0
         for h in range(n + 1):
             for m in range(1, n + 1):
@@ -132,8 +143,11 @@ def search(
                 known[h, m] = candidates[h, m]
         if added == 0:  # no better tree has an arc that is not a candidate: what is left is a matter of candidates
             upper = bound
-            if upper > lower + EPSILON:
-                upper, lower, taken = relax(a, alive, leaving, entering, lower, best, 4 * iterations, single_root, True)
+            if upper > lower + EPSILON * unit:
+                again, lower, taken = relax(
+                    a, alive, leaving, entering, lower, best, 4 * iterations, single_root, True, unit
+                )
+                upper = min(upper, max(again, lower))
                 counts[2] += taken
             allowed = np.zeros((n + 1, n + 1), dtype=np.bool_)
             for e in range(total):

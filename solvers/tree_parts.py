@@ -11,10 +11,15 @@ from numpy.typing import NDArray
 from solvers.arrays import as_floats, as_integer
 from solvers.factored_scores import RELATIONS, Codes, Table, empty_table, score_row, score_triple
 from solvers.head_automata import Automata, lay_out
+from solvers.patience import STEPS, expired
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+
+WORK = 100
+"""Elementary steps of scoring a part, about."""
 
 
 class Parts(NamedTuple):
@@ -148,7 +153,10 @@ def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def automata_of(candidates: Mask, arcs: Floats, parts: Parts) -> Automata:
-    """The automata of candidate arcs, with the scores of all parts that they can form."""
+    """The automata of candidate arcs, with the scores of all parts that they can form.
+
+    Some are missing if it had to end before its time: ask :func:`~solvers.patience.expired` after it.
+    """
     a = lay_out(candidates, arcs)
     n = candidates.shape[0] - 1
     wanted, row = np.zeros(n + 1, dtype=np.bool_), np.empty(n + 1)
@@ -156,8 +164,14 @@ def automata_of(candidates: Mask, arcs: Floats, parts: Parts) -> Automata:
     grandparents, siblings = a.grandparents, a.siblings
     grandparent_values, grandparent_known = parts.grandparent_values, parts.grandparent_known
     sibling_values, sibling_known = parts.sibling_values, parts.sibling_known
+    steps = 0
     for p in range(n + 1):
         start, stop = outgoing[p], outgoing[p + 1]
+        steps += WORK * (stop - start) * (incoming[p + 1] - incoming[p] + stop - start)
+        if steps > STEPS:
+            steps = 0
+            if expired():
+                return a
         position = a.grandparent_at[p]
         for k in range(start, stop):
             c = modifiers[order[k]]

@@ -35,5 +35,5 @@ class NarrowDecoder:
         candidates = narrowed(arcs, self.width)
         candidates[right[1:], np.arange(1, len(right))] = True
         parts = lazy_parts(encoded.codes, weights.grandparents, weights.siblings)
-        heads, _, _ = restricted(arcs, candidates, parts, self.iterations, weights.single_root)
+        heads, _, _ = restricted(arcs, candidates, parts, self.iterations, weights.single_root, 1.0)
         return heads

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -238,19 +238,41 @@ def random(
 
 def from_scores(scores: PartScores, *, siblings: bool = True, single_root: bool = False, name: str = "") -> Instance:
     """All scores of a lazy scorer in arrays: n³ of either kind."""
+    found = dense_scores(scores, siblings=siblings, single_root=single_root, name=name)
+    assert found is not None
+    return found
+
+
+def dense_scores(
+    scores: PartScores,
+    *,
+    siblings: bool = True,
+    single_root: bool = False,
+    name: str = "",
+    expired: Callable[[], bool] = lambda: False,
+) -> Instance | None:
+    """As :func:`from_scores`; None if ``expired`` says that time is up."""
     size = len(scores) + 1
-    triples = np.array(list(np.ndindex(size, size, size)))
-    i, j, k = triples.T
-    grandparents = np.zeros((size,) * 3)
-    real = (j > 0) & (k > 0) & (i != j) & (j != k) & (i != k)
-    grandparents[tuple(triples[real].T)] = scores.grandparents(triples[real])
-    consecutive = np.zeros((size,) * 3)
-    if siblings:
-        # h, s, m: s and m on one side of h, s nearer; s = h, or m = h, but not both.
-        between = ((i < j) & (j < k)) | ((i > j) & (j > k) & (k > 0))
-        real = between | ((i == j) & (k != i) & (k > 0)) | ((k == i) & (j != i) & (j > 0))
-        consecutive[tuple(triples[real].T)] = scores.siblings(triples[real])
+    vertices = np.arange(size)
+    grandparents, consecutive = np.zeros((2, size, size, size))
+    for i in range(size):  # of each grandparent or head
+        j, k = np.meshgrid(vertices, vertices, indexing="ij")
+        real = (j > 0) & (k > 0) & (i != j) & (j != k) & (i != k)
+        _fill(grandparents[i], real, i, scores.grandparents)
+        if siblings:
+            # h, s, m: s and m on one side of h, s nearer; s = h, or m = h, but not both.
+            between = ((i < j) & (j < k)) | ((i > j) & (j > k) & (k > 0))
+            real = between | ((i == j) & (k != i) & (k > 0)) | ((k == i) & (j != i) & (j > 0))
+            _fill(consecutive[i], real, i, scores.siblings)
+        if expired():
+            return None
     return Instance(np.array(scores.arcs), grandparents, consecutive if siblings else None, single_root, name)
+
+
+def _fill(table: Floats, real: Mask, first: int, find: Callable[[Ints], Floats]) -> None:
+    """Put the scores of the parts that begin with a vertex into their table."""
+    second, third = np.nonzero(real)
+    table[second, third] = find(np.stack([np.full(len(second), first), second, third], axis=1))
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

@@ -13,18 +13,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Sense, Solution, Termination
+from colgen import Column, InputError, Sense, Solution, Termination
 from colgen.branching import Decision
+from colgen.errors import InfeasibleAnswerError
 from colgen.run import Run
 from colgen.stop import AnyOf, StopRule
 from colgen.tree import Evaluation, Node, Relaxation, branch_and_bound
 from problems.dependency.scorer import SentenceScorer
-from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.instance import Instance, PartScores, as_heads, from_scores
+from problems.dependency.sentence import Heads, check_tree
+from problems.grandparent_parsing.instance import Instance, PartScores, as_heads, dense_scores, tree_objective
+from problems.grandparent_parsing.standard import StandardScores, is_single_root, standard_scores
 from solvers.arc_prices import Bounds
 from solvers.automata_dual import relax
 from solvers.factored_scores import score_ends
 from solvers.head_automata import Automata, optimistic
+from solvers.patience import watching
 from solvers.second_order import search
 from solvers.tree_parts import Parts, automata_of, given_parts, lazy_parts
 
@@ -37,6 +40,9 @@ WIDTH = 2
 
 ITERATIONS = 100
 """Of the Lagrangian before branching, for each set of candidate arcs."""
+
+MET = 1e-9
+"""A bound so near to a tree's score, relative to the larger of it and the unit of the scores, meets it."""
 
 ROUNDS = 20
 """At most so often are arcs priced and added."""
@@ -96,46 +102,78 @@ def parse(
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
     stop
-        Stop rules for branch and bound, which few sentences need.
+        Stop rules.  A time limit holds for everything, from the first line on; the others are for branch and bound,
+        which few sentences need.
+
+    Raises
+    ------
+    InfeasibleAnswerError
+        If the tree found is none, or is not worth what was claimed: a mistake of this project's.
     """
-    if single_root is None:
-        single_root = _single_root(scores)
-    parts, arcs, bounds = _prepared(scores)
-    heads, score, bound, allowed, counts = search(arcs, bounds, parts, single_root, WIDTH, ITERATIONS, ROUNDS)
-    termination, nodes = Termination.OPTIMAL, 0
+    run = Run(Sense.MAXIMIZE, AnyOf(*((stop,) if callable(stop) else stop)))
+    with watching(lambda: run.expired):
+        return _parse(scores, is_single_root(scores) if single_root is None else single_root, run)
+
+
+def _parse(scores: PartScores, single_root: bool, run: Run) -> Parse:
+    standard = standard_scores(scores, single_root=single_root)
+    if not isinstance(scores, Instance | SentenceScorer):
+        dense = dense_scores(scores, single_root=single_root, expired=lambda: run.expired)
+        if dense is None:
+            return _unfinished(standard)
+        standard = standard_scores(dense, single_root=single_root)
+    parts, bounds = _prepared(standard)
+    arcs, unit = standard.arcs, standard.unit
+    heads, score, bound, allowed, counts = search(arcs, bounds, parts, single_root, WIDTH, ITERATIONS, ROUNDS, unit)
+    scored = int(parts.scored[0]), int(parts.scored[1])
     if score == -math.inf:
-        termination = Termination.INFEASIBLE
-    elif bound > score + _tolerance(score):
-        heads, score, bound, termination, nodes = _branch(arcs, allowed, parts, single_root, heads, score, stop)
+        if bound > -math.inf:
+            return _unfinished(standard)
+        return Parse(None, -math.inf, -math.inf, Termination.INFEASIBLE, 0, scored, *counts.tolist())
+    termination, nodes = Termination.OPTIMAL, 0
+    if bound > score + MET * max(unit, abs(score)):
+        heads, score, bound, termination, nodes = _branch(standard, allowed, parts, heads, score, bound, run)
+    found = as_heads(heads)
+    worth = _checked(scores, standard, found, score)
+    if termination is Termination.OPTIMAL:
+        bound = worth
     else:
-        bound = score
-    return Parse(
-        as_heads(heads) if score > -math.inf else None,
-        float(score),
-        float(bound),
-        termination,
-        nodes,
-        (int(parts.scored[0]), int(parts.scored[1])),
-        *counts.tolist(),
-    )
+        bound = max(min(bound, standard.bound) + standard.constant, worth)
+    return Parse(found, worth, bound, termination, nodes, scored, *counts.tolist())
 
 
-def _single_root(scores: PartScores) -> bool:
-    if isinstance(scores, SentenceScorer):
-        return scores.weights.single_root
-    return bool(getattr(scores, "single_root", False))
+def _unfinished(standard: StandardScores) -> Parse:
+    """The first tree, and what bounds of single arcs prove, where there was no time for more."""
+    heads = standard.first_tree
+    if heads is None:
+        return Parse(None, -math.inf, -math.inf, Termination.INFEASIBLE, 0, (0, 0), 0, 0, 0)
+    worth = tree_objective(standard.given, heads)
+    bound = max(standard.bound + standard.constant, worth)
+    return Parse(heads, worth, bound, Termination.TIME_LIMIT, 0, (0, 0), 0, 0, 0)
 
 
-def _tolerance(score: float) -> float:
-    return 1e-9 * max(1.0, abs(score))
+def _checked(scores: PartScores, standard: StandardScores, heads: Heads, claimed: float) -> float:
+    """A tree's score, recomputed from the user's scores, after checking that it is a tree and worth what is claimed."""
+    try:
+        check_tree(heads, len(scores), single_root=standard.single_root)
+    except InputError as error:
+        raise InfeasibleAnswerError(f"the parser found something that is no tree: {error}") from error
+    worth = tree_objective(scores, heads)
+    here = worth - standard.constant if standard.floor == -math.inf else tree_objective(standard, heads)
+    if not abs(here - claimed) <= standard.slack(claimed):
+        raise InfeasibleAnswerError(
+            f"the parser found a tree and claims {claimed:.10g} for it, but its parts sum up to {here:.10g}"
+        )
+    return worth
 
 
-def _prepared(scores: PartScores) -> tuple[Parts, Floats, Bounds]:
-    """Parts, arc scores, and upper bounds on the parts that an arc closes."""
+def _prepared(standard: StandardScores) -> tuple[Parts, Bounds]:
+    """Parts, and upper bounds on the parts that an arc closes."""
+    scores = standard.given
     size = len(scores) + 1
     grandparents, siblings, last = np.zeros((3, size, size))
     if isinstance(scores, SentenceScorer):
-        weights, codes, arcs = scores.weights, scores.encoded.codes, scores.arcs
+        weights, codes = scores.weights, scores.encoded.codes
         if "grandparents" in weights.parts:
             grandparents = scores.parent_child_bounds.copy()
         if "siblings" in weights.parts:
@@ -145,17 +183,18 @@ def _prepared(scores: PartScores) -> tuple[Parts, Floats, Bounds]:
         pairs = weights.bounds["parent_child"], weights.bounds["head_modifier"]
         parts = lazy_parts(codes, weights.grandparents, weights.siblings, *pairs, grandparents)
     else:
-        instance = scores if isinstance(scores, Instance) else from_scores(scores)
-        parts, arcs = (
-            given_parts(size, instance.grandparent_scores, instance.sibling_scores),
-            instance.arc_scores.copy(),
-        )
-        grandparents, siblings = instance.parent_child_bounds.copy(), instance.head_modifier_bounds.copy()
-        if instance.sibling_scores is not None:
+        assert isinstance(scores, Instance)
+        tables = [
+            None if table is None else standard.raised(table)
+            for table in (scores.grandparent_scores, scores.sibling_scores)
+        ]
+        parts = given_parts(size, tables[0], tables[1])
+        grandparents, siblings = standard.parent_child_bounds.copy(), standard.head_modifier_bounds.copy()
+        if tables[1] is not None:
             vertices = np.arange(size)
-            last = np.ascontiguousarray(instance.sibling_scores[vertices, :, vertices])
+            last = np.ascontiguousarray(tables[1][vertices, :, vertices])
     grandparents[0] = 0.0  # what hangs from the root has no grandparent
-    return parts, arcs, Bounds(grandparents, siblings, last, np.zeros((size, size), dtype=np.bool_))
+    return parts, Bounds(grandparents, siblings, last, np.zeros((size, size), dtype=np.bool_))
 
 
 # --- branch and bound ------------------------------------------------------------------------------------------------
@@ -170,11 +209,15 @@ class ArcDecision(Decision):
 
 
 class AutomataRelaxation(Relaxation):
-    """Bounds a node by the Lagrangian of the head automata; branches on an arc that its problems disagree about."""
+    """Bounds a node by the Lagrangian of the head automata; branches on an arc that its problems disagree about.
 
-    def __init__(self, automata: Automata, single_root: bool, run: Run, heads: Ints, score: float) -> None:
+    The run sees scores in units, so that its tolerances are relative to these.
+    """
+
+    def __init__(self, automata: Automata, single_root: bool, unit: float, run: Run, heads: Ints, score: float) -> None:
         self.automata = automata
         self.single_root = single_root
+        self.unit = unit
         self.run = run
         self.heads = heads
         self.score = score
@@ -194,11 +237,13 @@ class AutomataRelaxation(Relaxation):
             else:
                 alive[decision.arc] = False
         heads = self.heads.copy()
-        bound, score, _ = relax(a, alive, leaving, entering, self.score, heads, NODE_ITERATIONS, self.single_root, True)
+        bound, score, _ = relax(
+            a, alive, leaving, entering, self.score, heads, NODE_ITERATIONS, self.single_root, True, self.unit
+        )
         if score > self.score:
             self.heads, self.score = heads, score
-            self.run.offer(_solution(heads, score), None, "head automata")
-        bound = max(bound, score)
+            self.run.offer(_solution(heads, score / self.unit), None, "head automata")
+        bound = max(bound, score) / self.unit
         if self.run.prunes(bound):
             return Evaluation(bound, "proved")
         return Evaluation(
@@ -225,26 +270,18 @@ def _solution(heads: Ints, score: float) -> Solution:
 
 
 def _branch(
-    arcs: Floats,
-    allowed: Mask,
-    parts: Parts,
-    single_root: bool,
-    heads: Ints,
-    score: float,
-    stop: StopRule | Sequence[StopRule],
+    standard: StandardScores, allowed: Mask, parts: Parts, heads: Ints, score: float, bound: float, run: Run
 ) -> tuple[Ints, float, float, Termination, int]:
     """Branch and bound over the arcs that a better tree can have; the incumbent may have others."""
-    run = Run(Sense.MAXIMIZE, AnyOf(*((stop,) if callable(stop) else stop)))
-    run.offer(_solution(heads, score), None, "head automata")
+    unit = standard.unit
     candidates = allowed.copy()
     candidates[heads[1:], np.arange(1, len(heads))] = True
-    automata = automata_of(candidates, arcs, parts)
-    relaxation = AutomataRelaxation(automata, single_root, run, heads, score)
+    automata = automata_of(candidates, standard.arcs, parts)
+    if run.expired:
+        return heads, score, bound, Termination.TIME_LIMIT, 0
+    run.offer(_solution(heads, score / unit), None, "head automata")
+    run.prove(bound / unit)
+    relaxation = AutomataRelaxation(automata, standard.single_root, unit, run, heads, score)
     outcome = branch_and_bound(relaxation, run)
-    return (
-        relaxation.heads,
-        relaxation.score,
-        max(outcome.bound, relaxation.score),
-        outcome.termination,
-        len(outcome.nodes),
-    )
+    bound = max(min(bound, outcome.bound * unit), relaxation.score)
+    return relaxation.heads, relaxation.score, bound, outcome.termination, len(outcome.nodes)

@@ -68,7 +68,7 @@ def test_bounds_hold(seed, iterations, single_root, fix):
     alive = np.ones(len(automata.heads), dtype=np.bool_)
     leaving, entering = optimistic(automata, alive), np.zeros(len(alive))
     best = np.full(n + 1, -1)
-    upper, lower, taken = relax(automata, alive, leaving, entering, -np.inf, best, iterations, single_root, fix)
+    upper, lower, taken = relax(automata, alive, leaving, entering, -np.inf, best, iterations, single_root, fix, 1.0)
     all_trees = [heads for heads in trees(n) if not single_root or (heads == 0).sum() == 1]
     values = [worth(*given, heads) for heads in all_trees]
     assert 1 <= taken <= iterations
@@ -95,7 +95,7 @@ def test_no_tree():
     candidates[1, 2] = candidates[2, 1] = True
     automata = lay_out(candidates, np.zeros((3, 3)))
     alive = np.ones(2, dtype=np.bool_)
-    found = relax(automata, alive, np.zeros(2), np.zeros(2), -np.inf, np.full(3, -1), 10, False, True)
+    found = relax(automata, alive, np.zeros(2), np.zeros(2), -np.inf, np.full(3, -1), 10, False, True, 1.0)
     assert found[:2] == (-np.inf, -np.inf)
 
 
@@ -105,7 +105,7 @@ def test_price_of_a_single_root(seed):
     n = 6
     weights = checked(rng.normal(size=(n + 1, n + 1)) + np.where(np.arange(n + 1) == 0, 1.5, 0.0)[:, None])
     heads, value = arborescence(weights, single_root=True)
-    price = root_price(weights, heads)
+    price = root_price(weights, heads, 1.0)
     charged = weights.copy()
     charged[0] -= price
     # The dual solution of the problem with that price proves the tree with one root.

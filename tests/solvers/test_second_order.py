@@ -17,7 +17,7 @@ def test_search_is_right_about_what_it_proves(seed, strength):
     grandparents, siblings = strength * grandparents, strength * siblings
     best = max(worth(arcs, grandparents, siblings, heads) for heads in trees(n))
     parts = given_parts(n + 1, grandparents, siblings)
-    heads, score, upper, allowed, counts = search(arcs, bounds_of(grandparents, siblings), parts, False, 1, 30, 20)
+    heads, score, upper, allowed, counts = search(arcs, bounds_of(grandparents, siblings), parts, False, 1, 30, 20, 1.0)
     assert score == pytest.approx(worth(arcs, grandparents, siblings, heads))
     assert score <= best + 1e-9 <= upper + 2e-9
     assert counts[0] >= n

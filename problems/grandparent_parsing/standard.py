@@ -1,0 +1,251 @@
+"""Scores as the parsers work on them: of the user's, only what can make a difference between trees.
+
+Each token has one head, so that a number added to all arcs into it changes no comparison, but buries what does in the
+rounding errors of sums: it is taken away.  And a score so low that no best tree can have the part says nothing but
+that, yet would be what tolerances are relative to: it is raised to where it still says so.
+
+What is left has a *unit*, a power of two, which is what tolerances are relative to: multiplying all scores by a power
+of two changes no decision of any kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from problems.dependency.scorer import SentenceScorer, Weights
+from problems.dependency.sentence import Heads
+from problems.grandparent_parsing.instance import Floats, Instance, PartScores, as_heads, tree_objective
+from solvers.arborescence import arborescence
+from solvers.margin_updates import tree_triples
+from solvers.second_order import restricted
+from solvers.tree_parts import given_parts
+
+_MISTAKE = 1e-6
+"""Two scores that should be equal and differ by more than this, relative to their size, are a mistake."""
+
+_ROUNDING = 1e-12
+"""What rounding may leave of numbers that are taken away, relative to them."""
+
+_TRIES = 4
+"""So often is a better tree looked for, to raise what is too low further."""
+
+_ITERATIONS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class StandardScores:
+    """Scores of a sentence's parts without what all trees have in common; see :func:`standard_scores`.
+
+    Attributes
+    ----------
+    given
+        The user's scores.
+    shifts
+        What was taken away from the arcs into each vertex, shape (n + 1,).
+    arcs
+        What is left of the arcs' scores, by head and modifier.
+    floor
+        Scores below this are raised to it; -inf where there is no need.
+    unit
+        Size of a score, a power of two.
+    single_root
+        Whether exactly one token must hang from the root.
+    """
+
+    given: PartScores
+    shifts: Floats
+    arcs: Floats
+    floor: float
+    unit: float
+    single_root: bool
+
+    def __len__(self) -> int:
+        """The number of tokens."""
+        return len(self.given)
+
+    @cached_property
+    def constant(self) -> float:
+        """What every tree scores on top of what is left."""
+        return math.fsum(self.shifts.tolist())
+
+    def slack(self, score: float) -> float:
+        """By so much may what is left of a tree's score differ from what it should be, by rounding alone."""
+        return _MISTAKE * max(self.unit, abs(score)) + _ROUNDING * float(np.abs(self.shifts).sum())
+
+    def raised(self, scores: Floats) -> Floats:
+        """Scores of parts, those that are too low raised."""
+        return scores if self.floor == -math.inf else np.maximum(scores, self.floor)
+
+    def grandparents(self, triples: ArrayLike) -> Floats:
+        """Scores of (grandparent, parent, child), shape (parts, 3)."""
+        return self.raised(self.given.grandparents(triples))
+
+    def siblings(self, triples: ArrayLike) -> Floats:
+        """Scores of (head, sibling, modifier), shape (parts, 3)."""
+        return self.raised(self.given.siblings(triples))
+
+    @property
+    def parent_child_bounds(self) -> Floats:
+        """No grandparent part scores more, by parent and child."""
+        return self.raised(self.given.parent_child_bounds)
+
+    @property
+    def grandparent_parent_bounds(self) -> Floats:
+        """No grandparent part scores more, by grandparent and parent."""
+        return self.raised(self.given.grandparent_parent_bounds)
+
+    @property
+    def head_modifier_bounds(self) -> Floats:
+        """No sibling part scores more, by head and modifier."""
+        return self.raised(self.given.head_modifier_bounds)
+
+    @property
+    def head_sibling_bounds(self) -> Floats:
+        """No sibling part scores more, by head and sibling."""
+        return self.raised(self.given.head_sibling_bounds)
+
+    @cached_property
+    def first_tree(self) -> Heads | None:
+        """The best tree by the arcs' scores and bounds on their parts; None if there is no tree."""
+        found = arborescence(self.by_arc, single_root=self.single_root)
+        return None if found is None else as_heads(found[0])
+
+    @cached_property
+    def by_arc(self) -> Floats:
+        """The most that an arc can bring, with the parts that it closes."""
+        most = self.arcs + self.head_modifier_bounds + np.maximum(self.head_sibling_bounds, 0.0)
+        most[1:] += self.parent_child_bounds[1:]
+        return most
+
+    @property
+    def bound(self) -> float:
+        """No tree has more than the best head of each token, with the best parts."""
+        return float(self.by_arc[:, 1:].max(axis=0).sum())
+
+
+def is_single_root(scores: PartScores) -> bool:
+    """Whether the scores say that exactly one token must hang from the root."""
+    return bool(getattr(getattr(scores, "weights", scores), "single_root", False))
+
+
+def standard_scores(scores: PartScores, *, single_root: bool | None = None) -> StandardScores:
+    """Scores without what all trees have in common, nor lower than what rules a part out.
+
+    Parameters
+    ----------
+    single_root
+        Whether exactly one token must hang from the root; by default what the scores say.
+    """
+    if single_root is None:
+        single_root = is_single_root(scores)
+    arcs = scores.arcs
+    shifts = arcs.max(axis=0)
+    shifts[np.isinf(shifts)] = 0.0
+    arcs = arcs - shifts
+    found = StandardScores(scores, shifts, arcs, -math.inf, _unit(scores, arcs, -math.inf), single_root)
+    lowest = _lowest(scores, arcs)
+    if lowest > -_FAR * found.unit and isinstance(scores, SentenceScorer):
+        return found  # a trained model's
+    for _ in range(_TRIES):
+        floor = _floor(found)
+        if not floor > max(found.floor, lowest):
+            return found
+        raised = np.where(arcs > -np.inf, np.maximum(arcs, floor), -np.inf)
+        found = StandardScores(scores, shifts, raised, floor, _unit(scores, arcs, floor), single_root)
+    return found
+
+
+_FAR = 2.0**16
+"""A score so many times lower than others may be there to rule a part out."""
+
+_SAMPLE = 4096
+"""So many scores say what others are like."""
+
+
+def _floor(scores: StandardScores) -> float:
+    """A score so low that no tree with such a part is as good as some tree that is known; -inf if there is no tree.
+
+    With M_m the most that any arc into m can bring with its parts, no tree has more than Σ M.  One with a part of score
+    s has no more than Σ M + A + s, where A is by how much an arc without one of its parts, all of them counted by their
+    bounds, exceeds M_m.
+    """
+    if scores.first_tree is None:
+        return -math.inf
+    arcs, most = scores.arcs, scores.by_arc
+    tops = most[:, 1:].max(axis=0)
+    excess = 0.0
+    for part in (np.where(arcs > -np.inf, arcs, 0.0), scores.head_modifier_bounds, scores.parent_child_bounds):
+        over = np.where(arcs[:, 1:] > -np.inf, (most - part)[:, 1:] - tops, 0.0)
+        excess = max(excess, float(over.max()))
+    room = float(tops.sum()) - _worth_of_a_good_tree(scores, scores.first_tree)
+    margin = room + excess
+    if not margin > 0.0:  # all trees that matter are worth the same: any margin will do
+        margin = scores.unit
+    return -(room + excess) - margin
+
+
+def _worth_of_a_good_tree(scores: StandardScores, first: Heads) -> float:
+    """What the first tree is worth; or a better one, where single parts are all that is wrong with the first."""
+    worth, given = tree_objective(scores, first), scores.given
+    if not isinstance(given, Instance):
+        return worth
+    vertices = np.array([-1, *first], dtype=np.int64)
+    parts = [scores.grandparents(tree_triples(vertices, 0)), scores.siblings(tree_triples(vertices, 1))]
+    parts.append(scores.arcs[vertices[1:], np.arange(1, len(vertices))])
+    if -min(float(part.min(initial=0.0)) for part in parts) <= _FAR * _small(given, scores.arcs):
+        return worth
+    dense = given_parts(len(given) + 1, given.grandparent_scores, given.sibling_scores)
+    heads, _, _ = restricted(scores.arcs, scores.arcs > -np.inf, dense, _ITERATIONS, scores.single_root, scores.unit)
+    return max(worth, tree_objective(scores, as_heads(heads))) if heads[1:].min() >= 0 else worth
+
+
+def _small(scores: Instance, arcs: Floats) -> float:
+    """A score that is among the smaller ones, whatever a few, or most, rule out."""
+    tables = [table for table in (arcs, scores.grandparent_scores, scores.sibling_scores) if table is not None]
+    sample = np.abs(np.concatenate([table.ravel()[:: max(1, table.size // _SAMPLE)] for table in tables]))
+    sample = sample[(sample > 0.0) & (sample < np.inf)]
+    return float(np.quantile(sample, 0.1)) if len(sample) else 0.0
+
+
+def _lowest(scores: PartScores, arcs: Floats) -> float:
+    """The lowest score of an arc or a part, as far as that is known."""
+    least = float(arcs.min(initial=0.0, where=arcs > -np.inf))
+    if isinstance(scores, SentenceScorer):
+        return least
+    if not isinstance(scores, Instance):
+        return -math.inf
+    tables = (scores.grandparent_scores, scores.sibling_scores)
+    return min(least, *(float(table.min()) for table in tables if table is not None), 0.0)
+
+
+def _unit(scores: PartScores, arcs: Floats, floor: float) -> float:
+    """The power of two next below the largest score that is not too low."""
+    tables: list[Floats | None] = [arcs]
+    if isinstance(scores, SentenceScorer):
+        largest = _largest_weight(scores.weights)
+    elif isinstance(scores, Instance):
+        largest = 0.0
+        tables += [scores.grandparent_scores, scores.sibling_scores]
+    else:
+        largest = 0.0
+        tables += [scores.parent_child_bounds, scores.head_modifier_bounds, scores.head_sibling_bounds]
+    for table in tables:
+        if table is not None:
+            here = np.abs(table)
+            largest = max(largest, float(here.max(initial=0.0, where=np.isfinite(here) & (table > floor))))
+    return math.ldexp(1.0, max(math.frexp(largest)[1] - 1, -1000)) if largest > 0.0 else 1.0
+
+
+def _largest_weight(weights: Weights) -> float:
+    """Of a model's tables: computed once and kept with it, as its bounds are."""
+    kept = vars(weights)
+    if "largest_weight" not in kept:
+        tables = (weights.grandparents, weights.siblings)
+        kept["largest_weight"] = max(float(np.abs(table.values[table.keys >= 0]).max(initial=0.0)) for table in tables)
+    found: float = kept["largest_weight"]
+    return found
