@@ -273,7 +273,14 @@ def solve(
             run = Run(proof.sense, rule, problem.objective_step, None, budget, check, problem.scale or 0.0)
             if run.offer(proof.solution, None, f"{type(problem).__name__}.initial_proof") and run.is_checked:
                 return _proved(problem, proof, run, relaxation)
-        master = problem.restricted_master() if problem.sense is None else None
+        if proof is not None and budget.expired:  # nothing is built for a run that is over
+            return _cut_short(problem, proof, Run(proof.sense, rule, None, None, budget, check), relaxation)
+        try:
+            master = problem.restricted_master() if problem.sense is None else None
+        except OutOfBudget:
+            if proof is None:
+                raise
+            return _cut_short(problem, proof, Run(proof.sense, rule, None, None, budget, check), relaxation)
         sense = problem.sense if master is None else master.sense
         assert sense is not None
         with listening(progress, sense) as listener:
@@ -395,6 +402,29 @@ def _proved(problem: Problem, proof: Proof, run: Run, relaxation: bool) -> Resul
         rows_generated=0,
         seconds=_seconds(run),
         certificate=proof.certificate,
+    )
+
+
+def _cut_short(problem: Problem, proof: Proof, run: Run, relaxation: bool) -> Result:
+    """The result of a run whose budget was spent before there was a master."""
+    run.offer(proof.solution, None, f"{type(problem).__name__}.initial_proof")
+    run.prove(proof.bound)
+    solution = run.incumbent
+    assert solution is not None
+    return Result(
+        sense=proof.sense,
+        termination=run.budget.reason or Termination.TIME_LIMIT,
+        objective=proof.sense.hopeless if relaxation else solution.objective,
+        dual_bound=run.global_bound,
+        solution=None if relaxation else solution,
+        answer=None if relaxation else problem.answer(solution),
+        relaxation=None,
+        root_bound=proof.bound,
+        iterations=(),
+        nodes=(),
+        columns_generated=0,
+        rows_generated=0,
+        seconds=_seconds(run),
     )
 
 

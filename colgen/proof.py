@@ -8,7 +8,7 @@ from colgen.errors import InvalidBoundError
 from colgen.result import Certificate
 from colgen.sense import Sense
 from colgen.solution import Solution
-from colgen.tolerances import TOLERANCES, size
+from colgen.tolerances import ROUNDING, TOLERANCES, size
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Proof:
         No solution of the relaxation is better.
     scale
         What differences of objectives are relative to, as :attr:`Problem.scale`; their own size if it is 0.
+    offset
+        A part that all objectives share and that they are not relative to, which hides nothing.
     certificate
         Dual values that prove the bound, if there are any by the names of rows.
     """
@@ -33,6 +35,7 @@ class Proof:
     bound: float
     certificate: Certificate | None = None
     scale: float = 0.0
+    offset: float = 0.0
 
     def __post_init__(self) -> None:
         objective = self.solution.objective
@@ -43,4 +46,5 @@ class Proof:
     def is_closed(self) -> bool:
         """Whether the bound meets the answer's objective, which is then the optimum of the relaxation as well."""
         objective = self.solution.objective
-        return not self.sense.is_better(self.bound, objective, TOLERANCES.pruning * size(self.scale, objective))
+        tolerance = TOLERANCES.pruning * size(self.scale, objective - self.offset) + ROUNDING * abs(self.offset)
+        return not self.sense.is_better(self.bound, objective, tolerance)

@@ -48,6 +48,9 @@ class Tolerances:
 
 TOLERANCES = Tolerances()
 
+ROUNDING = 2.0**-50
+"""Relative rounding error of a sum of a few numbers."""
+
 
 def size(scale: float, *values: float) -> float:
     """What a difference of ``values`` is relative to: the largest of them that is finite, at least ``scale``."""

@@ -49,6 +49,7 @@ from problems.grandparent_parsing.instance import (
 from problems.grandparent_parsing.parser import Parse, parse
 from problems.grandparent_parsing.pricing import Arcs, GrandparentParts, SiblingParts
 from problems.grandparent_parsing.separation import ArcGP, Cuts
+from problems.grandparent_parsing.standard import StandardScores, standard_scores
 from problems.grandparent_parsing.template import GrandparentParsing
 from problems.grandparent_parsing.tightening import Tightening
 
@@ -63,11 +64,13 @@ __all__ = [
     "Parse",
     "PartScores",
     "SiblingParts",
+    "StandardScores",
     "Tightening",
     "from_scores",
     "parse",
     "random",
     "read",
+    "standard_scores",
     "tree_objective",
     "write",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from colgen import BranchingRule, Column, Decision, LinearMaster, Reduction, ReductionContext, Solution
 from colgen.branching import fractionality
 from colgen.columns import Key
+from colgen.tolerances import TOLERANCES
 from problems.grandparent_parsing.instance import Mask
 from problems.grandparent_parsing.separation import arc_values
 
@@ -96,6 +97,6 @@ class ArcFixing(Reduction):
         for key, column in table.position.items():
             if isinstance(key, tuple) and key[0] == "z" and table.upper_now[column] > 0.0:
                 left += 1
-                if -reduced[column] > context.slack + 1e-6:
+                if -reduced[column] > context.slack + TOLERANCES.optimality * context.scale:
                     gone.append(key[1])
         return () if len(gone) <= _WORTH * left else (self.rule.without(gone, Worse),)

@@ -12,9 +12,11 @@ from colgen import Column, Proof, Sense, Solution
 from colgen.columns import Key
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores, as_heads
+from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores, as_heads, tree_objective
 from problems.grandparent_parsing.pricing import grandparent_column
-from solvers.grandparent_dual import Source, descend, descend_lazily, start, supply
+from problems.grandparent_parsing.standard import StandardScores, standard_scores
+from solvers.grandparent_dual import EPSILON, Source, descend, descend_lazily, start, supply
+from solvers.patience import expired
 from solvers.token_bounds import token_bounds
 
 ITERATIONS = 1000
@@ -24,7 +26,7 @@ WIDTH = 4
 """Candidate heads a modifier that a linear program begins with; twice as many where a better tree may have them."""
 
 _NEAR = 1e-3
-"""Parts that are so near to improving count as those that do: π is not quite the best."""
+"""Parts that are so near, in units of the scores, to improving count as those that do: π is not quite the best."""
 
 _NO_CODES = np.zeros((1, 1), dtype=np.int32)
 
@@ -59,6 +61,9 @@ class CombinatorialDual:
     ----------
     bound, score
         Upper bound on the relaxation and so on all trees, and the best tree's score; -inf both if there is no tree.
+        Where time ran out (:func:`solvers.patience.expired`) both hold all the same.
+    is_closed
+        Whether they meet.
     heads
         Heads of all vertices in the best tree, shape (n + 1,).
     iterations, scored
@@ -66,22 +71,32 @@ class CombinatorialDual:
     """
 
     def __init__(self, scores: PartScores, *, single_root: bool = False, iterations: int = ITERATIONS) -> None:
-        self.scores = scores
+        standard = standard_scores(scores, single_root=single_root) if type(scores) is not StandardScores else scores
+        self.scores = standard
+        given, unit = standard.given, standard.unit
         supplied = 0
-        if isinstance(scores, SentenceScorer) and type(scores).grandparents is SentenceScorer.grandparents:
-            source = _source(scores.weights)._replace(codes=scores.encoded.codes)
-            bound, score, dual, state = descend_lazily(scores.arcs, source, iterations, single_root)
+        if isinstance(given, SentenceScorer) and type(given).grandparents is SentenceScorer.grandparents:
+            source = _source(given.weights)._replace(codes=given.encoded.codes)
+            bound, score, dual, state = descend_lazily(standard.arcs, source, iterations, single_root, unit)
         else:
-            dual = start(scores.arcs, scores.parent_child_bounds, scores.grandparent_parent_bounds)
+            dual = start(standard.arcs, standard.parent_child_bounds, standard.grandparent_parent_bounds)
             state = np.array([math.inf, 1.0, 0.0, 0.0, 0.0])
-            bound, score, wanted = descend(dual, iterations, single_root, -math.inf, state)
-            while len(wanted):
-                supply(dual, wanted, np.ascontiguousarray(scores.grandparents(wanted), dtype=np.float64))
+            bound, score, wanted = descend(dual, iterations, single_root, -math.inf, state, unit)
+            while len(wanted) and not expired():
+                supply(dual, wanted, np.ascontiguousarray(standard.grandparents(wanted), dtype=np.float64))
                 supplied += len(wanted)
-                bound, score, wanted = descend(dual, iterations, single_root, score, state)
+                bound, score, wanted = descend(dual, iterations, single_root, score, state, unit)
+            if score == -math.inf < bound:  # no time to score any tree on the way
+                assert standard.first_tree is not None
+                dual.best[:] = -1, *standard.first_tree
+                score = tree_objective(standard, standard.first_tree, siblings=False)
+                bound = max(bound, score)
         self._dual = dual
-        self.bound: float = bound
-        self.score: float = score
+        self.unit = unit
+        self._gap = bound - score if score > -math.inf else 0.0
+        self.is_closed = score > -math.inf and self._gap <= EPSILON * max(unit, abs(score))
+        self.score: float = score + standard.constant
+        self.bound: float = self.score if self.is_closed else bound + standard.constant
         self.heads: Ints = dual.best
         self.iterations = int(state[3])
         self.scored = supplied + int(state[4])
@@ -110,7 +125,7 @@ class CombinatorialDual:
         triples, scores = self.known()
         g, p, c = triples.T
         used = (self.heads[p] == g) & (self.heads[c] == p)
-        chosen: Ints = triples[used | (scores > self.pi[p, c] - _NEAR)]
+        chosen: Ints = triples[used | (scores > self.pi[p, c] - _NEAR * self.unit)]
         return chosen
 
     def candidates(self) -> Mask:
@@ -120,7 +135,7 @@ class CombinatorialDual:
         chosen = np.zeros(weights.shape, dtype=np.bool_)
         for m in range(1, n + 1):
             order = np.argsort(-weights[:, m])[: 2 * WIDTH]
-            near = weights[order, m] > weights[order[0], m] - (self.bound - self.score)
+            near = weights[order, m] > weights[order[0], m] - self._gap
             near[:WIDTH] = True
             chosen[order[near], m] = True
         chosen[self.heads[1:], np.arange(1, n + 1)] = True
@@ -133,10 +148,15 @@ class CombinatorialDual:
     def proof(self) -> Proof:
         """The tree and the bound, for the engine; there must be a tree."""
         heads = as_heads(self.heads)
+        score = tree_objective(self.scores.given, heads, siblings=False)  # of the user's own numbers
         variables: dict[Key, float] = {("z", (head, m)): 1.0 for m, head in enumerate(heads, 1)}
         columns = _Used(heads, self._dual.scores)
         return Proof(
-            Sense.MAXIMIZE, Solution(self.score, columns, variables, frozenset(variables)), max(self.bound, self.score)
+            Sense.MAXIMIZE,
+            Solution(score, columns, variables, frozenset(variables)),
+            score if self.is_closed else max(self.bound, score),
+            scale=self.unit,
+            offset=self.scores.constant,
         )
 
 

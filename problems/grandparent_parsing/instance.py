@@ -189,12 +189,13 @@ class Instance:
         return self.objective(heads)
 
 
-def tree_objective(scores: PartScores, heads: Sequence[int]) -> float:
-    """The score of a tree: its arcs, its grandparent parts, and its consecutive sibling parts."""
+def tree_objective(scores: PartScores, heads: Sequence[int], *, siblings: bool = True) -> float:
+    """The score of a tree: its arcs, its grandparent parts, and, unless they do not count, its sibling parts."""
     vertices = np.array([-1, *heads], dtype=np.int64)
     total = scores.arcs[vertices[1:], np.arange(1, len(vertices))].sum()
     total += scores.grandparents(tree_triples(vertices, 0)).sum()
-    total += scores.siblings(tree_triples(vertices, 1)).sum()
+    if siblings:
+        total += scores.siblings(tree_triples(vertices, 1)).sum()
     return float(total)
 
 

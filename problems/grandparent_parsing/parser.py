@@ -117,7 +117,7 @@ def parse(
 
 def _parse(scores: PartScores, single_root: bool, run: Run) -> Parse:
     standard = standard_scores(scores, single_root=single_root)
-    if not isinstance(scores, Instance | SentenceScorer):
+    if not isinstance(scores, Instance) and not _is_plain(scores):
         dense = dense_scores(scores, single_root=single_root, expired=lambda: run.expired)
         if dense is None:
             return _unfinished(standard)
@@ -135,11 +135,19 @@ def _parse(scores: PartScores, single_root: bool, run: Run) -> Parse:
         heads, score, bound, termination, nodes = _branch(standard, allowed, parts, heads, score, bound, run)
     found = as_heads(heads)
     worth = _checked(scores, standard, found, score)
-    if termination is Termination.OPTIMAL:
-        bound = worth
-    else:
-        bound = max(min(bound, standard.bound) + standard.constant, worth)
+    proved = termination is Termination.OPTIMAL
+    bound = worth if proved else max(min(bound, standard.bound) + standard.constant, worth)
     return Parse(found, worth, bound, termination, nodes, scored, *counts.tolist())
+
+
+def _is_plain(scores: PartScores) -> bool:
+    """Whether the scores are those of a model's tables, which kernels look up: no subclass makes others of them."""
+    kind = type(scores)
+    return (
+        isinstance(scores, SentenceScorer)
+        and kind.grandparents is SentenceScorer.grandparents
+        and kind.siblings is SentenceScorer.siblings
+    )
 
 
 def _unfinished(standard: StandardScores) -> Parse:

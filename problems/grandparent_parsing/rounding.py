@@ -15,6 +15,9 @@ from solvers.arborescence import arborescence
 if TYPE_CHECKING:
     from problems.grandparent_parsing.template import GrandparentParsing
 
+_BETTER = 1e-9
+"""Trees are better by more than this, relative to the unit of the scores."""
+
 _USED = 1e-6
 """Arcs of smaller values are no candidates."""
 
@@ -30,8 +33,8 @@ class Rounding(Heuristic):
     def search(self, context: HeuristicContext) -> Solution | None:
         problem = self.problem
         z = arc_values(context.relaxation, problem.tokens)
-        arcs = problem.scores.arcs
-        spread = np.ptp(arcs[~np.isneginf(arcs)]) + 1.0
+        arcs, unit = problem.standard.arcs, problem.standard.unit
+        spread = np.ptp(arcs[~np.isneginf(arcs)]) + unit
         weights = np.where(np.isneginf(arcs), -np.inf, z + 1e-6 * arcs / spread)
         found = arborescence(weights, single_root=problem.single_root)
         if found is None:
@@ -46,7 +49,7 @@ class Rounding(Heuristic):
                 other = (*heads[: m - 1], h, *heads[m:])
                 if other != heads and _is_tree(other, m) and not (problem.single_root and other.count(0) != 1):
                     value = problem.worth(other)
-                    if value > score + 1e-9:
+                    if value > score + _BETTER * unit:
                         heads, score, improved = other, value, True
         return problem.solution(heads)
 

@@ -55,6 +55,8 @@ class StandardScores:
         Size of a score, a power of two.
     single_root
         Whether exactly one token must hang from the root.
+    known
+        A tree that is better than all that have a part whose score was raised; None where none was.
     """
 
     given: PartScores
@@ -63,6 +65,7 @@ class StandardScores:
     floor: float
     unit: float
     single_root: bool
+    known: Heads | None = None
 
     def __len__(self) -> int:
         """The number of tokens."""
@@ -111,7 +114,9 @@ class StandardScores:
 
     @cached_property
     def first_tree(self) -> Heads | None:
-        """The best tree by the arcs' scores and bounds on their parts; None if there is no tree."""
+        """A tree to begin with: that known, or the best by bounds of what arcs bring; None if there is no tree."""
+        if self.known is not None:
+            return self.known
         found = arborescence(self.by_arc, single_root=self.single_root)
         return None if found is None else as_heads(found[0])
 
@@ -152,11 +157,11 @@ def standard_scores(scores: PartScores, *, single_root: bool | None = None) -> S
     if lowest > -_FAR * found.unit and isinstance(scores, SentenceScorer):
         return found  # a trained model's
     for _ in range(_TRIES):
-        floor = _floor(found)
+        floor, known = _floor(found)
         if not floor > max(found.floor, lowest):
             return found
         raised = np.where(arcs > -np.inf, np.maximum(arcs, floor), -np.inf)
-        found = StandardScores(scores, shifts, raised, floor, _unit(scores, arcs, floor), single_root)
+        found = StandardScores(scores, shifts, raised, floor, _unit(scores, arcs, floor), single_root, known)
     return found
 
 
@@ -167,41 +172,45 @@ _SAMPLE = 4096
 """So many scores say what others are like."""
 
 
-def _floor(scores: StandardScores) -> float:
-    """A score so low that no tree with such a part is as good as some tree that is known; -inf if there is no tree.
+def _floor(scores: StandardScores) -> tuple[float, Heads | None]:
+    """A score so low that no tree with such a part is as good as some other, and that; -inf if there is no tree.
 
     With M_m the most that any arc into m can bring with its parts, no tree has more than Σ M.  One with a part of score
     s has no more than Σ M + A + s, where A is by how much an arc without one of its parts, all of them counted by their
     bounds, exceeds M_m.
     """
     if scores.first_tree is None:
-        return -math.inf
+        return -math.inf, None
     arcs, most = scores.arcs, scores.by_arc
     tops = most[:, 1:].max(axis=0)
     excess = 0.0
     for part in (np.where(arcs > -np.inf, arcs, 0.0), scores.head_modifier_bounds, scores.parent_child_bounds):
         over = np.where(arcs[:, 1:] > -np.inf, (most - part)[:, 1:] - tops, 0.0)
         excess = max(excess, float(over.max()))
-    room = float(tops.sum()) - _worth_of_a_good_tree(scores, scores.first_tree)
+    worth, tree = _good_tree(scores, scores.first_tree)
+    room = float(tops.sum()) - worth
     margin = room + excess
     if not margin > 0.0:  # all trees that matter are worth the same: any margin will do
         margin = scores.unit
-    return -(room + excess) - margin
+    return -(room + excess) - margin, tree
 
 
-def _worth_of_a_good_tree(scores: StandardScores, first: Heads) -> float:
-    """What the first tree is worth; or a better one, where single parts are all that is wrong with the first."""
+def _good_tree(scores: StandardScores, first: Heads) -> tuple[float, Heads]:
+    """The first tree and what it is worth; or a better one, where single parts are all that is wrong with the first."""
     worth, given = tree_objective(scores, first), scores.given
     if not isinstance(given, Instance):
-        return worth
+        return worth, first
     vertices = np.array([-1, *first], dtype=np.int64)
     parts = [scores.grandparents(tree_triples(vertices, 0)), scores.siblings(tree_triples(vertices, 1))]
     parts.append(scores.arcs[vertices[1:], np.arange(1, len(vertices))])
     if -min(float(part.min(initial=0.0)) for part in parts) <= _FAR * _small(given, scores.arcs):
-        return worth
+        return worth, first
     dense = given_parts(len(given) + 1, given.grandparent_scores, given.sibling_scores)
-    heads, _, _ = restricted(scores.arcs, scores.arcs > -np.inf, dense, _ITERATIONS, scores.single_root, scores.unit)
-    return max(worth, tree_objective(scores, as_heads(heads))) if heads[1:].min() >= 0 else worth
+    vertices, _, _ = restricted(scores.arcs, scores.arcs > -np.inf, dense, _ITERATIONS, scores.single_root, scores.unit)
+    if vertices[1:].min() < 0:
+        return worth, first
+    other = as_heads(vertices)
+    return max((worth, first), (tree_objective(scores, other), other))
 
 
 def _small(scores: Instance, arcs: Floats) -> float:

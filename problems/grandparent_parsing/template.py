@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
@@ -15,7 +16,6 @@ from colgen import (
     BranchingRule,
     Column,
     Formulation,
-    FormulationCache,
     Heuristic,
     InputError,
     LinearMaster,
@@ -25,14 +25,16 @@ from colgen import (
     Proof,
     Reduction,
     RestrictedMaster,
+    Sense,
     Separation,
     Solution,
     Stabilization,
 )
 from colgen.budget import Budget
 from colgen.columns import Key
+from colgen.errors import InfeasibleAnswerError
 from problems.dependency.scorer import SentenceScorer
-from problems.dependency.sentence import Heads
+from problems.dependency.sentence import Heads, check_tree
 from problems.grandparent_parsing.branching import ArcFixing, OnArc
 from problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
 from problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
@@ -40,11 +42,11 @@ from problems.grandparent_parsing.model import master
 from problems.grandparent_parsing.pricing import Arcs, GrandparentParts, Parts, SiblingParts
 from problems.grandparent_parsing.rounding import Rounding
 from problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
+from problems.grandparent_parsing.standard import StandardScores, standard_scores
 from problems.grandparent_parsing.tightening import Tightening
 from solvers.arborescence import arborescence
 from solvers.margin_updates import tree_triples
-
-_SHAPES = FormulationCache()
+from solvers.patience import watching
 
 _STARTS = ("dual", "tree", "parts")
 
@@ -141,6 +143,21 @@ class GrandparentParsing(Problem):
         return start
 
     @cached_property
+    def standard(self) -> StandardScores:
+        """The scores without what all trees have in common: costs of columns are these."""
+        return standard_scores(self.scores, single_root=self.single_root)
+
+    @property
+    def scale(self) -> float:  # type: ignore[override]
+        """The unit of the scores."""
+        return self.standard.unit
+
+    @property
+    def offset(self) -> float:
+        """What every tree scores on top of that."""
+        return self.standard.constant
+
+    @cached_property
     def present(self) -> Mask:
         """Arcs that are variables of the template, by head and modifier; the others are columns."""
         arcs = ~np.isneginf(self.scores.arcs)
@@ -161,14 +178,14 @@ class GrandparentParsing(Problem):
         """The oracles of arcs, grandparent parts and sibling parts, where there are such."""
         found: list[Pricing] = []
         if self.tokens > 1:
-            parts = GrandparentParts(self.scores, rows=self.arc_formulation == "all", present=self._reached)
+            parts = GrandparentParts(self.standard, rows=self.arc_formulation == "all", present=self._reached)
             if self.dual is not None:
                 parts.remember(*self.dual.known())
             if self.start == "dual":
                 found.append(Arcs(parts, self._holds, single_root=self.single_root))
             found.append(parts)
         if self.siblings:
-            found.append(SiblingParts(self.scores, present=self._reached))
+            found.append(SiblingParts(self.standard, present=self._reached))
         return found
 
     @property
@@ -188,11 +205,14 @@ class GrandparentParsing(Problem):
             single_root=self.single_root,
         )
 
+    def shape(self) -> Hashable:
+        return (self.tokens, self.arc_formulation, self.connectivity, self.siblings, self.single_root)
+
     def formulation(self) -> Formulation:
-        shape = (self.tokens, self.arc_formulation, self.connectivity, self.siblings, self.single_root)
-        compiled = _SHAPES.get((type(self).master, *shape), self.master)
+        compiled = super().formulation()
+        compiled = replace(compiled, offset=compiled.offset + self.standard.constant)
         heads, modifiers = np.array(compiled.column_blocks["z"].indices).T
-        scores = self.scores.arcs[heads, modifiers]
+        scores = self.standard.arcs[heads, modifiers]
         missing = np.isneginf(scores)
         filled = compiled.with_data(
             costs={"z": np.where(missing, 0.0, scores)}, upper={"z": np.where(missing, 0.0, 1.0)}
@@ -241,12 +261,27 @@ class GrandparentParsing(Problem):
 
     def initial_proof(self, budget: Budget) -> Proof | None:
         if self.start != "dual":
-            return None
-        self.dual = CombinatorialDual(self.scores, single_root=self.single_root, iterations=self.iterations)
+            return self._first_proof(budget)
+        with watching(lambda: budget.expired):
+            self.dual = CombinatorialDual(self.standard, single_root=self.single_root, iterations=self.iterations)
         if not self.dual.is_feasible:
             return None
         proof = self.dual.proof()
-        return proof if proof.is_closed else replace(proof, solution=self.solution(as_heads(self.dual.heads)))
+        return proof if self.dual.is_closed else replace(proof, solution=self.solution(as_heads(self.dual.heads)))
+
+    def _first_proof(self, budget: Budget) -> Proof | None:
+        """The first tree and what bounds of single arcs prove, of a program that no subclass has changed.
+
+        The source's start knows no tree: it gets one only where a limit may come before any other.
+        """
+        if _changed(type(self)) or (self.start == "parts" and budget.deadline == math.inf):
+            return None
+        heads = self._first_tree()
+        if heads is None:
+            return None
+        found = self.solution(heads)
+        bound = max(self.standard.bound + self.standard.constant, found.objective)
+        return Proof(Sense.MAXIMIZE, found, bound, scale=self.standard.unit, offset=self.offset)
 
     def initial_columns(self) -> Iterable[Column]:
         """Parts that the combinatorial dual does not price out; or the source's: for each arc that of the root.
@@ -268,14 +303,16 @@ class GrandparentParsing(Problem):
         return columns
 
     def initial_answers(self) -> Iterable[Solution]:
-        first = self.start == "tree" or (self.start == "dual" and self._found is None)
+        first = self.start == "tree" and _changed(type(self))  # the others have it from ``initial_proof``
         heads = self._first_tree() if first else None
         if heads is not None:
             yield self.solution(heads)
 
     def _first_tree(self) -> Heads | None:
-        """The best tree by the arcs' scores alone."""
-        found = arborescence(self.scores.arcs, single_root=self.single_root)
+        """The best tree by the arcs' scores alone, unless a better one is known."""
+        if self.standard.known is not None:
+            return self.standard.known
+        found = arborescence(self.standard.arcs, single_root=self.single_root)
         return None if found is None else as_heads(found[0])
 
     def solution(self, heads: Heads) -> Solution:
@@ -289,8 +326,8 @@ class GrandparentParsing(Problem):
                 columns += oracle.take(tree_triples(vertices, 0 if oracle.kind == "grandparent" else 1))
         variables: dict[Key, float] = {("z", (h, m)): 1.0 for m, h in enumerate(heads, 1) if self.present[h, m]}
         integer = frozenset(variables)
-        objective = sum(self.scores.arcs[h, m] for m, h in enumerate(heads, 1) if self.present[h, m])
-        objective += sum(column.cost for column in columns)
+        objective = sum(self.standard.arcs[h, m] for m, h in enumerate(heads, 1) if self.present[h, m])
+        objective += sum(column.cost for column in columns) + self.standard.constant
         if self.connectivity == "flow":
             below = np.ones(self.tokens + 1)
             depth = [_depth(vertices, m) for m in range(self.tokens + 1)]
@@ -300,9 +337,9 @@ class GrandparentParsing(Problem):
         return Solution(float(objective), tuple((column, 1.0) for column in columns), variables, integer)
 
     def worth(self, heads: Heads) -> float:
-        """The score of a tree; parts that have been scored before are not scored again."""
+        """The standard score of a tree; parts that have been scored before are not scored again."""
         vertices = np.array([-1, *heads], dtype=np.int64)
-        total = self.scores.arcs[vertices[1:], np.arange(1, len(vertices))].sum()
+        total = self.standard.arcs[vertices[1:], np.arange(1, len(vertices))].sum()
         for oracle in self.part_oracles:
             total += oracle.score(tree_triples(vertices, 0 if oracle.kind == "grandparent" else 1)).sum()
         return float(total)
@@ -327,8 +364,15 @@ class GrandparentParsing(Problem):
         return {oracle.kind: max(len(oracle.made), own) for oracle in self.part_oracles}
 
     def check(self, heads: Heads) -> float:
-        """The score of a tree, recomputed."""
-        return tree_objective(self.scores, heads)
+        """The score of a tree, recomputed, after checking that it is one and of candidate arcs alone."""
+        try:
+            check_tree(heads, self.tokens, single_root=self.single_root)
+        except InputError as error:
+            raise InfeasibleAnswerError(str(error)) from error
+        score = tree_objective(self.scores, heads, siblings=self.siblings)
+        if score == -math.inf:
+            raise InfeasibleAnswerError("the tree has an arc that is no candidate")
+        return score
 
 
 class _Master(LinearMaster):

@@ -8,7 +8,7 @@ from colgen import Duals, LinearMaster, Stabilization
 from problems.grandparent_parsing.instance import Ints
 
 _EXACT = 1e-9
-"""Reduced costs nearer to 0 than this leave nothing to raise."""
+"""Reduced costs nearer to 0 than this, relative to the scale of the objective, leave nothing to raise."""
 
 
 class Tightening(Stabilization):
@@ -40,7 +40,7 @@ class Tightening(Stabilization):
         reduced = self.master.all_reduced_costs(duals)
         spare = np.where(table.lower_now > 0.0, 0.0, np.maximum(-reduced, 0.0))[columns]
         spare /= np.bincount(columns, minlength=len(table))[columns]
-        if not (spare > _EXACT).any():
+        if not (spare > _EXACT * self.master.scale).any():
             return duals
         values = duals.values.copy()
         values[rows] += spare

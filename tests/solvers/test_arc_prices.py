@@ -65,7 +65,7 @@ def consecutive(siblings, p, modifiers):
 
 
 def worst_excess(automata, arcs, given, short, costs, pays):
-    """By how much an automaton is worth more with arcs that are no candidates, and have not been given up, than without.
+    """By how much an automaton is worth more with arcs that are no candidates, and were not given up, than without.
 
     All subsets of modifiers and all heads are tried, with the scores themselves in place of bounds.
     """
@@ -112,7 +112,7 @@ def priced(arcs, grandparents, siblings, *, width=1, iterations=12, single_root=
     lower -= margin
     bound, short, costs, pays = price_arcs(a, leaving, entering, arcs, bounds, parts, single_root, lower, unit)
     excess = worst_excess(a, arcs, (grandparents, siblings), short, costs, pays)
-    return excess, candidates, short, bound, lower, costs, pays
+    return excess, candidates, short, bound, lower
 
 
 def attracting(seed, n, arcs_times, parts_times, siblings_times, share):
@@ -148,7 +148,7 @@ def test_no_automaton_is_worth_more_with_arcs_that_are_not_given_up(single_root,
         found = priced(*given, width=1 + seed % 2, iterations=(1, 6, 30)[seed % 3], single_root=single_root, unit=unit)
         if found is None:
             continue
-        excess, candidates, short, bound, lower, costs, pays = found
+        excess, candidates, short, bound, lower = found
         assert excess <= 1e-8 * unit
         assert not (short & candidates).any()
         held += not short.all()

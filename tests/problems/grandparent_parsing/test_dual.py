@@ -59,6 +59,8 @@ def test_a_scorer_that_overrides_scores_is_asked_itself():
     instance = from_scores(Own(weights, weights.vocabulary.encode(sentence)), siblings=False)
     result = solve(GrandparentParsing(own), relaxation=True)
     assert result.objective == pytest.approx(solve_complete(instance).objective)
+    both = Own(weights, weights.vocabulary.encode(sentence))
+    assert parse(both).score == pytest.approx(parse(from_scores(both, single_root=weights.single_root)).score)
 
 
 def test_a_closed_proof_needs_no_program():

@@ -1,0 +1,106 @@
+"""Scores of any size, with constants and penalties: every way of solving proves what is so, and no more."""
+
+import numpy as np
+import pytest
+
+from colgen import solve
+from problems.grandparent_parsing import GrandparentParsing, Instance, parse, random, standard_scores
+from tests.problems.grandparent_parsing.trees import all_trees, optimum, worth
+
+WAYS = {
+    "parse": None,
+    "dual": {"start": "dual"},
+    "tree": {"start": "tree"},
+    "parts": {"start": "parts"},
+    "flow": {"connectivity": "flow"},
+    "one_gp+no_gp": {"formulation": "one_gp+no_gp"},
+}
+
+
+def heads_by(way, instance):
+    """The tree that is proved to be the best, and what is said of it."""
+    found = parse(instance) if WAYS[way] is None else solve(GrandparentParsing(instance, **WAYS[way]))
+    assert found.is_optimal
+    return (found.heads, found.score) if WAYS[way] is None else (found.answer, found.objective)
+
+
+def changed(instance, times, constant=0.0):
+    siblings = instance.sibling_scores
+    return Instance(
+        instance.arc_scores * times + constant,
+        instance.grandparent_scores * times,
+        None if siblings is None else siblings * times,
+        instance.single_root,
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("times", [1e-9, 1e-7, 1e9, 2.0**-30, 2.0**30])
+def test_scores_of_any_size(way, times):
+    for seed in range(8):
+        siblings = way != "dual" and seed % 2 == 0
+        instance = random(4 + seed % 2, seed, siblings=siblings, strength=1.5, single_root=seed % 3 == 0)
+        heads, score = heads_by(way, changed(instance, times))
+        assert worth(instance, heads) == pytest.approx(optimum(instance), abs=1e-7)
+        assert score == pytest.approx(worth(instance, heads) * times)
+        if np.log2(times).is_integer():
+            assert heads_by(way, instance)[0] == heads
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("constant", [1e7, -1e9])
+def test_a_number_added_to_all_arcs_into_a_token(way, constant):
+    for seed in range(6):
+        instance = random(5, seed, strength=1.5, single_root=seed % 2 == 0)
+        added = constant * (1.0 if seed < 3 else np.random.default_rng(seed).random(6))
+        heads, score = heads_by(way, changed(instance, 1.0, added))
+        assert worth(instance, heads) == pytest.approx(optimum(instance), abs=1e-5)
+        assert score == pytest.approx(worth(changed(instance, 1.0, added), heads), rel=1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("penalty", [-1e4, -1e8, -1e12, -1e15])
+def test_scores_that_rule_parts_out(way, penalty):
+    for seed in range(8):
+        given = random(4, seed, siblings=way != "dual" and seed % 2 == 0)
+        tables = [given.arc_scores.copy(), given.grandparent_scores.copy()]
+        if given.sibling_scores is not None:
+            tables.append(given.sibling_scores.copy())
+        rng = np.random.default_rng(seed)
+        for table in tables:
+            table[rng.random(table.shape) < 0.08] = penalty
+        instance = Instance(*tables)
+        best = optimum(instance)
+        heads, _ = heads_by(way, instance)
+        assert worth(instance, heads) == pytest.approx(best, abs=1e-7, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_tree_with_a_raised_score_is_as_good_as_the_one_known(seed):
+    given = random(4, seed, siblings=True, single_root=seed % 2 == 0)
+    tables = [given.arc_scores.copy(), given.grandparent_scores.copy(), given.sibling_scores.copy()]
+    rng = np.random.default_rng(seed)
+    for table in tables:
+        table[rng.random(table.shape) < 0.1] = -1e6
+    instance = Instance(*tables, single_root=given.single_root)
+    standard = standard_scores(instance)
+    if standard.known is None:
+        return
+    raised = Instance(
+        standard.arcs, standard.raised(instance.grandparent_scores), standard.raised(instance.sibling_scores)
+    )
+    least = worth(raised, standard.known)
+    assert least == pytest.approx(worth(instance, standard.known) - standard.constant)
+    for heads in all_trees(4):
+        if instance.single_root and heads.count(0) != 1:
+            continue
+        before, after = worth(instance, heads) - standard.constant, worth(raised, heads)
+        assert after == pytest.approx(before) or after < least - standard.unit / 4
+        assert after <= standard.bound + 1e-9
+
+
+def test_standard_scores_of_multiples_are_multiples():
+    instance = random(6, 0, siblings=True)
+    one, other = standard_scores(instance), standard_scores(changed(instance, 2.0**-20))
+    assert other.unit == one.unit * 2.0**-20
+    assert (other.arcs[1:, 1:] == one.arcs[1:, 1:] * 2.0**-20).all()
