@@ -142,12 +142,12 @@ def empty_table(templates: Ints, sizes: Ints, *, weights: int, relations: int, c
 
 
 def table_of(table: Table, keys: Ints, values: Singles, *, room: int = 0) -> Table:
-    """A table with the templates of ``table`` that holds ``values``, one row a key.
+    """A table with the templates of ``table`` that holds ``values``, one row a key, of any number of weights.
 
     At most half of it is full, and would be with ``room`` keys.
     """
     keys = as_integers(keys, "keys", shape=("features",), low=0)
-    values = as_floats(values, "values", shape=(len(keys), table.values.shape[1]), dtype=np.float32)
+    values = as_floats(values, "values", shape=(len(keys), None), dtype=np.float32)
     room = as_integer(room, "room", low=0)
     capacity = 1 << max(4, int(2 * max(len(keys), room)).bit_length())
     fresh = Table(
