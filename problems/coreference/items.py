@@ -22,6 +22,9 @@ COVER = "cover"
 SMALL = 40
 """Column generation has solved a component of fewer items before it is contracted."""
 
+_NOTHING = 2.0**-40
+"""A sum that is smaller than this, relative to its terms, is zero."""
+
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
@@ -126,7 +129,11 @@ class Items:
     def column(self, items: Sequence[int]) -> Column:
         """The column of a cluster of items: its score, and a one in the row of each."""
         chosen = sorted(items)
-        cost = _score(self.scores, chosen) + float(self.within[chosen].sum())
+        pairs = self.scores[np.ix_(chosen, chosen)]
+        cost = 0.5 * float(pairs.sum()) + float(self.within[chosen].sum())
+        if abs(cost) < _NOTHING * self.scale:
+            # What rounding leaves of scores that cancel out: among columns that cost nothing it would be the scale.
+            cost = 0.0 if abs(cost) <= _NOTHING * (np.abs(pairs).sum() + np.abs(self.within[chosen]).sum()) else cost
         cluster = tuple(sorted(i for k in chosen for i in self.groups[k]))
         return Column(cost, {(COVER, k): 1.0 for k in chosen}, cluster, ("cluster", cluster))
 

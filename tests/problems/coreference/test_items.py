@@ -146,3 +146,12 @@ def test_prices_leave_the_items_as_they_are():
     contraction.priced(np.zeros(4), 0.0)
     assert (items.scores == before).all()
     assert (contraction.scores == before).all()
+
+
+def test_scores_that_cancel_out_are_worth_nothing():
+    """A cost of 5e-17 among costs of zero would be the scale of the program."""
+    items = single(symmetric(3, [0.1, 0.2, -0.3]))
+    assert sum((0.1, 0.2, -0.3)) != 0.0
+    assert items.column((0, 1, 2)).cost == 0.0
+    tiny = single(symmetric(3, [1e-17, 1.0, -1.0]))
+    assert tiny.column((0, 1)).cost == 1e-17
