@@ -39,7 +39,7 @@ _BAD_INPUTS = 600
 _CONFORMANCE = 200
 """How many random problems ``check_problem`` is asked about."""
 
-_ENGINE_SECONDS = 900.0
+_ENGINE_SECONDS = 1_500.0
 _CHAIN_SECONDS = 300.0
 _TEMPLATE_SECONDS = 300.0
 _INTERRUPT_SECONDS = 1_200.0
