@@ -79,8 +79,9 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(_PROCESSES, mp_context=context) as pool:
         futures = [(name, pool.submit(task.run, *task.arguments)) for name, task in _tasks(share, seed)]
-        for name, future in futures:
+        for number, (name, future) in enumerate(futures, 1):
             found = future.result()
+            say(f"{number} of {len(futures)} done ({name}), {(time.monotonic() - started) / 60:.1f} minutes")
             if name == "interrupts":
                 interrupted.append(found)
             elif name == "bad inputs":
