@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
+import numpy as np
 import pyomo.environ as pyo
+from scipy import sparse
 
 from colgen import (
     BranchingRule,
     Diving,
     Enumeration,
+    Formulation,
     Heuristic,
     Problem,
     Reduction,
+    Sense,
     Solution,
     Stabilization,
     Wentges,
 )
 from colgen.budget import Budget
 from colgen.errors import InfeasibleAnswerError
+from colgen.formulation import Block
 from problems.cutting_stock.baseline import first_fit_decreasing
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
 from problems.cutting_stock.enumeration import PatternEnumeration
@@ -51,6 +56,30 @@ class CuttingStock(Problem):
 
     def data(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
         return {"row_lower": {"demand": self.instance.demands}}
+
+    def formulation(self) -> Formulation:
+        if getattr(self.master, "__func__", None) is not CuttingStock.master:
+            return super().formulation()  # a subclass has rows of its own
+        # What compiling the model gives, without Pyomo, which takes a good part of a second for a thousand items.
+        n = self.instance.num_items
+        ones, indices = np.ones(n), tuple(range(n))
+        rows = Formulation(
+            sense=Sense.MINIMIZE,
+            matrix=sparse.csc_array((ones, (indices, indices)), shape=(n, n)),
+            costs=np.zeros(n),
+            lower=np.zeros(n),
+            upper=np.full(n, np.inf),
+            integer=np.zeros(n, dtype=bool),
+            artificial=np.ones(n, dtype=bool),
+            row_lower=np.zeros(n),
+            row_upper=np.full(n, np.inf),
+            offset=0.0,
+            column_keys=tuple(("unmet", i) for i in indices),
+            row_keys=tuple(("demand", i) for i in indices),
+            row_blocks={"demand": Block("demand", indices, np.arange(n))},
+            column_blocks={"unmet": Block("unmet", indices, np.arange(n))},
+        )
+        return rows.with_data(**self.data())
 
     def pricing(self) -> PatternOracle:
         return self.oracle

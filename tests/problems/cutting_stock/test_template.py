@@ -1,5 +1,6 @@
 """The problem as the engine sees it: subclasses, checks, limits."""
 
+import dataclasses
 import time
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from colgen import InputError, OraclePricing, PricingContext, Sense, Termination, TimeLimit, artificial, solve
 from colgen.budget import Budget
 from colgen.errors import InfeasibleAnswerError
+from colgen.formulation import compile_model
 from problems.cutting_stock import CuttingStock, Instance, natural, uniform
 from problems.cutting_stock.baseline import first_fit_decreasing
 from tests.problems.cutting_stock.naive import optimum
@@ -49,6 +51,26 @@ def test_a_subclass_with_another_master_has_its_own_rows():
     plain, twice = relaxations((CuttingStock, Twice))
     assert twice == pytest.approx(2 * plain)
     assert relaxations((Twice, CuttingStock, Twice, CuttingStock)) == pytest.approx([twice, plain, twice, plain])
+
+
+@pytest.mark.parametrize("n", [1, 7])
+def test_formulation_is_the_compiled_model(n, monkeypatch):
+    problem = CuttingStock(uniform(n, 0))
+    compiled = compile_model(problem.master())
+    monkeypatch.setattr("problems.cutting_stock.template.master", None)  # no model is built
+    by_hand = problem.formulation()
+    for field in dataclasses.fields(compiled):
+        mine, theirs = getattr(by_hand, field.name), getattr(compiled, field.name)
+        if field.name == "matrix":
+            assert mine.shape == theirs.shape
+            assert (mine != theirs).nnz == 0
+        elif field.name.endswith("_blocks"):
+            assert mine.keys() == theirs.keys()
+            for name, block in mine.items():
+                assert block.indices == theirs[name].indices
+                assert (block.positions == theirs[name].positions).all()
+        else:
+            np.testing.assert_array_equal(mine, theirs)
 
 
 def test_check_recomputes_the_rolls():
