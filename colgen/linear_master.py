@@ -204,7 +204,7 @@ class LinearMaster(RestrictedMaster):
             solved = self._solve(budget)
         if solved.status is not LPStatus.OPTIMAL:
             return MasterSolution(MasterStatus[solved.status.name], phase=self.phase)
-        central = self.central and self.phase == 2 and self.num_rows > 0
+        central = self.central and self.phase == 2 and self.num_rows > 0 and self.scale > 0.0
         duals = self._signed(self._central_duals(solved, budget.seconds_left) if central else solved.duals)
         # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
         used = self.current_costs() - self.table.row_products(duals) if central else solved.reduced_costs
