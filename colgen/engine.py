@@ -329,8 +329,7 @@ class _Priced:
     def cut_off(self, context: PricingContext) -> Termination | None:
         """Why the run must stop if an oracle gave up early: it did so for want of time."""
         nearly = context.deadline < math.inf and context.seconds_left() <= _GIVEN_UP * context.budget.seconds
-        missing = any(result.bound is None and result.cut_off for result in self.results)
-        return Termination.TIME_LIMIT if nearly and missing else None
+        return Termination.TIME_LIMIT if nearly and any(result.cut_off for result in self.results) else None
 
     def weakness(self, pricing: Sequence[Pricing], context: PricingContext) -> str:
         """Which oracles state no bound, or one that none of their columns comes up to."""
@@ -376,7 +375,7 @@ def _price(
             master.improving(oracle, result.columns, mine, context.tolerance)
             for oracle, result, mine in zip(pricing, results, reduced_costs, strict=True)
         ]
-        exact = all(result.bound is not None for result in results)
+        exact = all(result.bound is not None and not result.cut_off for result in results)
         done = any(map(len, columns)) or context.seconds_left() == 0.0 or not stabilization.misprice()
         if done:
             break

@@ -218,9 +218,11 @@ class LinearProgram:
     ) -> None:
         """Append columns in one call; column j has entries ``starts[j]:starts[j + 1]`` of ``rows`` and ``values``."""
         _check_finite(costs, values)
-        if not self._costs.any():
-            self._scale_costs(1.0 / typical_size(costs))
-        self._costs = np.concatenate([self._costs, costs])
+        first = not self._costs.any()
+        both = np.concatenate([self._costs, costs])
+        if first or np.abs(costs).max(initial=0.0) * self._factor > _FAR:
+            self._scale_costs(1.0 / typical_size(costs if first else both))
+        self._costs = both
         self._units = np.concatenate([self._units, np.ones(len(costs))])
         values = values * self._rows[rows]
         costs = costs * self._factor

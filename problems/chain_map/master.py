@@ -475,6 +475,9 @@ def _best_local(instance: Instance, count: int) -> Domains:
 def _single(instance: Instance, labels: Ints) -> Domains:
     """Domains of one label each."""
     starts = np.arange(len(labels) + 1)
+    # A label that rule (14) forbids could leave a tree without a labelling: the best one of its node takes its place.
+    forbidden = instance.scores[np.arange(len(labels)), labels] == -np.inf
+    labels = np.where(forbidden, instance.scores.argmax(axis=1), labels)
     return Domains(starts, labels.astype(np.int32), np.empty(len(labels), dtype=instance.scores.dtype))
 
 

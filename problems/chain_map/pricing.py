@@ -94,7 +94,8 @@ class PairPricing(Pricing):
         duals.waiting[active[done:]] = True
         active = active[:done]
         nodes, lower, upper, found = (np.concatenate(some) for some in zip(*parts, strict=True)) if parts else _NOTHING
-        gaps = duals.bounds[active] - duals.values[active]
+        bounds, values = duals.bounds[active], duals.values[active]
+        gaps = np.subtract(bounds, values, out=np.zeros(len(active)), where=bounds != values)  # a tree may have neither
         bound = float(found.max(initial=0.0))
         pairs = Pairs(nodes, lower, upper)
         if self._gap > 0 and len(found):

@@ -289,3 +289,39 @@ def test_no_interior_duals_without_time_or_optimum():
     assert duals is None or len(duals) == 1
     duals = infeasible.interior_duals(time_limit=0.0)
     assert duals is None or len(duals) == 1
+
+
+@pytest.mark.parametrize("small", [5e-17, 1e-9, 1.0])
+def test_columns_of_other_sizes_bring_their_scale(small):
+    """What comes first does not decide in which units HiGHS counts for ever."""
+    one = np.ones(1)
+    none, free = np.empty(0), np.array([math.inf])
+    lp = LinearProgram(True, sparse.csc_array((1, 0)), none, none, none, -free, one)
+    for cost in (small, 3.7, 1e6, 2e6):
+        lp.add_columns(np.array([cost]), np.zeros(1), free, np.array([0, 1]), np.array([0]), one)
+        assert lp.solve().objective == cost
+
+
+@pytest.mark.parametrize("unit", [2.0**-30, 1.0, 2.0**30])
+@pytest.mark.parametrize("penalty", [1e3, 1e6, 1e12])
+def test_penalties_that_nothing_pays_do_not_set_the_scale(unit, penalty):
+    """A small gain is found beside costs that no optimum uses, by the linear and by the mixed-integer program."""
+    costs = unit * np.array([-penalty, -penalty, 1.5, 1.2])
+    arrays = (sparse.csc_array(np.ones((1, 4))), costs, np.zeros(4), np.full(4, math.inf), np.full(1, -math.inf))
+    solved = LinearProgram(True, *arrays, np.full(1, 3.0)).solve()
+    assert (solved.objective, solved.duals[0]) == (4.5 * unit, 1.5 * unit)
+    assert solve_mip(True, *arrays, np.full(1, 3.0), np.ones(4, dtype=bool)).objective == 4.5 * unit
+
+
+@given(arrays(), st.integers(-30, 30), st.integers(-30, 30))
+def test_units_change_nothing(problem, of_costs, of_rows):
+    """Costs and rows multiplied by powers of two give the same values, and duals in the new units, to the last bit."""
+    maximize, matrix, costs, lower, upper, row_lower, row_upper = problem
+    before = program(problem).solve()
+    unit, size = 2.0**of_costs, 2.0**of_rows
+    after = program((maximize, matrix * size, costs * unit, lower, upper, row_lower * size, row_upper * size)).solve()
+    assert after.status is before.status
+    if before.status is LPStatus.OPTIMAL:
+        assert after.values.tolist() == before.values.tolist()
+        assert after.objective == before.objective * unit
+        assert (after.duals * size).tolist() == (before.duals * unit).tolist()

@@ -1,5 +1,7 @@
 """What is proved is so at every scale, in both precisions, beside constants and penalties: against all labellings."""
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -175,3 +177,15 @@ def test_single_precision_is_left_where_it_does_not_tell_labels_apart():
     shifted = Instance(instance.forest, instance.scores + np.float32(2**20), instance.pairwise)
     double = Instance(shifted.forest, shifted.scores.astype(float), shifted.pairwise.double)
     np.testing.assert_allclose(decode(shifted).values, viterbi(double).values, rtol=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_given_labels_that_are_pruned(seed):
+    """Rounds that begin with labels which rule (14) forbids go on with others, also where few pairs are allowed."""
+    rng = np.random.default_rng(seed)
+    theta = rng.integers(-2, 3, (3, 3)).astype(float)
+    tau = np.where(rng.random((3, 3)) < 0.3, -np.inf, rng.integers(-2, 3, (3, 3)).astype(float))
+    best = decode(theta, tau).values
+    for labels in itertools.product(range(3), repeat=3):
+        found = decode(theta, tau, start=np.array(labels), prune=True)
+        assert found.values.tolist() == best.tolist()
