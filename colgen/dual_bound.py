@@ -39,7 +39,7 @@ def dual_bound(
     """
     s = master.sense.sign
     # A reduced cost this near to zero counts as zero where an infinite bound would multiply it.
-    clean = TOLERANCES.reduced_cost * master.scale
+    clean = max(TOLERANCES.reduced_cost * master.scale, master.rounding)
     theta = 1.0
     terms: list[tuple[float, float, float]] = []
     for oracle, result in zip(pricing, results, strict=True):

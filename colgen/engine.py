@@ -275,8 +275,9 @@ def _in_phase(
         context,
         cost_weight=1.0 if phase == 2 else 0.0,
         pricing_out=master.reduced_costs,
-        scale=scale,
+        scale=max(scale, master.rounding / TOLERANCES.diagnostic),  # numbers cannot be compared any nearer
         tolerance=settings.tolerance * scale,
+        held=master.holds,
     )
 
 

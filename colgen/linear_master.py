@@ -35,6 +35,12 @@ from solvers.lp import LinearProgram, LPSolution, LPStatus, powers_of_two, row_s
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+_ROUNDING = 1e-13
+"""What rounding leaves of a reduced cost, relative to the largest of the terms that it is made of."""
+
+_DROWNED = 2.0**30
+"""Beside dual values so many times the scale of the objective, double precision leaves too little of the others."""
+
 _BOX = 2.0**20
 """How far an unbounded master may go in a box, beyond the largest of its sides."""
 
@@ -97,6 +103,7 @@ class LinearMaster(RestrictedMaster):
         self._fixed: Mapping[Hashable, float] = {}
         self._proper: str | None = None
         self._contradictory = False
+        self._rounding = 0.0
         self._softened = 0
         self.phase = 1 if f.artificial.any() else 2
         owners = np.repeat(np.arange(len(f.costs)), np.diff(f.matrix.indptr))
@@ -204,8 +211,10 @@ class LinearMaster(RestrictedMaster):
             solved = self._solve(budget)
         if solved.status is not LPStatus.OPTIMAL:
             return MasterSolution(MasterStatus[solved.status.name], phase=self.phase)
+        solved = self._without_penalties(solved, budget)
         central = self.central and self.phase == 2 and self.num_rows > 0 and self.scale > 0.0
         duals = self._signed(self._central_duals(solved, budget.seconds_left) if central else solved.duals)
+        self._rounding = _ROUNDING * float((np.abs(duals) * self.lp.row_sizes).max(initial=0.0))
         # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
         used = self.current_costs() - self.table.row_products(duals) if central else solved.reduced_costs
         self.table.grow_older(self.sense, used, TOLERANCES.pruning * self.scale)
@@ -237,6 +246,31 @@ class LinearMaster(RestrictedMaster):
             return None
         duals = Duals(solved.duals, self.names)
         return MasterSolution(MasterStatus.OPTIMAL, solved.objective, solved.values, duals, self.phase)
+
+    def _without_penalties(self, solved: LPSolution, budget: Budget) -> LPSolution:
+        """The same optimum with other dual values, where those of penalties that nobody pays drown all the rest.
+
+        At a degenerate optimum a column of enormous cost may be basic at zero, and its cost a dual value.  Without such
+        columns the optimum is the same, and its dual values keep them out all the more.
+        """
+        table, scale = self.table, self.scale
+        drowning = _DROWNED * scale
+        if self.phase == 1 or not (np.abs(solved.duals) * self.lp.row_sizes > drowning).any():
+            return solved
+        free = (table.lower_now <= 0.0) & (table.upper_now > 0.0) & ~table.artificial
+        unpaid = np.flatnonzero(free & (np.abs(solved.values) <= TOLERANCES.pruning) & (np.abs(table.costs) > drowning))
+        if not len(unpaid):
+            return solved
+        other = self.lp.solve_without(unpaid, budget.seconds_left, lambda: budget.expired)
+        if other.status is not LPStatus.OPTIMAL:
+            return solved
+        gains = self.sense.gains(table.costs - table.row_products(other.duals))[unpaid]
+        gains = np.where(table.lower_now[unpaid] < 0.0, np.abs(gains), gains)
+        return other if (gains <= 0.0).all() else solved
+
+    @property
+    def rounding(self) -> float:
+        return self._rounding
 
     def _central_duals(self, solved: LPSolution, time_limit: float) -> Floats:
         """Dual values from the interior, made exact where complementary slackness says what they must be."""

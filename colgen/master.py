@@ -72,6 +72,11 @@ class RestrictedMaster(ABC):
     scale: float = 1.0
     """What differences of objectives are relative to: the size of what an objective is made of."""
 
+    @property
+    def rounding(self) -> float:
+        """What rounding may leave of a reduced cost at the dual values of the last solve."""
+        return 0.0
+
     @abstractmethod
     def solve(self, budget: Budget) -> MasterSolution:
         """Optimise over the columns and rows that are there."""
@@ -157,7 +162,7 @@ class RestrictedMaster(ABC):
             if not self.holds(column):
                 chosen.append(column)
             elif self.is_open(column):
-                _check_not_repeated(oracle, column, float(reduced_costs[k]), self.scale)
+                _check_not_repeated(oracle, column, float(reduced_costs[k]), self.scale, self.rounding)
         return chosen
 
     def is_whole(self, solved: MasterSolution) -> bool:
@@ -222,9 +227,9 @@ class RestrictedMaster(ABC):
         """Start the next solve from a basis saved earlier."""
 
 
-def _check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float, scale: float) -> None:
+def _check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float, scale: float, rounding: float) -> None:
     """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
-    if abs(reduced_cost) > TOLERANCES.diagnostic * size(scale, column.cost):
+    if abs(reduced_cost) > TOLERANCES.diagnostic * size(scale, column.cost) + rounding:
         raise RepeatedColumnError(
             f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), "
             "but the master holds it already and has priced it out: two different columns share a key, or its rows' "

@@ -60,6 +60,7 @@ class PricingContext:
     pricing_out: Callable[[Sequence[Column], Duals], Sequence[float] | NDArray[np.float64]] | None = None
     scale: float = 1.0
     budget: Budget = field(default_factory=Budget)
+    held: Callable[[Column], bool] | None = None
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:
         """Reduced costs of columns at ``duals``, rows that the columns do not name themselves included."""
@@ -69,6 +70,10 @@ class PricingContext:
                 for c in columns
             ]
         return self.pricing_out(columns, duals)
+
+    def is_new(self, column: Column) -> bool:
+        """Whether the master does not hold a column yet: one that it holds can only seem to improve it."""
+        return self.held is None or not self.held(column)
 
     def improves(self, reduced_cost: float) -> bool:
         """Whether a column of this reduced cost improves the master."""
@@ -222,6 +227,9 @@ class Stages(Pricing):
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         for stage in self.stages:
             result = stage.price(duals, context)
-            if any(context.improves(rc) for rc in context.reduced_costs(result.columns, duals)):
+            reduced_costs = context.reduced_costs(result.columns, duals)
+            if any(
+                context.improves(rc) and context.is_new(c) for c, rc in zip(result.columns, reduced_costs, strict=True)
+            ):
                 return result
         return result

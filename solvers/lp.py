@@ -159,6 +159,7 @@ class LinearProgram:
         self._units = np.ones(len(costs)) if units is None else units
         self._offset = offset
         self._factor = 1.0 / typical_size(self._costs * self._units)
+        self._has_cost = bool(self._costs.any())
         _check(
             self._highs.passModel(
                 _highs_lp(
@@ -176,8 +177,8 @@ class LinearProgram:
 
     @property
     def cost_scale(self) -> float:
-        """The size of the costs that answers are made of, a power of two; 0 as long as all costs are zero."""
-        return 1.0 / self._factor if self._costs.any() else 0.0
+        """The size of the costs that the last optimum is made of, a power of two; 0 where it is made of none."""
+        return 1.0 / self._factor if self._has_cost else 0.0
 
     @property
     def row_sizes(self) -> Floats:
@@ -336,14 +337,40 @@ class LinearProgram:
             empty = np.empty(0)
             return LPSolution(status, float("nan"), empty, empty, empty)
         solution = highs.getSolution()
+        values = np.array(solution.col_value) * self._units
+        self._has_cost = bool((self._costs[values != 0.0] != 0.0).any())
         no_columns = highs.getModelStatus() == highspy.HighsModelStatus.kModelEmpty  # HiGHS forgets the offset then
         return LPSolution(
             status,
             self._offset if no_columns else highs.getInfo().objective_function_value / self._factor,
-            np.array(solution.col_value) * self._units,
+            values,
             np.array(solution.row_dual) * self._rows / self._factor,
             np.array(solution.col_dual) / self._units / self._factor,
         )
+
+    def solve_without(self, columns: Ints, time_limit: float = INFINITY, stopped: Stopped | None = None) -> LPSolution:
+        """Solve with some columns fixed at zero, where they cost nothing; the program stays as it is."""
+        low, high = self._bounds(columns)
+        costs = self._costs[columns]
+        nothing = np.zeros(len(columns))
+        changed = self._rows_changed
+        self.change_bounds(columns, nothing, nothing)
+        self._change_costs(columns, nothing)
+        try:
+            return self.solve(time_limit, stopped)
+        finally:
+            self.change_bounds(columns, low, high)
+            self._change_costs(columns, costs)
+            self._rows_changed = changed
+
+    def _bounds(self, columns: Ints) -> tuple[Floats, Floats]:
+        lp, units = self._highs.getLp(), self._units[columns]
+        return np.array(lp.col_lower_)[columns] * units, np.array(lp.col_upper_)[columns] * units
+
+    def _change_costs(self, columns: Ints, costs: Floats) -> None:
+        self._costs[columns] = costs
+        scaled = costs * self._units[columns] * self._factor
+        _check(self._highs.changeColsCost(len(columns), _int32(columns), scaled))
 
     def _run(self, strategy: int, deadline: float, stopped: Stopped | None) -> LPStatus | None:
         """Run HiGHS in slices: while it runs, Python sees no signal."""
