@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,11 +64,22 @@ def best_labels(
         values[tree] = total
 
 
-def runner_up(forest: Forest, scores: Scores, tables: Scores, domains: Domains) -> tuple[Ints, Values]:
+_AT_ONCE = 2**22
+"""Pairs of labels, or scores, that are looked at between two looks at the clock."""
+
+
+def runner_up(
+    forest: Forest, scores: Scores, tables: Scores, domains: Domains, require: Callable[[], object] = lambda: None
+) -> tuple[Ints, Values]:
     """Second best labellings within domains whose ``below`` is known.
 
     A node's second best differs from its best in one child: that child has another label, or the same label and its own
     second best.
+
+    Parameters
+    ----------
+    require
+        Called every few hundredths of a second; raises if there is no more time.
 
     Returns
     -------
@@ -78,7 +90,20 @@ def runner_up(forest: Forest, scores: Scores, tables: Scores, domains: Domains) 
     tables = as_floats(tables, "tables", shape=("rows", scores.shape[1]), minus_infinity=True, dtype=scores.dtype)
     labels = np.empty(forest.num_nodes, dtype=np.int32)
     values = np.empty(len(forest.starts) - 1)
-    _runner_up(forest, scores, tables, domains, np.empty_like(domains.below), labels, values)
+    second = np.empty_like(domains.below)
+    sizes = np.diff(domains.starts)
+    work = sizes.copy()  # labels, and pairs of labels on the edge to the parent
+    inner = np.flatnonzero(forest.parent != NONE)
+    np.add.at(work, forest.parent[inner], sizes[inner] * sizes[forest.parent[inner]])
+    ends, first = np.cumsum(work), 0
+    while first < forest.num_nodes:
+        require()
+        before = ends[first - 1] if first else 0
+        end = max(first + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
+        _second_best(forest, scores.shape[1], tables, domains, first, end, second)
+        first = end
+    require()
+    _runner_up(forest, scores, tables, domains, second, labels, values)
     return labels, values
 
 
@@ -112,12 +137,12 @@ def _two_best(
 
 
 @njit(cache=True)
-def _runner_up(
-    forest: Forest, scores: Scores, tables: Scores, domains: Domains, second: Scores, labels: Ints, values: Values
+def _second_best(
+    forest: Forest, num: int, tables: Scores, domains: Domains, first: int, end: int, second: Scores
 ) -> None:
-    num = scores.shape[1]
+    """The second best below each label of the nodes from ``first`` up to ``end``, those below being known."""
     starts, candidates, below = domains
-    for node in range(len(scores)):
+    for node in range(first, end):
         for k in range(starts[node], starts[node + 1]):
             least = below[k] * 0 + np.inf
             if below[k] > -np.inf:
@@ -132,6 +157,14 @@ def _runner_up(
                 second[k] = below[k] - least
             else:
                 second[k] = below[k]
+
+
+@njit(cache=True)
+def _runner_up(
+    forest: Forest, scores: Scores, tables: Scores, domains: Domains, second: Scores, labels: Ints, values: Values
+) -> None:
+    num = scores.shape[1]
+    starts, candidates, below = domains
     deeper = np.zeros(len(scores), dtype=np.bool_)  # where the second best of the chosen entry is wanted
     for tree in range(len(values)):
         root = forest.starts[tree + 1] - 1
@@ -174,8 +207,15 @@ def _runner_up(
         values[tree] = total
 
 
-@njit(cache=True)
-def best_flips(forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values, out: Values) -> None:
+def best_flips(
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    labels: Ints,
+    values: Values,
+    out: Values,
+    require: Callable[[], object] = lambda: None,
+) -> None:
     """What labellings lose by the best change of a single label: the second best loses no more.
 
     Parameters
@@ -185,14 +225,26 @@ def best_flips(forest: Forest, scores: Scores, tables: Scores, labels: Ints, val
     out
         One a tree, written: score of the labelling less that of the best with one other label; 0 or more if the
         labelling is optimal, inf if there is no other of finite score.
+    require
+        Called every few hundredths of a second; raises if there is no more time.
     """
+    out[:] = np.inf
+    step = max(1, _AT_ONCE // scores.shape[1])
+    for first in range(0, forest.num_nodes, step):
+        require()
+        _best_flips(forest, scores, tables, labels, values, first, min(first + step, forest.num_nodes), out)
+
+
+@njit(cache=True)
+def _best_flips(
+    forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values, begin: int, stop: int, out: Values
+) -> None:
     num = scores.shape[1]
     row = np.empty(num, dtype=np.float64)
     for tree in range(len(out)):
-        out[tree] = np.inf
         if values[tree] == -np.inf:
             continue
-        for node in range(forest.starts[tree], forest.starts[tree + 1]):
+        for node in range(max(begin, forest.starts[tree]), min(stop, forest.starts[tree + 1])):
             for x in range(num):
                 row[x] = scores[node, x]
             parent = forest.parent[node]

@@ -74,8 +74,12 @@ def pass_messages(
     messages: Messages,
     active: Offsets,
     both_ways: bool,
+    position: Offsets,
+    work: float,
 ) -> int:
     """Bring the messages of the active trees up to date; ``domains.below`` is overwritten by F.
+
+    Many labels make one tree take seconds, so that a call stops within a tree and the next one goes on from there.
 
     Parameters
     ----------
@@ -85,6 +89,10 @@ def pass_messages(
         Numbers of the trees.
     both_ways
         Also downwards.
+    position
+        Where to go on, zeros at first: the trees that are done, and the nodes of the next one, either way; rewritten.
+    work
+        A call ends after about so many sums, or with the last tree.
 
     Returns
     -------
@@ -97,10 +105,16 @@ def pass_messages(
     scratch = np.empty(num, dtype=scores.dtype)
     row = np.empty(num, dtype=scores.dtype)
     outside = np.empty(len(labels), dtype=scores.dtype)  # G, as below holds F
-    computed = 0
-    for tree in active:
+    computed, done = 0, 0.0
+    while position[0] < len(active):
+        tree = active[position[0]]
         first, root = forest.starts[tree], forest.starts[tree + 1] - 1
-        for node in range(first, root + 1):
+        size = root + 1 - first
+        for node in range(first + position[1], root + 1):
+            if done >= work:
+                return computed
+            position[1] += 1
+            done += 1
             stale = grown[node] != 0
             child = forest.first_child[node]
             while child != NONE:
@@ -123,8 +137,13 @@ def pass_messages(
                     up, node, tables, first_row, labels, below, begin, end, domains, parent, scratch, row
                 )
                 computed += 1
+                done += num * (end - begin)
         if both_ways:
-            for node in range(root, first - 1, -1):
+            for node in range(root - (position[1] - size), first - 1, -1):
+                if done >= work:
+                    return computed
+                position[1] += 1
+                done += 1
                 child = forest.first_child[node]
                 while child != NONE:
                     stale = grown[node] != 0 or (node != root and down_change[node] & WITHIN != 0)
@@ -160,10 +179,22 @@ def pass_messages(
                             row,
                         )
                         computed += 1
+                        done += num * (end - begin)
                     child = forest.next_sibling[child]
         for node in range(first, root + 1):
             grown[node] = 0
+        position[0] += 1
+        position[1] = 0
     return computed
+
+
+@njit(cache=True)
+def forget(forest: Forest, messages: Messages, tree: int) -> None:
+    """Let a tree have no messages, as before the first: for one that :func:`pass_messages` has left half done."""
+    for node in range(forest.starts[tree], forest.starts[tree + 1]):
+        messages.up[node] = np.nan
+        messages.down[node] = np.nan
+        messages.grown[node] = 1
 
 
 @njit(cache=True)

@@ -109,8 +109,13 @@ def price(
     split: bool,
     best_on: Values,
     bounds: Values,
+    position: Offsets,
+    gaps: Values,
+    work: float,
 ) -> tuple[Offsets, Ints, Ints, Values, int, int]:
     """Pairs of positive reduced cost, and what they leave of the dual bound.
+
+    Many labels make one tree take seconds, so that a call stops within a tree and the next one goes on from there.
 
     Edges none of whose messages have changed keep what was found for them last time.
 
@@ -128,6 +133,11 @@ def price(
         One a node, written: max(0, max R) on its edge.
     bounds
         One a tree, lowered where the dual values prove more.
+    position, gaps
+        Where to go on, zeros at first: the trees that are done and the nodes of the next one; and the sum of what its
+        nodes have left of the bound, one number.  Rewritten.
+    work
+        A call ends after about so many sums, or with the last tree.
 
     Returns
     -------
@@ -149,13 +159,20 @@ def price(
     some = np.empty((2, width + 1), dtype=np.int32)
     priced, looked_at = 0, 0
     rounding = 16 * np.finfo(scores.dtype).eps
-    for tree in active:
+    done = 0.0
+    while position[0] < len(active) and done < work:
+        tree = active[position[0]]
         first, root = forest.starts[tree], forest.starts[tree + 1] - 1
         tolerance = scores.dtype.type(rounding * (size + abs(values[tree])))
-        gap = 0.0
-        for node in range(first, root + 1):
+        gap = gaps[0]
+        for node in range(first + position[1], root + 1):
+            if done >= work:
+                break
+            position[1] += 1
+            done += 1
             parent = forest.parent[node]
             if shares[node] > 0:  # the end's own term of the bound
+                done += num
                 most, where = -np.inf, 0
                 for x in range(num):
                     belief = scores[node, x]
@@ -208,6 +225,7 @@ def price(
                 some,
             )
             looked_at += seen
+            done += 8 * num + seen + 4 * count
             best_on[node] = most
             gap += most
             if count:
@@ -229,7 +247,12 @@ def price(
                     reduced[found : found + count],
                 )
                 found += count
-        bounds[tree] = min(bounds[tree], values[tree] + gap)
+        gaps[0] = gap
+        if position[1] == root + 1 - first:
+            bounds[tree] = min(bounds[tree], values[tree] + gap)
+            position[0] += 1
+            position[1] = 0
+            gaps[0] = 0.0
     return nodes[:found], lower[:found], upper[:found], reduced[:found], priced, looked_at
 
 

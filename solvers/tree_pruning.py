@@ -13,6 +13,7 @@ largest |τ|, u (d + 2) (|θ(x)| + 2 d T) for either of them, where the right si
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,13 @@ from solvers.tree_domains import Domains, inside
 Scores = NDArray[Any]
 
 
-def prune_by_bounds(forest: Forest, scores: Scores, tables: Scores, slack: float = 0.0) -> Domains:
+_AT_ONCE = 2**22
+"""Scores that are looked at between two looks at the clock."""
+
+
+def prune_by_bounds(
+    forest: Forest, scores: Scores, tables: Scores, slack: float = 0.0, require: Callable[[], object] = lambda: None
+) -> Domains:
     """The labels that the rule leaves, at least one a node; ``below`` is not set.
 
     Parameters
@@ -38,6 +45,8 @@ def prune_by_bounds(forest: Forest, scores: Scores, tables: Scores, slack: float
         τ, shape (tables, labels, labels).
     slack
         Labels stay that lack less than this: then every labelling that loses less has all its labels in the domains.
+    require
+        Called every hundredth of a second; raises if there is no more time.
     """
     scores = as_floats(scores, "scores", shape=(forest.num_nodes, "labels"), minus_infinity=True, dtype=None)
     num = scores.shape[1]
@@ -46,7 +55,13 @@ def prune_by_bounds(forest: Forest, scores: Scores, tables: Scores, slack: float
     starts = np.empty(forest.num_nodes + 1, dtype=np.int64)
     labels = np.empty(scores.size, dtype=np.int32)
     extremes = (tables.min(axis=2), tables.max(axis=2), tables.min(axis=1), tables.max(axis=1))
-    _prune(forest, scores, *extremes, float(slack), largest(np.ascontiguousarray(tables)), starts, labels)
+    size = largest(np.ascontiguousarray(tables))
+    starts[0] = 0
+    step = max(1, _AT_ONCE // num)
+    for first in range(0, len(scores), step):
+        require()
+        end = min(first + step, len(scores))
+        _prune(forest, scores, *extremes, float(slack), size, first, end, starts, labels)
     return Domains(starts, labels[: starts[-1]], np.empty(int(starts[-1])))
 
 
@@ -60,15 +75,16 @@ def _prune(
     column_maxima: Scores,
     slack: float,
     size: float,
+    first: int,
+    end: int,
     starts: Offsets,
     labels: Ints,
 ) -> None:
     num = scores.shape[1]
     row = np.empty(num, dtype=scores.dtype)
     epsilon = np.float64(np.finfo(scores.dtype).eps)
-    entry = 0
-    starts[0] = 0
-    for node in range(len(scores)):
+    entry = starts[first]
+    for node in range(first, end):
         best = 0
         for x in range(1, num):
             if scores[node, x] > scores[node, best]:

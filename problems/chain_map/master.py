@@ -27,7 +27,7 @@ from problems.chain_map.pruning import NormalForm
 from solvers.forest import NONE
 from solvers.tree_domains import Domains, Sweep, count_pairs
 from solvers.tree_labels import best_flips, best_labels, greedy_labels, runner_up, score_labels
-from solvers.tree_messages import Messages, grow, no_messages, pass_messages
+from solvers.tree_messages import Messages, forget, grow, no_messages, pass_messages
 from solvers.tree_prices import reduced_costs, root_shares, roots_beyond
 
 Floats = NDArray[np.float64]
@@ -307,19 +307,22 @@ class ChainMaster(RestrictedMaster):
     def _find_runner_up(self, pieces: Pieces) -> None:
         instance = self.instance
         rows = instance.pairwise.rows
-        best = self.domains
-        if self._margin == math.inf:
-            # The second best loses no more than the best change of one label, if any change is allowed.
-            slack = np.empty(instance.num_trees)
-            best_flips(instance.forest, instance.scores, rows, self.labels, self.values, slack)
-            done = self._swept(pieces, slack)
-        else:
-            done = instance.num_trees
-        domains, self.domains = self.domains, best
-        if done < instance.num_trees:  # there is no time for them
-            self._is_finished = False
+        best, self._is_finished = self.domains, False
+        try:
+            if self._margin == math.inf:
+                # The second best loses no more than the best change of one label, if any change is allowed.
+                slack = np.empty(instance.num_trees)
+                found = (self.labels, self.values, slack)
+                best_flips(instance.forest, instance.scores, rows, *found, pieces.require)
+                if self._swept(pieces, slack) < instance.num_trees:
+                    return  # there is no time for them
+            arrays = (instance.forest, instance.scores, rows)
+            labels, values = runner_up(*arrays, self.domains, pieces.require)
+        except OutOfBudget:
             return
-        labels, values = runner_up(instance.forest, instance.scores, rows, domains)
+        finally:
+            self.domains = best
+        self._is_finished = True
         self._second = Labellings(instance.forest.starts, labels, values, values)
 
     # --- domains that grow -------------------------------------------------------------------------------------------
@@ -330,16 +333,20 @@ class ChainMaster(RestrictedMaster):
         pairwise, forest = model.pairwise, model.forest
         self.rounds[self.active] += 1
 
-        def label(active: Offsets) -> None:
-            rows, transposed = pairwise.rows, pairwise.transposed_rows
-            pass_messages(forest, model.scores, rows, transposed, self.domains, messages, active, self.both_ways)
-            best_labels(forest, model.scores, rows, self.domains, active, self.labels, self.values)
-
         # Trees that still wait for pricing have their messages, and pricing must see what has changed in them.
         waiting = self._waiting[self.active]
         stale = self.active[~waiting]
-        passed = pieces.run_trees(label, stale, forest.starts, model.num_labels * 64)
+        rows, transposed = pairwise.rows, pairwise.transposed_rows
+
+        def bring(position: Offsets, work: float) -> None:
+            arrays = (model.scores, rows, transposed)
+            pass_messages(forest, *arrays, self.domains, messages, stale, self.both_ways, position, work)
+
+        passed = pieces.run_trees(bring, len(stale))
+        best_labels(forest, model.scores, rows, self.domains, stale[:passed], self.labels, self.values)
         late = stale[passed:]
+        if len(late):
+            forget(forest, messages, int(late[0]))  # which may be half done
         unlabelled = late[self.labels[forest.starts[late]] == NONE]
         if len(unlabelled):
             # Domains have their first label; it is worth what it is worth.

@@ -8,13 +8,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.budget import OutOfBudget
+from colgen.result import Termination
+
 Offsets = NDArray[np.int64]
 
 _SECONDS = 0.03
 """How long a piece should last."""
 
-_FIRST = 2**24
-"""Operations of the first piece, whose speed is not known yet."""
+_FIRST = 2**21
+"""Operations of the first piece, whose speed is not known yet: these may be writing pairs to new memory."""
 
 _FASTER = 8.0
 """A piece has at most so many times the nodes of the one before."""
@@ -36,6 +39,11 @@ class Pieces:
     def stopped(self) -> bool:
         return self._expired()
 
+    def require(self) -> None:
+        """Raise OutOfBudget if it is used up."""
+        if self._expired():
+            raise OutOfBudget(Termination.TIME_LIMIT)
+
     def run(self, kernel: Callable[[int], None], nodes: int, operations: int) -> None:
         """Call a kernel with numbers of nodes that sum to ``nodes``; ``operations``: of a node, at worst."""
         size = max(1.0, _FIRST / operations)
@@ -46,20 +54,23 @@ class Pieces:
             size = _next(size, time.perf_counter() - started)
             nodes -= piece
 
-    def run_trees(self, kernel: Callable[[Offsets], None], trees: Offsets, starts: Offsets, operations: int) -> int:
-        """Call a kernel with some of the trees after the other; returns how many there was time for."""
-        size, done = max(1.0, _FIRST / operations), 0
-        ends = np.cumsum(starts[trees + 1] - starts[trees])
-        while done < len(trees) and not self._expired():
-            before = int(ends[done - 1]) if done else 0
-            end = max(done + 1, int(np.searchsorted(ends, before + size, side="right")))
+    def run_trees(
+        self, kernel: Callable[[Offsets, float], None], trees: int, enough: Callable[[], bool] = lambda: False
+    ) -> int:
+        """Call a kernel that goes on where it has stopped, with a position to rewrite and a number of operations.
+
+        Returns how many of so many trees there was time for, or were ``enough``, which is asked only between trees:
+        what is left half done, because there is no time, has to be done anew.
+        """
+        position = np.zeros(2, dtype=np.int64)
+        size = float(_FIRST)
+        while position[0] < trees and not self._expired() and (position[1] > 0 or not enough()):
             started = time.perf_counter()
-            kernel(trees[done:end])
+            kernel(position, size)
             size = _next(size, time.perf_counter() - started)
-            done = end
-        return done
+        return int(position[0])
 
 
 def _next(size: float, seconds: float) -> float:
-    """How many nodes the next piece should have."""
+    """How many nodes or operations the next piece should have."""
     return max(1.0, size * min(_FASTER, _SECONDS / max(seconds, 1e-6)))

@@ -62,7 +62,9 @@ class PairPricing(Pricing):
         pairwise = instance.pairwise
         parts: list[tuple[Offsets, Ints, Ints, Floats]] = []
 
-        def look(trees: Offsets) -> None:
+        gaps = np.zeros(1)
+
+        def look(position: Offsets, work: float) -> None:
             *found, priced, looked_at = price(
                 instance.forest,
                 instance.scores,
@@ -71,7 +73,7 @@ class PairPricing(Pricing):
                 pairwise.column_maxima,
                 duals.messages,
                 duals.member,
-                trees,
+                active,
                 duals.values,
                 duals.size,
                 duals.shares,
@@ -79,19 +81,26 @@ class PairPricing(Pricing):
                 self._split,
                 duals.best_on,
                 duals.bounds,
+                position,
+                gaps,
+                work,
             )
             parts.append(tuple(found))  # type: ignore[arg-type]
             self.priced += priced
             self.looked_at += looked_at
 
-        def enough() -> bool:
-            full = sum(len(part[0]) for part in parts) > _MOST_PAIRS
-            return full or context.budget.expired or context.seconds_left() == 0.0
+        def full() -> bool:
+            return sum(len(part[0]) for part in parts) > _MOST_PAIRS
 
-        done = Pieces(enough).run_trees(look, active, instance.forest.starts, instance.num_labels * 64)
+        pieces = Pieces(lambda: context.budget.expired or context.seconds_left() == 0.0)
+        done = pieces.run_trees(look, len(active), full)
         finished = duals.finished and done == len(active)
         duals.waiting[active[:done]] = False
         duals.waiting[active[done:]] = True
+        if done < len(active):  # a tree that is half done waits, and its pairs, which may be very many, are not wanted
+            first = instance.forest.starts[active[done]]
+            ends = [int(np.searchsorted(part[0], first)) for part in parts]
+            parts = [(a[:k], b[:k], c[:k], d[:k]) for (a, b, c, d), k in zip(parts, ends, strict=True)]
         active = active[:done]
         nodes, lower, upper, found = (np.concatenate(some) for some in zip(*parts, strict=True)) if parts else _NOTHING
         bounds, values = duals.bounds[active], duals.values[active]

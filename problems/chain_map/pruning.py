@@ -47,12 +47,24 @@ class NormalForm(NamedTuple):
     feasible: NDArray[np.bool_] | None
 
 
-def prune(instance: Instance) -> Instance:
-    """The same instance with labels forbidden that no best labelling needs, by rule (14)."""
-    domains = prune_by_bounds(instance.forest, instance.scores, instance.pairwise.tables)
+def prune(instance: Instance, budget: Budget | None = None) -> Instance:
+    """The same instance with labels forbidden that no best labelling needs, by rule (14).
+
+    Raises
+    ------
+    OutOfBudget
+        If there is no time for it.
+    """
+    budget = Budget() if budget is None else budget
+    domains = prune_by_bounds(instance.forest, instance.scores, instance.pairwise.tables, require=budget.require)
     scores = np.full_like(instance.scores, -np.inf)
-    nodes = np.repeat(np.arange(instance.forest.num_nodes), np.diff(domains.starts))
-    scores[nodes, domains.labels] = instance.scores[nodes, domains.labels]
+    step = max(1, _AT_ONCE // instance.num_labels)
+    for first in range(0, instance.forest.num_nodes, step):
+        budget.require()
+        starts = domains.starts[first : first + step + 1]
+        labels = domains.labels[starts[0] : starts[-1]]
+        nodes = np.repeat(np.arange(first, first + len(starts) - 1), np.diff(starts))
+        scores[nodes, labels] = instance.scores[nodes, labels]
     return dataclasses.replace(instance, scores=scores)
 
 

@@ -110,7 +110,7 @@ class ChainMAP(Problem):
         """What is searched by rounds of pricing."""
         normal = normal_form(self.instance, budget)
         budget.require()
-        return normal._replace(instance=prune(normal.instance)) if self.prune else normal
+        return normal._replace(instance=prune(normal.instance, budget)) if self.prune else normal
 
     def pricing(self) -> Pricing:
         return FinishedDomains() if self.start is None else PairPricing(self.reduced_cost, self.gap)

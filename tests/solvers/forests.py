@@ -62,9 +62,13 @@ def restricted(seed):
     return forest, scores, tables, member, domains
 
 
-def messages_of(forest, scores, tables, domains, messages=None, both_ways=True):
+def messages_of(forest, scores, tables, domains, messages=None, both_ways=True, work=np.inf):
     messages = no_messages(scores) if messages is None else messages
     transposed = rows(tables.swapaxes(1, 2))
     trees = np.arange(len(forest.starts) - 1)
-    computed = pass_messages(forest, scores, rows(tables), transposed, domains, messages, trees, both_ways)
+    position, computed = np.zeros(2, dtype=np.int64), 0
+    while position[0] < len(trees):
+        computed += pass_messages(
+            forest, scores, rows(tables), transposed, domains, messages, trees, both_ways, position, work
+        )
     return messages, computed

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from solvers import tree_labels
 from solvers.tree_domains import exchange, sweep
-from solvers.tree_labels import best_flips, best_labels
+from solvers.tree_labels import best_flips, best_labels, runner_up
 from tests.solvers.forests import draw, labellings, rows
 
 
@@ -23,3 +24,33 @@ def test_flips_lose_what_the_best_change_of_one_label_loses(seed):
             if sum(a != b for a, b in zip(mine, other, strict=True)) == 1
         ]
         assert lost[tree] == pytest.approx(min(near, default=np.inf))
+
+
+class OverError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_clocks_are_looked_at_between_pieces_which_change_nothing(seed, monkeypatch):
+    forest, scores, tables = draw(seed)
+    domains = sweep(forest, scores, rows(tables), exchange(tables), np.full(2, 100.0))
+    labels, values = np.empty(forest.num_nodes, dtype=np.int32), np.empty(2)
+    best_labels(forest, scores, rows(tables), domains, np.arange(2), labels, values)
+
+    def both(require):
+        lost = np.empty(2)
+        best_flips(forest, scores, rows(tables), labels, values, lost, require)
+        return [lost.tolist(), *(a.tolist() for a in runner_up(forest, scores, rows(tables), domains, require))]
+
+    whole, looks = both(lambda: None), []
+    monkeypatch.setattr(tree_labels, "_AT_ONCE", 1)
+    assert both(lambda: looks.append(1)) == whole
+    assert len(looks) == 2 * forest.num_nodes + 1
+
+    def late():
+        looks.pop()
+        if not looks:
+            raise OverError
+
+    with pytest.raises(OverError):
+        both(late)

@@ -10,6 +10,10 @@ from solvers.vectors import padded
 from tests.solvers.forests import labellings, messages_of, restricted, rows
 
 
+def whole():
+    return np.zeros(2, dtype=np.int64), np.zeros(1), np.inf
+
+
 @pytest.mark.parametrize("both_ways", [True, False])
 @pytest.mark.parametrize("seed", range(60))
 def test_prices_find_all_pairs_of_positive_reduced_cost_and_a_valid_bound(seed, both_ways):
@@ -26,7 +30,7 @@ def test_prices_find_all_pairs_of_positive_reduced_cost_and_a_valid_bound(seed, 
     column_maxima = np.pad(tables.max(axis=1), pad, constant_values=-np.inf)
     best_on, bounds = np.zeros(forest.num_nodes), np.full(2, np.inf)
     arguments = (forest, scores, rows(tables), row_maxima, column_maxima, messages, member, trees, values, 5.0)
-    nodes, lower, upper, found, _, _ = price(*arguments, shares, beyond, False, best_on, bounds)
+    nodes, lower, upper, found, _, _ = price(*arguments, shares, beyond, False, best_on, bounds, *whole())
 
     edges = [(i, x, y) for i in np.flatnonzero(forest.parent != NONE) for x in range(num) for y in range(num)]
     ends = [(i, x, NONE) for i in np.flatnonzero(shares > 0) for x in range(num)]
@@ -76,8 +80,38 @@ def test_split_local_scores_change_nothing():
         bounds = np.full(2, np.inf)
         pairs = price(
             forest, scores, rows(tables), *maxima, messages, member, np.arange(2), values, 5.0, shares,
-            roots_beyond(forest, shares), split, np.zeros(forest.num_nodes), bounds,
+            roots_beyond(forest, shares), split, np.zeros(forest.num_nodes), bounds, *whole(),
         )  # fmt: skip
         found.append((pairs[0].tolist(), pairs[1].tolist(), pairs[2].tolist(), pytest.approx(bounds.tolist())))
     assert found[0][:3] == found[1][:3]
     assert found[1][3] == found[0][3].expected
+
+
+@pytest.mark.parametrize("both_ways", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_messages_and_prices_in_pieces_are_those_of_one_call(seed, both_ways):
+    forest, scores, tables, member, domains = restricted(seed)
+    num, trees = scores.shape[1], np.arange(2)
+    pad = ((0, 0), (0, padded(num) - num))
+    maxima = [np.pad(tables.max(axis=axis), pad, constant_values=-np.inf) for axis in (2, 1)]
+    shares = root_shares(forest, both_ways)
+    found = []
+    for work in (np.inf, 1.0):
+        messages, computed = messages_of(forest, scores, tables, domains, both_ways=both_ways, work=work)
+        labels, values = np.empty(forest.num_nodes, dtype=np.int32), np.empty(2)
+        best_labels(forest, scores, rows(tables), domains, trees, labels, values)
+        best_on, bounds = np.zeros(forest.num_nodes), np.full(2, np.inf)
+        position, gaps, parts, calls = np.zeros(2, dtype=np.int64), np.zeros(1), [], 0
+        while position[0] < len(trees):
+            parts.append(
+                price(
+                    forest, scores, rows(tables), *maxima, messages, member, trees, values, 5.0, shares,
+                    roots_beyond(forest, shares), False, best_on, bounds, position, gaps, work,
+                )
+            )  # fmt: skip
+            calls += 1
+        assert calls == (1 if work == np.inf else forest.num_nodes)
+        pairs = [np.concatenate([part[k] for part in parts]).tolist() for k in range(4)]
+        sums = [sum(part[k] for part in parts) for k in (4, 5)]
+        found.append((computed, pairs, sums, best_on.tolist(), bounds.tolist(), labels.tolist(), values.tolist()))
+    assert found[0] == found[1]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from solvers import tree_pruning
 from solvers.tree_labels import best_labels
 from solvers.tree_pruning import fill_below, prune_by_bounds
 from tests.solvers.forests import draw, labellings, rows
@@ -24,3 +25,13 @@ def test_pruning_by_bounds_keeps_what_is_within_the_slack(seed, slack):
                 for i, x in enumerate(chosen):
                     node = forest.starts[tree] + i
                     assert x in domains.labels[slice(*domains.starts[node : node + 2])]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_pruning_in_pieces_is_that_of_one_call(seed, monkeypatch):
+    forest, scores, tables = draw(seed)
+    whole, looks = prune_by_bounds(forest, scores, tables), []
+    monkeypatch.setattr(tree_pruning, "_AT_ONCE", 1)
+    pieces = prune_by_bounds(forest, scores, tables, require=lambda: looks.append(1))
+    assert len(looks) == forest.num_nodes
+    assert (pieces.starts.tolist(), pieces.labels.tolist()) == (whole.starts.tolist(), whole.labels.tolist())

@@ -10,9 +10,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from colgen import IterationLimit, Termination, solve
+from colgen import IterationLimit, Sense, Termination, solve
 from colgen.budget import Budget
 from colgen.errors import InfeasibleAnswerError, InputError
+from colgen.pricing import PricingContext
 from problems.chain_map import (
     ChainMAP,
     Instance,
@@ -30,6 +31,7 @@ from problems.chain_map import (
 from problems.chain_map.corpus import TASKS
 from problems.chain_map.learning import train_perceptron
 from problems.chain_map.training import examples_of, read_corpus
+from solvers import tree_labels
 from tests.problems.chain_map.models import best_scores, draw, second_scores
 
 DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "english_ewt"
@@ -353,6 +355,33 @@ def test_what_there_is_no_time_for_keeps_a_labelling_and_a_bound(options, looks,
             assert found.dual_bound >= best.objective - 1e-9
         if not options:
             assert (found.gaps > 1e-9).any() or np.allclose(found.values, best.values)
+
+
+@pytest.mark.parametrize("options", [{"start": 1}, {"start": 2, "prune": True}, {"margin": np.inf}], ids=str)
+def test_one_tree_is_left_half_done_where_time_ends(options, monkeypatch):
+    """And taken up again from its beginning by a solve that has time."""
+    monkeypatch.setattr(pieces, "_FIRST", 30)
+    monkeypatch.setattr(pieces, "_FASTER", 1.0)
+    monkeypatch.setattr(tree_labels, "_AT_ONCE", 30)
+    for seed in range(5):
+        instance = random(seed, chains=1, labels=6, length=12, evidence=0.5)
+        best = viterbi(instance)
+        for looks in (3, 5, 9, 15, 25):
+            problem = ChainMAP(instance, **options)
+            master, oracle = problem.restricted_master(), problem.pricing()
+            budgets = [spent(looks)] + [Budget()] * 50
+            for budget in budgets:
+                solved = master.solve(budget)
+                result = oracle.price(solved.duals, PricingContext(Sense.MAXIMIZE, budget=budget))
+                found = master.labellings()
+                assert (found.bounds >= best.values - 1e-9).all()
+                assert (found.values <= best.values + 1e-9).all()
+                if not master.add(result.columns) and not result.cut_off:
+                    break
+            np.testing.assert_allclose(found.values, best.values)
+            np.testing.assert_allclose(found.bounds, best.values)
+            if "margin" in options:
+                np.testing.assert_allclose(found.runner_up.values, viterbi_two_best(instance).runner_up.values)
 
 
 def test_an_interrupt_ends_a_run_with_what_it_has(monkeypatch):
