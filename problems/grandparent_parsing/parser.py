@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from colgen import Column, InputError, Sense, Solution, Termination
 from colgen.branching import Decision
+from colgen.budget import holding_signals
 from colgen.errors import InfeasibleAnswerError
 from colgen.run import Run
 from colgen.stop import AnyOf, StopRule
@@ -105,14 +106,17 @@ def parse(
         Stop rules.  A time limit holds for everything, from the first line on; the others are for branch and bound,
         which few sentences need.
 
+    An interrupt (Ctrl-C) ends it with the best tree so far; a second one ends it wherever it is.
+
     Raises
     ------
     InfeasibleAnswerError
         If the tree found is none, or is not worth what was claimed: a mistake of this project's.
     """
-    run = Run(Sense.MAXIMIZE, AnyOf(*((stop,) if callable(stop) else stop)))
-    with watching(lambda: run.expired):
-        return _parse(scores, is_single_root(scores) if single_root is None else single_root, run)
+    with holding_signals():
+        run = Run(Sense.MAXIMIZE, AnyOf(*((stop,) if callable(stop) else stop)))
+        with watching(lambda: run.expired):
+            return _parse(scores, is_single_root(scores) if single_root is None else single_root, run)
 
 
 def _parse(scores: PartScores, single_root: bool, run: Run) -> Parse:
@@ -120,7 +124,7 @@ def _parse(scores: PartScores, single_root: bool, run: Run) -> Parse:
     if not isinstance(scores, Instance) and not _is_plain(scores):
         dense = dense_scores(scores, single_root=single_root, expired=lambda: run.expired)
         if dense is None:
-            return _unfinished(standard)
+            return _unfinished(standard, run)
         standard = standard_scores(dense, single_root=single_root)
     parts, bounds = _prepared(standard)
     arcs, unit = standard.arcs, standard.unit
@@ -128,7 +132,7 @@ def _parse(scores: PartScores, single_root: bool, run: Run) -> Parse:
     scored = int(parts.scored[0]), int(parts.scored[1])
     if score == -math.inf:
         if bound > -math.inf:
-            return _unfinished(standard)
+            return _unfinished(standard, run)
         return Parse(None, -math.inf, -math.inf, Termination.INFEASIBLE, 0, scored, *counts.tolist())
     termination, nodes = Termination.OPTIMAL, 0
     if bound > score + MET * max(unit, abs(score)):
@@ -150,14 +154,19 @@ def _is_plain(scores: PartScores) -> bool:
     )
 
 
-def _unfinished(standard: StandardScores) -> Parse:
+def _unfinished(standard: StandardScores, run: Run) -> Parse:
     """The first tree, and what bounds of single arcs prove, where there was no time for more."""
     heads = standard.first_tree
     if heads is None:
         return Parse(None, -math.inf, -math.inf, Termination.INFEASIBLE, 0, (0, 0), 0, 0, 0)
     worth = tree_objective(standard.given, heads)
     bound = max(standard.bound + standard.constant, worth)
-    return Parse(heads, worth, bound, Termination.TIME_LIMIT, 0, (0, 0), 0, 0, 0)
+    return Parse(heads, worth, bound, _spent(run), 0, (0, 0), 0, 0, 0)
+
+
+def _spent(run: Run) -> Termination:
+    """Why a run ended early: a kernel that looked says only that it did."""
+    return run.budget.reason or Termination.TIME_LIMIT
 
 
 def _checked(scores: PartScores, standard: StandardScores, heads: Heads, claimed: float) -> float:
@@ -259,7 +268,7 @@ class AutomataRelaxation(Relaxation):
             "branched",
             self._children(alive),
             (alive, leaving, entering),
-            stop=Termination.TIME_LIMIT if self.run.expired else None,
+            stop=self.run.budget.reason,
         )
 
     def _children(self, alive: Mask) -> list[list[Decision]]:
@@ -286,7 +295,7 @@ def _branch(
     candidates[heads[1:], np.arange(1, len(heads))] = True
     automata = automata_of(candidates, standard.arcs, parts)
     if run.expired:
-        return heads, score, bound, Termination.TIME_LIMIT, 0
+        return heads, score, bound, _spent(run), 0
     run.offer(_solution(heads, score / unit), None, "head automata")
     run.prove(bound / unit)
     relaxation = AutomataRelaxation(automata, standard.single_root, unit, run, heads, score)

@@ -42,8 +42,12 @@ from typing import Any
 import numpy as np
 
 from colgen import Column, Duals, Pricing, PricingContext, PricingResult, Row
+from colgen.budget import Budget
 from colgen.columns import Key
 from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores
+
+SLICE = 1000
+"""So many columns are made, or looked up, between two looks at the clock: some hundredths of a second."""
 
 
 class Parts(Pricing):
@@ -114,19 +118,27 @@ class Parts(Pricing):
             paid[index] -= value
         return paid
 
-    def result(self, triples: Ints, gains: Floats, per_token: Floats) -> PricingResult:
+    def result(self, triples: Ints, gains: Floats, per_token: Floats, budget: Budget) -> PricingResult:
         """Columns of the parts that gain, and what is proved of the others."""
-        columns = [self.column(triple) for triple in map(tuple, triples.tolist())]
+        columns = self._columns(triples, budget)
         return PricingResult(columns, bound=float(gains.max(initial=0.0)), total=float(per_token.sum()))
 
     def column(self, triple: tuple[int, ...]) -> Column:
         """The column of a part."""
         raise NotImplementedError
 
-    def take(self, triples: Ints) -> list[Column]:
+    def take(self, triples: Ints, budget: Budget | None = None) -> list[Column]:
         """Columns of parts to start from."""
         self.score(triples)
-        return [self.column(triple) for triple in map(tuple, triples.tolist())]
+        return self._columns(triples, budget)
+
+    def _columns(self, triples: Ints, budget: Budget | None) -> list[Column]:
+        columns: list[Column] = []
+        for start in range(0, len(triples), SLICE):
+            if start and budget is not None:
+                budget.require()
+            columns += [self.column(triple) for triple in map(tuple, triples[start : start + SLICE].tolist())]
+        return columns
 
 
 class GrandparentParts(Parts):
@@ -163,17 +175,19 @@ class GrandparentParts(Parts):
         bound = weight * bound - price[parents, children] - entered[:, parents] - own[:, parents, children]
         improving = bound > context.tolerance
         improving &= self.present[:, parents]
+        context.budget.require()
         improving[children, np.arange(len(children))] = False
         grandparents, pairs = np.nonzero(improving)
         triples = np.stack([grandparents, parents[pairs], children[pairs]], axis=1)
         g, p, c = triples.T
         gains = weight * self.score(triples) - price[p, c] - entered[g, p] - own[g, p, c]
+        context.budget.require()
         per_token = np.zeros(self.tokens + 1)
         np.maximum.at(per_token, c, gains)
         chosen: Ints = np.flatnonzero(gains > context.tolerance)
         if self.most:
             chosen = _best_of_each(chosen, gains, p * (self.tokens + 1) + c, self.most)
-        return self.result(triples[chosen], gains[chosen], per_token)
+        return self.result(triples[chosen], gains[chosen], per_token, context.budget)
 
     def column(self, triple: tuple[int, ...]) -> Column:
         self.made.add(triple)
@@ -216,6 +230,7 @@ class SiblingParts(Parts):
         by_modifier = weight * self.scores.head_modifier_bounds
         by_sibling = weight * self.scores.head_sibling_bounds
         for h in range(self.tokens + 1):
+            context.budget.require()
             for side, inner in ((0, range(h - 1, 0, -1)), (1, range(h + 1, self.tokens + 1))):
                 order = [m for m in inner if self.present[h, m]]
                 for k, m in enumerate(order):
@@ -228,6 +243,7 @@ class SiblingParts(Parts):
                         bound = np.minimum(by_modifier[h, m], by_sibling[h, s]) - before[h, m] - after[h, s]
                         candidates += [(h, int(t), m) for t in s[bound > context.tolerance]]
         triples = np.array(candidates, dtype=np.int64).reshape(-1, 3)
+        context.budget.require()
         heads, siblings, modifiers = triples.T
         starts, ends = siblings == heads, modifiers == heads
         gains = weight * self.score(triples)
@@ -237,7 +253,7 @@ class SiblingParts(Parts):
         np.maximum.at(per_token[0], modifiers[~ends], gains[~ends])
         np.maximum.at(per_token[1], siblings[ends], gains[ends])
         improving = gains > context.tolerance
-        return self.result(triples[improving], gains[improving], per_token)
+        return self.result(triples[improving], gains[improving], per_token, context.budget)
 
     def column(self, triple: tuple[int, ...]) -> Column:
         h, s, m = triple

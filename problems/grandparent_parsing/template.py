@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from colgen import (
     BranchingRule,
     Column,
+    Duals,
     Formulation,
     Heuristic,
     InputError,
@@ -25,6 +26,7 @@ from colgen import (
     Proof,
     Reduction,
     RestrictedMaster,
+    Row,
     Sense,
     Separation,
     Solution,
@@ -36,10 +38,11 @@ from colgen.errors import InfeasibleAnswerError
 from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads, check_tree
 from problems.grandparent_parsing.branching import ArcFixing, OnArc
+from problems.grandparent_parsing.compiled import compiled_master
 from problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
 from problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
 from problems.grandparent_parsing.model import master
-from problems.grandparent_parsing.pricing import Arcs, GrandparentParts, Parts, SiblingParts
+from problems.grandparent_parsing.pricing import SLICE, Arcs, GrandparentParts, Parts, SiblingParts
 from problems.grandparent_parsing.rounding import Rounding
 from problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
@@ -125,6 +128,8 @@ class GrandparentParsing(Problem):
         self.start = self._checked_start(start)
         self.dual: CombinatorialDual | None = None
         self._master: LinearMaster | None = None
+        self._budget = Budget()
+        self._proved = False
 
     def _checked_start(self, start: str | None) -> str:
         """How to start; refused where the combinatorial dual would speak of another program."""
@@ -205,11 +210,22 @@ class GrandparentParsing(Problem):
             single_root=self.single_root,
         )
 
+    def _rows(self) -> Formulation:
+        return compiled_master(
+            self.tokens,
+            formulation=self.arc_formulation,
+            connectivity=self.connectivity,
+            siblings=self.siblings,
+            single_root=self.single_root,
+        )
+
     def shape(self) -> Hashable:
         return (self.tokens, self.arc_formulation, self.connectivity, self.siblings, self.single_root)
 
     def formulation(self) -> Formulation:
-        compiled = super().formulation()
+        # The rows as arrays; those of a subclass's own model are compiled from it.
+        plain = type(self).master is GrandparentParsing.master and "master" not in vars(self)
+        compiled = self._rows().with_data(**self.data()) if plain else super().formulation()
         compiled = replace(compiled, offset=compiled.offset + self.standard.constant)
         heads, modifiers = np.array(compiled.column_blocks["z"].indices).T
         scores = self.standard.arcs[heads, modifiers]
@@ -228,12 +244,20 @@ class GrandparentParsing(Problem):
         return filled.subset(kept(filled.row_keys, ("one_gp",)), kept(filled.column_keys, ("z", "no_part")))
 
     def restricted_master(self) -> RestrictedMaster:
-        self._master = _Master(self.formulation(), dual_first=True)
+        formulation = self.formulation()
+        self._require()
+        self._master = _Master(formulation, self._budget)
+        self._require()
         self._reached[:] = self.present
         if self._found is not None:  # what proves its bound
             cuts = Cuts(self.tokens)
             self._master.add((), [cuts.row(members) for members in self._found.sets()])
         return self._master
+
+    def _require(self) -> None:
+        """End the run if its budget is spent and it can end with a proof's tree and bound."""
+        if self._proved:
+            self._budget.require()
 
     def pricing(self) -> Sequence[Pricing]:
         return tuple(self.oracles)
@@ -260,6 +284,12 @@ class GrandparentParsing(Problem):
         return (Rounding(self),)
 
     def initial_proof(self, budget: Budget) -> Proof | None:
+        self._budget = budget
+        proof = self._proof(budget)
+        self._proved = proof is not None
+        return proof
+
+    def _proof(self, budget: Budget) -> Proof | None:
         if self.start != "dual":
             return self._first_proof(budget)
         with watching(lambda: budget.expired):
@@ -292,6 +322,7 @@ class GrandparentParsing(Problem):
             return []
         columns: list[Column] = []
         for oracle in self.part_oracles:
+            self._require()
             if not isinstance(oracle, GrandparentParts):
                 triples = [t for h, m in np.argwhere(self.present).tolist() for t in ((h, h, m), (h, m, h))]
             elif self.start == "parts":
@@ -299,7 +330,7 @@ class GrandparentParsing(Problem):
             else:
                 known = [] if self._found is None else self._found.improving().tolist()
                 triples = [(g, p, c) for g, p, c in known if self.present[g, p] and self.present[p, c]]
-            columns += oracle.take(np.array(triples, dtype=np.int64).reshape(-1, 3))
+            columns += oracle.take(np.array(triples, dtype=np.int64).reshape(-1, 3), self._budget)
         return columns
 
     def initial_answers(self) -> Iterable[Solution]:
@@ -376,7 +407,31 @@ class GrandparentParsing(Problem):
 
 
 class _Master(LinearMaster):
-    """Takes in every arc that its oracle returns: an arc improves together with a part, which cannot come before it."""
+    """Takes in every arc that its oracle returns: an arc improves together with a part, which cannot come before it.
+
+    Rounds of very many parts, a hundred thousand or more, are looked up and taken in slice by slice: the run ends
+    between two of them where its budget is spent.
+    """
+
+    def __init__(self, formulation: Formulation, budget: Budget) -> None:
+        super().__init__(formulation, dual_first=True)
+        self._budget = budget
+
+    def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
+        if len(columns) <= SLICE:
+            return super().reduced_costs(columns, duals)
+        found = []
+        for start in range(0, len(columns), SLICE):
+            self._budget.require()
+            found.append(super().reduced_costs(columns[start : start + SLICE], duals))
+        return np.concatenate(found)
+
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+        added = super().add(columns[:SLICE], rows, origin)
+        for start in range(SLICE, len(columns), SLICE):
+            self._budget.require()
+            added += super().add(columns[start : start + SLICE], (), origin)
+        return added
 
     def improving(
         self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float

@@ -1,0 +1,82 @@
+"""Limits and signals: rounds of very many parts end between two slices, and an interrupt is called one."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from colgen import Termination, TimeLimit, solve
+from colgen.budget import Budget, OutOfBudget
+from problems.grandparent_parsing import GrandparentParsing, parse, random, write
+from problems.grandparent_parsing.pricing import SLICE
+
+LIMIT = 0.2
+
+
+def test_a_spent_budget_ends_the_making_of_columns_and_the_growth_of_the_master():
+    problem = GrandparentParsing(random(20, 1), start="tree")
+    assert problem.initial_proof(Budget()) is not None
+    master = problem.restricted_master()
+    (oracle,) = problem.part_oracles
+    triples = np.argwhere(np.ones((21, 21, 21)))
+    g, p, c = triples.T
+    triples = triples[(p > 0) & (c > 0) & (g != p) & (g != c) & (p != c)][: 2 * SLICE]
+    columns = oracle.take(triples)
+    problem._budget.deadline = -math.inf
+    with pytest.raises(OutOfBudget):
+        oracle.take(triples, problem._budget)
+    with pytest.raises(OutOfBudget):
+        master.add(columns)
+    assert master.num_columns - len(problem.formulation().costs) == SLICE
+
+
+@pytest.mark.parametrize("settings", [{"start": "tree"}, {"siblings": True}, {"connectivity": "flow"}])
+def test_a_limit_holds_where_a_round_has_very_many_parts(settings):
+    instance = random(60, 1, siblings=True)
+
+    def seconds():
+        started = time.monotonic()
+        result = solve(GrandparentParsing(instance, **{"siblings": False, **settings}), stop=TimeLimit(LIMIT))
+        assert result.termination is Termination.TIME_LIMIT
+        assert result.answer is not None
+        assert result.objective <= result.dual_bound < math.inf
+        return time.monotonic() - started
+
+    seconds()  # compiles
+    assert min(seconds() for _ in range(3)) < LIMIT + 1.0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_parse_calls_an_interrupt_one():
+    instance = random(120, 1, siblings=True)
+    parse(instance, stop=TimeLimit(0.01))  # compiles
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    started = time.monotonic()
+    found = parse(instance, stop=TimeLimit(30.0))
+    timer.join()
+    assert found.termination is Termination.INTERRUPTED
+    assert found.heads is not None
+    assert found.score <= found.bound < math.inf
+    assert time.monotonic() - started < 5.0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_signal_ends_the_command_with_the_tree(tmp_path):
+    write(random(60, 1, siblings=True), tmp_path / "long.npz")
+    command = [sys.executable, "-m", "colgen.cli", "solve", "grandparent_parsing", str(tmp_path / "long.npz")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(6.0)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        out, _ = process.communicate(timeout=30)
+        took = time.monotonic() - sent
+    assert process.returncode == 130
+    assert len([line for line in out.splitlines() if len(line.split()) == 2 and line.split()[0].isdigit()]) == 60
+    assert took < 3.0
