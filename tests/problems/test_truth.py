@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from colgen.fuzz.judging import Fault
-from problems.truth import chains, clusters, rolls
+from problems.truth import chains, clusters, limits, rolls
 from problems.truth.bad_inputs import bad_inputs
 from problems.truth.campaign import TEMPLATES, fuzz_template, judge, replay_template
 from problems.truth.drawing import Drawn
 from problems.truth.interrupts import interrupt
 from problems.truth.judging import Truths, held_against, one
-from problems.truth.limits import in_threads
+from problems.truth.limits import in_threads, overrun
 from problems.truth.trees import all_trees, grandparent_parts, sibling_parts
 from tests.problems.chain_map.models import best_scores
 from tests.problems.coreference.partitions import partitions
@@ -148,3 +148,23 @@ def test_no_interrupt_is_lost():
 @pytest.mark.timeout(600)
 def test_threads_find_what_one_finds():
     assert in_threads(1, rounds=3)[0] == 0
+
+
+@pytest.mark.parametrize(("late", "runs"), [(0.0, 10), (0.2, 18), (60.0, 2)])
+def test_measuring_limits_ends_in_about_its_time_however_late_the_runs_are(late, runs, monkeypatch):
+    now, measured = [0.0], []
+
+    def over(name, instance, limit):
+        now[0] += limit + late
+        measured.append(limit)
+        return late
+
+    monkeypatch.setattr(limits.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(limits, "INSTANCES", {"one": lambda: None, "other": lambda: None})
+    monkeypatch.setattr(limits, "PROBLEMS", {"one": lambda instance: None, "other": lambda instance: None})
+    monkeypatch.setattr(limits, "solve", lambda problem, stop: None)
+    monkeypatch.setattr(limits, "_over", over)
+    worst, count = overrun(4.0)
+    assert (worst, len(measured)) == (late, runs)
+    assert count <= runs
+    assert now[0] <= (4.5 if late < 1 else 121.0)
