@@ -92,6 +92,7 @@ def _box_terms(master: LinearMaster, theta: float, duals: Duals, clean: float) -
     up = (reduced < 0) & ~covered
     box = np.where(up, upper, lower)
     unlimited = np.isinf(box)
-    if (unlimited & (np.abs(reduced) > clean)).any():
+    # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
+    if (unlimited & (np.abs(reduced) > clean * np.maximum(1.0, master.weights))).any():
         return -math.inf
     return float(reduced[~unlimited] @ box[~unlimited])

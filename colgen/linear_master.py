@@ -110,10 +110,10 @@ class LinearMaster(RestrictedMaster):
         real = np.where(f.artificial[owners], 0.0, f.matrix.data)
         shape = sparse.csc_array((real, f.matrix.indices, f.matrix.indptr), shape=f.matrix.shape)
         sizes = row_sizes(shape, f.row_lower, f.row_upper)
-        # An artificial variable of the template costs as much as it moves its rows, measured by their sizes.
+        # In phase 1, an artificial variable of the template costs as much as it moves its rows, by their sizes.
         moves = np.zeros(len(f.costs))
         np.maximum.at(moves, owners, np.abs(f.matrix.data) / np.where(sizes > 0.0, sizes, 1.0)[f.matrix.indices])
-        self._weights = np.where(f.artificial, powers_of_two(moves), 0.0)
+        self.weights = np.where(f.artificial, powers_of_two(moves), 0.0)
         self.lp = LinearProgram(
             f.sense is Sense.MAXIMIZE,
             f.matrix,
@@ -332,7 +332,7 @@ class LinearMaster(RestrictedMaster):
         """The objective of the current phase."""
         if self.phase == 2:
             return self.table.costs
-        return np.where(self.table.artificial, self.sense.sign * self._weights, 0.0)
+        return np.where(self.table.artificial, self.sense.sign * self.weights, 0.0)
 
     def _upper(self, upper: Floats) -> Floats:
         return np.where(self.table.artificial, math.inf if self.phase == 1 else 0.0, upper)
@@ -429,7 +429,7 @@ class LinearMaster(RestrictedMaster):
             return
         values = sign * self.lp.row_sizes[rows]  # each counts its row's violation, measured by the row's size
         self.table.append_artificial(count, self.phase)
-        self._weights = np.append(self._weights, np.ones(count))
+        self.weights = np.append(self.weights, np.ones(count))
         self.table.add_entries(np.arange(len(self.table) - count, len(self.table)), rows, values)
         self.lp.add_columns(
             self.current_costs()[-count:],
@@ -464,7 +464,7 @@ class LinearMaster(RestrictedMaster):
             starts.append(len(rows))
         first = len(self.table)
         self.table.append(new, origin)
-        self._weights = np.append(self._weights, np.zeros(len(new)))
+        self.weights = np.append(self.weights, np.zeros(len(new)))
         where = np.arange(first, len(self.table))
         row_array, value_array = np.array(rows, dtype=np.int64), np.array(values, dtype=float)
         owners = np.repeat(where, np.diff(starts))
@@ -501,7 +501,7 @@ class LinearMaster(RestrictedMaster):
         sizes[fresh] = powers_of_two(largest[fresh])
         mine &= np.isin(there, fresh)
         units = sizes[there[mine]] / powers_of_two(np.abs(entries[mine]))
-        self._weights[owners[mine]] = 1.0 / units
+        self.weights[owners[mine]] = 1.0 / units
         self.lp.set_sizes(fresh, sizes[fresh], owners[mine], units)
 
     def entries(self, column: Column) -> tuple[list[int], list[float]]:
@@ -719,7 +719,7 @@ class LinearMaster(RestrictedMaster):
             return 0
         self.lp.delete_columns(gone)
         table.keep(keep)
-        self._weights = self._weights[keep]
+        self.weights = self.weights[keep]
         self._allowed.clear()
         return len(gone)
 
@@ -772,7 +772,7 @@ class LinearMaster(RestrictedMaster):
         x = np.zeros(len(f.costs))
         for key, value in solution.variables.items():
             x[self.table.position[key]] = value
-        if (x * self._weights[: len(x)])[f.artificial].max(initial=0.0) > TOLERANCES.feasibility:
+        if (x * self.weights[: len(x)])[f.artificial].max(initial=0.0) > TOLERANCES.feasibility:
             return "an artificial variable is not zero"
         if _outside(x, f.lower, np.where(f.artificial, math.inf, f.upper), f.integer).any():
             return "a template variable is outside its bounds"
