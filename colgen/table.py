@@ -193,6 +193,10 @@ class ColumnTable:
 
     def solution(self, objective: float, values: Floats) -> Solution:
         """The columns and template variables that are not zero."""
+        # Bounds hold to the last bit, whatever tolerance a solver has for them.
+        values = np.clip(
+            values, self.lower_now[: len(values)], np.maximum(self.lower_now, self.upper_now)[: len(values)]
+        )
         sizes = np.abs(values)
         # Whole columns are counted; other variables have the size of their own numbers, and of nothing else.
         least = np.where(self.integer[: len(values)], 1.0, sizes.max(initial=0.0, where=~self.integer[: len(values)]))

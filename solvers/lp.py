@@ -53,6 +53,9 @@ _NEAR = 2.0**-3
 _FAR = 2.0**20
 """... or larger than so many times their scale.  In between, tolerances are as tight as they should be, or tighter."""
 
+_WIDEST = 2.0**34
+"""Costs that are so much smaller than others are what rounding has left of sums: they set no scale."""
+
 _SCALINGS = 4
 """So often are costs scaled again in one solve, at most."""
 
@@ -507,8 +510,14 @@ def _solve_mip(
     """Solve a program whose costs have been multiplied by ``factor``, and whose columns are counted in ``units``."""
     deadline, costs = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor
     offset = lp.offset_ / factor
+    found: MIPSolution | None = None
     for _ in range(_SCALINGS):
-        found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units)
+        try:
+            found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units)
+        except SolverError:
+            if found is None:
+                raise
+            break  # what was found at another scale stands
         if found.status is not LPStatus.OPTIMAL or found.values is None:
             break
         scale = _better_scale(costs, found.values, 1.0 / factor)
@@ -516,6 +525,7 @@ def _solve_mip(
             break
         factor, start = 1.0 / scale, found.values / units
         lp.col_cost_, lp.offset_ = costs * factor, offset * factor
+    assert found is not None
     return found
 
 
@@ -548,6 +558,11 @@ def _solve_scaled_mip(
         point.col_value = start.tolist()
         highs.setSolution(point)
     status = _run(highs, lambda highs: _run_in_thread(highs, stopped))
+    if status is None:  # without what may have led it astray, and at a tolerance that is easier to meet
+        highs.clearSolver()
+        highs.setOptionValue("presolve", "off")
+        _set_tolerance(highs, _LOOSER)
+        status = _run(highs, lambda highs: _run_in_thread(highs, stopped))
     if status is None:
         raise SolverError(f"HiGHS could not solve the mixed-integer program: {highs.getModelStatus()}")
     info = highs.getInfo()
@@ -625,7 +640,7 @@ def _better_scale(costs: Floats, values: Floats, scale: float) -> float | None:
         typical = float(powers_of_two(np.median(used)))
     else:  # made of nothing: perhaps because what could improve it is too small to be seen
         sizes = np.abs(costs[costs != 0.0])
-        typical = float(powers_of_two(sizes.min())) if len(sizes) else scale
+        typical = float(powers_of_two(np.maximum(sizes.min(), sizes.max() / _WIDEST))) if len(sizes) else scale
     return typical if typical < _NEAR * scale or typical > _FAR * scale else None
 
 

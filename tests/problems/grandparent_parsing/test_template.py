@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import InputError, LinearMaster, PricingContext, Sense, Termination, Wentges, compile_model, solve
+from colgen.budget import Budget
 from problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, dual, random
 from problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
 from tests.problems.dependency.treebank import random_weights, sentences
@@ -90,7 +91,7 @@ def test_oracles_miss_no_part_that_improves(seed):
     first.add(list(problem.initial_columns()))
     solved = first.solve()
     while solved.phase == 1:  # with the parts of a tree there is no need for artificial variables
-        first.add([column for answer in problem.initial_answers() for column, _ in answer.columns])
+        first.add([column for column, _ in problem.initial_proof(Budget()).solution.columns])
         solved = first.solve()
     for oracle in problem.oracles:
         siblings = isinstance(oracle, SiblingParts)
