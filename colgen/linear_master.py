@@ -214,6 +214,8 @@ class LinearMaster(RestrictedMaster):
         solved = self._without_penalties(solved, budget)
         central = self.central and self.phase == 2 and self.num_rows > 0 and self.scale > 0.0
         duals = self._signed(self._central_duals(solved, budget.seconds_left) if central else solved.duals)
+        if self.lp.unsized.any():  # no entry, no side: any value is a dual value, and zero is one in all units
+            duals = np.where(self.lp.unsized, 0.0, duals)
         self._rounding = _ROUNDING * float((np.abs(duals) * self.lp.row_sizes).max(initial=0.0))
         # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
         used = self.current_costs() - self.table.row_products(duals) if central else solved.reduced_costs
