@@ -243,14 +243,15 @@ def branch_and_bound(
             evaluation = relaxation.evaluate(node)
         except KeyboardInterrupt:
             evaluation = Evaluation(run.node_bound, "interrupted", stop=Termination.INTERRUPTED)
-        _check_child(sense, node, evaluation)
+        _check_child(run, node, evaluation)
         bound = sense.worst(node.bound, evaluation.bound)
         records.append(_record(node, bound, evaluation.outcome))
         if evaluation.stop is not None:
             stop = evaluation.stop
             left = sense.best(left, bound)
         elif evaluation.unresolved is not None:
-            left, why_left = sense.best(left, bound), evaluation.unresolved
+            # What a limit has cut short would be called something else.
+            left, why_left = sense.best(left, bound), run.budget.reason or evaluation.unresolved
         elif evaluation.children and depth_limit is not None and node.depth >= depth_limit:
             left, why_left = sense.best(left, bound), Termination.DEPTH_LIMIT
         elif not run.prunes(bound):
@@ -281,9 +282,9 @@ def _record(node: Node, bound: float, outcome: str) -> NodeRecord:
     return NodeRecord(node.number, node.parent, node.depth, bound, outcome, node.decisions)
 
 
-def _check_child(sense: Sense, node: Node, evaluation: Evaluation) -> None:
+def _check_child(run: Run, node: Node, evaluation: Evaluation) -> None:
     exact = evaluation.exact
-    if exact is not None and sense.is_better(exact, node.bound, 1e-6 * max(1.0, abs(exact))):
+    if exact is not None and not run.meets(exact, node.bound):
         last = node.decisions[-1] if node.decisions else "none"
         raise ChildBoundError(
             f"node {node.number} has the relaxation {exact:g}, better than its parent's bound {node.bound:g}: the "

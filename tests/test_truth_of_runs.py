@@ -1,0 +1,318 @@
+"""What a run believes, and how it ends: answers checked, rows asked first, signals and limits that lose nothing."""
+
+import math
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import (
+    BranchingRule,
+    Column,
+    Diving,
+    Heuristic,
+    IterationLimit,
+    Pricing,
+    PricingResult,
+    Problem,
+    Proof,
+    RestrictedMIP,
+    Row,
+    Sense,
+    Separation,
+    Solution,
+    Termination,
+    TimeLimit,
+    artificial,
+    solve,
+)
+from colgen.budget import Budget, OutOfBudget, holding_signals
+from colgen.errors import ColgenError, InfeasibleAnswerError, SeparationError, SolverError
+from solvers import lp
+from tests.assignment import assignment
+from tests.toys import CuttingStock, Partition, SetPartitioning
+
+
+class Bounded(Problem):
+    """max x with x ≤ 5 in the template, or in a row that is separated, or with no row at all."""
+
+    def __init__(self, where="template", proof=None):
+        self.where, self.told = where, proof
+
+    def master(self):
+        m = pyo.ConcreteModel()
+        m.x = pyo.Var(domain=pyo.NonNegativeReals, bounds=(0, 5 if self.where == "template" else None))
+        m.total = pyo.Objective(expr=m.x, sense=pyo.maximize)
+        return m
+
+    def separation(self):
+        return (AtMostFive(),) if self.where == "separated" else ()
+
+    def initial_proof(self, budget):
+        return self.told
+
+    def answer(self, solution):
+        return solution.variables.get(("x", None), 0.0)
+
+
+class AtMostFive(Separation):
+    def separate(self, solution):
+        over = solution.variables.get(("x", None), 0.0) > 5.0
+        return [Row(("most", None), upper=5.0, coefficients={("x", None): 1.0})] if over else []
+
+
+# --- nothing is believed unseen --------------------------------------------------------------------------------------
+
+
+def test_a_closed_proof_is_checked_by_the_rows():
+    told = Proof(Sense.MAXIMIZE, Solution(7.0, (), {("x", None): 7.0}), 7.0)
+    with pytest.raises(InfeasibleAnswerError, match=r"initial_proof .* outside its bounds"):
+        solve(Bounded(proof=told))
+
+
+def test_a_closed_proof_is_checked_by_the_problem():
+    class Checking(Bounded):
+        def check(self, answer):
+            if not 0 <= answer <= 5:
+                raise InfeasibleAnswerError(f"x = {answer:g}, expected 0 to 5")
+            return answer
+
+    told = Proof(Sense.MAXIMIZE, Solution(7.0, (), {("x", None): 7.0}), 7.0)
+    with pytest.raises(InfeasibleAnswerError, match="x = 7, expected 0 to 5"):
+        solve(Checking(proof=told))
+    right = Proof(Sense.MAXIMIZE, Solution(5.0, (), {("x", None): 5.0}), 5.0)
+    assert solve(Checking(proof=right)).iterations == ()
+
+
+def test_rows_are_asked_before_a_problem_is_called_unbounded():
+    assert solve(Bounded("separated")).objective == pytest.approx(5.0)
+    assert solve(Bounded("separated")).termination is Termination.OPTIMAL
+    assert solve(Bounded("nowhere")).termination is Termination.UNBOUNDED
+
+
+def test_a_row_that_cuts_off_an_answer_is_refused_whenever_it_comes():
+    class Greedy(Separation):
+        """Objects to every fractional solution by a row that no answer satisfies."""
+
+        def separate(self, solution):
+            if all(value == round(value) for _, value in solution.columns):
+                return []
+            return [Row(("few", len(solution.columns)), upper=1.0, coefficient=lambda column: 1.0)]
+
+    class Cut(CuttingStock):
+        def separation(self):
+            return (Greedy(),)
+
+    pieces = [(Column(1.0, {("demand", i): 1.0}, (i,)), float(d)) for i, d in enumerate((97, 610, 395, 211))]
+
+    class Knowing(Cut):
+        def initial_answers(self):
+            return [Solution(1313.0, tuple(pieces))]
+
+    with pytest.raises(SeparationError, match="cuts off a known answer"):
+        solve(Knowing())
+
+
+def test_row_functions_see_the_column_that_was_priced():
+    """A column that brings a row is looked at whole: with its bounds, and whether it is integer."""
+    seen = []
+
+    def coefficient(column):
+        seen.append((column.lower, column.upper, column.integer))
+        return 1.0
+
+    class Once(Pricing):
+        def price(self, duals, context):
+            brought = Row(("own", 0), upper=9.0)
+            column = Column(
+                1.0, {("cover", None): 1.0, ("own", 0): 1.0}, "it", upper=4.0, integer=False, rows=(brought,)
+            )
+            return PricingResult([column], min(0.0, float(context.reduced_costs([column], duals)[0])))
+
+    class Covering(Problem):
+        def master(self):
+            m = pyo.ConcreteModel()
+            m.unmet = artificial()
+            m.cover = pyo.Constraint(expr=m.unmet >= 2)
+            m.cost = pyo.Objective(expr=0)
+            return m
+
+        def restricted_master(self):
+            master = super().restricted_master()
+            master.add_rows([Row(("by function", 0), upper=8.0, coefficient=coefficient)])
+            return master
+
+        def pricing(self):
+            return Once()
+
+    solve(Covering())
+    assert set(seen) == {(0.0, 4.0, False)}
+
+
+# --- a run that goes wrong, or is ended ------------------------------------------------------------------------------
+
+
+def test_a_heuristic_that_fails_is_skipped_by_name():
+    class Failing(Heuristic):
+        def search(self, context):
+            raise lp.SolverError("HiGHS has had enough")
+
+    result = solve(CuttingStock(), heuristics=(Failing(), RestrictedMIP()))
+    assert result.objective == 453
+    assert any("Failing failed at node 0 and was skipped: HiGHS has had enough" in note for note in result.notes)
+
+
+def test_a_linear_program_that_fails_is_a_diagnostic(monkeypatch):
+    def fail(*arguments):
+        raise lp.SolverError("HiGHS has had enough")
+
+    monkeypatch.setattr(lp.LinearProgram, "solve", fail)
+    with pytest.raises(SolverError, match="enough") as caught:
+        solve(CuttingStock())
+    assert isinstance(caught.value, ColgenError)
+
+
+def test_a_run_that_is_ended_in_the_root_has_an_answer():
+    """Without a heuristic that would run at the end of a node: what is at hand is rounded."""
+    result = solve(CuttingStock(), stop=IterationLimit(6), heuristics=(Diving(),))
+    assert result.termination is Termination.ITERATION_LIMIT
+    assert math.isfinite(result.objective)
+    assert result.solution is not None
+
+
+def test_a_limit_of_no_time_at_all_ends_at_once():
+    started = time.monotonic()
+    result = solve(assignment(8, 60), stop=TimeLimit(0.0))
+    assert result.termination is Termination.TIME_LIMIT
+    assert time.monotonic() - started < 5.0
+
+
+class Interrupting(BranchingRule):
+    """Presses Ctrl-C when it is asked for children."""
+
+    def branch(self, solution):
+        signal.raise_signal(signal.SIGINT)
+        return ()
+
+
+@pytest.fixture
+def ctrl_c():
+    """What Python does at Ctrl-C, also where a shell has switched it off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("moment", ["master", "pricing", "price", "answers", "branch"])
+def test_an_interrupt_anywhere_is_a_termination(ctrl_c, moment):
+    class Interrupted(CuttingStock):
+        def master(self):
+            if moment == "master":
+                signal.raise_signal(signal.SIGINT)
+            return super().master()
+
+        def pricing(self):
+            if moment == "pricing":
+                signal.raise_signal(signal.SIGINT)
+            oracle = super().pricing()
+            if moment == "price":
+                price = oracle.price
+
+                def interrupted(duals, context):
+                    signal.raise_signal(signal.SIGINT)
+                    assert context.seconds_left() == 0.0
+                    return price(duals, context)
+
+                oracle.price = interrupted
+            return oracle
+
+        def initial_answers(self):
+            columns = [(Column(1.0, {("demand", i): 1.0}, (i,)), float(d)) for i, d in enumerate((97, 610, 395, 211))]
+            yield Solution(1313.0, tuple(columns))
+            if moment == "answers":
+                signal.raise_signal(signal.SIGINT)
+
+        def branching(self):
+            return (Interrupting(),) if moment == "branch" else ()
+
+    class Unrounded(Interrupted):
+        objective_step = None
+
+    result = solve(Unrounded(), heuristics=())
+    assert result.termination is Termination.INTERRUPTED
+    assert result.objective <= 1313
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_interrupt_is_raised(ctrl_c):
+    with holding_signals():
+        budget = Budget()
+        signal.raise_signal(signal.SIGINT)
+        assert budget.interrupted
+        assert budget.seconds_left == 0.0
+        with pytest.raises(OutOfBudget):
+            budget.require()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_ends_a_long_mixed_integer_program(ctrl_c):
+    rng = np.random.default_rng(1)
+    subsets = [frozenset(rng.choice(60, 6, replace=False).tolist()) for _ in range(900)]
+    costs = rng.integers(5, 9, len(subsets)).tolist()
+    singles = [frozenset({i}) for i in range(60)]
+    partition = Partition(60, (*zip(costs, subsets, strict=True), *((4.0, single) for single in singles)))
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    started = time.monotonic()
+    result = solve(SetPartitioning(partition), heuristics=(RestrictedMIP(seconds=60.0),), stop=TimeLimit(60.0))
+    timer.cancel()
+    timer.join()
+    assert time.monotonic() - started < 30.0
+    assert result.termination in (Termination.INTERRUPTED, Termination.OPTIMAL, Termination.NO_BRANCHING)
+
+
+def test_any_number_of_solves_in_any_number_of_threads():
+    expected = solve(CuttingStock(branching=True)).objective
+    found, failed = [], []
+
+    def run():
+        try:
+            found.append(solve(CuttingStock(branching=True)).objective)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert found == [expected] * 8
+
+
+# --- units -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [-30, -13, 7, 30])
+def test_units_change_no_answer_no_column_and_no_node(power):
+    pairs = [(1.0 + 0.01 * i, frozenset({i, (i + 1) % 9})) for i in range(9)]
+    singles = [(0.9, frozenset({i})) for i in range(9)]
+
+    def run(unit):
+        partition = Partition(9, tuple((unit * cost, subset) for cost, subset in pairs + singles))
+        return solve(SetPartitioning(partition), heuristics=())
+
+    base, there = run(1.0), run(2.0**power)
+    assert base.is_optimal
+    assert len(base.nodes) > 1
+    assert there.termination is base.termination
+    assert there.objective == base.objective * 2.0**power
+    assert there.columns_generated == base.columns_generated
+    assert [node.outcome for node in there.nodes] == [node.outcome for node in base.nodes]
+    for here, other in zip(base.iterations, there.iterations, strict=True):
+        assert other.dual_bound == here.dual_bound * (2.0**power if here.phase == 2 else 1.0)
