@@ -12,7 +12,7 @@ from colgen.checks import check_use, objects
 from colgen.columns import Column
 from colgen.engine import Outcome, Relaxed, Settings, column_generation
 from colgen.enumeration import Enumeration, solve_over
-from colgen.errors import BranchingError, InvalidBoundError, SolverError
+from colgen.errors import BranchingError, InfeasibleAnswerError, InvalidBoundError, SolverError
 from colgen.heuristics import Heuristic, HeuristicContext, RestrictedMIP, round_to_answer
 from colgen.linear_master import LinearMaster
 from colgen.master import MasterSolution, RestrictedMaster
@@ -110,7 +110,8 @@ class BranchAndPrice(Relaxation):
         if self.relaxation_only or not run.sense.is_better(solved.objective, run.objective):
             return
         if self.master.is_whole(solved):
-            self._take_whole(solved)
+            with contextlib.suppress(InfeasibleAnswerError):  # columns that are still to come may bring rows and costs
+                self._take_whole(solved)
         elif run.incumbent is None and self.heuristics and isinstance(self.master, LinearMaster):
             self._waited += 1
             if self._waited >= _FIRST_ROUNDING and self._waited.bit_count() == 1:  # ever more seldom

@@ -179,6 +179,16 @@ def _states_last(problem: Problem, name: str, other: str) -> bool:
     return where[name] <= where[other]
 
 
+def _answer_to_check(problem: Problem, solution: Solution) -> Any:
+    """An answer as the class that states ``check`` knows it: a subclass may show answers in another form."""
+    if "check" in vars(problem) or _states_last(problem, "check", "answer"):
+        return problem.answer(solution)
+    order = type(problem).__mro__
+    first = next(k for k, kind in enumerate(order) if "check" in vars(kind))
+    stating = next(kind for kind in order[first:] if "answer" in vars(kind))
+    return vars(stating)["answer"](problem, solution)
+
+
 def solve(
     problem: Problem,
     *,
@@ -267,7 +277,7 @@ def solve(
             proof = None
 
         def check(solution: Solution) -> float | None:
-            return problem.check(problem.answer(solution))
+            return problem.check(_answer_to_check(problem, solution))
 
         if proof is not None and proof.is_closed:
             run = Run(proof.sense, rule, problem.objective_step, None, budget, check, problem.scale or 0.0)

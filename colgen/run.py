@@ -179,8 +179,8 @@ class Run:
         ):
             raise InvalidBoundError(
                 f"{source} found an answer of objective {solution.objective:g}, better than the bound "
-                f"{self.global_bound:g} that was proved for all answers: a stated bound is not valid, a separated row "
-                "cuts off answers, or a branching decision loses some"
+                f"{self.global_bound:g} that was proved for all answers: a stated bound or multiplicity is not "
+                "valid, a separated row cuts off answers, or a branching decision loses some"
             )
         stated = self._checked(solution, source)
         if stated is not None:  # the instance's own number, without what a solver's arithmetic has left in it

@@ -123,7 +123,7 @@ def test_columns_price_out(twin, data):
     if not result.is_optimal:
         return
     duals = result.iterations[-1].duals
-    problem = twin.problem(instance)
+    problem = bare(twin.problem(instance))
     oracles = problem.pricing()
     for oracle in [oracles] if not isinstance(oracles, (list, tuple)) else oracles:
         context = PricingContext(result.sense)

@@ -583,7 +583,7 @@ class MultiplicityTooSmall(Guess):
     multiplicity = 1.0
 
 
-@caged("diagnostic", "a multiplicity or cost bound is too tight")
+@caged("multiplicity", "says that an answer uses at most 1")
 class MultiplicityTooSmallForTheRelaxation(Listed):
     multiplicity = 1.0
 

@@ -122,6 +122,8 @@ STRUCTURES = {
     "factored_scores.filter_of",
     "factored_scores.bound_table",
     "grandparent_dual.descend",
+    "patience.watching",  # takes no array
+    "tree_labels.best_flips",  # writes to an array of its caller's
     "magnitudes.largest",  # looks at every number itself: NaN is an answer
     "token_bounds.token_bounds",
     "tree_bound.bound_likeliest",

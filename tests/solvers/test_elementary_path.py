@@ -22,7 +22,7 @@ def heaviest_walk(instance, remembered, lower):
     """By enumeration: the heaviest walk, heavier than ``lower``, that visits no remembered class twice."""
     classes, graph = instance.class_numbers, instance.graph
     best = -math.inf
-    for walk in product(range(instance.num_vertices), repeat=instance.length):
+    for walk in product(range(instance.num_vertices), repeat=graph.length):
         visited = [c for c in classes[list(walk)].tolist() if remembered[c]]
         if len(visited) == len(set(visited)):
             best = max(best, graph.weight(np.array(walk)))
