@@ -1,7 +1,9 @@
 """The subclasses that the pages of the templates show, against brute force on other instances than theirs."""
 
+import contextlib
 import functools
 import itertools
+import tempfile
 
 import numpy as np
 import pytest
@@ -19,7 +21,8 @@ from tests.test_pages import run
 @functools.cache
 def page(template):
     """What the page of a template defines."""
-    return run(f"docs/templates/{template}.md")
+    with tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory):  # pages draw pictures
+        return run(f"docs/templates/{template}.md")
 
 
 # --- cutting stock: another oracle -----------------------------------------------------------------------------------
