@@ -11,15 +11,13 @@ from dataclasses import dataclass, field
 from colgen.activity import activity
 from colgen.columns import Column, Key, Row
 from colgen.solution import Solution
-
-_INTEGRAL = 1e-6
-"""How far from whole a value may be and still count as whole."""
+from colgen.tolerances import TOLERANCES
 
 
 def fractionality(value: float) -> float:
     """Distance of a value to the nearest whole number; zero within the tolerance."""
     distance = abs(value - round(value))
-    return distance if distance > _INTEGRAL else 0.0
+    return distance if distance > TOLERANCES.integrality else 0.0
 
 
 class Decision(ABC):
@@ -258,9 +256,9 @@ def admits(decisions: Iterable[Decision], solution: Solution) -> bool:
         row = decision.row()
         if row is not None:
             found = activity(row, solution)
-            if found.excess > _INTEGRAL * min(1.0, found.size):
+            if found.excess > TOLERANCES.integrality * min(1.0, found.size):
                 return False
         for key, (lower, upper) in decision.bounds().items():
-            if not lower - _INTEGRAL <= solution.variables.get(key, 0.0) <= upper + _INTEGRAL:
+            if not lower - TOLERANCES.integrality <= solution.variables.get(key, 0.0) <= upper + TOLERANCES.integrality:
                 return False
     return True

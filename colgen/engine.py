@@ -172,8 +172,6 @@ def column_generation(
             found(solved)
 
         outcome = _decide(master, priced, rows, run, bound, solved, bool(separation), settings, node == (0, 0))
-        if outcome is Outcome.UNPROVED and phase == 1 and master.settle(solved):
-            outcome = None
         size_before = (master.num_columns, master.num_rows)
         added = _add(master, priced, rows) if outcome is None else 0
         live_bound = run.round_bound(bound) if phase == 2 and node == (0, 0) else sense.ideal

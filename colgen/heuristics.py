@@ -16,6 +16,7 @@ from colgen.linear_master import LinearMaster
 from colgen.master import RestrictedMaster
 from colgen.run import Run
 from colgen.solution import Solution
+from colgen.tolerances import TOLERANCES
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class Diving(Heuristic):
         for column, value in solution.columns:
             if not column.integer:
                 continue
-            whole = math.floor(value + 1e-6)
+            whole = math.floor(value + TOLERANCES.integrality)
             if whole > more.get(column.identity, 0.0):
                 more[column.identity] = float(whole)
             if fractionality(value):

@@ -85,10 +85,6 @@ class RestrictedMaster(ABC):
         """Optimise an unbounded master within large bounds, for separations to look at; None if that says nothing."""
         return None
 
-    def settle(self, solved: MasterSolution) -> bool:
-        """Whether a phase 1 that no column improves ends all the same: what is left of it is rounding."""
-        return False
-
     @abstractmethod
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
         """Add rows, then columns, that are not there yet; returns how many columns were new.
