@@ -9,61 +9,62 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from colgen.branching import (
+    from colgen.bounds.fixing import Reduction, ReductionContext
+    from colgen.bounds.stabilization import NoStabilization, Stabilization, Wentges
+    from colgen.core.columns import Column, Key, Row
+    from colgen.core.decision import Decision
+    from colgen.core.duals import Duals
+    from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError
+    from colgen.core.proof import Proof
+    from colgen.core.result import Certificate, Iteration, Result, Termination
+    from colgen.core.sense import Sense
+    from colgen.core.solution import Solution
+    from colgen.core.stop import AnyOf, GapLimit, IterationLimit, MemoryLimit, Stalled, TimeLimit
+    from colgen.cuts.separation import Separation
+    from colgen.master.linear import LinearMaster
+    from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+    from colgen.model.formulation import Formulation, FormulationCache, artificial, compile_model
+    from colgen.parallel.executor import Executor, seeds_from
+    from colgen.pricing.oracles import Best, OraclePricing, Pricing, PricingContext, PricingResult, Stages
+    from colgen.problem import Problem, solve
+    from colgen.reporting.comparison import Compared, Comparison, compare, solve_complete
+    from colgen.tree.branching import (
         Apart,
         Bound,
         BranchingRule,
-        Decision,
         OnOriginalVariable,
         OnTemplateVariable,
         RyanFoster,
         TemplateBound,
         Together,
     )
-    from colgen.columns import Column, Key, Row
-    from colgen.comparison import Compared, Comparison, compare, solve_complete
-    from colgen.duals import Duals
-    from colgen.enumeration import Enumerated, Enumeration
-    from colgen.errors import ColgenError, InputError
-    from colgen.executor import Executor, seeds_from
-    from colgen.formulation import Formulation, FormulationCache, artificial, compile_model
-    from colgen.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
-    from colgen.linear_master import LinearMaster
-    from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
-    from colgen.pricing import Best, OraclePricing, Pricing, PricingContext, PricingResult, Stages
-    from colgen.problem import Problem, solve
-    from colgen.proof import Proof
-    from colgen.reduction import Reduction, ReductionContext
-    from colgen.result import Certificate, Iteration, Result, Termination
-    from colgen.sense import Sense
-    from colgen.separation import Separation
-    from colgen.solution import Solution
-    from colgen.stabilization import NoStabilization, Stabilization, Wentges
-    from colgen.stop import AnyOf, GapLimit, IterationLimit, MemoryLimit, Stalled, TimeLimit
+    from colgen.tree.enumeration import Enumerated, Enumeration
+    from colgen.tree.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
 
 _HOMES = {
-    "branching": "Apart Bound BranchingRule Decision OnOriginalVariable OnTemplateVariable RyanFoster "
+    "core.decision": "Decision",
+    "tree.branching": "Apart Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster "
     "TemplateBound Together",
-    "columns": "Column Key Row",
-    "comparison": "Compared Comparison compare solve_complete",
-    "duals": "Duals",
-    "enumeration": "Enumerated Enumeration",
-    "errors": "ColgenError InputError",
-    "executor": "Executor seeds_from",
-    "formulation": "Formulation FormulationCache artificial compile_model",
-    "heuristics": "Diving Heuristic HeuristicContext RestrictedMIP",
-    "linear_master": "LinearMaster",
-    "master": "MasterSolution MasterStatus RestrictedMaster",
-    "pricing": "Best OraclePricing Pricing PricingContext PricingResult Stages",
+    "core.columns": "Column Key Row",
+    "reporting.comparison": "Compared Comparison compare solve_complete",
+    "core.duals": "Duals",
+    "tree.enumeration": "Enumerated Enumeration",
+    "core.errors": "ColgenError InfeasibleAnswerError InputError",
+    "parallel.executor": "Executor seeds_from",
+    "model.formulation": "Formulation FormulationCache artificial compile_model",
+    "tree.heuristics": "Diving Heuristic HeuristicContext RestrictedMIP",
+    "master.linear": "LinearMaster",
+    "master.protocol": "MasterSolution MasterStatus RestrictedMaster",
+    "pricing.oracles": "Best OraclePricing Pricing PricingContext PricingResult Stages",
     "problem": "Problem solve",
-    "proof": "Proof",
-    "reduction": "Reduction ReductionContext",
-    "result": "Certificate Iteration Result Termination",
-    "sense": "Sense",
-    "separation": "Separation",
-    "solution": "Solution",
-    "stabilization": "NoStabilization Stabilization Wentges",
-    "stop": "AnyOf GapLimit IterationLimit MemoryLimit Stalled TimeLimit",
+    "core.proof": "Proof",
+    "bounds.fixing": "Reduction ReductionContext",
+    "core.result": "Certificate Iteration Result Termination",
+    "core.sense": "Sense",
+    "cuts.separation": "Separation",
+    "core.solution": "Solution",
+    "bounds.stabilization": "NoStabilization Stabilization Wentges",
+    "core.stop": "AnyOf GapLimit IterationLimit MemoryLimit Stalled TimeLimit",
 }
 """The public names of each module.  A module is imported when one of its names is first asked for, so that a command
 that needs none of them starts at once, and listens to signals before anything heavy is loaded."""
@@ -117,6 +118,7 @@ __all__ = [
     "GapLimit",
     "Heuristic",
     "HeuristicContext",
+    "InfeasibleAnswerError",
     "InputError",
     "Iteration",
     "IterationLimit",

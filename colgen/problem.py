@@ -9,31 +9,31 @@ from typing import Any
 import pyomo.environ as pyo
 from numpy.typing import ArrayLike
 
-from colgen.branch_and_price import BranchAndPrice
-from colgen.branching import BranchingRule
-from colgen.budget import Budget, OutOfBudget, holding_signals
-from colgen.columns import Column
-from colgen.engine import Settings
-from colgen.enumeration import Enumeration
-from colgen.errors import InputError
-from colgen.formulation import Formulation, FormulationCache, compile_model
-from colgen.heuristics import Heuristic, RestrictedMIP
-from colgen.linear_master import LinearMaster
-from colgen.master import RestrictedMaster
-from colgen.pricing import Pricing
-from colgen.progress import listening
-from colgen.proof import Proof
-from colgen.reduction import Reduction
-from colgen.result import Iteration, Result, Termination
-from colgen.run import Run
-from colgen.sense import Sense
-from colgen.separation import Separation
+from colgen.bounds.column_generation import Settings
+from colgen.bounds.fixing import Reduction
+from colgen.bounds.run import Run
+from colgen.bounds.stabilization import Stabilization, Wentges
+from colgen.core.budget import Budget, OutOfBudget, holding_signals
+from colgen.core.columns import Column
+from colgen.core.doors import behind
+from colgen.core.errors import InputError
+from colgen.core.proof import Proof
+from colgen.core.result import Iteration, Result, Termination
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.stop import AnyOf, StopRule
+from colgen.core.tolerances import TOLERANCES
+from colgen.cuts.separation import Separation
+from colgen.master.linear import LinearMaster
+from colgen.master.protocol import RestrictedMaster
+from colgen.model.formulation import Formulation, FormulationCache, compile_model
+from colgen.pricing.oracles import Pricing
 from colgen.settings import check_settings, what
-from colgen.solution import Solution
-from colgen.stabilization import Stabilization, Wentges
-from colgen.stop import AnyOf, StopRule
-from colgen.tolerances import TOLERANCES
-from colgen.tree import NodeQueue, Relaxation, TreeResult, branch_and_bound
+from colgen.tree.branch_and_price import BranchAndPrice
+from colgen.tree.branching import BranchingRule
+from colgen.tree.enumeration import Enumeration
+from colgen.tree.heuristics import Heuristic, RestrictedMIP
+from colgen.tree.search import NodeQueue, Relaxation, TreeResult, branch_and_bound
 
 _SHAPES = FormulationCache()
 
@@ -56,8 +56,8 @@ class Problem(ABC):
     """Stated by a problem whose nodes are bounded by :meth:`relaxation`; otherwise that of the master's objective."""
 
     scale: float | None = None
-    """What differences of objectives are relative to, a power of two (:func:`colgen.tolerances.power_of_two`); None: a
-    linear master finds out by itself, and elsewhere they are relative to the objectives."""
+    """What differences of objectives are relative to, a power of two (:func:`colgen.core.tolerances.power_of_two`);
+    None: a linear master finds out by itself, and elsewhere they are relative to the objectives."""
 
     def relaxation(self, run: Run) -> Relaxation:
         """Where the bounds of the nodes come from, if not from column generation: asked of problems that state a sense.
@@ -214,8 +214,8 @@ def solve(
     problem
         What to solve.
     stop
-        A stop rule or several (:mod:`colgen.stop`); whichever speaks first ends the run with the best answer and bound
-        so far.
+        A stop rule or several (:mod:`colgen.core.stop`); whichever speaks first ends the run with the best answer and
+        bound so far.
     relaxation
         Solve the root's relaxation only, to its exact optimum; the result's solution is then fractional in general.
     stabilization
@@ -223,7 +223,7 @@ def solve(
     heuristics
         Instead of the problem's own.
     queue
-        Which node comes next: a class of :mod:`colgen.tree`, by default ``Plunging``.
+        Which node comes next: a class of :mod:`colgen.tree.search`, by default ``Plunging``.
     node_limit, depth_limit
         Of the branch-and-bound tree.
     clean_up_after
@@ -245,8 +245,8 @@ def solve(
     Raises
     ------
     ColgenError
-        Where continuing could end in a wrong answer (see :mod:`colgen.errors`).  Whatever is raised carries the best
-        result so far as its attribute ``result``.
+        Where continuing could end in a wrong answer (see :mod:`colgen.core.errors`).  Whatever is raised carries the
+        best result so far as its attribute ``result``.
     """
     if not isinstance(problem, Problem):
         raise InputError(f"expected a problem to solve, an object of a subclass of Problem, not {what(problem)}")
@@ -293,7 +293,7 @@ def solve(
             return _cut_short(problem, proof, Run(proof.sense, rule, None, None, budget, check), relaxation)
         sense = problem.sense if master is None else master.sense
         assert sense is not None
-        with listening(progress, sense) as listener:
+        with behind("reporting.progress", "listening")(progress, sense) as listener:
             run = Run(
                 sense,
                 rule,

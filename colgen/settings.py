@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from colgen.domains import real, whole
-from colgen.errors import InputError
-from colgen.heuristics import Heuristic
-from colgen.stabilization import Stabilization
+from colgen.bounds.stabilization import Stabilization
+from colgen.core.domains import real, whole
+from colgen.core.errors import InputError
+from colgen.tree.heuristics import Heuristic
 
 
 def check_settings(

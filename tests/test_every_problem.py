@@ -16,8 +16,8 @@ from colgen import (
     Wentges,
     solve,
 )
-from colgen.testing import check_problem
-from colgen.tree import BestBound, DepthFirst, LevelWise, Plunging
+from colgen.testing.conformance import check_problem
+from colgen.tree.search import BestBound, DepthFirst, LevelWise, Plunging
 from tests.twins import TWINS
 
 every_template = pytest.mark.parametrize("twin", TWINS, ids=repr)

@@ -10,8 +10,8 @@ import pytest
 
 import colgen
 from colgen import Termination
-from colgen.arguments import parse_arguments
-from colgen.template import load_template, template_names
+from colgen.cli.arguments import parse_arguments
+from colgen.cli.template import load_template, template_names
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -127,7 +127,7 @@ def test_page_names_every_termination():
 
 def test_page_names_every_diagnostic():
     page = (DOCS / "when_it_goes_wrong.md").read_text(encoding="utf-8")
-    names = [name for name in vars(colgen.errors) if name.endswith("Error") and name != "ColgenError"]
+    names = [name for name in vars(colgen.core.errors) if name.endswith("Error") and name != "ColgenError"]
     assert [name for name in names if f"`{name}`" not in page] == []
 
 

@@ -15,7 +15,7 @@ from colgen import (
     TimeLimit,
     solve,
 )
-from colgen.errors import FormulationError, ReducedCostError, SeparationError
+from colgen.core.errors import FormulationError, ReducedCostError, SeparationError
 from tests import zoo
 from tests.zoo import Facilities, Listed, Partitioning, Relaxing, Serving
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from colgen import GapLimit, InputError, IterationLimit, MemoryLimit, RestrictedMIP, TimeLimit, Wentges, solve
+from colgen.core.stop import Stalled
 from colgen.settings import check_settings
-from colgen.stop import Stalled
-from colgen.tree import BestBound
+from colgen.tree.search import BestBound
 from tests.assignment import Assignment
 
 WRONG = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from colgen import Termination, solve
-from colgen.testing import check_problem
+from colgen.testing.conformance import check_problem
 from problems import coreference, cutting_stock, grandparent_parsing, nonlocal_parsing, title_path
 from tests.problems.coreference.partitions import partitions
 from tests.problems.grandparent_parsing.trees import all_trees, worth

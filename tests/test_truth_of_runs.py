@@ -30,9 +30,9 @@ from colgen import (
     artificial,
     solve,
 )
-from colgen.budget import Budget, OutOfBudget, holding_signals
-from colgen.errors import ColgenError, InfeasibleAnswerError, SeparationError, SolverError
-from solvers import lp
+from colgen.core.budget import Budget, OutOfBudget, holding_signals
+from colgen.core.errors import ColgenError, InfeasibleAnswerError, SeparationError, SolverError
+from solvers.linear import lp
 from tests.assignment import assignment
 from tests.toys import CuttingStock, Partition, SetPartitioning
 

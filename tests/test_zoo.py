@@ -6,7 +6,7 @@ import re
 import pytest
 
 from colgen import solve
-from colgen.testing import check_problem
+from colgen.testing.conformance import check_problem
 from tests import zoo
 from tests.test_pages import blocks
 from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitioning

@@ -27,7 +27,7 @@ batch of chains or trees: a round is one call for their messages and one for the
 
 By default labels are priced one by one *before* they enter: a sweep passes the forward messages, and whether a label
 can be of use to anything that may follow is decided by one more bound on τ, by how much exchanging two labels can gain.
-What is left is optimal after a single round, and most nodes keep one label.  See :mod:`solvers.tree_domains`.
+What is left is optimal after a single round, and most nodes keep one label.  See :mod:`solvers.chains.tree_domains`.
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (NIPS 2012).
 """

@@ -9,11 +9,12 @@ import dataclasses
 
 import numpy as np
 
-from colgen.errors import InputError
+from colgen.core.errors import InputError
 from problems.chain_map.instance import Instance
+from problems.chain_map.kernels import tree_labels, tree_pruning
 from problems.chain_map.labellings import Labellings
-from solvers import beam, tree_labels, tree_pruning
-from solvers import viterbi as dynamic
+from solvers.chains import beam
+from solvers.chains import viterbi as dynamic
 
 
 def viterbi(instance: Instance) -> Labellings:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import solve
-from colgen.result import Result, Termination
-from colgen.stop import StopRule
-from colgen.template import Material, Solved, Template
+from colgen.cli.template import Material, Solved, Template
+from colgen.core.result import Result, Termination
+from colgen.core.stop import StopRule
 from problems.chain_map import reading, training
 from problems.chain_map.demo import many_labels, tagged_sentences
 from problems.chain_map.drawing import draw_labelling

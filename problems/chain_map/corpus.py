@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from colgen.errors import InputError
-from colgen.files import read_text
+from colgen.core.errors import InputError
+from colgen.core.files import read_text
 
 ENTITIES = ("LOC", "ORG", "PER")
 """Kinds of named entities that tags tell apart; what else is annotated counts as outside."""

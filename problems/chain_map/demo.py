@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from colgen import solve
-from colgen.template import DemoLine
+from colgen.cli.template import DemoLine
 from problems.chain_map.baseline import viterbi
 from problems.chain_map.instance import Instance, random
 from problems.chain_map.template import ChainMAP

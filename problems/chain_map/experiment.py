@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError, solve
-from colgen.files import write_figure
-from colgen.template import BenchOptions, Figure
+from colgen.cli.template import BenchOptions, Figure
+from colgen.core.files import write_figure
 from problems.chain_map.baseline import beam_search, viterbi, viterbi_plain, viterbi_pruned, viterbi_two_best
 from problems.chain_map.corpus import TASKS, Tagged
 from problems.chain_map.drawing import Point, draw

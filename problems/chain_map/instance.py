@@ -13,14 +13,14 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.arrays import reading
-from colgen.errors import InputError
-from colgen.files import writing
-from colgen.tolerances import power_of_two
+from colgen.core.arrays import reading
+from colgen.core.errors import InputError
+from colgen.core.files import writing
+from colgen.core.tolerances import power_of_two
+from problems.chain_map.kernels.tree_labels import score_labels
 from problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
 from solvers.arrays import ArrayError, as_floats, as_indices, as_integers
-from solvers.forest import NONE, Forest, chains, checked, from_parents
-from solvers.tree_labels import score_labels
+from solvers.chains.forest import NONE, Forest, chains, checked, from_parents
 
 Ints = NDArray[np.int32]
 

@@ -10,9 +10,9 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.columns import Column
-from colgen.solution import Solution
-from solvers.forest import NONE, Forest
+from colgen.core.columns import Column
+from colgen.core.solution import Solution
+from solvers.chains.forest import NONE, Forest
 
 Ints = NDArray[np.int32]
 Values = NDArray[np.float64]

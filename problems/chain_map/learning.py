@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.arrays import reading
-from colgen.errors import InputError
-from colgen.files import writing
+from colgen.core.arrays import reading
+from colgen.core.errors import InputError
+from colgen.core.files import writing
 from problems.chain_map.corpus import Tagged
 from problems.chain_map.features import build_index, look_up
 from problems.chain_map.instance import Instance
+from problems.chain_map.kernels.perceptron import add_difference, add_up, add_up_sparse, epoch
 from problems.chain_map.labellings import Labellings
 from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.template import decode
 from solvers.arrays import as_floats, as_indices, as_offsets
-from solvers.forest import chains
-from solvers.perceptron import add_difference, add_up, add_up_sparse, epoch
+from solvers.chains.forest import chains
 
 Floats = NDArray[Any]
 Ints = NDArray[np.int32]

@@ -13,22 +13,22 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.budget import Budget, OutOfBudget
-from colgen.columns import Column, Row
-from colgen.errors import FormulationError
-from colgen.master import MasterSolution, MasterStatus, RestrictedMaster
-from colgen.pricing import Pricing, PricingResult
-from colgen.sense import Sense
-from colgen.solution import Solution
+from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.columns import Column, Row
+from colgen.core.errors import FormulationError
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+from colgen.pricing.oracles import Pricing, PricingResult
 from problems.chain_map.instance import Instance
+from problems.chain_map.kernels.tree_labels import best_flips, best_labels, greedy_labels, runner_up, score_labels
+from problems.chain_map.kernels.tree_prices import reduced_costs, root_shares, roots_beyond
 from problems.chain_map.labellings import LabelledSolution, Labellings, UsedPairs, pair_column
 from problems.chain_map.pieces import Pieces
 from problems.chain_map.pruning import NormalForm
-from solvers.forest import NONE
-from solvers.tree_domains import Domains, Sweep, count_pairs
-from solvers.tree_labels import best_flips, best_labels, greedy_labels, runner_up, score_labels
-from solvers.tree_messages import Messages, forget, grow, no_messages, pass_messages
-from solvers.tree_prices import reduced_costs, root_shares, roots_beyond
+from solvers.chains.forest import NONE
+from solvers.chains.tree_domains import Domains, Sweep, count_pairs
+from solvers.chains.tree_messages import Messages, forget, grow, no_messages, pass_messages
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -97,7 +97,8 @@ class MessageDuals:
     best_on
         Best reduced cost on the edge above each node when it was last priced.
     shares, beyond
-        See :func:`solvers.tree_prices.root_shares` and :func:`solvers.tree_prices.roots_beyond`.
+        See :func:`problems.chain_map.kernels.tree_prices.root_shares` and
+        :func:`problems.chain_map.kernels.tree_prices.roots_beyond`.
     waiting
         Trees that pricing has not come to yet, which it writes.
     finished
@@ -143,8 +144,8 @@ class ChainMaster(RestrictedMaster):
     instance
         What to label.
     start
-        None: domains from :func:`solvers.tree_domains.sweep`, which are final.  A number k: the k labels of best local
-        score; an array: the one label of each node that it holds.  Pricing makes these grow.
+        None: domains from :func:`solvers.chains.tree_domains.sweep`, which are final.  A number k: the k labels of best
+        local score; an array: the one label of each node that it holds.  Pricing makes these grow.
     both_ways
         Whether dual values are messages in both directions.
     margin
@@ -207,7 +208,7 @@ class ChainMaster(RestrictedMaster):
 
     @cached_property
     def shares(self) -> Floats:
-        """Shares of the roots that messages flow to, see :func:`solvers.tree_prices.root_shares`."""
+        """Shares of the roots that messages flow to, see :func:`problems.chain_map.kernels.tree_prices.root_shares`."""
         return root_shares(self.instance.forest, self.both_ways)
 
     @cached_property

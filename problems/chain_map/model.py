@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from colgen.errors import InputError
+from colgen.core.errors import InputError
 from problems.chain_map.instance import Instance
-from solvers.forest import NONE
+from solvers.chains.forest import NONE
 
 FORMULATIONS = ("marginals", "forward", "both_ways")
 """Names of the complete formulations."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.errors import InputError
+from colgen.core.errors import InputError
 from solvers.arrays import ArrayError, as_numbers
-from solvers.magnitudes import largest
-from solvers.tree_domains import exchange
-from solvers.vectors import padded
+from solvers.chains.magnitudes import largest
+from solvers.chains.tree_domains import exchange
+from solvers.chains.vectors import padded
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -91,7 +91,7 @@ class Pairwise:
 
     @cached_property
     def exchanges(self) -> Scores:
-        """What exchanging a node's label gains above it at most, see :func:`solvers.tree_domains.exchange`."""
+        """What exchanging a node's label gains above it at most, see :func:`solvers.chains.tree_domains.exchange`."""
         if self.is_bounded:
             return exchange(self.tables)
         num = self.num_labels

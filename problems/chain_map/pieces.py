@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.budget import OutOfBudget
-from colgen.result import Termination
+from colgen.core.budget import OutOfBudget
+from colgen.core.result import Termination
 
 Offsets = NDArray[np.int64]
 

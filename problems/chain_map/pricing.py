@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.pricing import Pricing, PricingContext, PricingResult
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from problems.chain_map.kernels.tree_prices import price
 from problems.chain_map.master import Pairs, SweepDuals
 from problems.chain_map.pieces import Pieces
-from solvers.tree_prices import price
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -25,8 +25,8 @@ class FinishedDomains(Pricing):
     """Prices nothing: a sweep has proved that labels outside the domains are not needed.
 
     The proof is one of reduced costs all the same, label by label and before a label enters (see
-    :mod:`solvers.tree_domains`): with the sweep's messages as dual values, no pair with a label that was left out has a
-    positive reduced cost whatever the messages from the other side may be.
+    :mod:`solvers.chains.tree_domains`): with the sweep's messages as dual values, no pair with a label that was left
+    out has a positive reduced cost whatever the messages from the other side may be.
     """
 
     def price(self, duals: Any, context: PricingContext) -> PricingResult:

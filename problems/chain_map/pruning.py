@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.budget import Budget
+from colgen.core.budget import Budget
 from problems.chain_map.instance import Instance
+from problems.chain_map.kernels.tree_labels import best_labels, greedy_labels, score_labels
+from problems.chain_map.kernels.tree_pruning import prune_by_bounds
 from problems.chain_map.pairwise import Pairwise
-from solvers.forest import NONE
-from solvers.magnitudes import largest
-from solvers.tree_domains import exchange, sweep
-from solvers.tree_labels import best_labels, greedy_labels, score_labels
-from solvers.tree_pruning import prune_by_bounds
+from solvers.chains.forest import NONE
+from solvers.chains.magnitudes import largest
+from solvers.chains.tree_domains import exchange, sweep
 
 Values = NDArray[np.float64]
 

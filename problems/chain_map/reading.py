@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from colgen.arrays import arrays_in
-from colgen.errors import InputError
-from colgen.files import check_readable
-from colgen.template import Material, check_options, whole_number
+from colgen.cli.template import Material, check_options, whole_number
+from colgen.core.arrays import arrays_in
+from colgen.core.errors import InputError
+from colgen.core.files import check_readable
 from problems.chain_map.instance import Instance, read
 from problems.chain_map.learning import Tagger
 

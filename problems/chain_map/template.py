@@ -10,21 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import IterationLimit, Problem, solve
-from colgen.budget import Budget
-from colgen.errors import InfeasibleAnswerError, InputError
-from colgen.heuristics import Heuristic
-from colgen.pricing import Pricing
-from colgen.solution import Solution
-from colgen.stabilization import NoStabilization, Stabilization
-from colgen.tolerances import TOLERANCES
+from colgen.bounds.stabilization import NoStabilization, Stabilization
+from colgen.core.budget import Budget
+from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.pricing.oracles import Pricing
+from colgen.tree.heuristics import Heuristic
 from problems.chain_map.instance import Instance
+from problems.chain_map.kernels.tree_labels import have_labellings, score_labels
 from problems.chain_map.labellings import LabelledSolution, Labellings
 from problems.chain_map.master import ChainMaster
 from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.pricing import FinishedDomains, PairPricing
 from problems.chain_map.pruning import NormalForm, normal_form, prune
-from solvers.forest import NONE
-from solvers.tree_labels import have_labellings, score_labels
+from solvers.chains.forest import NONE
 
 Ints = NDArray[np.int32]
 

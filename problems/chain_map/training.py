@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from colgen.errors import InputError
-from colgen.template import Figure, TrainOptions, check_options, whole_number
+from colgen.cli.template import Figure, TrainOptions, check_options, whole_number
+from colgen.core.errors import InputError
 from problems.chain_map.corpus import TASKS, Tagged, Task, read_tagged
 from problems.chain_map.learning import Examples, train_perceptron, train_svm
 

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from problems.coreference.instance import Cluster, Floats, Instance, as_clusters
+from problems.coreference.clusters import Cluster, as_clusters
+from problems.coreference.instance import Floats, Instance
 from problems.coreference.model import as_duals
-from solvers.lp import LPStatus, MIPSolution, solve_mip
+from solvers.linear.lp import LPStatus, MIPSolution, solve_mip
 
 # --- heuristics ------------------------------------------------------------------------------------------------------
 

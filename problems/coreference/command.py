@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from colgen import solve
-from colgen.result import Result, Termination
-from colgen.stop import StopRule
-from colgen.template import Material, Solved, Template
+from colgen.cli.template import Material, Solved, Template
+from colgen.core.result import Result, Termination
+from colgen.core.stop import StopRule
+from problems.coreference.clusters import Cluster
 from problems.coreference.conll import Document, conll_lines
 from problems.coreference.demo import five_cycle, karate_club, random_text
 from problems.coreference.drawing import draw_clustering, draw_matrix
 from problems.coreference.experiment import bench_coreference
-from problems.coreference.instance import Cluster, Instance
+from problems.coreference.instance import Instance
 from problems.coreference.reading import (
     OPTIONS,
     is_model,

@@ -12,7 +12,7 @@ from statistics import geometric_mean, median
 
 import numpy as np
 
-from colgen.template import Figure
+from colgen.cli.template import Figure
 from problems.coreference.instance import Instance, communities, random, random_signs
 from problems.coreference.ways import (
     ALL_LINK,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from colgen import InputError
-from colgen.files import read_bytes, write_text
-from problems.coreference.instance import Cluster, as_clusters
+from colgen.core.files import read_bytes, write_text
+from problems.coreference.clusters import Cluster, as_clusters
 
 Row: TypeAlias = tuple[str, ...]
 """The columns of one word but the last: document, part, number, word, part of speech, ..."""

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 import networkx as nx
 
 from colgen import Column, solve
-from colgen.budget import Budget
-from colgen.template import DemoLine
+from colgen.cli.template import DemoLine
+from colgen.core.budget import Budget
 from problems.coreference.baseline import all_link_in_highs
 from problems.coreference.instance import Instance, from_graph, modularity, random
 from problems.coreference.template import Coreference
-from solvers.lp import LPStatus
+from solvers.linear.lp import LPStatus
 
 
 def five_cycle() -> list[DemoLine]:

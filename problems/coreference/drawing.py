@@ -1,6 +1,6 @@
 """Pictures: seconds and rounds by number of mentions, and a clustering drawn over its text.
 
-As in :mod:`colgen.plotting` a figure belongs to the caller alone, and nothing is told apart by colour alone.
+As in :mod:`colgen.reporting.plotting` a figure belongs to the caller alone, and nothing is told apart by colour alone.
 """
 
 from __future__ import annotations

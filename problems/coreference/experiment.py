@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.files import write_figure
-from colgen.template import BenchOptions, Figure
+from colgen.cli.template import BenchOptions, Figure
+from colgen.core.files import write_figure
 from problems.coreference.baseline import closure, greedy_joining, link_best, link_first
+from problems.coreference.clusters import Cluster
 from problems.coreference.comparison import QUICK, Plan, cut, growth, hard, measure, measure_whole, speedups, spread
 from problems.coreference.conll import Document
 from problems.coreference.drawing import draw
-from problems.coreference.instance import Cluster, Instance
+from problems.coreference.instance import Instance
 from problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, ScoreKind, Scorer, scores_of, train
 from problems.coreference.metrics import Agreement, agreement
 from problems.coreference.oracles import compare_oracles

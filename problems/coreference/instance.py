@@ -6,25 +6,21 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
-from colgen.arrays import is_archive, read_array, read_arrays
-from colgen.files import writing
-from colgen.tolerances import power_of_two
+from colgen.core.arrays import is_archive, read_array, read_arrays
+from colgen.core.files import writing
+from colgen.core.tolerances import power_of_two
+from problems.coreference.conll import Document
 from solvers.arrays import ArrayError, as_numbers
-
-if TYPE_CHECKING:
-    from problems.coreference.conll import Document
 
 Floats: TypeAlias = NDArray[np.float64]
 
-Cluster: TypeAlias = tuple[int, ...]
-"""The mentions of one entity, by number, ascending."""
 
 _ASYMMETRY = 2.0**-20
 """The two scores of a pair differ by no more than this share of their size where they were computed in float32."""
@@ -210,14 +206,6 @@ def _valid(scores: ArrayLike, what: str) -> Floats:
         matrix = 0.5 * matrix + 0.5 * matrix.T
     matrix.setflags(write=False)
     return matrix
-
-
-def as_clusters(cluster_of: ArrayLike) -> list[Cluster]:
-    """A clustering from the number of each mention's cluster: clusters by first mention, mentions ascending."""
-    members: dict[int, list[int]] = {}
-    for mention, number in enumerate(np.asarray(cluster_of).tolist()):
-        members.setdefault(number, []).append(mention)
-    return [tuple(cluster) for cluster in members.values()]
 
 
 # --- files and graphs ------------------------------------------------------------------------------------------------

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Apart, Column, Decision, Together
-from problems.coreference.instance import Cluster, Floats, Instance
-from solvers.dual_proof import settle
-from solvers.persistency import Persistent, persistent, positive_sum
-from solvers.persistency import contracted as contracted_alone
+from problems.coreference.clusters import Cluster
+from problems.coreference.instance import Floats, Instance
+from solvers.clusters.dual_proof import settle
+from solvers.clusters.persistency import Persistent, persistent, positive_sum
+from solvers.clusters.persistency import contracted as contracted_alone
 from solvers.stopping import Expired, never
 
 COVER = "cover"
@@ -87,10 +88,11 @@ class Items:
         Parameters
         ----------
         contracted
-            Contract mentions that provably belong together (:mod:`solvers.contraction`); False: an item a mention.
+            Contract mentions that provably belong together (:mod:`solvers.clusters.contraction`); False: an item a
+            mention.
         settled
-            If ``contracted``, decide all that dual values decide without columns (:mod:`solvers.persistency`): clusters
-            are settled, and pairs of items are apart.
+            If ``contracted``, decide all that dual values decide without columns (:mod:`solvers.clusters.persistency`):
+            clusters are settled, and pairs of items are apart.
         smallest
             Components of the graph of positive scores with fewer mentions are left as they are.
         kicks

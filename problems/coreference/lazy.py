@@ -34,13 +34,14 @@ from colgen import (
     Solution,
     Stabilization,
 )
-from colgen.columns import Key
-from colgen.formulation import Block
+from colgen.core.columns import Key
+from colgen.model.formulation import Block
 from problems.coreference.baseline import clusters_of, greedy_joining
-from problems.coreference.instance import Cluster, Instance, as_clusters
+from problems.coreference.clusters import Cluster, as_clusters
+from problems.coreference.instance import Instance
 from problems.coreference.model import full
 from problems.coreference.separation import Transitivity, TwoPartition, values
-from solvers.clustering import local_search
+from solvers.clusters.clustering import local_search
 from solvers.stopping import Expired, never
 
 

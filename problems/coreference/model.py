@@ -27,7 +27,8 @@ import pyomo.environ as pyo
 from numpy.typing import ArrayLike
 
 from colgen import InputError, artificial
-from problems.coreference.instance import Cluster, Floats, Instance
+from problems.coreference.clusters import Cluster
+from problems.coreference.instance import Floats, Instance
 
 _MOST_MENTIONS = 16
 """Set partitioning is written down for so many mentions at most: 65,535 clusters."""

@@ -9,16 +9,16 @@ from statistics import median
 import numpy as np
 
 from colgen import Column, Duals, solve
-from colgen.budget import Budget
-from colgen.stop import TimeLimit
-from colgen.template import Figure
+from colgen.cli.template import Figure
+from colgen.core.budget import Budget
+from colgen.core.stop import TimeLimit
 from problems.coreference.baseline import ilp_pricing
 from problems.coreference.bounded import bounded
 from problems.coreference.instance import Floats, Instance
 from problems.coreference.items import COVER
 from problems.coreference.template import Coreference
-from solvers.lp import LPStatus
-from solvers.subset import Subsets, search
+from solvers.clusters.subset import Subsets, search
+from solvers.linear.lp import LPStatus
 
 
 class FromScratch(Coreference):

@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from colgen import Pricing, PricingContext, PricingResult
-from colgen.duals import Duals
-from colgen.tolerances import TOLERANCES, power_of_two
+from colgen.core.duals import Duals
+from colgen.core.tolerances import TOLERANCES, power_of_two
 from problems.coreference.baseline import ilp_pricing
 from problems.coreference.instance import Floats, Instance
 from problems.coreference.items import COVER, Contraction, Items
-from solvers.lp import LPStatus
-from solvers.subset import ascend, promising, search
+from solvers.clusters.subset import ascend, promising, search
+from solvers.linear.lp import LPStatus
 
 _ENOUGH = 1 << 18
 """Nodes after which a cluster in the hand is worth more than the best one."""
@@ -84,7 +84,7 @@ class GrowingClusters(ClusterPricing):
 
 
 class ClusterSearch(ClusterPricing):
-    """Exact: the combinatorial search of :mod:`solvers.subset`, for scores of any sign.
+    """Exact: the combinatorial search of :mod:`solvers.clusters.subset`, for scores of any sign.
 
     It returns the best cluster of each anchor, and proves how much the reduced costs of all clusters of a clustering
     can sum to.  Where it takes long and has found something, or may give up, it stops with a weaker proof.

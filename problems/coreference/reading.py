@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from colgen import InputError
-from colgen.arrays import arrays_in
-from colgen.files import check_readable
-from colgen.template import Material, check_options, whole_number
+from colgen.cli.template import Material, check_options, whole_number
+from colgen.core.arrays import arrays_in
+from colgen.core.files import check_readable
 from problems.coreference.conll import Document, parse_conll, read_conll
 from problems.coreference.instance import Instance, read_matrix
 from problems.coreference.learning import KINDS, Scorer

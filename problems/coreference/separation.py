@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from colgen import Row, Separation, Solution
-from colgen.columns import Key
+from colgen.core.columns import Key
 from problems.coreference.instance import Floats
-from solvers.transitivity import violated_triangles
-from solvers.two_partition import violated_stars
+from solvers.clusters.transitivity import violated_triangles
+from solvers.clusters.two_partition import violated_stars
 
 _TOLERANCE = 1e-6
 

@@ -26,10 +26,11 @@ from colgen import (
     Solution,
     Stages,
 )
-from colgen.budget import Budget
-from colgen.formulation import Block
-from colgen.proof import Proof
-from problems.coreference.instance import Cluster, Floats, Instance
+from colgen.core.budget import Budget
+from colgen.core.proof import Proof
+from colgen.model.formulation import Block
+from problems.coreference.clusters import Cluster
+from problems.coreference.instance import Floats, Instance
 from problems.coreference.items import COVER, SMALL, Items
 from problems.coreference.model import master
 from problems.coreference.pricing import ClusterSearch, GrowingClusters

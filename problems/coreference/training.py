@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.template import Figure, TrainOptions
+from colgen.cli.template import Figure, TrainOptions
 from problems.coreference.conll import Document, read_conll
 from problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, Scorer, evaluate, train
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from colgen import Problem, Result, solve
-from colgen.stop import TimeLimit
+from colgen.core.stop import TimeLimit
 from problems.coreference.baseline import all_link_in_highs
 from problems.coreference.bounded import bounded
-from problems.coreference.instance import Cluster, Instance, random, random_signs
+from problems.coreference.clusters import Cluster
+from problems.coreference.instance import Instance, random, random_signs
 from problems.coreference.items import Items
 from problems.coreference.lazy import LazyAllLink
 from problems.coreference.template import Coreference
-from solvers.lp import LPStatus
+from solvers.linear.lp import LPStatus
 
 GENERATED = "column generation"
 UNCONTRACTED = "column generation without contraction"

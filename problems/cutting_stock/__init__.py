@@ -14,8 +14,8 @@ Branching is on *arc flows* (Valério de Carvalho, 1999).  Lay the pieces of a p
 first; y_iq counts the rolls that have a piece of item i at position q.  The y are whole if the x are, and if the y are
 whole then the flow decomposes into whole patterns, so that branching on y is complete.  A row on y_iq has a dual value
 μ_iq, which the pricing problem pays for a piece of item i at position q: the knapsack becomes a longest path, at no
-extra cost (:mod:`solvers.knapsack`).  Given an incumbent, arcs that no better answer can use are removed by their
-reduced costs.
+extra cost (:mod:`solvers.packing.knapsack`).  Given an incumbent, arcs that no better answer can use are removed by
+their reduced costs.
 
 Sources: P. C. Gilmore and R. E. Gomory, *A linear programming approach to the cutting-stock problem*, Operations
 Research 9 (1961) and 11 (1963); A. A. Farley, *A note on bounding a class of linear programming problems, including

@@ -12,7 +12,7 @@ import numpy as np
 from colgen import Certificate
 from problems.cutting_stock.instance import Instance
 from problems.cutting_stock.layout import Layout
-from solvers.knapsack import best_from
+from solvers.packing.knapsack import best_from
 
 
 def exact_bound(instance: Instance, duals: Mapping[int, float]) -> Fraction:

@@ -7,12 +7,12 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from colgen import Bound, Decision, OnOriginalVariable, PricingContext, Reduction, ReductionContext, Solution
-from colgen.branching import fractionality
-from colgen.budget import OutOfBudget
+from colgen.core.budget import OutOfBudget
+from colgen.core.decision import fractionality
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
 from problems.cutting_stock.pricing import ARC, PatternOracle
-from solvers.knapsack import arc_values, arc_work, best_from
+from solvers.packing.knapsack import arc_values, arc_work, best_from
 
 _WORK = 1e9
 """Elementary steps above which fixing costs more than it saves: some seconds."""

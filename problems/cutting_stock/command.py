@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
-from colgen.result import Result
-from colgen.template import BenchOptions, Figure, Template
+from colgen.cli.template import BenchOptions, Figure, Template
+from colgen.core.result import Result
 from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
 from problems.cutting_stock.drawing import draw_plan
 from problems.cutting_stock.experiment import bench_cutting_stock, bench_engine
@@ -66,9 +67,8 @@ def _draw(instance: Instance, result: Result) -> Any:
 
 
 def _bench_truth(options: BenchOptions) -> Sequence[Figure]:
-    from problems.truth.bench import bench_truth  # which imports every template
-
-    return bench_truth(options)
+    bench: Callable[[BenchOptions], Sequence[Figure]] = import_module("problems.truth.bench").bench_truth
+    return bench(options)  # imported when it is asked for: it imports every template
 
 
 TEMPLATE = Template(

@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterable
 
 from colgen import Solution, solve
-from colgen.template import DemoLine
+from colgen.cli.template import DemoLine
 from problems.cutting_stock.baseline import solve_full
 from problems.cutting_stock.instance import Instance, from_items, uniform
 from problems.cutting_stock.template import CuttingStock
-from solvers.lp import LPStatus
+from solvers.linear.lp import LPStatus
 
 
 def textbook() -> list[DemoLine]:

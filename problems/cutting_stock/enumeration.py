@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from colgen import Bound, Enumerated, Enumeration, PricingContext, ReductionContext, Solution
-from colgen.budget import OutOfBudget
-from colgen.columns import Key
+from colgen.core.budget import OutOfBudget
+from colgen.core.columns import Key
 from problems.cutting_stock.baseline import Rolls
 from problems.cutting_stock.heuristics import as_solution
 from problems.cutting_stock.instance import Instance
 from problems.cutting_stock.layout import as_arc
 from problems.cutting_stock.pricing import PatternOracle
-from solvers.knapsack import best_from, packings_above
+from solvers.packing.knapsack import best_from, packings_above
 
 
 class PatternEnumeration(Enumeration):

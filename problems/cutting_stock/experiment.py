@@ -23,14 +23,14 @@ from colgen import (
     compile_model,
     solve,
 )
-from colgen.stop import TimeLimit
-from colgen.template import BenchOptions, Figure
+from colgen.cli.template import BenchOptions, Figure
+from colgen.core.stop import TimeLimit
 from problems.cutting_stock.baseline import solve_full
 from problems.cutting_stock.instance import Instance, critical, near_integer, triplets, uniform
 from problems.cutting_stock.loops import highs_loop, scip_loop
 from problems.cutting_stock.pricing import PatternOracle
 from problems.cutting_stock.template import CuttingStock
-from solvers.lp import LinearProgram, LPStatus, MIPSolution
+from solvers.linear.lp import LinearProgram, LPStatus, MIPSolution
 
 # --- the engine ------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from colgen import InputError
-from colgen.files import read_text, write_text
+from colgen.core.files import read_text, write_text
 
 Pattern: TypeAlias = tuple[tuple[int, int], ...]
 """What is cut from one roll: ``(item, copies)`` for each item in it, widest first."""

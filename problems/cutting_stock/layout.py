@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from colgen import Column, Decision, InputError
 from problems.cutting_stock.instance import Instance, Pattern
-from solvers.knapsack import Network, NetworkTooLargeError, network
+from solvers.packing.knapsack import Network, NetworkTooLargeError, network
 
 Arc: TypeAlias = tuple[int, int]
 """``(rank, position)``: a piece of the item of this rank at this position."""

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from problems.cutting_stock.baseline import first_fit_decreasing
+from problems.cutting_stock.fitting import first_fit_decreasing
 from problems.cutting_stock.instance import Instance
 from problems.cutting_stock.layout import Layout
-from solvers.knapsack import best_from, best_packing
-from solvers.lp import LinearProgram
+from solvers.linear.lp import LinearProgram
+from solvers.packing.knapsack import best_from, best_packing
 
 _TOLERANCE = 1e-7
 

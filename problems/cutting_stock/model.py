@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyomo.environ as pyo
 
 from colgen import artificial
+from problems.cutting_stock.fitting import first_fit_decreasing
 from problems.cutting_stock.instance import Instance
 
 
@@ -94,8 +95,6 @@ def _arcs(instance: Instance) -> set[tuple[int, int]]:
 def assignment(instance: Instance, rolls: int | None = None) -> pyo.ConcreteModel:
     """``cut[i, r]`` pieces of item i from roll r, and whether a roll is used."""
     if rolls is None:
-        from problems.cutting_stock.baseline import first_fit_decreasing
-
         rolls = instance.objective(first_fit_decreasing(instance))
     m = pyo.ConcreteModel()
     m.item = pyo.RangeSet(0, instance.num_items - 1)

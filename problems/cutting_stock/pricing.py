@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Bound, Column, Duals, Pricing, PricingContext, PricingResult
-from colgen.budget import OutOfBudget
+from colgen.core.budget import OutOfBudget
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
-from solvers.knapsack import Network, best_from, packings_by_first_item, restricted
+from solvers.packing.knapsack import Network, best_from, packings_by_first_item, restricted
 
 ARC = "arc"
 """Block of the branching rows; their index is an arc ``(rank, position)``."""

@@ -21,12 +21,12 @@ from colgen import (
     Stabilization,
     Wentges,
 )
-from colgen.budget import Budget
-from colgen.errors import InfeasibleAnswerError
-from colgen.formulation import Block
-from problems.cutting_stock.baseline import first_fit_decreasing
+from colgen.core.budget import Budget
+from colgen.core.errors import InfeasibleAnswerError
+from colgen.model.formulation import Block
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
 from problems.cutting_stock.enumeration import PatternEnumeration
+from problems.cutting_stock.fitting import first_fit_decreasing
 from problems.cutting_stock.heuristics import Rounding, as_solution
 from problems.cutting_stock.instance import Instance, Pattern
 from problems.cutting_stock.layout import Layout

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from colgen import InputError
-from colgen.files import read_bytes, writing
+from colgen.core.files import read_bytes, writing
 from problems.dependency.sentence import Sentence, check_tree
 
 NUM_COLUMNS = 10

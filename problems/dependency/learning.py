@@ -12,13 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.arrays import reading
-from colgen.files import writing
-from problems.dependency.features import Encoded, Vocabulary
-from problems.dependency.scorer import GRANDPARENTS, SIBLINGS, Weights
-from problems.dependency.sentence import Sentence
-from solvers.factored_scores import NO_FILTER, Table, score_arcs, table_of
-from solvers.margin_updates import (
+from colgen.core.arrays import reading
+from colgen.core.files import writing
+from problems.dependency.features.factored_scores import NO_FILTER, Table, score_arcs, table_of
+from problems.dependency.features.margin_updates import (
     mark_arcs,
     mark_between,
     mark_triples,
@@ -26,6 +23,9 @@ from solvers.margin_updates import (
     take_step,
     tree_triples,
 )
+from problems.dependency.features.vocabulary import Encoded, Vocabulary
+from problems.dependency.scorer import GRANDPARENTS, SIBLINGS, Weights
+from problems.dependency.sentence import Sentence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from colgen import InputError
-from colgen.template import Material, whole_number
+from colgen.cli.template import Material, whole_number
 from problems.dependency.conll import parse_conll, read_conll
 from problems.dependency.sentence import Sentence
 

@@ -11,18 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
-from colgen.arrays import reading
-from colgen.files import parse_json, writing
-from problems.dependency.features import (
-    ARC_TEMPLATES,
-    GRANDPARENT_TEMPLATES,
-    SIBLING_TEMPLATES,
-    Encoded,
-    Vocabulary,
-)
-from problems.dependency.sentence import Sentence
-from solvers.arrays import as_floats, as_integers
-from solvers.factored_scores import (
+from colgen.core.arrays import reading
+from colgen.core.files import parse_json, writing
+from problems.dependency.features.factored_scores import (
     RELATIONS,
     ROW,
     Filter,
@@ -35,6 +26,15 @@ from solvers.factored_scores import (
     score_triples,
     table_of,
 )
+from problems.dependency.features.vocabulary import (
+    ARC_TEMPLATES,
+    GRANDPARENT_TEMPLATES,
+    SIBLING_TEMPLATES,
+    Encoded,
+    Vocabulary,
+)
+from problems.dependency.sentence import Sentence
+from solvers.arrays import as_floats, as_integers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,7 +49,8 @@ _TEMPLATES = [
     for templates in (ARC_TEMPLATES, GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES)
 ]
 
-# What each of the eight relations says of the two tokens that a bound knows, see solvers.factored_scores.
+# What each of the eight relations says of the two tokens that a bound knows, see
+# problems.dependency.features.factored_scores.
 _RELATION = np.arange(RELATIONS)
 _PARENT_CHILD = _RELATION & 1  # p > c
 _GRANDPARENT_PARENT = (_RELATION >> 2) & 1  # g > p

@@ -26,10 +26,11 @@ and the pricing problems are: find parts of positive reduced cost without scorin
 factored scores provide.  Branching is on arcs.
 
 Without sibling parts most sentences need no master: the minimum over π(one_gp) of one maximum arborescence is the
-optimum of the relaxation, and mostly meets a tree's score (:mod:`solvers.grandparent_dual`).
+optimum of the relaxation, and mostly meets a tree's score
+(:mod:`problems.grandparent_parsing.kernels.grandparent_dual`).
 
 As a rule :func:`parse` finds the same tree without a linear program, and faster: head automata under a Lagrangian,
-whose multipliers price the arcs that were left out (:mod:`solvers.second_order`).
+whose multipliers price the arcs that were left out (:mod:`problems.grandparent_parsing.kernels.second_order`).
 
 Sources: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut: delayed column and row generation for graph based
 parsers*, EMNLP 2012; T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *Dual decomposition for parsing with

@@ -18,7 +18,7 @@ from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.instance import Floats, PartScores, as_heads
 from problems.grandparent_parsing.model import complete
 from problems.grandparent_parsing.separation import Cuts
-from solvers.arborescence import arborescence
+from solvers.trees.arborescence import arborescence
 
 _SHAPES = FormulationCache(12)  # that of 40 tokens takes 40 MB
 

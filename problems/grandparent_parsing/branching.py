@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from colgen import BranchingRule, Column, Decision, LinearMaster, Reduction, ReductionContext, Solution
-from colgen.branching import fractionality
-from colgen.columns import Key
-from colgen.tolerances import TOLERANCES
+from colgen.core.columns import Key
+from colgen.core.decision import fractionality
+from colgen.core.tolerances import TOLERANCES
 from problems.grandparent_parsing.instance import Mask
 from problems.grandparent_parsing.separation import arc_values
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from colgen.result import Result
-from colgen.stop import StopRule
-from colgen.template import Material, Solved, Template, check_options
+from colgen.cli.template import Material, Solved, Template, check_options
+from colgen.core.result import Result
+from colgen.core.stop import StopRule
 from problems.dependency.conll import conll_lines
 from problems.dependency.drawing import draw_tree
 from problems.dependency.reading import heads_data, read_sentences

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from colgen import Formulation, InputError, Sense
-from colgen.columns import Key
-from colgen.formulation import Block
+from colgen.core.columns import Key
+from colgen.model.formulation import Block
 from problems.grandparent_parsing.instance import Floats, Ints
 from problems.grandparent_parsing.model import CONNECTIVITIES
 

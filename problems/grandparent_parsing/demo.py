@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from colgen import solve
-from colgen.template import DemoLine
+from colgen.cli.template import DemoLine
 from problems.grandparent_parsing.baseline import solve_complete
 from problems.grandparent_parsing.instance import random
 from problems.grandparent_parsing.model import grandparent_triples

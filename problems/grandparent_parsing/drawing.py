@@ -10,7 +10,7 @@ from problems.dependency.drawing import draw_tree
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
-    from problems.grandparent_parsing.experiment import Compared
+    from problems.grandparent_parsing.compared import Compared
 
 __all__ = ["draw_seconds", "draw_tree"]
 

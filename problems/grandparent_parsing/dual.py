@@ -9,15 +9,22 @@ from typing import overload
 import numpy as np
 
 from colgen import Column, Proof, Sense, Solution
-from colgen.columns import Key
+from colgen.core.columns import Key
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores, as_heads, tree_objective
+from problems.grandparent_parsing.kernels.grandparent_dual import (
+    EPSILON,
+    Source,
+    descend,
+    descend_lazily,
+    start,
+    supply,
+)
+from problems.grandparent_parsing.kernels.patience import expired
+from problems.grandparent_parsing.kernels.token_bounds import token_bounds
 from problems.grandparent_parsing.pricing import grandparent_column
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
-from solvers.grandparent_dual import EPSILON, Source, descend, descend_lazily, start, supply
-from solvers.patience import expired
-from solvers.token_bounds import token_bounds
 
 ITERATIONS = 1000
 """Of the descent, at most: where the relaxation is fractional no number would do."""
@@ -45,7 +52,8 @@ def _source(weights: Weights) -> Source:
 class CombinatorialDual:
     """The best tree of arcs and grandparent parts, and the optimum of their relaxation with cuts, as far as it goes.
 
-    Its dual values π are those of the ``one_gp`` rows; :mod:`solvers.grandparent_dual` tells how they are found.
+    Its dual values π are those of the ``one_gp`` rows; :mod:`problems.grandparent_parsing.kernels.grandparent_dual`
+    tells how they are found.
 
     Parameters
     ----------
@@ -61,7 +69,7 @@ class CombinatorialDual:
     ----------
     bound, score
         Upper bound on the relaxation and so on all trees, and the best tree's score; -inf both if there is no tree.
-        Where time ran out (:func:`solvers.patience.expired`) both hold all the same.
+        Where time ran out (:func:`problems.grandparent_parsing.kernels.patience.expired`) both hold all the same.
     is_closed
         Whether they meet.
     heads

@@ -20,20 +20,21 @@ from typing import Any
 import numpy as np
 
 from colgen import InputError, Result, solve
-from colgen.files import write_figure
-from colgen.template import BenchOptions, Figure
+from colgen.cli.template import BenchOptions, Figure
+from colgen.core.files import write_figure
 from problems.dependency.learning import Settings
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads, Sentence
 from problems.grandparent_parsing.baseline import Relaxed, compiled_complete, solve_complete
+from problems.grandparent_parsing.compared import Compared, Priced
 from problems.grandparent_parsing.drawing import draw_seconds
 from problems.grandparent_parsing.instance import as_heads
 from problems.grandparent_parsing.model import FORMULATIONS
-from problems.grandparent_parsing.parser import Parse, parse
+from problems.grandparent_parsing.parser import parse
 from problems.grandparent_parsing.separation import arc_values
 from problems.grandparent_parsing.template import GrandparentParsing
 from problems.grandparent_parsing.training import EPOCHS, Corpus, read_corpus, train
-from solvers.arborescence import arborescence
+from solvers.trees.arborescence import arborescence
 
 LANGUAGES = ("danish", "hungarian", "italian")
 
@@ -66,56 +67,6 @@ class Plan:
 
 FULL = Plan({10: 10, 15: 10, 20: 10, 25: 10, 40: 5})
 QUICK = Plan({6: 2, 8: 2}, 1, 1, 100, 20)
-
-
-@dataclass(frozen=True)
-class Priced:
-    """One sentence's relaxation by column generation.
-
-    Attributes
-    ----------
-    seconds
-        Of the processor.
-    scored, added
-        Grandparent parts.
-    stages
-        Seconds of the clock by stage, as :class:`~colgen.Result` has them.
-    """
-
-    objective: float
-    seconds: float
-    scored: int
-    added: int
-    whole: bool
-    heads: Heads
-    rounds: int
-    stages: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One sentence, solved by brute force with each outer bound, in both ways by columns, and by the exact parser.
-
-    Attributes
-    ----------
-    complete
-        By outer bound, cuts separated; ``"flow"``: all rows, and a flow in place of cuts; ``"published"``: that, with
-        any number of tokens under the root.
-    ours, published
-        Price and cut, as it is here and as it was published.
-    """
-
-    sentence: Sentence
-    complete: Mapping[str, Relaxed]
-    ours: Priced
-    published: Priced
-    exact: Parse
-    exact_seconds: float
-
-    @property
-    def speedup(self) -> float:
-        """Of price and cut against brute force."""
-        return self.complete["all"].seconds / self.ours.seconds
 
 
 def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:

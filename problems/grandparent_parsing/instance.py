@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
-from colgen.arrays import reading
-from colgen.files import writing
+from colgen.core.arrays import reading
+from colgen.core.files import writing
+from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.sentence import Heads, check_tree
 from solvers.arrays import ArrayError, as_booleans, as_numbers
-from solvers.margin_updates import tree_triples
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

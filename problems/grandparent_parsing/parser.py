@@ -1,7 +1,7 @@
 """The exact parser: the best tree of arcs, grandparent parts and consecutive sibling parts, with a proof.
 
-Nearly all sentences are proved by :mod:`solvers.second_order` alone, without a linear program; what is left over, a few
-arcs of a few sentences, goes to branch and bound.
+Nearly all sentences are proved by :mod:`problems.grandparent_parsing.kernels.second_order` alone, without a linear
+program; what is left over, a few arcs of a few sentences, goes to branch and bound.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Column, InputError, Sense, Solution, Termination
-from colgen.branching import Decision
-from colgen.budget import holding_signals
-from colgen.errors import InfeasibleAnswerError
-from colgen.run import Run
-from colgen.stop import AnyOf, StopRule
-from colgen.tree import Evaluation, Node, Relaxation, branch_and_bound
+from colgen.bounds.run import Run
+from colgen.core.budget import holding_signals
+from colgen.core.decision import Decision
+from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.stop import AnyOf, StopRule
+from colgen.tree.search import Evaluation, Node, Relaxation, branch_and_bound
+from problems.dependency.features.factored_scores import score_ends
 from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads, check_tree
 from problems.grandparent_parsing.instance import Instance, PartScores, as_heads, dense_scores, tree_objective
+from problems.grandparent_parsing.kernels.arc_prices import Bounds
+from problems.grandparent_parsing.kernels.automata_dual import relax
+from problems.grandparent_parsing.kernels.head_automata import Automata, optimistic
+from problems.grandparent_parsing.kernels.patience import watching
+from problems.grandparent_parsing.kernels.second_order import search
+from problems.grandparent_parsing.kernels.tree_parts import Parts, automata_of, given_parts, lazy_parts
 from problems.grandparent_parsing.standard import StandardScores, is_single_root, standard_scores
-from solvers.arc_prices import Bounds
-from solvers.automata_dual import relax
-from solvers.factored_scores import score_ends
-from solvers.head_automata import Automata, optimistic
-from solvers.patience import watching
-from solvers.second_order import search
-from solvers.tree_parts import Parts, automata_of, given_parts, lazy_parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -42,8 +42,8 @@ from typing import Any
 import numpy as np
 
 from colgen import Column, Duals, Pricing, PricingContext, PricingResult, Row
-from colgen.budget import Budget
-from colgen.columns import Key
+from colgen.core.budget import Budget
+from colgen.core.columns import Key
 from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores
 
 SLICE = 1000

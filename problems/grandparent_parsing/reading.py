@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from colgen import InputError
-from colgen.arrays import arrays_in
-from colgen.files import check_readable
-from colgen.stop import StopRule
-from colgen.template import Material, check_options
+from colgen.cli.template import Material, check_options
+from colgen.core.arrays import arrays_in
+from colgen.core.files import check_readable
+from colgen.core.stop import StopRule
 from problems.dependency.reading import SENTENCE, choose_sentence
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -10,10 +10,8 @@ from colgen import Heuristic, HeuristicContext, Solution
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.instance import as_heads
 from problems.grandparent_parsing.separation import arc_values
-from solvers.arborescence import arborescence
-
-if TYPE_CHECKING:
-    from problems.grandparent_parsing.template import GrandparentParsing
+from problems.grandparent_parsing.standard import StandardScores
+from solvers.trees.arborescence import arborescence
 
 _BETTER = 1e-9
 """Trees are better by more than this, relative to the unit of the scores."""
@@ -22,12 +20,34 @@ _USED = 1e-6
 """Arcs of smaller values are no candidates."""
 
 
+class Rounded(Protocol):
+    """What trees are rounded for."""
+
+    @property
+    def tokens(self) -> int:
+        """Of the sentence."""
+
+    @property
+    def standard(self) -> StandardScores:
+        """Its scores near 1."""
+
+    @property
+    def single_root(self) -> bool:
+        """Whether exactly one token is under the root."""
+
+    def worth(self, heads: Heads) -> float:
+        """A tree's score."""
+
+    def solution(self, heads: Heads) -> Solution:
+        """A tree as columns."""
+
+
 class Rounding(Heuristic):
     """The best arborescence of a fractional solution, improved by other heads that the solution uses, one at a time."""
 
     every = 1
 
-    def __init__(self, problem: GrandparentParsing) -> None:
+    def __init__(self, problem: Rounded) -> None:
         self.problem = problem
 
     def search(self, context: HeuristicContext) -> Solution | None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from colgen import Row, Separation, Solution
-from colgen.columns import Key
+from colgen.core.columns import Key
 from problems.grandparent_parsing.instance import Floats
-from solvers.min_cut import violated_cuts
+from solvers.flows.min_cut import violated_cuts
 
 _TOLERANCE = 1e-6
 

@@ -17,13 +17,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.instance import Floats, Instance, PartScores, as_heads, tree_objective
-from solvers.arborescence import arborescence
-from solvers.margin_updates import tree_triples
-from solvers.second_order import restricted
-from solvers.tree_parts import given_parts
+from problems.grandparent_parsing.kernels.second_order import restricted
+from problems.grandparent_parsing.kernels.tree_parts import given_parts
+from solvers.trees.arborescence import arborescence
 
 _MISTAKE = 1e-6
 """Two scores that should be equal and differ by more than this, relative to their size, are a mistake."""

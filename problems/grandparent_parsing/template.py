@@ -32,24 +32,24 @@ from colgen import (
     Solution,
     Stabilization,
 )
-from colgen.budget import Budget
-from colgen.columns import Key
-from colgen.errors import InfeasibleAnswerError
+from colgen.core.budget import Budget
+from colgen.core.columns import Key
+from colgen.core.errors import InfeasibleAnswerError
+from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads, check_tree
 from problems.grandparent_parsing.branching import ArcFixing, OnArc
 from problems.grandparent_parsing.compiled import compiled_master
 from problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
 from problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
+from problems.grandparent_parsing.kernels.patience import watching
 from problems.grandparent_parsing.model import master
 from problems.grandparent_parsing.pricing import SLICE, Arcs, GrandparentParts, Parts, SiblingParts
 from problems.grandparent_parsing.rounding import Rounding
 from problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
 from problems.grandparent_parsing.tightening import Tightening
-from solvers.arborescence import arborescence
-from solvers.margin_updates import tree_triples
-from solvers.patience import watching
+from solvers.trees.arborescence import arborescence
 
 _STARTS = ("dual", "tree", "parts")
 

@@ -12,7 +12,7 @@ from colgen import compile_model, solve_complete
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.model import full
-from solvers.lp import LPStatus
+from solvers.linear.lp import LPStatus
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ from typing import Literal
 import numpy as np
 
 from colgen import Column, Decision, Iteration, Solution, Termination
-from colgen.run import Run
-from colgen.tree import Evaluation, Node, Relaxation
+from colgen.bounds.run import Run
+from colgen.tree.search import Evaluation, Node, Relaxation
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.checking import checked
 from problems.nonlocal_parsing.factors import Floats, Ints
 from problems.nonlocal_parsing.instance import Instance
+from problems.nonlocal_parsing.kernels.products import tighten_below
+from problems.nonlocal_parsing.kernels.tree_bound import EMPTY, FIXING, POLYAK, SUBGRADIENT, Scores, bound_node, meets
 from problems.nonlocal_parsing.losses import Losses
-from solvers.backbone import OutOfTimeError
-from solvers.eisner_first import NEG
-from solvers.products import tighten_below
-from solvers.tree_bound import EMPTY, FIXING, POLYAK, SUBGRADIENT, Scores, bound_node, meets
+from solvers.trees.backbone import OutOfTimeError
+from solvers.trees.eisner_first import NEG
 
 Method = Literal["fixing", "polyak", "subgradient"]
 METHODS: dict[Method, int] = {
@@ -95,7 +95,7 @@ class TreeRelaxation(Relaxation):
         of the trees that are not among them: if ψ's k-th best tree does not beat the k-th best value then no unlisted
         tree does (the source's proposition 2).
     method
-        How the bound is brought down, see :mod:`solvers.tree_bound`.
+        How the bound is brought down, see :mod:`problems.nonlocal_parsing.kernels.tree_bound`.
     most_calls, patience
         Calls of the parser a node, and calls without progress after which a node is split.
     warm

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colgen.errors import InfeasibleAnswerError
+from colgen.core.errors import InfeasibleAnswerError
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.losses import backbone_of
-from solvers.eisner import Parts
-from solvers.eisner_first import NEG
+from solvers.trees.eisner import Parts
+from solvers.trees.eisner_first import NEG
 
 _ROUNDING = 1e-9
 """Of sums of scores, relative to their size."""

@@ -31,16 +31,16 @@ from colgen import (
     Problem,
     Solution,
 )
-from colgen.branching import fractionality
+from colgen.core.decision import fractionality
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.bound import ArcDecision
 from problems.nonlocal_parsing.checking import checked
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.losses import Losses, Relative, backbone_of
 from problems.nonlocal_parsing.model import master
-from solvers.backbone import OutOfTimeError
-from solvers.eisner import Parts
-from solvers.eisner_first import NEG
+from solvers.trees.backbone import OutOfTimeError
+from solvers.trees.eisner import Parts
+from solvers.trees.eisner_first import NEG
 
 
 class ParsingByColumns(Problem):

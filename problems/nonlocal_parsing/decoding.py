@@ -10,7 +10,7 @@ from problems.dependency.sentence import Heads, Sentence
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.scoring import Model
 from problems.nonlocal_parsing.template import NonlocalParsing
-from solvers.eisner import best_tree
+from solvers.trees.eisner import best_tree
 
 _LIMIT = 0.5
 """Seconds that a sentence may take in training; its best tree so far is then taken for the best."""

@@ -8,12 +8,12 @@ import time
 import numpy as np
 
 from colgen import solve
-from colgen.template import DemoLine
+from colgen.cli.template import DemoLine
 from problems.nonlocal_parsing.baseline import in_highs
 from problems.nonlocal_parsing.factors import Factors
 from problems.nonlocal_parsing.instance import Instance, random
 from problems.nonlocal_parsing.template import NonlocalParsing
-from solvers.eisner import Parts
+from solvers.trees.eisner import Parts
 
 
 def planted() -> list[DemoLine]:

@@ -1,4 +1,6 @@
-"""Codes of sentences, faster than :meth:`~problems.dependency.features.Vocabulary.encode` gives them: the same codes.
+"""Codes of sentences, found faster.
+
+They are those of :meth:`~problems.dependency.features.vocabulary.Vocabulary.encode`.
 
 What a token says by itself is looked up once for each word with its tags, and kept; conjunctions with its neighbours
 are joined from the codes of their single attributes.
@@ -12,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features import CONJUNCTIONS, EDGE, C, Encoded, Vocabulary
+from problems.dependency.features.sorted_keys import find_joined
+from problems.dependency.features.vocabulary import CONJUNCTIONS, EDGE, C, Encoded, Vocabulary
 from problems.dependency.sentence import Sentence
-from solvers.sorted_keys import find_joined
 
 _MOST_KEPT = 1 << 18
 """Words whose codes are kept."""

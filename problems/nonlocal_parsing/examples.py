@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.dependency.features import Encoded, Vocabulary
+from problems.dependency.features.tuple_index import keys_of
+from problems.dependency.features.vocabulary import Encoded, Vocabulary
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.decoding import usable
 from problems.nonlocal_parsing.encoding import Encoder
 from problems.nonlocal_parsing.families import Words
 from problems.nonlocal_parsing.local_parts import Tuples, allowed_by, tree_arcs, tree_parts
 from problems.nonlocal_parsing.scoring import Model
-from solvers.tuple_index import keys_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from colgen import InputError
-from colgen.files import write_figure
-from colgen.template import BenchOptions, Figure
+from colgen.cli.template import BenchOptions, Figure
+from colgen.core.files import write_figure
 from problems.dependency.sentence import Heads, Sentence
 from problems.nonlocal_parsing.decoding import accuracy
 from problems.nonlocal_parsing.drawing import Setting, draw_candidates

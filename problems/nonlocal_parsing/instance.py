@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.arrays import reading
-from colgen.files import writing
+from colgen.core.arrays import reading
+from colgen.core.files import writing
 from problems.dependency.sentence import check_tree, is_projective
 from problems.nonlocal_parsing.factors import Factors
+from problems.nonlocal_parsing.kernels.products import value
 from solvers.arrays import ArrayError, as_booleans, as_floats
-from solvers.eisner import Parts
-from solvers.eisner_search import FIRST
-from solvers.products import value
+from solvers.trees.eisner import Parts
+from solvers.trees.eisner_search import FIRST
 
 Bools = NDArray[np.bool_]
 
@@ -32,7 +32,7 @@ class Instance:
     Parameters
     ----------
     parts
-        What the dynamic program holds, see :class:`solvers.eisner.Parts`.
+        What the dynamic program holds, see :class:`solvers.trees.eisner.Parts`.
     factors
         What it does not hold; None for nothing.
     allowed
@@ -194,7 +194,7 @@ def random(
     Parameters
     ----------
     order
-        Which parser's local parts: :data:`solvers.eisner.FIRST` and so on; triples with three kinds of words.
+        Which parser's local parts: :data:`solvers.trees.eisner.FIRST` and so on; triples with three kinds of words.
     num_factors
         By default ten a word.
     strength

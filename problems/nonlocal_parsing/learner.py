@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features import Encoded
+from problems.dependency.features.margin_updates import mark_between, take_step
+from problems.dependency.features.tuple_scores import mark_tuples, table_of
+from problems.dependency.features.vocabulary import Encoded
 from problems.nonlocal_parsing.decoding import decode
 from problems.nonlocal_parsing.examples import Example, Examples, tree_tuples
+from problems.nonlocal_parsing.kernels import factor_sets
 from problems.nonlocal_parsing.local_parts import Tuples, tree_arcs
 from problems.nonlocal_parsing.scoring import Model
-from solvers import factor_sets
-from solvers.eisner import Parts, best_tree
-from solvers.margin_updates import mark_between, take_step
-from solvers.tuple_scores import mark_tuples, table_of
+from solvers.trees.eisner import Parts, best_tree
 
 Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.arrays import reading
-from colgen.files import writing
+from colgen.core.arrays import reading
+from colgen.core.files import writing
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.examples import Examples
 from problems.nonlocal_parsing.learner import Learner, Say

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from colgen import TimeLimit, solve
-from colgen.template import Figure
+from colgen.cli.template import Figure
 from problems.dependency.sentence import Heads, Sentence
 from problems.nonlocal_parsing.baseline import in_highs
 from problems.nonlocal_parsing.bound import Method
@@ -21,7 +21,7 @@ from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.instance import random as random_instance
 from problems.nonlocal_parsing.scoring import Model
 from problems.nonlocal_parsing.template import NonlocalParsing
-from solvers.eisner import Parts, best_tree
+from solvers.trees.eisner import Parts, best_tree
 
 ORDERS = {"first": 1, "sibling": 2, "grandchild": 3, "third": 4}
 

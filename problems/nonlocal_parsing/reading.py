@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
-from colgen.arrays import arrays_in
-from colgen.files import check_readable
-from colgen.template import Material, check_options, whole_number
+from colgen.cli.template import Material, check_options, whole_number
+from colgen.core.arrays import arrays_in
+from colgen.core.files import check_readable
 from problems.dependency.reading import SENTENCE, choose_sentence
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.instance import Instance, read

@@ -12,21 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.arrays import reading
-from colgen.files import parse_json, writing
-from problems.dependency.features import Encoded, Vocabulary
+from colgen.core.arrays import reading
+from colgen.core.files import parse_json, writing
+from problems.dependency.features.tuple_index import radix_of
+from problems.dependency.features.tuple_scores import Table, score_tuples, table_of
+from problems.dependency.features.vocabulary import Encoded, Vocabulary
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.encoding import Encoder
 from problems.nonlocal_parsing.factors import Factors
 from problems.nonlocal_parsing.families import FAMILIES, Family, Words
 from problems.nonlocal_parsing.instance import Instance
+from problems.nonlocal_parsing.kernels import factor_sets
+from problems.nonlocal_parsing.kernels.part_tuples import adjacent_tuples, in_cube, outermost_tuples, score_arcs
 from problems.nonlocal_parsing.local_parts import ARCS, BACKBONES, FILTER, GRAND, Kind, Tuples, kinds_of
-from solvers import factor_sets
 from solvers.arrays import as_floats, as_integers
-from solvers.eisner import Parts, max_marginals
-from solvers.part_tuples import adjacent_tuples, in_cube, outermost_tuples, score_arcs
-from solvers.tuple_index import radix_of
-from solvers.tuple_scores import Table, score_tuples, table_of
+from solvers.trees.eisner import Parts, max_marginals
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from colgen import InputError, Problem, Sense, Solution
-from colgen.run import Run
-from colgen.tree import Relaxation
+from colgen.bounds.run import Run
+from colgen.tree.search import Relaxation
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.bound import METHODS, Effort, Method, Pool, TreeRelaxation
 from problems.nonlocal_parsing.checking import checked, checked_list

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
-from colgen.template import Figure, TrainOptions, whole_number
+from colgen.cli.template import Figure, TrainOptions, whole_number
 from problems.dependency.conll import read_conll
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.decoding import accuracy, parse, usable

@@ -11,17 +11,17 @@ x_p = 1 if walk p is chosen,
 
 The reduced cost of a walk is c_p - π - Σ_c λ_c a_cp, so the pricing problem is the heaviest walk of k vertices: a
 dynamic program over (position, vertex) in O(k n²).  Its value with penalties λ is the Lagrangian bound, at its best as
-strong as the relaxation above (:mod:`solvers.walks`).  What that leaves open is closed by remembering visits: with the
-row of class c comes the memory of c into the state of the dynamic program, and then the row holds for every walk
-(decremental state-space relaxation, :mod:`solvers.elementary_path`).  Walks that cannot beat the best path known are
-left out.
+strong as the relaxation above (:mod:`solvers.paths.walks`).  What that leaves open is closed by remembering visits:
+with the row of class c comes the memory of c into the state of the dynamic program, and then the row holds for every
+walk (decremental state-space relaxation, :mod:`solvers.paths.elementary_path`).  Walks that cannot beat the best path
+known are left out.
 
 Titles are one use of it: vertices are the content words of a text, classes their stems, weights the log-probabilities
 that a word is in the title, and that it follows another one (:mod:`problems.title_path.learning`).
 
 The methods that it is compared with are in :mod:`problems.title_path.baseline`: colour coding
-(:mod:`solvers.colour_coding`), integer programs with flow variables (:mod:`problems.title_path.model`) and with cycles
-cut off as they appear (:mod:`problems.title_path.lazy`), beam search, A* and exhaustive search.
+(:mod:`solvers.paths.colour_coding`), integer programs with flow variables (:mod:`problems.title_path.model`) and with
+cycles cut off as they appear (:mod:`problems.title_path.lazy`), beam search, A* and exhaustive search.
 
 Sources: P. Deshpande, R. Barzilay, D. R. Karger, *Randomized decoding for selection-and-ordering problems*, NAACL
 (2007); N. Christofides, A. Mingozzi, P. Toth, *State-space relaxation procedures for the computation of bounds to

@@ -16,10 +16,10 @@ from problems.title_path.lazy import LazyPath
 from problems.title_path.model import arcs, arrays, centred
 from problems.title_path.outcome import PathResult
 from problems.title_path.template import TitlePath
-from solvers import colour_coding as kernels
-from solvers.lp import LPStatus
-from solvers.path_beam import beam as beam_kernel
-from solvers.walks import ascend, completions
+from solvers.linear.lp import LPStatus
+from solvers.paths import colour_coding as kernels
+from solvers.paths.path_beam import beam as beam_kernel
+from solvers.paths.walks import ascend, completions
 
 MEMORY = 1 << 30
 """Bytes that the tables of colour coding may take together."""
@@ -218,7 +218,7 @@ def colour_coding(
     bound: bool = False,
     time_limit: float = math.inf,
 ) -> PathResult:
-    """Colour coding: optimal with probability 1 - δ or more (:mod:`solvers.colour_coding`).
+    """Colour coding: optimal with probability 1 - δ or more (:mod:`solvers.paths.colour_coding`).
 
     The same seed gives the same path on any number of processors, unless it is cut short by the clock.
 

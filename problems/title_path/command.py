@@ -8,9 +8,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from colgen import solve
-from colgen.result import Result
-from colgen.stop import StopRule
-from colgen.template import Material, Solved, Template, check_options
+from colgen.cli.template import Material, Solved, Template, check_options
+from colgen.core.result import Result
+from colgen.core.stop import StopRule
 from problems.title_path import reading
 from problems.title_path.demo import of_the_engine, of_the_kernels, of_the_templates
 from problems.title_path.drawing import draw_path

@@ -14,8 +14,8 @@ from problems.coreference.bounded import bounded
 from problems.title_path.baseline import beam, colour_coding, exact, ilp, lazy_rows
 from problems.title_path.instance import Instance, random
 from problems.title_path.outcome import PathResult
-from solvers.colour_coding import complete
-from solvers.walks import tolerance
+from solvers.paths.colour_coding import complete
+from solvers.paths.walks import tolerance
 
 EXACT = "exact"
 FLOW = "ILP with flow"

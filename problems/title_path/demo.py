@@ -13,7 +13,7 @@ from math import perm
 import numpy as np
 
 from colgen import solve
-from colgen.template import DemoLine
+from colgen.cli.template import DemoLine
 from problems.title_path.baseline import exhaustive
 from problems.title_path.instance import Instance, random
 from problems.title_path.language import estimate

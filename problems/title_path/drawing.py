@@ -1,6 +1,6 @@
 """Pictures: how soon colour coding finds the optimum, and a graph with its best path.
 
-As in :mod:`colgen.plotting` a figure belongs to the caller alone, and nothing is told apart by colour alone.
+As in :mod:`colgen.reporting.plotting` a figure belongs to the caller alone, and nothing is told apart by colour alone.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from statistics import fmean, median
 
 from colgen import InputError
-from colgen.files import write_figure
-from colgen.template import BenchOptions, Figure
+from colgen.cli.template import BenchOptions, Figure
+from colgen.core.files import write_figure
 from problems.title_path.comparison import (
     CODING,
     EXACT,

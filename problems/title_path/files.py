@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colgen import InputError
-from colgen.files import read_json, write_text
+from colgen.core.files import read_json, write_text
 from problems.title_path.instance import Instance, from_arcs
 
 FORMAT = "colgen title_path graph"

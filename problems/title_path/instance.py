@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
-from colgen.errors import InfeasibleAnswerError
+from colgen.core.errors import InfeasibleAnswerError
 from problems.title_path.scaled import Scaled, scaled
-from solvers import walks
+from solvers.paths import walks
 
 Path: TypeAlias = tuple[int, ...]
 """The vertices of a path from source to sink, those two left out, by number."""

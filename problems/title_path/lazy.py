@@ -37,10 +37,10 @@ from colgen import (
     Solution,
     Stabilization,
 )
-from colgen.columns import Key
+from colgen.core.columns import Key
 from problems.title_path.instance import Instance, Path, checked
 from problems.title_path.model import SINK, SOURCE, arrays, centred, full
-from solvers.path_beam import beam
+from solvers.paths.path_beam import beam
 
 _TOLERANCE = 1e-6
 _WIDTH = 80

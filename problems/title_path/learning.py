@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.arrays import reading
-from colgen.files import parse_json, writing
+from colgen.core.arrays import reading
+from colgen.core.files import parse_json, writing
 from problems.title_path.instance import Instance, check_size
 from problems.title_path.language import BEGIN, END, BigramModel, estimate
 from problems.title_path.sections import Section

@@ -20,12 +20,12 @@ from colgen import (
     Sense,
     Solution,
 )
-from colgen.budget import Budget
-from colgen.duals import RowNames
+from colgen.core.budget import Budget
+from colgen.core.duals import RowNames
 from problems.title_path.instance import Instance, Path
 from problems.title_path.search import Start
-from solvers.colour_coding import complete, is_small
-from solvers.elementary_path import heaviest
+from solvers.paths.colour_coding import complete, is_small
+from solvers.paths.elementary_path import heaviest
 
 WALK = ("walk", None)
 """The row that says that one walk is chosen."""
@@ -41,14 +41,14 @@ class WalkMaster(RestrictedMaster):
     """max Σ_p c_p x_p over walks p of k vertices,  Σ_p x_p = 1 [π],  and the rows on classes that have been separated.
 
     With x whole, a row says of the chosen walk that it visits a class once at most; a dynamic program remembers the
-    class (:mod:`solvers.elementary_path`).  So all columns are there from the start, no dual value but π is needed, and
-    row generation is decremental state-space relaxation.
+    class (:mod:`solvers.paths.elementary_path`).  So all columns are there from the start, no dual value but π is
+    needed, and row generation is decremental state-space relaxation.
 
     The first solve, before any row, is the Lagrangian relaxation of all of these rows at once
-    (:mod:`solvers.walks`): its objective is that bound, while the walk that it shows is one that the unpenalised
+    (:mod:`solvers.paths.walks`): its objective is that bound, while the walk that it shows is one that the unpenalised
     relaxation prefers, which has repeated classes to be separated.  Walks that cannot beat the best path known are left
     out from then on; the best path itself takes their place.  If a solve needs too many states while few classes are
-    left, all of them are remembered, in a dynamic program over their sets (:mod:`solvers.colour_coding`).
+    left, all of them are remembered, in a dynamic program over their sets (:mod:`solvers.paths.colour_coding`).
     """
 
     sense = Sense.MAXIMIZE

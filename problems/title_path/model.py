@@ -36,8 +36,8 @@ import pyomo.environ as pyo
 from scipy import sparse
 
 from colgen import Formulation, InputError, Sense
-from colgen.columns import Key
-from colgen.formulation import Block
+from colgen.core.columns import Key
+from colgen.model.formulation import Block
 from problems.title_path.instance import Floats, Instance, Ints
 
 Arc: TypeAlias = tuple[Hashable, Hashable]

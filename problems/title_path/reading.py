@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from colgen import InputError
-from colgen.arrays import arrays_in
-from colgen.files import check_readable
-from colgen.template import Material, check_options, whole_number
+from colgen.cli.template import Material, check_options, whole_number
+from colgen.core.arrays import arrays_in
+from colgen.core.files import check_readable
 from problems.title_path.files import read
 from problems.title_path.instance import Instance
 from problems.title_path.learning import TitleModel

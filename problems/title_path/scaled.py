@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.path_beam import beam
-from solvers.walks import Floats, Graph, checked, scale_of
+from solvers.paths.path_beam import beam
+from solvers.paths.walks import Floats, Graph, checked, scale_of
 
 _WIDTH = 4
 """Of the beam that looks for any path at all."""

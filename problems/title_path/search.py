@@ -9,8 +9,8 @@ import numpy as np
 
 from problems.title_path.instance import Instance, Ints, Path
 from problems.title_path.scaled import Scaled
-from solvers.path_beam import guided_beam
-from solvers.walks import ROUNDS, Relaxed, ascend, tolerance
+from solvers.paths.path_beam import guided_beam
+from solvers.paths.walks import ROUNDS, Relaxed, ascend, tolerance
 
 _FIRST_ROUNDS = 12
 """Subgradient steps before the first path is looked for: enough for penalties that guide a beam."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
-from colgen.files import parse_json, read_text
+from colgen.core.files import parse_json, read_text
 from problems.title_path.text import is_content, words
 
 PACKAGES = ("networkx", "numpy", "scipy")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from colgen import NoStabilization, Problem, Proof, Row, Sense, Separation, Solution, Stabilization
-from colgen.budget import Budget
+from colgen.core.budget import Budget
 from problems.title_path.instance import Instance, Path, checked
 from problems.title_path.master import ONCE, WalkMaster, column_of
 from problems.title_path.search import Start

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from statistics import fmean
 
-from colgen.template import Figure, TrainOptions
+from colgen.cli.template import Figure, TrainOptions
 from problems.title_path.baseline import exact
 from problems.title_path.instance import Instance
 from problems.title_path.learning import train

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from colgen.fuzz.campaign import Tally, fuzz_engine, replay_engine, write_failures
+from colgen.testing.fuzz.campaign import Tally, fuzz_engine, replay_engine, write_failures
 from problems.truth.campaign import TEMPLATES, fuzz_template, replay_template
 
 

@@ -55,7 +55,7 @@ def bad_inputs(count: int, seed: int) -> tuple[int, list[str]]:
 
 def _asked(arguments: list[str], directory: Path) -> str | None:
     def run() -> int:
-        from colgen.cli import main
+        from colgen.cli.main import main
 
         return main(arguments)
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from colgen.fuzz.campaign import Tally, fuzz_engine, write_failures
-from colgen.fuzz.drawing import draw_case
-from colgen.fuzz.judging import Fault
-from colgen.fuzz.problem import PoolProblem
-from colgen.template import BenchOptions, Figure
-from colgen.testing import check_problem
+from colgen.cli.template import BenchOptions, Figure
+from colgen.testing.conformance import check_problem
+from colgen.testing.fuzz.campaign import Tally, fuzz_engine, write_failures
+from colgen.testing.fuzz.drawing import draw_case
+from colgen.testing.fuzz.judging import Fault
+from colgen.testing.fuzz.problem import PoolProblem
 from problems.truth.bad_inputs import bad_inputs
 from problems.truth.campaign import TEMPLATES, fuzz_template
 from problems.truth.interrupts import interrupt

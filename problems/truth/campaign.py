@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from colgen.fuzz.campaign import Tally, numbers
-from colgen.fuzz.judging import Failure, Fault
+from colgen.testing.fuzz.campaign import Tally, numbers
+from colgen.testing.fuzz.judging import Failure, Fault
 from problems.truth import chains, clusters, nonlocal_trees, paths, rolls, second_order
 from problems.truth.drawing import Drawn
 from problems.truth.judging import Said, held_against

@@ -16,7 +16,7 @@ from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.template import decode
 from problems.truth.drawing import Drawn, Floats, Rng, draw_constants, draw_scale, draw_scores, with_penalties
 from problems.truth.judging import Said, Truths
-from solvers.forest import from_parents
+from solvers.chains.forest import from_parents
 
 NAME = "chain_map"
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import colgen
-from colgen.commands import solving
-from colgen.result import Iteration
+from colgen.cli import solving
+from colgen.core.result import Iteration
 from problems.truth.long import PROBLEMS, write_all
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -192,14 +192,14 @@ def _watch(pipe: int) -> None:
 
 
 def _by_command(template: str, file: Path, directory: Path, time_limit: float | None = None) -> int:
-    from colgen.cli import main
+    from colgen.cli.main import main
 
     arguments = ["solve", template, str(file), "--json", str(directory / "out.json"), "--quiet"]
     return main(arguments if time_limit is None else [*arguments, "--time-limit", str(time_limit)])
 
 
 def _by_library(template: str, file: Path, directory: Path) -> int:
-    from colgen.template import load_template
+    from colgen.cli.template import load_template
 
     try:
         instance = load_template(template).read(file)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.fuzz.judging import TOLERANCE, Failure, Fault
+from colgen.testing.fuzz.judging import TOLERANCE, Failure, Fault
 
 Floats = NDArray[np.float64]
 

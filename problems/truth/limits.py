@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from colgen import TimeLimit, solve
-from colgen.fuzz.campaign import numbers
-from colgen.fuzz.drawing import draw_case
-from colgen.fuzz.problem import PoolProblem
+from colgen.testing.fuzz.campaign import numbers
+from colgen.testing.fuzz.drawing import draw_case
+from colgen.testing.fuzz.problem import PoolProblem
 from problems.truth.campaign import TEMPLATES
 from problems.truth.long import INSTANCES, PROBLEMS
 

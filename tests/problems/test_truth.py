@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from colgen.fuzz.judging import Fault
+from colgen.testing.fuzz.judging import Fault
 from problems.truth import chains, clusters, limits, rolls
 from problems.truth.bad_inputs import bad_inputs
 from problems.truth.campaign import TEMPLATES, fuzz_template, judge, replay_template

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from solvers.eisner import Parts
+from solvers.trees.eisner import Parts
 
 
 def is_tree(heads):

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import solvers
-from solvers.factored_scores import empty_table
-from solvers.forest import chains
-from solvers.tree_domains import exchange, sweep
-from solvers.tuple_index import radix_of
+from problems.dependency.features.factored_scores import empty_table
+from problems.dependency.features.tuple_index import radix_of
+from solvers.chains.forest import chains
+from solvers.chains.tree_domains import exchange, sweep
 
 FOREST = chains(np.array([2, 1]))
 THETA = np.arange(6.0).reshape(3, 2)

@@ -5,17 +5,17 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solvers import dual_proof, persistency
-from solvers.contraction import contract
-from solvers.dual_proof import proves, settle
-from solvers.min_cut import violated_cuts
-from solvers.persistency import contracted, persistent
-from solvers.subset import search
-from solvers.transitivity import violated_triangles
-from solvers.triangle_dual import kept_apart, triangle_bound
-from solvers.two_partition import violated_stars
+from solvers.clusters import dual_proof, persistency
+from solvers.clusters.contraction import contract
+from solvers.clusters.dual_proof import proves, settle
+from solvers.clusters.persistency import contracted, persistent
+from solvers.clusters.subset import search
+from solvers.clusters.transitivity import violated_triangles
+from solvers.clusters.triangle_dual import kept_apart, triangle_bound
+from solvers.clusters.two_partition import violated_stars
+from solvers.flows.min_cut import violated_cuts
 from tests.problems.coreference.partitions import symmetric
-from tests.solvers.test_dual_proof import partitions
+from tests.solvers.clusters.test_dual_proof import partitions
 
 ROUNDING = 1e-9
 KINDS = ("signs", "ties", "whole", "broken", "near ties", "penalties", "sizes")

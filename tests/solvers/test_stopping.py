@@ -5,15 +5,15 @@ import time
 import numpy as np
 import pytest
 
-from solvers import dual_proof, persistency, subset, triangle_dual
-from solvers.clustering import local_search
-from solvers.contraction import contract
-from solvers.dual_proof import settle
-from solvers.persistency import contracted, persistent
-from solvers.subset import ascend, search
-from solvers.triangle_dual import triangle_bound
+from solvers.clusters import dual_proof, persistency, subset, triangle_dual
+from solvers.clusters.clustering import local_search
+from solvers.clusters.contraction import contract
+from solvers.clusters.dual_proof import settle
+from solvers.clusters.persistency import contracted, persistent
+from solvers.clusters.subset import ascend, search
+from solvers.clusters.triangle_dual import triangle_bound
 from tests.problems.coreference.partitions import symmetric
-from tests.solvers.test_dual_proof import partitions, score
+from tests.solvers.clusters.test_dual_proof import partitions, score
 
 
 class After:

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 
 from problems.chain_map import Instance
-from solvers.forest import NONE
+from solvers.chains.forest import NONE
 
 
 def scores_of(instance, tree):

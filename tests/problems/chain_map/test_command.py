@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from colgen.cli import main
-from colgen.errors import InputError
-from colgen.template import BenchOptions, TrainOptions
+from colgen.cli.main import main
+from colgen.cli.template import BenchOptions, TrainOptions
+from colgen.core.errors import InputError
 from problems.chain_map import random
 from problems.chain_map.demo import many_labels, tagged_sentences
 from problems.chain_map.experiment import bench_chain_map

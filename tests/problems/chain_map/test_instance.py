@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from colgen.errors import InputError
+from colgen.core.errors import InputError
 from problems.chain_map import Instance, Pairwise, random, read
 from tests.problems.chain_map.models import draw
 

@@ -5,7 +5,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen.errors import InputError
+from colgen.core.errors import InputError
 from problems.chain_map import Instance, full, random
 from problems.chain_map.master import ChainMaster
 from tests.problems.chain_map.models import best_scores, draw

@@ -8,7 +8,7 @@ import pytest
 
 from problems.chain_map import Instance, Pairwise, certify, decode, random, viterbi, viterbi_pruned
 from problems.chain_map.pruning import prune
-from solvers.forest import NONE, from_parents
+from solvers.chains.forest import NONE, from_parents
 from tests.problems.chain_map.models import draw, scores_of
 
 WAYS = [

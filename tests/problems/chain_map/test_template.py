@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from colgen import IterationLimit, Sense, Termination, solve
-from colgen.budget import Budget
-from colgen.errors import InfeasibleAnswerError, InputError
-from colgen.pricing import PricingContext
+from colgen.core.budget import Budget
+from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.pricing.oracles import PricingContext
 from problems.chain_map import (
     ChainMAP,
     Instance,
@@ -29,9 +29,9 @@ from problems.chain_map import (
     viterbi_two_best,
 )
 from problems.chain_map.corpus import TASKS
+from problems.chain_map.kernels import tree_labels
 from problems.chain_map.learning import train_perceptron
 from problems.chain_map.training import examples_of, read_corpus
-from solvers import tree_labels
 from tests.problems.chain_map.models import best_scores, draw, second_scores
 
 DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "english_ewt"

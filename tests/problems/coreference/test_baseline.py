@@ -22,7 +22,7 @@ from problems.coreference.baseline import (
 from problems.coreference.bounded import bounded
 from problems.coreference.instance import Instance, communities, random, random_signs
 from problems.coreference.model import full, pricing
-from solvers.lp import LinearProgram, LPStatus
+from solvers.linear.lp import LinearProgram, LPStatus
 from tests.problems.coreference.partitions import instances, optimum, subsets, symmetric
 
 HEURISTICS = [link_first, link_best, closure, greedy_joining]

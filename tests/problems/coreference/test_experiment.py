@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from colgen.template import BenchOptions
+from colgen.cli.template import BenchOptions
 from problems.coreference import communities, random, random_signs
 from problems.coreference.comparison import Plan as BenchPlan
 from problems.coreference.comparison import cut, growth, growth_exponent, speedup, speedups, spread

@@ -16,7 +16,7 @@ from problems.coreference import (
     read_matrix,
     write_matrix,
 )
-from problems.coreference.instance import as_clusters
+from problems.coreference.clusters import as_clusters
 from tests.problems.coreference.partitions import instances, partitions, symmetric
 
 THREE = symmetric(3, [1.0, -2.0, 4.0])

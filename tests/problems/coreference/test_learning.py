@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from colgen import InputError, cli, solve
-from colgen.template import Material, TrainOptions
+from colgen import InputError, solve
+from colgen.cli.main import main as cli
+from colgen.cli.template import Material, TrainOptions
 from problems.coreference import Coreference
 from problems.coreference.conll import Document, read_conll, write_conll
 from problems.coreference.features import PairFeatures, pair_features

@@ -8,8 +8,8 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import Pricing, PricingResult, Stages, Termination, TimeLimit, compile_model, solve
-from colgen.budget import Budget
-from colgen.columns import Column
+from colgen.core.budget import Budget
+from colgen.core.columns import Column
 from problems.coreference import (
     ClusterILP,
     ClusterSearch,

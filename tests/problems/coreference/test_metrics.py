@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.coreference.instance import as_clusters
+from problems.coreference.clusters import as_clusters
 from problems.coreference.metrics import Agreement, agreement, b_cubed, ceaf_e, muc
 
 # Pradhan et al. (2014): key and response hold different mentions.  (They round before they divide: B-cubed 0.46.)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from colgen import Apart, Column, PricingContext, Sense, Together
-from colgen.duals import Duals, RowNames
+from colgen.core.duals import Duals, RowNames
 from problems.coreference import ClusterILP, ClusterSearch, GrowingClusters, Instance, Items
 from problems.coreference.items import COVER
 from tests.problems.coreference.partitions import partitions, subsets, symmetric

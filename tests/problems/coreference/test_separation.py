@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import Solution, compile_model
-from colgen.activity import activity
+from colgen.core.activity import activity
 from problems.coreference.instance import random
 from problems.coreference.model import full
 from problems.coreference.separation import Transitivity, TwoPartition, values

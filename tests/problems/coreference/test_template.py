@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import IterationLimit, LinearMaster, NoStabilization, Termination, TimeLimit, solve
-from colgen.formulation import compile_model
-from colgen.testing import check_problem
+from colgen.model.formulation import compile_model
+from colgen.testing.conformance import check_problem
 from problems.coreference import (
     ClusterILP,
     ClusterSearch,

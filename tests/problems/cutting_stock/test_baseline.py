@@ -5,9 +5,10 @@ import pytest
 
 from colgen import solve
 from problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform
-from problems.cutting_stock.baseline import best_fit_decreasing, first_fit_decreasing, solve_full
+from problems.cutting_stock.baseline import best_fit_decreasing, solve_full
+from problems.cutting_stock.fitting import first_fit_decreasing
 from problems.cutting_stock.loops import highs_loop, scip_loop
-from solvers.lp import LPStatus
+from solvers.linear.lp import LPStatus
 from tests.problems.cutting_stock.naive import optimum, tiny
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colgen import LinearMaster, ReductionContext, Sense, Solution, solve
-from colgen.branching import admits
+from colgen.core.decision import admits
 from problems.cutting_stock import CuttingStock, Instance, bin_packing
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
 from tests.problems.cutting_stock.naive import NON_IRUP, optimum, plans, tiny

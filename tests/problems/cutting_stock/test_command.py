@@ -3,8 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from colgen import cli, solve
-from colgen.template import load_template
+from colgen import solve
+from colgen.cli.main import main as cli
+from colgen.cli.template import load_template
 from problems.cutting_stock import CuttingStock, Instance, uniform, write
 from problems.cutting_stock.command import TEMPLATE
 from problems.cutting_stock.demo import number_of_patterns

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from colgen.template import BenchOptions
+from colgen.cli.template import BenchOptions
 from problems.cutting_stock.experiment import bench_cutting_stock, bench_engine, hard_instances
 
 

@@ -8,11 +8,11 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import InputError, OraclePricing, PricingContext, Sense, Termination, TimeLimit, artificial, solve
-from colgen.budget import Budget
-from colgen.errors import InfeasibleAnswerError
-from colgen.formulation import compile_model
+from colgen.core.budget import Budget
+from colgen.core.errors import InfeasibleAnswerError
+from colgen.model.formulation import compile_model
 from problems.cutting_stock import CuttingStock, Instance, natural, uniform
-from problems.cutting_stock.baseline import first_fit_decreasing
+from problems.cutting_stock.fitting import first_fit_decreasing
 from tests.problems.cutting_stock.naive import optimum
 
 SMALL = Instance(10, (6, 4), (2, 3))

@@ -7,7 +7,7 @@ import pytest
 
 from colgen import InputError
 from problems.dependency import Vocabulary, Weights
-from problems.dependency.features import ARC_TEMPLATES, GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES
+from problems.dependency.features.vocabulary import ARC_TEMPLATES, GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES
 from tests.problems.dependency.treebank import random_weights, sentence, sentences
 
 

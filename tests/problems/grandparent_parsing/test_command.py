@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from colgen.cli import main
+from colgen.cli.main import main
 from problems.dependency import Learner, Settings, Weights, parse_conll, read_conll, write_conll
 from problems.grandparent_parsing import parse, random, write
 from problems.grandparent_parsing.demo import short_sentence

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from colgen.formulation import compile_model
+from colgen.model.formulation import compile_model
 from problems.grandparent_parsing.compiled import compiled_master
 from problems.grandparent_parsing.model import master
 

@@ -5,14 +5,14 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import InputError, LinearMaster, Sense, compile_model, solve
-from colgen.budget import Budget
+from colgen.core.budget import Budget
 from problems.dependency import SentenceScorer
 from problems.grandparent_parsing import CombinatorialDual, GrandparentParsing, Instance, from_scores, parse, random
 from problems.grandparent_parsing.baseline import solve_complete
 from problems.grandparent_parsing.dual import contracted
 from problems.grandparent_parsing.model import trees
 from problems.grandparent_parsing.separation import Cuts
-from solvers.arborescence import arborescence
+from solvers.trees.arborescence import arborescence
 from tests.problems.dependency.treebank import random_weights, sentences
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from colgen import InputError
-from colgen.template import BenchOptions
+from colgen.cli.template import BenchOptions
 from problems.dependency import write_conll
 from problems.grandparent_parsing.drawing import draw_tree
 from problems.grandparent_parsing.experiment import bench_grandparent_parsing

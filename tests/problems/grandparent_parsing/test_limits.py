@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from colgen import Termination, TimeLimit, solve
-from colgen.budget import Budget, OutOfBudget
+from colgen.core.budget import Budget, OutOfBudget
 from problems.grandparent_parsing import GrandparentParsing, parse, random, write
 from problems.grandparent_parsing.pricing import SLICE
 
@@ -70,7 +70,7 @@ def test_a_parse_calls_an_interrupt_one():
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_signal_ends_the_command_with_the_tree(tmp_path):
     write(random(60, 1, siblings=True), tmp_path / "long.npz")
-    command = [sys.executable, "-m", "colgen.cli", "solve", "grandparent_parsing", str(tmp_path / "long.npz")]
+    command = [sys.executable, "-m", "colgen.cli.main", "solve", "grandparent_parsing", str(tmp_path / "long.npz")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(6.0)
         process.send_signal(signal.SIGINT)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import InputError, LinearMaster, PricingContext, Sense, Termination, Wentges, compile_model, solve
-from colgen.budget import Budget
+from colgen.core.budget import Budget
 from problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, dual, random
 from problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
 from tests.problems.dependency.treebank import random_weights, sentences

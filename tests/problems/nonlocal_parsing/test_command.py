@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from colgen.cli import main
-from colgen.template import BenchOptions, Material, TrainOptions
+from colgen.cli.main import main
+from colgen.cli.template import BenchOptions, Material, TrainOptions
 from problems.dependency.conll import parse_conll, read_conll, write_conll
 from problems.nonlocal_parsing import NonlocalParsing, random, write
 from problems.nonlocal_parsing.command import TEMPLATE

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.dependency.features import Vocabulary
+from problems.dependency.features.vocabulary import Vocabulary
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing import encoding
 from problems.nonlocal_parsing.encoding import Encoder

@@ -7,7 +7,7 @@ import pytest
 
 from colgen import InputError
 from problems.nonlocal_parsing import Factors, either, valency
-from solvers.products import value
+from problems.nonlocal_parsing.kernels.products import value
 from tests.problems.nonlocal_parsing.trees import answers, plain
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from problems.dependency.features import Vocabulary
+from problems.dependency.features.tuple_index import keys_of
+from problems.dependency.features.tuple_scores import score_between, score_tuples
+from problems.dependency.features.vocabulary import Vocabulary
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing import NonlocalParsing
 from problems.nonlocal_parsing.decoding import accuracy, decode, parse, usable
@@ -14,9 +16,7 @@ from problems.nonlocal_parsing.learner import Learner
 from problems.nonlocal_parsing.learning import Settings, train
 from problems.nonlocal_parsing.local_parts import BACKBONES
 from problems.nonlocal_parsing.scoring import Model
-from solvers.eisner import Parts, best_tree, max_marginals
-from solvers.tuple_index import keys_of
-from solvers.tuple_scores import score_between, score_tuples
+from solvers.trees.eisner import Parts, best_tree, max_marginals
 from tests.problems.nonlocal_parsing.trees import made_up_sentences
 
 SENTENCES = made_up_sentences(40)

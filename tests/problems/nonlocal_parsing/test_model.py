@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 
 from colgen import InputError, compile_model
-from colgen.testing import check_problem
+from colgen.testing.conformance import check_problem
 from problems.nonlocal_parsing import ParsingByColumns, random
 from problems.nonlocal_parsing.baseline import in_highs
 from problems.nonlocal_parsing.model import full
-from solvers.lp import LPStatus, solve_mip
+from solvers.linear.lp import LPStatus, solve_mip
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import Solution, Termination, solve
-from colgen.errors import InfeasibleAnswerError
+from colgen.core.errors import InfeasibleAnswerError
 from problems.nonlocal_parsing import Factors, Instance, NonlocalParsing, ParsingByColumns, Parts, random
 from problems.nonlocal_parsing.checking import checked_list
 from problems.nonlocal_parsing.losses import Losses

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import InputError, IterationLimit, Sense, Termination, TimeLimit, solve
-from colgen.run import Run
-from colgen.stop import AnyOf
-from colgen.tree import BestBound, DepthFirst, LevelWise, Plunging
+from colgen.bounds.run import Run
+from colgen.core.stop import AnyOf
+from colgen.tree.search import BestBound, DepthFirst, LevelWise, Plunging
 from problems.nonlocal_parsing import (
     Factors,
     Instance,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing import Factors, Instance
-from solvers.eisner import Parts
+from solvers.trees.eisner import Parts
 from tests.solvers.projective import all_trees, random_parts
 
 

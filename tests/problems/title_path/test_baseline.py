@@ -16,7 +16,7 @@ from problems.title_path.baseline import (
     lazy_rows,
     relaxation_bound,
 )
-from solvers.colour_coding import num_iterations, success_probability
+from solvers.paths.colour_coding import num_iterations, success_probability
 from tests.problems.title_path.naive import heaviest
 
 PROVING = ("exact", "lazy rows", "flow in HiGHS", "A*", "exhaustive")

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from colgen import InputError
-from colgen.template import BenchOptions
+from colgen.cli.template import BenchOptions
 from problems.title_path import PathResult, random
 from problems.title_path.comparison import (
     CODING,

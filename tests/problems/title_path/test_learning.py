@@ -6,8 +6,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from colgen import InputError, cli, solve
-from colgen.template import Material, TrainOptions, load_template
+from colgen import InputError, solve
+from colgen.cli.main import main as cli
+from colgen.cli.template import Material, TrainOptions, load_template
 from problems.title_path import TitlePath, random, write
 from problems.title_path.command import TEMPLATE
 from problems.title_path.demo import docstring_graph

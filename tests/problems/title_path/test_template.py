@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 from colgen import Termination, TimeLimit, solve
-from colgen.errors import InfeasibleAnswerError
-from colgen.testing import check_problem
+from colgen.core.errors import InfeasibleAnswerError
+from colgen.testing.conformance import check_problem
 from problems.title_path import Instance, TitlePath, random
 from problems.title_path import master as master_module
 from problems.title_path.baseline import colour_coding, exhaustive, ilp, lazy_rows
 from problems.title_path.master import ONCE, WALK, WalkMaster, column_of
 from problems.title_path.search import Start
 from problems.title_path.template import RepeatedClasses
-from solvers.colour_coding import complete
+from solvers.paths.colour_coding import complete
 from tests.problems.title_path.naive import heaviest
 
 
@@ -93,7 +93,7 @@ def test_rows_are_generated_where_classes_repeat():
 @pytest.mark.parametrize("seed", range(12))
 def test_all_classes_are_remembered_where_states_are_too_many(seed, monkeypatch):
     monkeypatch.setattr("problems.title_path.master._EFFORT", -1)
-    monkeypatch.setattr("solvers.elementary_path._BETWEEN_CLOCKS", 0)
+    monkeypatch.setattr("solvers.paths.elementary_path._BETWEEN_CLOCKS", 0)
     called = []
     monkeypatch.setattr("problems.title_path.master.complete", lambda of, **how: called.append(of) or complete(of))
     instance = random(30, 7, seed, num_classes=14, attraction=8.0)

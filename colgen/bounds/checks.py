@@ -1,0 +1,249 @@
+"""The checks that keep the loop honest: whatever oracles and separations return is held against all that is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.bounds.accounts import contributions, itemised, known_entries
+from colgen.core.activity import activity
+from colgen.core.columns import Column, Row
+from colgen.core.duals import Duals
+from colgen.core.errors import (
+    DecisionViolatedError,
+    InvalidBoundError,
+    OracleBeatenError,
+    ReducedCostError,
+    SeparationError,
+)
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES, size
+from colgen.cuts.separation import Separation
+from colgen.master.linear import LinearMaster
+from colgen.master.protocol import MasterSolution, RestrictedMaster
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+
+Floats = NDArray[np.float64]
+
+
+def check_results(
+    master: RestrictedMaster,
+    pricing: Sequence[Pricing],
+    results: Sequence[PricingResult],
+    found: Sequence[Floats],
+    duals: Duals,
+    context: PricingContext,
+) -> list[Column | None]:
+    """Hold each result, with its columns' reduced costs, against what is known; returns each problem's best column."""
+    sense = context.sense
+    bests: list[Column | None] = []
+    for k, (oracle, result, reduced_costs) in enumerate(zip(pricing, results, found, strict=True)):
+        _check_stated(master, oracle, result, reduced_costs, duals, context)
+        if context.decisions:
+            _check_decisions(oracle, result.columns, context)
+        best = int(np.argmax(sense.gains(reduced_costs))) if len(reduced_costs) else None
+        bests.append(None if best is None else result.columns[best])
+        if result.bound is None:
+            continue
+        if math.isnan(result.bound):
+            raise InvalidBoundError(f"{oracle.name} states a bound that is not a number")
+        if best is not None:
+            found_best = float(reduced_costs[best])
+            _check_exact(context, oracle, result.bound, found_best, "a column that it returned itself")
+        known = master.best_known(duals, None if len(pricing) == 1 else k)
+        _check_exact(context, oracle, result.bound, known, "a column that is in the master already")
+    return bests
+
+
+def _check_stated(
+    master: RestrictedMaster,
+    oracle: Pricing,
+    result: PricingResult,
+    reduced_costs: Floats,
+    duals: Any,
+    context: PricingContext,
+) -> None:
+    if result.reduced_costs is None or not len(result.reduced_costs):
+        return
+    stated = np.asarray(result.reduced_costs, dtype=float)
+    if len(stated) > len(reduced_costs):
+        raise ReducedCostError(f"{oracle.name} states {len(stated)} reduced costs for {len(reduced_costs)} columns")
+    computed = reduced_costs[: len(stated)]
+    near = np.abs(stated - computed) <= TOLERANCES.diagnostic * np.maximum(context.scale, np.abs(stated))
+    for k in np.flatnonzero(~near).tolist():
+        column = result.columns[k]
+        if abs(stated[k] - computed[k]) <= TOLERANCES.diagnostic * abs(column.cost):
+            continue
+        parts = ""
+        if isinstance(master, LinearMaster) and isinstance(duals, Duals):
+            found = contributions(column, known_entries(master, column), duals, context.cost_weight)
+            parts = f"; {itemised(float(stated[k]), found)}"
+        raise ReducedCostError(
+            f"{oracle.name} states the reduced cost {stated[k]:g} for the column of {column.structure!r}, but its cost "
+            f"and coefficients give {computed[k]:g}: compare how it encodes a structure with what it optimises"
+            + (" (in phase 1 costs count zero, see context.cost_weight)" if context.cost_weight == 0 else "")
+            + parts
+        )
+
+
+def _check_decisions(oracle: Pricing, columns: Sequence[Column], context: PricingContext) -> None:
+    for column in columns:
+        for decision in context.decisions:
+            if not decision.allows(column):
+                raise DecisionViolatedError(
+                    f"{oracle.name} returned the column of {column.structure!r}, which the branching decision "
+                    f"{decision} forbids: the oracle must honour context.decisions"
+                )
+
+
+def _check_exact(context: PricingContext, oracle: Pricing, bound: float, known: float, whose: str) -> None:
+    tolerance = TOLERANCES.diagnostic * size(context.scale, known)
+    if math.isfinite(known) and context.sense.is_better(known, bound, tolerance):
+        raise OracleBeatenError(
+            f"{oracle.name} claims that no reduced cost is better than {bound:g}, but {whose} has {known:g}: it is not "
+            "exact, or it states a bound where it should state None"
+        )
+
+
+def check_weak_duality(
+    sense: Sense, bound: float, solved: MasterSolution, pricing: Sequence[Pricing], scale: float
+) -> None:
+    """Refuse a dual bound that the restricted master's objective beats."""
+    if sense.is_better(solved.objective, bound, TOLERANCES.diagnostic * size(scale, solved.objective)):
+        raise InvalidBoundError(
+            f"the dual bound {bound:g} is beaten by the restricted master's objective {solved.objective:g}: a bound "
+            f"stated by {names(pricing)} is not valid, or a multiplicity or cost bound is too tight"
+        )
+
+
+def probe_infeasibility(pricing: Sequence[Pricing], solved: MasterSolution, context: PricingContext) -> None:
+    """Before infeasibility is believed: check that no oracle overlooks, in phase 1, what it finds elsewhere.
+
+    With duals multiplied by a large number an oracle that adds costs regardless finds what it should have found; one
+    that honours the cost weight returns what it returned before.  With duals of the opposite sign, likewise one that
+    reads them the wrong way round; that is asked at the root alone, since such an oracle gets no further.
+    """
+    if not isinstance(solved.duals, Duals):
+        return
+    large = solved.duals.replace(1e6 * solved.duals.values)
+    for oracle in pricing:
+        claimed = oracle.price(solved.duals, context).bound
+        if claimed is None:
+            continue
+        _check_overlooked(
+            oracle,
+            oracle.price(large, context).columns,
+            claimed,
+            solved.duals,
+            context,
+            "in phase 1 a column's own cost counts zero, so multiply costs by context.cost_weight",
+        )
+        if context.decisions:
+            continue
+        try:
+            columns = oracle.price(solved.duals.replace(-solved.duals.values), context).columns
+        except Exception:  # an oracle need not cope with signs that duals of its rows cannot have
+            continue
+        _check_overlooked(
+            oracle,
+            columns,
+            claimed,
+            solved.duals,
+            context,
+            "it returns that one at duals of the opposite sign; the reduced cost is c_j - πᵀa_j when minimising and "
+            "when maximising",
+        )
+
+
+def _check_overlooked(
+    oracle: Pricing, columns: Sequence[Column], claimed: float, duals: Duals, context: PricingContext, why: str
+) -> None:
+    """Refuse a claim that one of these columns beats."""
+    columns = list(columns)
+    for column, found in zip(columns, context.reduced_costs(columns, duals), strict=True):
+        if context.sense.is_better(found, claimed, TOLERANCES.diagnostic * size(context.scale, found)):
+            raise OracleBeatenError(
+                f"{oracle.name} would make the problem infeasible, but it overlooked the column of "
+                f"{column.structure!r}: {why}"
+            )
+
+
+def check_row(
+    separator: Separation, row: Row, solution: Solution, known: Sequence[Solution], *, present: bool = False
+) -> bool:
+    """Whether a row is to be added: one that the solution violates by no more than rounding explains is not.
+
+    Parameters
+    ----------
+    known
+        Answers, which must satisfy it.
+    present
+        Whether the master has a row of this name: the solver may then miss its sides by its own tolerance.
+
+    Raises
+    ------
+    SeparationError
+        If the solution clearly satisfies the row, if it cuts off an answer that we hold in our hands, or if the master
+        has a row of its key, which the solution cannot violate.
+    """
+    here = activity(row, solution)
+    if here.violation < -TOLERANCES.diagnostic:
+        raise SeparationError(
+            f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity {here.value:g} in "
+            f"[{row.lower:g}, {row.upper:g}]): return violated rows only"
+        )
+    for answer in known:
+        there = activity(row, answer)
+        if there.violation > TOLERANCES.feasibility:
+            raise SeparationError(
+                f"{separator.name} returned the row {row.key!r}, which cuts off a known answer of objective "
+                f"{answer.objective:g} (activity {there.value:g} outside [{row.lower:g}, {row.upper:g}]): rows must be "
+                "valid for every answer"
+            )
+    return here.violation > (TOLERANCES.feasibility if present else TOLERANCES.pruning)
+
+
+def objects(separation: Sequence[Separation], solution: Solution) -> bool:
+    """Whether an answer violates a row that a separation knows: by more than rounding, as in the master's own rows."""
+    if not separation:
+        return False  # columns may be many, and are made only if somebody looks at them
+    whole = all(column.integer for column, _ in solution.columns) and solution.variables.keys() <= solution.integer
+    room = TOLERANCES.pruning if whole else TOLERANCES.feasibility
+    rows = (row for separator in separation for row in separator.separate(solution))
+    return any(activity(row, solution).violation > room for row in rows)
+
+
+def check_use(master: RestrictedMaster, pricing: Sequence[Pricing], solution: Solution, source: str) -> None:
+    """Hold an answer against what each oracle states of its columns: how many are used, and what they cost at least."""
+    if all(oracle.cost_bound is None and math.isinf(oracle.multiplicity) for oracle in pricing):
+        return
+    sense, single = master.sense, len(pricing) == 1
+    used = [0.0] * len(pricing)
+    for column, value in solution.columns:
+        number = 0 if single else master.origin(column)
+        if number is None:
+            continue
+        used[number] += value
+        oracle = pricing[number]
+        least = oracle.cost_bound
+        if least is not None and sense.is_better(column.cost, least, TOLERANCES.diagnostic * size(0.0, column.cost)):
+            raise InvalidBoundError(
+                f"{oracle.name} states cost_bound = {least:g}, but an answer found by {source} uses the column of "
+                f"{column.structure!r}, which costs {column.cost:g}"
+            )
+    for oracle, amount in zip(pricing, used, strict=True):
+        if amount > oracle.multiplicity * (1.0 + TOLERANCES.diagnostic):
+            raise InvalidBoundError(
+                f"{oracle.name} states multiplicity = {oracle.multiplicity:g}, but an answer found by {source} uses "
+                f"{amount:g} of its columns"
+            )
+
+
+def names(pricing: Sequence[Pricing]) -> str:
+    """The oracles, for a message."""
+    return ", ".join(oracle.name for oracle in pricing) or "nobody (there is no pricing problem)"

@@ -1,0 +1,243 @@
+"""The state of one run that its parts share: clock, incumbent, rounds, and reasons to stop."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from colgen.core.budget import Budget
+from colgen.core.decision import fractionality
+from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError, InvalidBoundError
+from colgen.core.result import Iteration, Termination
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.stop import AnyOf
+from colgen.core.tolerances import TOLERANCES, size
+
+_MOST_KNOWN = 32
+"""So many answers are remembered, to hold new rows against them."""
+
+
+_ROUNDING = 2.0**-20
+"""The share of an objective that a tolerance of 1e-9 makes a few units in its last place."""
+
+
+class Run:
+    """Clock, incumbent, record of rounds and stop rules of one run.
+
+    Parameters
+    ----------
+    sense
+        Direction of the objective.
+    stop
+        When to stop.
+    step
+        Every answer's objective is a multiple of this; None if nothing of the kind is known.
+    listener
+        Called with every round.
+    budget
+        What the run may spend; made of ``stop`` if it is not given.  What has passed since its start counts as set-up.
+    check
+        Recomputes the objective of a solution from the problem's own data, or raises; None if the problem says nothing.
+    scale
+        What tolerances on objectives are relative to; 0 as long as it is not known.
+
+    Attributes
+    ----------
+    known
+        Answers found so far, the latest last: every row must admit them.
+    is_checked
+        Whether something has recomputed the incumbent: the problem's own check, or the rows of a linear master.
+    notes
+        What a reader of the result should know: heuristics that failed, oracles that were cut off.
+    """
+
+    def __init__(
+        self,
+        sense: Sense,
+        stop: AnyOf,
+        step: float | None = None,
+        listener: Callable[[Iteration], None] | None = None,
+        budget: Budget | None = None,
+        check: Callable[[Solution], float | None] = lambda solution: None,
+        scale: float = 0.0,
+    ) -> None:
+        self.sense = sense
+        self.step = step
+        self._stop = stop
+        self._listener = listener
+        self.budget = Budget(stop.seconds, stop.bytes) if budget is None else budget
+        self._check = check
+        self.scale = scale
+        self._stated = scale > 0.0
+        self.known: list[Solution] = []
+        self.is_checked = True
+        self.notes: list[str] = []
+        self.incumbent: Solution | None = None
+        self.global_bound = sense.ideal
+        self.node_bound = sense.ideal
+        """Bound of the node being processed, as far as its rounds have proved it."""
+        self.reason: Termination | None = None
+        """The first reason to stop that a rule has named."""
+        self.iterations: list[Iteration] = []
+        self.stage_seconds: defaultdict[str, float] = defaultdict(float, setup=self.budget.seconds)
+        self.columns_generated = 0
+        self.rows_generated = 0
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began."""
+        return self.budget.seconds
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the deadline, never negative; zero after an interrupt."""
+        return self.budget.seconds_left
+
+    @property
+    def deadline(self) -> float:
+        """Value of ``time.monotonic()`` at which the run must end."""
+        return self.budget.deadline
+
+    @property
+    def expired(self) -> bool:
+        """Whether the run must end now."""
+        return self.budget.expired
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the time spent inside towards a stage."""
+        started, counted = time.perf_counter(), sum(self.stage_seconds.values())
+        try:
+            yield
+        finally:  # what other stages have counted in the meantime is theirs
+            inside = sum(self.stage_seconds.values()) - counted
+            self.stage_seconds[name] += time.perf_counter() - started - inside
+
+    def state_scale(self, scale: float) -> None:
+        """What differences of objectives are relative to, said by who knows the problem's numbers."""
+        self.scale, self._stated = scale, True
+
+    # --- bounds and answers ------------------------------------------------------------------------------------------
+
+    @property
+    def objective(self) -> float:
+        """Of the incumbent."""
+        return self.sense.hopeless if self.incumbent is None else self.incumbent.objective
+
+    def round_bound(self, bound: float) -> float:
+        """A dual bound tightened by what is known of every answer's objective."""
+        return self.sense.round_bound(bound, self.step, TOLERANCES.optimality)
+
+    def prove(self, bound: float) -> None:
+        """Take in a bound on all answers that are better than the incumbent: with it, one on all answers."""
+        bound = self.sense.best(self.round_bound(bound), self.objective)
+        self.global_bound = self.sense.worst(self.global_bound, bound)
+
+    def prunes(self, bound: float) -> bool:
+        """Whether a dual bound leaves no room for an answer better than the incumbent."""
+        tolerance = TOLERANCES.pruning * self._size(self.objective)
+        return not self.sense.is_better(self.round_bound(bound), self.objective, tolerance)
+
+    def meets(self, bound: float, objective: float) -> bool:
+        """Whether a dual bound proves an objective optimal, as far as tolerances go."""
+        return not self.sense.is_better(bound, objective, TOLERANCES.optimality * self._size(objective))
+
+    @property
+    def target(self) -> float:
+        """The worst objective still of interest: a step better than the incumbent's, or as good if there is no step."""
+        return self.objective - self.sense.sign * (self.step or 0.0)
+
+    def offer(self, solution: Solution, fault: str | None, source: str, *, checked: bool = False) -> bool:
+        """Take an answer as the incumbent if it is better, and if the problem's own check has nothing against it.
+
+        Parameters
+        ----------
+        fault
+            What a check found wrong with it, None if nothing.
+        source
+            Who found it.
+        checked
+            Whether its objective and all rows have been recomputed already.
+        """
+        if fault is not None:
+            raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {fault}")
+        if self.step is not None and fractionality(solution.objective / self.step):
+            raise InputError(
+                f"{source} found an answer of objective {solution.objective:g}, no multiple of the problem's "
+                f"objective_step {self.step:g}: bounds would be rounded past the optimum"
+            )
+        if not self.sense.is_better(solution.objective, self.objective, self._difference(solution.objective)):
+            return False
+        if self.sense.is_better(
+            solution.objective, self.global_bound, TOLERANCES.optimality * self._size(solution.objective)
+        ):
+            raise InvalidBoundError(
+                f"{source} found an answer of objective {solution.objective:g}, better than the bound "
+                f"{self.global_bound:g} that was proved for all answers: a stated bound or multiplicity is not "
+                "valid, a separated row cuts off answers, or a branching decision loses some"
+            )
+        stated = self._checked(solution, source)
+        if stated is not None:  # the instance's own number, without what a solver's arithmetic has left in it
+            solution = dataclasses.replace(solution, objective=stated)
+        self.is_checked = checked or stated is not None
+        self.incumbent = solution
+        self.known = [*self.known[1 - _MOST_KNOWN :], solution]
+        return True
+
+    def _difference(self, objective: float) -> float:
+        """An answer that is better by no more than this is as good."""
+        return TOLERANCES.pruning * self._size(objective)
+
+    def _size(self, objective: float) -> float:
+        """What a difference to an objective is relative to.
+
+        A problem that states its scale says that objectives may have a large part in common, which hides nothing: of
+        that no more than the rounding error counts.
+        """
+        return size(self.scale, _ROUNDING * objective if self._stated else objective)
+
+    def _checked(self, solution: Solution, source: str) -> float | None:
+        """The objective that the problem's own check computes for an answer; None if it has no check."""
+        try:
+            stated = self._check(solution)
+        except (ColgenError, ValueError, IndexError, KeyError) as error:
+            raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {error}") from error
+        if stated is None:
+            return None
+        difference = abs(stated - solution.objective)
+        if not difference <= TOLERANCES.diagnostic * size(self.scale, stated):
+            raise InfeasibleAnswerError(
+                f"{source} returned an answer of objective {solution.objective:.10g}, but the problem's own check "
+                f"computes {stated:.10g} for it"
+            )
+        return float(stated)
+
+    # --- rounds ------------------------------------------------------------------------------------------------------
+
+    def record(self, iteration: Iteration, *, proves: bool = True) -> Termination | None:
+        """Keep and announce a round; the answer is a reason to stop, if any rule names one.
+
+        ``proves``: whether the root's bound is one on what the run looks for.  It holds for answers; where the
+        relaxation itself is wanted, it counts once that is solved.
+        """
+        self.iterations.append(iteration)
+        if iteration.phase == 2:
+            self.node_bound = self.sense.worst(self.node_bound, iteration.dual_bound)
+            if proves and iteration.node == 0 and iteration.depth == 0:
+                self.prove(iteration.dual_bound)
+        self.columns_generated += iteration.new_columns
+        self.rows_generated += iteration.new_rows
+        self.stage_seconds["master"] += iteration.master_seconds
+        self.stage_seconds["pricing"] += iteration.pricing_seconds
+        self.stage_seconds["separation"] += iteration.separation_seconds
+        if self._listener is not None:
+            self._listener(iteration)
+        reason = self._stop(iteration, self.sense)
+        self.reason = self.reason or reason
+        return reason

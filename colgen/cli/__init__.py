@@ -1,0 +1,1 @@
+"""The command ``colgen``: arguments, streams, descriptions of templates."""

@@ -1,0 +1,195 @@
+"""Arguments and exit codes of the command line: what may be said, and what ``--help`` says of it."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from colgen import __version__
+from colgen.core.wording import LONGEST, one_line
+
+PROVED, NO_ANSWER, BAD_INPUT, NOT_PROVED, DIAGNOSTIC = range(5)
+CLOSED_PIPE = 141
+"""128 + SIGPIPE: what a shell reports of a program whose reader went away."""
+
+_HELP = """\
+examples:
+  colgen templates                         what can be solved
+  colgen solve cutting_stock rolls.txt     the answer, and what is proved of it
+  colgen solve cutting_stock rolls.txt --time-limit 60 --json out.json --plot run.png
+  colgen train chain_map --data english_ewt --model tagger.npz
+  colgen solve chain_map tagger.npz < text.txt > tags.txt
+  colgen demo                              column generation against brute force
+  colgen bench --list                      what can be measured
+  colgen bench engine --quick --json -     measure it, figures as JSON
+
+exit codes:
+  0  proved optimal (the relaxation, with --relaxation); others: done
+  1  proved infeasible, or proved unbounded: the output says which
+  2  bad input or usage
+  3  a limit was reached, or the answer is not proved optimal
+  4  a diagnostic: going on could have given a wrong answer
+  130  interrupted by Ctrl-C (143: by SIGTERM); the best answer so far is printed
+
+colgen COMMAND --help says more of each.
+"""
+
+_SOLVE = """\
+FILE is one of these:
+  an instance           colgen solve cutting_stock rolls.txt
+  a text, with a model  colgen solve coreference text.conll --model coref.npz
+  a trained model       colgen solve grandparent_parsing MODEL < in.conllu > out.conllu
+With a model, - is the standard input, and the last form is short for
+  colgen solve grandparent_parsing - --model MODEL < in.conllu > out.conllu
+
+One instance: a report of the run on standard output. All instances of a text, if
+it holds several: the answers alone, each as soon as it is there, and one line
+that sums up on standard error; --json then writes a line for each, --time-limit
+and --gap hold for each, and the exit code is 0 if all are proved optimal, 1 if
+the others are proved infeasible, 3 otherwise. An option can choose one of them:
+  colgen solve grandparent_parsing in.conllu --model MODEL --option sentence=3
+`colgen templates NAME` lists the options of a template.
+"""
+
+_TRAIN = """\
+examples:
+  colgen train coreference --data litbank --model coref.npz
+  colgen train grandparent_parsing --train a.conllu --dev b.conllu --model parser.npz
+  colgen train chain_map --data english_ewt --model joint.npz --option task=joint
+
+`colgen templates NAME` lists the options of a template.
+"""
+
+_BENCH = """\
+examples:
+  colgen bench --list
+  colgen bench engine --quick
+  colgen bench coreference --data corpora --json figures.json --plot speed.png
+"""
+
+_DEMO = """\
+example:
+  colgen demo
+
+exit code 4: column generation and brute force disagree, or a demo failed
+"""
+
+_TEMPLATES = """\
+examples:
+  colgen templates                         all of them
+  colgen templates grandparent_parsing     its options and benchmarks
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says a usage error in one sentence; the whole usage is one ``--help`` away."""
+
+    def error(self, message: str) -> NoReturn:
+        more = f" (see {self.prog} --help)"
+        self.exit(BAD_INPUT, one_line(f"{self.prog}: {message}", LONGEST - len(more)) + more + "\n")
+
+
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments; ``command`` is the command's name.
+
+    Raises
+    ------
+    SystemExit
+        After a usage error, or the help, has been printed.
+    """
+    parser = _Parser(
+        prog="colgen",
+        description="Column and row generation with bounds that prove how good an answer is.",
+        epilog=_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"colgen {__version__}")
+    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+
+    def add(name: str, summary: str, description: str, examples: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=description,
+            epilog=examples,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_argument("--traceback", action="store_true", help="show where an error came from")
+        return command
+
+    command = add("solve", "solve a file", "Solve what a file holds with a problem template.", _SOLVE)
+    command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
+    command.add_argument("file", metavar="FILE", type=Path, help="what to solve, see below")
+    command.add_argument("--model", metavar="MODEL", type=Path, help="a trained model, which scores the text in FILE")
+    command.add_argument(
+        "--option", metavar="NAME=VALUE", action="append", default=[], help="how the model does so; may be repeated"
+    )
+    command.add_argument("--time-limit", metavar="S", type=_nonnegative, help="stop after so many seconds")
+    command.add_argument("--gap", metavar="G", type=_nonnegative, help="stop at this relative gap (0.01 is 1%%)")
+    command.add_argument("--node-limit", metavar="N", type=_count, help="stop after so many branch-and-bound nodes")
+    command.add_argument("--relaxation", action="store_true", help="solve the root's relaxation only")
+    command.add_argument("--json", metavar="FILE", help="write answer and bounds; - writes them instead of the text")
+    command.add_argument("--log", metavar="CSV", type=Path, help="write one line a round")
+    command.add_argument("--plot", metavar="PNG", type=Path, help="draw the run (needs matplotlib)")
+    command.add_argument("--picture", metavar="PNG", type=Path, help="draw the answer (likewise)")
+    command.add_argument("--report", metavar="HTML", type=Path, help="write summary, pictures and log as one page")
+    command.add_argument("--quiet", action="store_true", help="no progress and no summing up on standard error")
+
+    command = add("train", "train a model", "Learn a template's scores from annotated data.", _TRAIN)
+    command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
+    command.add_argument("--data", metavar="DIR", type=Path, help="folder of annotated data")
+    command.add_argument("--train", metavar="FILE", type=Path, help="instead: the file to learn from")
+    command.add_argument("--dev", metavar="FILE", type=Path, help="with --train: the file to tune on")
+    command.add_argument("--model", metavar="FILE", type=Path, required=True, help="the model to write")
+    command.add_argument(
+        "--option", metavar="NAME=VALUE", action="append", default=[], help="how to learn; may be repeated"
+    )
+    command.add_argument("--seed", metavar="N", type=_whole, default=0, help="of everything random (0)")
+    command.add_argument("--quick", action="store_true", help="little data and training, to see that it runs")
+    command.add_argument("--json", metavar="FILE", help="write the figures; - writes them instead of the table")
+
+    add("demo", "compare with brute force", "Solve small instances by column generation and by brute force.", _DEMO)
+
+    command = add("bench", "measure", "Run one of the templates' benchmarks.", _BENCH)
+    command.add_argument("name", metavar="NAME", nargs="?", help="its name, as --list shows it")
+    command.add_argument("--list", action="store_true", help="list the benchmarks")
+    command.add_argument("--data", metavar="DIR", type=Path, help="folder of the corpora")
+    command.add_argument("--json", metavar="FILE", help="write the figures; - writes them instead of the table")
+    command.add_argument("--plot", metavar="PNG", type=Path, help="draw the measurements (needs matplotlib)")
+    command.add_argument("--quick", action="store_true", help="the smallest instances only")
+    command.add_argument("--minutes", metavar="M", type=_nonnegative, help="cut short a benchmark that can be (truth)")
+    command.add_argument("--seed", metavar="N", type=_whole, default=0, help="of random instances (0)")
+
+    command = add(
+        "templates", "list the problem templates", "List the installed problem templates, or describe one.", _TEMPLATES
+    )
+    command.add_argument("template", metavar="NAME", nargs="?", help="describe this one")
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:  # said by the command whose help shows what there is
+        commands.choices[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    return arguments
+
+
+def _nonnegative(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"expected a number, zero or more, not {text!r}")
+    return value
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"expected a whole number, one or more, not {text!r}")
+    return int(text)
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"expected a whole number, zero or more, not {text!r}")
+    return int(text)

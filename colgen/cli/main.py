@@ -1,0 +1,83 @@
+"""The command line: solve a file, train a model, show what the templates can do, measure."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from colgen.cli.arguments import CLOSED_PIPE, parse_arguments
+from colgen.core.budget import exit_code, handling_signals, was_interrupted
+from colgen.core.wording import is_terminal
+
+_COMMANDS = {
+    "solve": ("solving", "solve_file"),
+    "train": ("measuring", "train"),
+    "demo": ("demo", "demo"),
+    "bench": ("measuring", "bench"),
+    "templates": ("describing", "describe"),
+}
+"""Module and function of each command; imported when it is asked for."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    try:
+        with handling_signals():  # before anything heavy is imported
+            try:
+                code = _run(argv)
+            except KeyboardInterrupt:
+                code = _interrupted()
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
+    except BrokenPipeError:
+        _forget_output()
+        return CLOSED_PIPE
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            if is_terminal(stream):
+                stream.reconfigure(errors="replace")  # one that knows no Greek shows question marks, not a traceback
+            else:
+                stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
+    try:
+        arguments = parse_arguments(argv)
+    except SystemExit as stop:  # argparse has said what is wrong, or printed the help
+        return int(stop.code or 0)
+    module, function = _COMMANDS[arguments.command]
+    try:
+        command = getattr(importlib.import_module(f"colgen.cli.{module}"), function)
+        return int(command(arguments))
+    except (KeyboardInterrupt, BrokenPipeError):
+        raise
+    except Exception as error:
+        if isinstance(error, SystemError) and was_interrupted():  # what compiled code makes of a KeyboardInterrupt
+            return _interrupted()
+        from colgen.cli.output import explain
+
+        return explain(error, arguments.traceback)
+
+
+def _interrupted() -> int:
+    with contextlib.suppress(OSError, ValueError):
+        print("Interrupted by the user.", file=sys.stderr, flush=True)
+    return exit_code()
+
+
+def _forget_output() -> None:
+    """Point what is left of the output at nothing: Python flushes it at exit, and would complain again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""What all commands write: lines for people, tables of figures, JSON, errors in one sentence."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import sys
+import traceback
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from colgen.cli.arguments import BAD_INPUT, DIAGNOSTIC
+from colgen.cli.template import Figure
+from colgen.core.errors import ColgenError, InputError
+from colgen.core.files import write_text
+from colgen.core.wording import LONGEST, is_terminal, one_line
+
+
+def say(text: str) -> None:
+    """A line for people on standard error, which may be closed."""
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def console() -> Console:
+    """Standard output; where it is not a terminal, wide enough that no table is folded."""
+    return Console() if is_terminal(sys.stdout) else Console(width=240)
+
+
+def explain(error: Exception, with_traceback: bool, who: str = "colgen: ") -> int:
+    """Say an error in one sentence; returns the exit code."""
+    if with_traceback:
+        say("".join(traceback.format_exception(error)).rstrip())
+    if isinstance(error, InputError):
+        say(one_line(f"{who}{error}"))
+        return BAD_INPUT
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        say(one_line(f"{who}{where}{error.strerror or error}"))
+        return BAD_INPUT
+    if isinstance(error, ColgenError):
+        say(one_line(f"{who}{error}", None))
+    else:
+        more = "" if with_traceback else " (--traceback shows where)"
+        say(one_line(f"{who}unexpected {type(error).__name__}: {error}", LONGEST - len(more)) + more)
+    return DIAGNOSTIC
+
+
+def write_json(content: Any, destination: str) -> None:
+    """Write plain data to a file, or to standard output, which is called ``-``."""
+    try:
+        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=_from_numpy)
+    except (TypeError, ValueError) as error:
+        raise ColgenError(f"the template's data cannot be written as JSON: {error}") from error
+    if destination == "-":
+        print(text)
+    else:
+        write_text(destination, text + "\n")
+
+
+def _from_numpy(value: Any) -> Any:
+    """A numpy number or array as plain data."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is not plain data")
+
+
+def show_figures(arguments: argparse.Namespace, title: str, figures: Sequence[Figure]) -> None:
+    """Figures as a table and as JSON, as the arguments ask for them."""
+    if arguments.json is not None:
+        write_json([_plain(figure) for figure in figures], arguments.json)
+    if arguments.json != "-":
+        console().print(_figures_table(title, figures))
+
+
+def _plain(figure: Figure) -> dict[str, Any]:
+    value = figure.value if math.isfinite(figure.value) else None
+    return {"name": figure.name, "value": value, "unit": figure.unit, "n": figure.n}
+
+
+def _figures_table(title: str, figures: Iterable[Figure]) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column("name", overflow="fold")
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("unit", no_wrap=True)
+    table.add_column("n", justify="right", no_wrap=True)
+    table.add_column("note", overflow="fold")
+    for figure in figures:
+        table.add_row(
+            Text(figure.name), significant(figure.value), Text(figure.unit), f"{figure.n:,}", Text(figure.note)
+        )
+    return table
+
+
+def significant(value: float) -> str:
+    """A number for people: whole numbers whole, others with four significant digits, three when very small."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == round(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) >= 1e-3 else f"{value:.3g}"
+
+
+def number(value: float) -> str:
+    """An objective or a bound; "none" where it is infinite."""
+    return f"{value:.10g}" if math.isfinite(value) else "none"

@@ -1,0 +1,202 @@
+"""What a run may spend: time, memory, and the patience of whoever presses Ctrl-C.
+
+A :class:`Budget` exists before anything else of a run, and every call that can last looks at it.  Signals are
+remembered, not raised: an exception out of nowhere can land inside a compiled kernel or a half-finished update, and an
+answer that was found would be lost with it.  Every run that is under way sees the signal at its next look, ends, and
+returns what it has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from types import FrameType
+
+from colgen.core.result import Termination
+
+
+class OutOfBudget(Exception):  # noqa: N818  (no error: how a run ends)
+    """Time or memory is used up, or the user has interrupted; a run ends with the best that it has."""
+
+    def __init__(self, reason: Termination) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+class Budget:
+    """Deadline, memory and interrupts of one run.
+
+    Parameters
+    ----------
+    seconds
+        Of wall time, from now on.
+    memory
+        Bytes that the process may hold.
+    started
+        Value of ``time.monotonic()`` at which the run began, where that was before now.
+    """
+
+    def __init__(self, seconds: float = math.inf, memory: float = math.inf, started: float | None = None) -> None:
+        self.started = time.monotonic() if started is None else started
+        self.deadline = self.started + seconds
+        self.memory = memory
+        self._signals = _SIGNALS.seen if _SIGNALS.holding else _SIGNALS.count
+
+    @property
+    def seconds(self) -> float:
+        """Spent since the run began."""
+        return time.monotonic() - self.started
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the deadline, never negative; zero after an interrupt, infinite if there is no limit."""
+        return 0.0 if self.interrupted else max(self.deadline - time.monotonic(), 0.0)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal has asked this run to end."""
+        return _SIGNALS.count > self._signals
+
+    @property
+    def reason(self) -> Termination | None:
+        """Why the run must end now; None while there is budget left."""
+        if _SIGNALS.count > self._signals:
+            return Termination.INTERRUPTED
+        if time.monotonic() >= self.deadline:
+            return Termination.TIME_LIMIT
+        if self.memory < math.inf and resident_bytes() > self.memory:
+            return Termination.MEMORY_LIMIT
+        return None
+
+    @property
+    def expired(self) -> bool:
+        """Whether the run must end now."""
+        return self.reason is not None
+
+    def require(self) -> None:
+        """Raise :class:`OutOfBudget` if the run must end now."""
+        reason = self.reason
+        if reason is not None:
+            raise OutOfBudget(reason)
+
+    def capped(self, seconds: float) -> Budget:
+        """A budget for a part of the run: so many seconds at most, and what this one has left."""
+        part = Budget(min(seconds, max(self.deadline - time.monotonic(), 0.0)), self.memory)
+        part._signals = self._signals
+        return part
+
+
+# --- signals ---------------------------------------------------------------------------------------------------------
+
+
+class _Signals:
+    """The signals that have come, and whether they are to be remembered or raised.
+
+    Attributes
+    ----------
+    count, last
+        How many have come, and which came last.
+    holding
+        How many calls want them remembered.
+    seen
+        How many had come when the first of these began.
+    """
+
+    def __init__(self) -> None:
+        self.count = self.seen = self.holding = 0
+        self.last: int | None = None
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        self.last = number
+        self.count += 1
+        if not self.holding or self.count - self.seen > _PATIENCE:
+            raise KeyboardInterrupt
+
+
+_SIGNALS = _Signals()
+
+_PATIENCE = 1
+"""So many signals of one run are remembered; the next one is raised, wherever the run is."""
+
+
+def was_interrupted() -> bool:
+    """Whether a signal has come since this process began to handle them."""
+    return _SIGNALS.last is not None
+
+
+def exit_code() -> int:
+    """What a command that a signal has ended exits with: 128 and the signal's number."""
+    return 128 + (_SIGNALS.last or signal.SIGINT)
+
+
+@contextlib.contextmanager
+def raising_signals() -> Iterator[None]:
+    """Raise ``KeyboardInterrupt`` at once inside, where nothing can be lost: waiting for input, say."""
+    holding, _SIGNALS.holding = _SIGNALS.holding, 0
+    try:
+        if holding and _SIGNALS.count > _SIGNALS.seen:
+            raise KeyboardInterrupt
+        yield
+    finally:
+        _SIGNALS.holding = holding
+
+
+@contextlib.contextmanager
+def holding_signals() -> Iterator[None]:
+    """Remember Ctrl-C inside, so that budgets see it, instead of raising ``KeyboardInterrupt``.
+
+    It holds in the main thread, where Python would handle the signal itself; a handler that somebody else has installed
+    stays.  A second Ctrl-C is raised.
+    """
+    mine = False
+    if threading.current_thread() is threading.main_thread():
+        mine = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if not _SIGNALS.holding:
+            _SIGNALS.seen = _SIGNALS.count
+        _SIGNALS.holding += 1
+        if mine:
+            signal.signal(signal.SIGINT, _SIGNALS.handle)
+        try:
+            yield
+        finally:
+            _SIGNALS.holding -= 1
+            if mine:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+    else:
+        yield
+
+
+@contextlib.contextmanager
+def handling_signals() -> Iterator[None]:
+    """Handle Ctrl-C and SIGTERM as budgets understand them: for a command, which owns its process."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _SIGNALS.last = None
+    before = {number: signal.signal(number, _SIGNALS.handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+
+def resident_bytes() -> int:
+    """Memory that the process holds now (where the system does not say, its peak so far)."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,91 @@
+"""Columns and rows: the frozen data that oracles and separations hand to the master."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from colgen.core.errors import FormulationError
+
+Key: TypeAlias = tuple[str, Hashable]
+"""``(block, index)``, as Pyomo keys a component's members: ``("demand", 3)``; a scalar component's index is None."""
+
+_NO_COEFFICIENTS: Mapping[Key, float] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the master: ``lower ≤ Σ_j a_j x_j ≤ upper``.
+
+    Parameters
+    ----------
+    key
+        Its name; no two rows of a master share one.
+    lower, upper
+        Its sides; at least one is finite.
+    coefficients
+        a_j by the key of the column: template variables, and generated columns that carry a key, present or future.
+    coefficient
+        a_j as a function of the column, for every generated column that does not state the row itself: this is how a
+        row reaches columns that are generated after it.
+    """
+
+    key: Key
+    lower: float = -math.inf
+    upper: float = math.inf
+    coefficients: Mapping[Key, float] = field(default_factory=lambda: _NO_COEFFICIENTS)
+    coefficient: Callable[[Column], float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the master, and the structure it stands for.
+
+    Parameters
+    ----------
+    cost
+        Its coefficient c_j in the objective, in the problem's own sense.
+    coefficients
+        a_ij by the key of the row.
+    structure
+        What the column means (a pattern, a cluster, a path): handed back in the answer, never looked at by the engine.
+    key
+        A name, where rows have to speak of this very column.  Columns without a key are told apart by cost and
+        coefficients alone: structures that agree in both but differ otherwise (two routes over the same stops) need
+        keys.
+    lower, upper
+        Bounds of its variable.
+    integer
+        Whether its variable must be whole in an answer.
+    rows
+        Rows that come with the column and are not in the master yet (those that are there already are passed over).
+
+    Raises
+    ------
+    FormulationError
+        If the cost is not finite, or the bounds leave no value.
+    """
+
+    cost: float
+    coefficients: Mapping[Key, float]
+    structure: Any = None
+    key: Key | None = None
+    lower: float = 0.0
+    upper: float = math.inf
+    integer: bool = True
+    rows: tuple[Row, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not -math.inf < self.cost < math.inf:  # not a number fails every comparison
+            raise FormulationError(f"the column of {self.structure!r} costs {self.cost}, expected a finite number")
+        if not self.lower <= self.upper or self.lower == math.inf or self.upper == -math.inf:
+            raise FormulationError(
+                f"the column of {self.structure!r} has the bounds {self.lower} and {self.upper}, expected lower ≤ upper"
+            )
+
+    @property
+    def identity(self) -> Hashable:
+        """What makes two columns the same column."""
+        return self.key if self.key is not None else (self.cost, frozenset(self.coefficients.items()))

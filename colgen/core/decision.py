@@ -1,0 +1,66 @@
+"""Branching decisions: what a child of a node differs in, told to the master and to the oracles."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable, Mapping
+
+from colgen.core.activity import activity
+from colgen.core.columns import Column, Key, Row
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+
+
+def fractionality(value: float) -> float:
+    """Distance of a value to the nearest whole number; zero within the tolerance."""
+    distance = abs(value - round(value))
+    return distance if distance > TOLERANCES.integrality else 0.0
+
+
+class Decision(ABC):
+    """One branching decision.  Frozen data: it reaches oracles in their context, and the master switches it on and off.
+
+    A decision acts in up to three ways: it forbids columns, it bounds a row, it bounds template variables.
+
+    Attributes
+    ----------
+    exhaustive
+        Whether the siblings of this decision keep every answer.  False for decisions of a reduction, which drop answers
+        that are no better than the incumbent.
+    """
+
+    exhaustive: bool = True
+
+    def allows(self, column: Column) -> bool:
+        """Whether the column may be used below this decision.
+
+        An oracle must not return a column that it does not allow.
+        """
+        return True
+
+    def row(self) -> Row | None:
+        """A row that the decision imposes.
+
+        Decisions on one quantity share the row's key; the master intersects their sides.
+        """
+        return None
+
+    def bounds(self) -> Mapping[Key, tuple[float, float]]:
+        """Bounds (lower, upper) that the decision imposes on template variables."""
+        return {}
+
+
+def admits(decisions: Iterable[Decision], solution: Solution) -> bool:
+    """Whether a solution satisfies branching decisions."""
+    for decision in decisions:
+        if not all(decision.allows(column) for column, _ in solution.columns):
+            return False
+        row = decision.row()
+        if row is not None:
+            found = activity(row, solution)
+            if found.excess > TOLERANCES.integrality * min(1.0, found.size):
+                return False
+        for key, (lower, upper) in decision.bounds().items():
+            if not lower - TOLERANCES.integrality <= solution.variables.get(key, 0.0) <= upper + TOLERANCES.integrality:
+                return False
+    return True

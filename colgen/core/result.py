@@ -1,0 +1,246 @@
+"""What a run returns: why it stopped, what is proved, what was found, how it went."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import enum
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from colgen.core.columns import Key
+from colgen.core.doors import behind
+from colgen.core.files import writing
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+
+
+class Termination(enum.Enum):
+    """Why a run stopped; the value is the sentence shown to the user."""
+
+    OPTIMAL = "Proved optimal."
+    INFEASIBLE = "Proved infeasible: no answer satisfies all rows."
+    UNBOUNDED = "Unbounded: the relaxation's objective can be improved without end."
+    GAP_LIMIT = "Stopped at the gap limit: the answer is within the wanted distance of the dual bound."
+    TIME_LIMIT = "Stopped at the time limit."
+    MEMORY_LIMIT = "Stopped at the memory limit."
+    ITERATION_LIMIT = "Stopped at the iteration limit."
+    NODE_LIMIT = "Stopped at the node limit."
+    DEPTH_LIMIT = "Stopped: every open node is at the depth limit."
+    STALLED = "Stopped: the dual bound has not moved for the wanted number of rounds."
+    INTERRUPTED = "Interrupted by the user."
+    FAULT = "Stopped by an error."
+    NO_BRANCHING = "Stopped: the relaxation is solved but not integral, and no branching rule of the problem applies."
+    NO_BOUND = "Stopped: no oracle finds another column, but the bounds that they state prove less than the answer."
+    UNCHECKED = "Bound and objective meet, but nothing has checked the answer: define Problem.check(answer)."
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether the run ended with a proof about the problem."""
+        return self in (Termination.OPTIMAL, Termination.INFEASIBLE, Termination.UNBOUNDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One round of the engine: a line of the log, a row of the saved table, the argument of every stop rule.
+
+    Attributes
+    ----------
+    number, node, depth
+        Round (over the whole run), branch-and-bound node, and its depth.
+    phase
+        1 while a feasible solution is sought; ``objective`` and ``dual_bound`` then speak of the artificial variables'
+        sum.
+    objective, dual_bound
+        Of the node's restricted master and relaxation.
+    incumbent, global_bound
+        Best answer of the run, and bound on all answers.
+    columns, rows
+        In the master when it was solved.
+    new_columns, new_rows
+        Added by this round.
+    misprices
+        How often this round priced in vain before it found a column, or none.
+    seconds
+        Since the start of the run.
+    master_seconds, pricing_seconds, separation_seconds
+        Of this round.
+    """
+
+    number: int
+    node: int
+    depth: int
+    phase: int
+    objective: float
+    dual_bound: float
+    incumbent: float
+    global_bound: float
+    columns: int
+    rows: int
+    new_columns: int
+    new_rows: int
+    misprices: int
+    seconds: float
+    master_seconds: float
+    pricing_seconds: float
+    separation_seconds: float
+    duals: Any = field(default=None, repr=False, compare=False)
+
+    def gap(self, sense: Sense) -> float:
+        """Relative gap between the incumbent and the bound on all answers."""
+        return sense.gap(self.incumbent, self.global_bound)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """What became of one node of the branch-and-bound tree."""
+
+    number: int
+    parent: int | None
+    depth: int
+    bound: float
+    outcome: str
+    decisions: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Dual values that prove the root's dual bound by weak duality, for a check that trusts no solver.
+
+    ``duals`` maps row keys to values.  How to check them is the template's affair: it knows all columns.
+    """
+
+    bound: float
+    duals: Mapping[Key, float]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a run.
+
+    Attributes
+    ----------
+    termination
+        Why it stopped.
+    objective, dual_bound
+        Of the best answer, and a bound on all answers; always defined, infinite if there is none.
+    solution
+        The columns and template variables of the best answer; of the relaxation, fractional, if only that was asked
+        for.
+    answer
+        The same in the problem's own terms, as :meth:`Problem.answer` gives it; None without an answer.
+    relaxation
+        The last solution of the root's relaxation, fractional in general.
+    root_bound
+        The dual bound of the root node, before any branching: what it has proved, which is less than the relaxation's
+        value where a rounded bound decided earlier (``solve(problem, relaxation=True).objective`` is the value).
+    iterations
+        One record a round.
+    nodes
+        One record a branch-and-bound node.
+    columns_generated, rows_generated
+        By the oracles and separations, over the whole run.
+    seconds
+        By stage: ``master``, ``pricing``, ``separation``, ``heuristics``, ``setup``, ``other`` and ``total``.
+    certificate
+        Dual values that prove the root's bound, where the master has row names.
+    notes
+        What else a reader should know, a sentence each: heuristics that failed and were skipped, oracles whose bounds
+        prove nothing.
+    """
+
+    sense: Sense
+    termination: Termination
+    objective: float
+    dual_bound: float
+    solution: Solution | None
+    answer: Any
+    relaxation: Solution | None
+    root_bound: float
+    iterations: Sequence[Iteration]
+    nodes: Sequence[NodeRecord]
+    columns_generated: int
+    rows_generated: int
+    seconds: Mapping[str, float]
+    certificate: Certificate | None = None
+    notes: Sequence[str] = ()
+
+    @property
+    def gap(self) -> float:
+        """Relative gap: ``|objective - dual_bound| / |objective|``."""
+        return self.sense.gap(self.objective, self.dual_bound)
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the answer is proved optimal."""
+        return self.termination is Termination.OPTIMAL
+
+    def __str__(self) -> str:
+        return (
+            f"{self.termination.value}\nobjective {_number(self.objective)}, dual bound {_number(self.dual_bound)}, "
+            f"gap {_percent(self.gap)}; {len(self.iterations)} rounds, {len(self.nodes)} nodes, "
+            f"{self.columns_generated} columns and {self.rows_generated} rows generated, "
+            f"{self.seconds.get('total', 0.0):.3g} s" + "".join(f"\n{note}" for note in self.notes)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the answer, the solutions and the rounds, as plain data for JSON (infinities as None)."""
+        return {
+            "termination": self.termination.name,
+            "message": self.termination.value,
+            "objective": _finite(self.objective),
+            "dual_bound": _finite(self.dual_bound),
+            "gap": _finite(self.gap),
+            "root_bound": _finite(self.root_bound),
+            "rounds": len(self.iterations),
+            "nodes": len(self.nodes),
+            "columns_generated": self.columns_generated,
+            "rows_generated": self.rows_generated,
+            "seconds": dict(self.seconds),
+            "notes": list(self.notes),
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rounds as dictionaries, one a round."""
+        names = [f.name for f in dataclasses.fields(Iteration) if f.name != "duals"]
+        return [{name: getattr(i, name) for name in names} for i in self.iterations]
+
+    def to_frame(self) -> Any:
+        """The rounds as a pandas frame (pandas must be installed)."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas; to_csv writes the same table without it") from error
+        return pandas.DataFrame(self.rows())
+
+    def report(self, path: str | Path, title: str = "A run of colgen") -> None:
+        """Write the summary, the pictures and the log as one HTML page that opens without a network."""
+        behind("reporting.report", "report")(self, path, title)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the rounds as CSV, one line a round."""
+        write_csv(self.rows(), path)
+
+
+def write_csv(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
+    """Write dictionaries of the same keys as CSV; rounds without any write the header of an :class:`Iteration`."""
+    names = list(rows[0]) if rows else [f.name for f in dataclasses.fields(Iteration) if f.name != "duals"]
+    with writing(path) as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _number(value: float) -> str:
+    return f"{value:.10g}" if math.isfinite(value) else "none"
+
+
+def _percent(gap: float) -> str:
+    return f"{100 * gap:.3g}%" if math.isfinite(gap) else "infinite"

@@ -1,0 +1,32 @@
+"""A solution of the master: which columns are used, and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from colgen.core.columns import Column, Key
+
+_NO_VARIABLES: Mapping[Key, float] = {}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Columns in use and the template's variables; fractional in a relaxation, whole in an answer.
+
+    Attributes
+    ----------
+    objective
+        In the problem's own sense.
+    columns
+        ``(column, value)`` for each column whose value is not zero.
+    variables
+        Values of the template's variables that are not zero.
+    integer
+        Which of these variables must be whole in an answer.
+    """
+
+    objective: float
+    columns: Sequence[tuple[Column, float]] = ()
+    variables: Mapping[Key, float] = field(default_factory=lambda: _NO_VARIABLES)
+    integer: frozenset[Key] = frozenset()

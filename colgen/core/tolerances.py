@@ -1,0 +1,69 @@
+"""How near is near enough: one value, all of it relative to the scale of what is compared.
+
+Nothing here is an absolute number: multiplying every cost by 1e-9 or 1e9 changes no verdict.  What a tolerance is
+relative to is the *scale* of the objective (:attr:`colgen.bounds.run.Run.scale`) or of a row: a power of two, so that
+dividing by it and multiplying by it loses nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tolerances:
+    """Relative tolerances of the engine.
+
+    Attributes
+    ----------
+    reduced_cost
+        A column improves if its reduced cost gains more than this.
+    optimality
+        A bound and an objective that differ by no more than this meet.
+    pruning
+        A node whose bound is better than the incumbent by no more than this holds nothing better.
+    artificial
+        A phase 1 whose artificial variables sum up to no more than this has found a feasible solution: they count
+        violations of scaled rows.
+    feasibility
+        By so much may the activity of a row miss its sides in an answer.
+    integrality
+        By so much may a value miss a whole number in an answer; values count whole columns, so that their scale is 1.
+    diagnostic
+        Two numbers that should be equal and differ by more than this are a mistake: far above rounding.
+    """
+
+    reduced_cost: float = 1e-7
+    optimality: float = 1e-6
+    pruning: float = 1e-9
+    artificial: float = 1e-7
+    feasibility: float = 1e-6
+    integrality: float = 1e-6
+    diagnostic: float = 1e-6
+
+
+TOLERANCES = Tolerances()
+
+ROUNDING = 2.0**-50
+"""Relative rounding error of a sum of a few numbers."""
+
+
+def size(scale: float, *values: float) -> float:
+    """What a difference of ``values`` is relative to: the largest of them that is finite, at least ``scale``."""
+    return max(scale, *(abs(value) for value in values if math.isfinite(value)), 0.0)
+
+
+def power_of_two(values: ArrayLike) -> float:
+    """The power of two next below the largest finite magnitude of some values; 1 if there is none above zero.
+
+    Dividing by it is exact (short of numbers below 1e-307 of it) and leaves numbers between -2 and 2.
+    """
+    magnitudes = np.abs(np.asarray(values, dtype=float))
+    largest = float(np.max(magnitudes, where=np.isfinite(magnitudes), initial=0.0))
+    if not largest > 0.0:
+        return 1.0
+    return math.ldexp(1.0, min(max(math.frexp(largest)[1] - 1, -1000), 1000))

@@ -1,0 +1,95 @@
+"""The dual bound of a linear master: Lagrangian, and Farley's where a pricing problem has no multiplicity.
+
+Sources: L. S. Lasdon, *Optimization Theory for Large Systems* (1970); A. A. Farley, *A note on bounding a class of
+linear programming problems, including cutting stock problems*, Operations Research 38 (1990).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from colgen.core.duals import Duals
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.table import TEMPLATE
+from colgen.master.tabular import TabularMaster
+from colgen.pricing.oracles import Pricing, PricingResult
+
+
+def dual_bound(
+    master: TabularMaster, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]
+) -> float:
+    """The bound on the full master that the oracles' results at ``duals`` prove.
+
+    For duals π and any factor 0 ≤ θ ≤ 1 the scaled duals θπ prove, when minimising,
+
+        θ πᵀr + Σ_j min_{l ≤ x_j ≤ u} (c_j - θ πᵀa_j) x_j + Σ_k U_k min(0, θ β_k + (1 - θ) γ_k),
+
+    where j runs over the columns in the master with finite bounds, U_k is the multiplicity, β_k the oracle's bound
+    on the reduced cost and γ_k the bound on the cost.  θ = 1 is the Lagrangian bound; if U_k is infinite then its
+    term must vanish, and the largest θ for which it does, γ_k / (γ_k - β_k), is Farley's.  θ is the same for all
+    pricing problems, so that one with β_k ≥ 0 can have a negative term where γ_k < 0.  A pricing problem that bounds
+    the total of its reduced costs counts like one that is used once, at that reduced cost; its columns may be many, so
+    that their costs are bounded by zero if γ_k ≥ 0, and by U_k γ_k otherwise.  Maximising mirrors all of it.
+    """
+    s = master.sense.sign
+    # A reduced cost this near to zero counts as zero where an infinite bound would multiply it.
+    clean = max(TOLERANCES.reduced_cost * master.scale, master.rounding)
+    theta = 1.0
+    terms: list[tuple[float, float, float]] = []
+    for oracle, result in zip(pricing, results, strict=True):
+        stated = result.bound if result.total is None else result.total
+        if stated is None:
+            return master.sense.ideal
+        beta = s * stated
+        if beta == math.inf:  # it has no columns at all
+            continue
+        gamma = 0.0  # in phase 1 no column costs anything
+        if master.phase == 2:
+            gamma = -math.inf if oracle.cost_bound is None else s * oracle.cost_bound
+        if result.total is not None:
+            terms.append((1.0, beta, 0.0 if gamma >= 0 else oracle.multiplicity * gamma))
+            continue
+        if math.isinf(oracle.multiplicity):
+            if -clean <= beta < 0:
+                beta = 0.0
+            if beta < 0:
+                if gamma < 0:
+                    return master.sense.ideal
+                theta = min(theta, gamma / (gamma - beta))
+        terms.append((oracle.multiplicity, beta, gamma))
+    pi = s * duals.values
+    known = len(pi)
+    if ((pi > 0) & np.isneginf(master.row_lower[:known]) | (pi < 0) & np.isposinf(master.row_upper[:known])).any():
+        return master.sense.ideal  # the dual of a side that the row does not have
+    low, high = master.row_lower[:known], master.row_upper[:known]
+    total = theta * float(
+        np.where(pi > 0, pi, 0.0) @ np.where(np.isfinite(low), low, 0.0)
+        + np.where(pi < 0, pi, 0.0) @ np.where(np.isfinite(high), high, 0.0)
+    )
+    total += _box_terms(master, theta, duals, clean)
+    for multiplicity, beta, gamma in terms:
+        mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
+        if mixed < -clean or (mixed < 0 and math.isfinite(multiplicity)):
+            total += multiplicity * mixed
+    if math.isnan(total) or total == -math.inf:
+        return master.sense.ideal
+    return s * total + (master.formulation.offset if master.phase == 2 else 0.0)
+
+
+def _box_terms(master: TabularMaster, theta: float, duals: Duals, clean: float) -> float:
+    """Σ_j min over the bounds of x_j of its reduced cost times x_j, over columns that no oracle answers for."""
+    table = master.table
+    reduced = master.sense.sign * master.all_reduced_costs(duals, theta)
+    lower, upper = table.lower_now, table.upper_now
+    # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
+    covered = (table.origins != TEMPLATE) & np.isposinf(upper)
+    up = (reduced < 0) & ~covered
+    box = np.where(up, upper, lower)
+    unlimited = np.isinf(box)
+    # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
+    if (unlimited & (np.abs(reduced) > clean * np.maximum(1.0, master.weights))).any():
+        return -math.inf
+    return float(reduced[~unlimited] @ box[~unlimited])

@@ -1,0 +1,233 @@
+"""The restricted master problem: what the engine needs of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.budget import Budget
+from colgen.core.columns import Column, Key, Row
+from colgen.core.decision import Decision, fractionality
+from colgen.core.errors import FormulationError, RepeatedColumnError, UnknownRowError
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES, size
+from colgen.pricing.oracles import Pricing, PricingResult
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class MasterStatus(enum.Enum):
+    """How a solve of the restricted master ended."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible, whatever columns may come"
+    UNBOUNDED = "unbounded"
+    LIMIT = "stopped at a limit"
+
+
+@dataclass(frozen=True, slots=True)
+class MasterSolution:
+    """What one solve of the restricted master found.
+
+    Attributes
+    ----------
+    objective
+        The restricted master's optimum; in phase 1 the sum of the artificial variables, signed so that improving it is
+        reducing it.
+    values
+        One entry a column of the master; their meaning is the master's.  A solve that a limit has ended may state
+        objective and values of the best whole solution that it has found: it becomes the incumbent if it is better.
+    duals
+        What the oracles price at.
+    phase
+        1 while artificial variables are being driven out, else 2.
+    """
+
+    status: MasterStatus
+    objective: float = math.nan
+    values: Any = None
+    duals: Any = None
+    phase: int = 2
+
+
+class RestrictedMaster(ABC):
+    """What the engine needs of a restricted master problem.
+
+    A master need not be a linear program: it may be a dynamic program whose dual values are messages.  The engine hands
+    its duals to the oracles and its columns back, and asks it what a round proves.
+    """
+
+    sense: Sense
+
+    scale: float = 1.0
+    """What differences of objectives are relative to: the size of what an objective is made of."""
+
+    @property
+    def rounding(self) -> float:
+        """What rounding may leave of a reduced cost at the dual values of the last solve."""
+        return 0.0
+
+    @abstractmethod
+    def solve(self, budget: Budget) -> MasterSolution:
+        """Optimise over the columns and rows that are there."""
+
+    def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
+        """Optimise an unbounded master within large bounds, for separations to look at; None if that says nothing."""
+        return None
+
+    @abstractmethod
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+        """Add rows, then columns, that are not there yet; returns how many columns were new.
+
+        ``origin``: which pricing problem's.
+        """
+
+    @abstractmethod
+    def reduced_costs(self, columns: Sequence[Column], duals: Any) -> Sequence[float] | Floats:
+        """Reduced costs of columns, in the master or not."""
+
+    @abstractmethod
+    def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+        """The bound on the full master's optimum that the oracles' results at ``duals`` prove."""
+
+    @abstractmethod
+    def solution(self, solved: MasterSolution) -> Solution:
+        """The columns in use."""
+
+    def objective_of(self, solution: Solution) -> float:
+        """The objective of a whole solution, without the noise that a solver leaves in its own."""
+        return solution.objective
+
+    checks_rows: bool = False
+    """Whether :meth:`violation` recomputes everything that makes an answer."""
+
+    def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
+        """What is wrong with a claimed answer, in words; None if nothing is, as far as this master can tell."""
+        return None
+
+    def origin(self, column: Column) -> int | None:
+        """The number of the pricing problem that a column came from; None if that is not known."""
+        return None
+
+    def overuses(self, solved: MasterSolution, pricing: Sequence[Pricing]) -> bool:
+        """Whether a solution uses more columns of some pricing problem than any answer does.
+
+        Multiplicities bound answers.  Where a relaxation exceeds them, a dual bound that is made of them may well be
+        worse than the relaxation's objective.
+        """
+        return False
+
+    @property
+    @abstractmethod
+    def num_columns(self) -> int:
+        """Columns in the master."""
+
+    @property
+    @abstractmethod
+    def num_rows(self) -> int:
+        """Rows in the master."""
+
+    def has_row(self, key: Key) -> bool:
+        """Whether the master has a row of this name already."""
+        return False
+
+    def holds(self, column: Column) -> bool:
+        """Whether the master holds this column already."""
+        return False
+
+    def improving(
+        self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
+    ) -> Sequence[Column]:
+        """The columns that improve this master and are to join it, given their reduced costs at its own duals.
+
+        Masters whose oracles return very many columns override it, to look at all of them at once.
+        """
+        chosen = []
+        for k in np.flatnonzero(self.sense.gains(reduced_costs) > tolerance).tolist():
+            column = columns[k]
+            if not self.holds(column):
+                chosen.append(column)
+            elif self.is_open(column):
+                _check_not_repeated(oracle, column, float(reduced_costs[k]), self.scale, self.rounding)
+        return chosen
+
+    def is_whole(self, solved: MasterSolution) -> bool:
+        """Whether every variable that must be whole in an answer is whole in this solution."""
+        return all(not fractionality(value) for column, value in self.solution(solved).columns if column.integer)
+
+    def made_whole(self, solution: Solution) -> Solution:
+        """The same solution with values within the tolerance of whole numbers made exactly whole."""
+        columns = tuple(
+            (column, float(round(value)) if column.integer and not fractionality(value) else value)
+            for column, value in solution.columns
+        )
+        variables = {
+            key: float(round(value)) if key in solution.integer and not fractionality(value) else value
+            for key, value in solution.variables.items()
+        }
+        return dataclasses.replace(solution, columns=tuple(p for p in columns if p[1]), variables=variables)
+
+    def find(self, identity: Hashable) -> Column:
+        """The column in the master that has this identity."""
+        raise UnknownRowError(f"{type(self).__name__} does not find columns by their identity")
+
+    def is_open(self, column: Column) -> bool:
+        """Whether the value of a column in the master can still grow at the present node."""
+        return True
+
+    def best_known(self, duals: Any, origin: int | None) -> float:
+        """The best reduced cost of columns in the master that came from pricing problem ``origin`` (None: any)."""
+        return self.sense.hopeless
+
+    def centre(self, duals: Any) -> Any:
+        """Dual values of another node, or guessed as ``{block: values}``, made fit to smooth from; None if unfit."""
+        return None
+
+    def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
+        """Direction in which the dual bound improves, given each pricing problem's best column; None if unknown."""
+        return None
+
+    def apply(self, decisions: Sequence[Decision]) -> None:
+        """Switch to the node of these branching decisions."""
+        if decisions:
+            raise FormulationError(f"{type(self).__name__} does not know branching decisions")
+
+    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> None:
+        """Raise the lower bounds of columns, by identity, for diving; an empty mapping releases all.
+
+        With ``proper``, the name of a block of rows, columns that cover more of a row than the fixed ones leave over
+        are switched off.
+        """
+        if fixed:
+            raise FormulationError(f"{type(self).__name__} cannot fix columns")
+
+    def remove_stale(self, age: int) -> int:
+        """Delete generated columns that have not improved for ``age`` solves; returns how many."""
+        return 0
+
+    def basis(self) -> Any:
+        """Whatever makes a later solve start warm; handed to :meth:`restore`."""
+        return None
+
+    def restore(self, basis: Any) -> None:
+        """Start the next solve from a basis saved earlier."""
+
+
+def _check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float, scale: float, rounding: float) -> None:
+    """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
+    if abs(reduced_cost) > TOLERANCES.diagnostic * size(scale, column.cost) + rounding:
+        raise RepeatedColumnError(
+            f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), "
+            "but the master holds it already and has priced it out: two different columns share a key, or its rows' "
+            "functions changed"
+        )

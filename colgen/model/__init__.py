@@ -1,0 +1,1 @@
+"""Pyomo models as arrays."""

@@ -1,0 +1,242 @@
+"""Pyomo models as sparse arrays with names: compiled once per shape, given new data after."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+from numpy.typing import ArrayLike, NDArray
+from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
+from scipy import sparse
+
+from colgen.core.columns import Key
+from colgen.core.errors import FormulationError
+from colgen.core.sense import Sense
+
+Floats = NDArray[np.float64]
+
+_ARTIFICIAL = "_colgen_artificial"
+
+
+def artificial(*index: Any) -> pyo.Var:
+    """A nonnegative Pyomo variable that makes rows feasible before columns do, and must be zero in any answer.
+
+    ``artificial(m.item)`` is used like ``pyo.Var(m.item)``.  The engine first minimises the sum of all artificial
+    variables (phase 1), then fixes them at zero: no big-M is needed, and a minimum above zero proves that the problem
+    is infeasible.
+    """
+    variable = pyo.Var(*index, domain=pyo.NonNegativeReals)
+    setattr(variable, _ARTIFICIAL, True)
+    return variable
+
+
+@dataclass(frozen=True)
+class Block:
+    """Where the members of a Pyomo component sit among the rows or columns: ``indices[k]`` at ``positions[k]``."""
+
+    name: str
+    indices: tuple[Hashable, ...]
+    positions: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A linear model as arrays, with the names of its rows and columns.
+
+    Attributes
+    ----------
+    sense
+        Direction of the objective.
+    matrix
+        Shape (rows, columns).
+    costs, lower, upper, integer, artificial
+        One entry a column.
+    row_lower, row_upper
+        One entry a row.
+    offset
+        Constant term of the objective.
+    column_keys, row_keys
+        ``(block, index)`` of each column and row, in order.
+    """
+
+    sense: Sense
+    matrix: sparse.csc_array
+    costs: Floats
+    lower: Floats
+    upper: Floats
+    integer: NDArray[np.bool_]
+    artificial: NDArray[np.bool_]
+    row_lower: Floats
+    row_upper: Floats
+    offset: float
+    column_keys: tuple[Key, ...]
+    row_keys: tuple[Key, ...]
+    row_blocks: Mapping[str, Block]
+    column_blocks: Mapping[str, Block]
+
+    def with_data(
+        self,
+        costs: Mapping[str, ArrayLike] | None = None,
+        lower: Mapping[str, ArrayLike] | None = None,
+        upper: Mapping[str, ArrayLike] | None = None,
+        row_lower: Mapping[str, ArrayLike] | None = None,
+        row_upper: Mapping[str, ArrayLike] | None = None,
+    ) -> Formulation:
+        """The same shape with other numbers.
+
+        Each argument maps the name of a Pyomo component to its new numbers, one for each index in the component's order
+        (or one for all).  The matrix stays: models whose matrix differs have another shape.
+        """
+        changes: dict[str, Any] = {}
+        for name, blocks, data in (
+            ("costs", self.column_blocks, costs),
+            ("lower", self.column_blocks, lower),
+            ("upper", self.column_blocks, upper),
+            ("row_lower", self.row_blocks, row_lower),
+            ("row_upper", self.row_blocks, row_upper),
+        ):
+            if data:
+                changes[name] = _replaced(getattr(self, name), blocks, data)
+        return dataclasses.replace(self, **changes)
+
+    def subset(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> Formulation:
+        """The rows and columns of two masks alone: what is left out may come later, under the names it has here."""
+        row_keys = tuple(key for key, kept in zip(self.row_keys, rows.tolist(), strict=True) if kept)
+        column_keys = tuple(key for key, kept in zip(self.column_keys, columns.tolist(), strict=True) if kept)
+        arrays = {name: getattr(self, name)[columns] for name in ("costs", "lower", "upper", "integer", "artificial")}
+        return dataclasses.replace(
+            self,
+            matrix=sparse.csc_array(sparse.csr_array(self.matrix[:, np.flatnonzero(columns)])[np.flatnonzero(rows), :]),
+            row_lower=self.row_lower[rows],
+            row_upper=self.row_upper[rows],
+            row_keys=row_keys,
+            column_keys=column_keys,
+            row_blocks=_blocks(row_keys),
+            column_blocks=_blocks(column_keys),
+            **arrays,
+        )
+
+
+def _replaced(array: Floats, blocks: Mapping[str, Block], data: Mapping[str, ArrayLike]) -> Floats:
+    array = array.copy()
+    for name, values in data.items():
+        if name not in blocks:
+            raise FormulationError(f"the model has no component {name!r}; it has {', '.join(sorted(blocks))}")
+        array[blocks[name].positions] = values
+    if np.isnan(array).any():
+        raise FormulationError("new data for a formulation must be numbers, not NaN")
+    return array
+
+
+def compile_model(model: pyo.ConcreteModel) -> Formulation:
+    """Turn a linear Pyomo model into arrays.
+
+    Raises
+    ------
+    FormulationError
+        If the model has no active objective or more than one, or is not linear.
+    """
+    objectives = list(model.component_data_objects(pyo.Objective, active=True))
+    if len(objectives) != 1:
+        raise FormulationError(f"a master needs exactly one active Objective, this model has {len(objectives)}")
+    try:
+        form = LinearStandardFormCompiler().write(model, mixed_form=True, set_sense=None)
+    except Exception as error:  # Pyomo has no common class for "this is not linear"
+        raise FormulationError(f"the Pyomo model could not be compiled as a linear program: {error}") from error
+
+    # In the order of declaration.  Pyomo drops variables that occur nowhere, but rows that come later may name them.
+    variables = [v for v in model.component_data_objects(pyo.Var, active=True) if not v.fixed]
+    rank = {id(v): k for k, v in enumerate(variables)}
+    order = np.array([rank[id(v)] for v in form.columns], dtype=np.int64)
+    matrix, row_lower, row_upper, row_keys = _merge_ranged(form, order, len(variables))
+    costs = np.zeros(len(variables))
+    costs[order] = form.c.toarray()[0]
+    column_keys = tuple(_key(v) for v in variables)
+    return Formulation(
+        sense=Sense.MINIMIZE if objectives[0].sense == pyo.minimize else Sense.MAXIMIZE,
+        matrix=matrix,
+        costs=costs,
+        lower=np.array([-math.inf if v.lb is None else v.lb for v in variables], dtype=float),
+        upper=np.array([math.inf if v.ub is None else v.ub for v in variables], dtype=float),
+        integer=np.array([not v.is_continuous() for v in variables], dtype=bool),
+        artificial=np.array([hasattr(v.parent_component(), _ARTIFICIAL) for v in variables], dtype=bool),
+        row_lower=row_lower,
+        row_upper=row_upper,
+        offset=float(form.c_offset[0]),
+        column_keys=column_keys,
+        row_keys=row_keys,
+        row_blocks=_blocks(row_keys),
+        column_blocks=_blocks(column_keys),
+    )
+
+
+def _merge_ranged(
+    form: Any, order: NDArray[np.int64], width: int
+) -> tuple[sparse.csc_array, Floats, Floats, tuple[Key, ...]]:
+    """Rows of the standard form, columns put at ``order``, the two rows of a ranged constraint merged."""
+    position: dict[int, int] = {}
+    keep: list[int] = []
+    lower: list[float] = []
+    upper: list[float] = []
+    keys: list[Key] = []
+    for k, entry in enumerate(form.rows):
+        row = position.get(id(entry.constraint))
+        if row is None:
+            row = position[id(entry.constraint)] = len(keep)
+            keep.append(k)
+            lower.append(-math.inf)
+            upper.append(math.inf)
+            keys.append(_key(entry.constraint))
+        if entry.bound_type <= 0:  # -1: lower side, 0: equation, +1: upper side
+            lower[row] = float(form.rhs[k])
+        if entry.bound_type >= 0:
+            upper[row] = float(form.rhs[k])
+    entries = sparse.coo_array(sparse.csr_array(form.A)[keep, :])
+    matrix = sparse.csc_array((entries.data, (entries.row, order[entries.col])), shape=(len(keep), width))
+    return matrix, np.array(lower), np.array(upper), tuple(keys)
+
+
+def _key(data: Any) -> Key:
+    return (data.parent_component().name, data.index())
+
+
+def _blocks(keys: Sequence[Key]) -> dict[str, Block]:
+    members: dict[str, list[int]] = {}
+    for position, (name, _) in enumerate(keys):
+        members.setdefault(name, []).append(position)
+    return {
+        name: Block(name, tuple(keys[p][1] for p in positions), np.array(positions, dtype=np.int64))
+        for name, positions in members.items()
+    }
+
+
+class FormulationCache:
+    """Compiled formulations by shape and by what builds them, the most recently used ones kept.
+
+    Building and compiling a Pyomo model often costs more than solving it; a model whose matrix depends only on a
+    *shape* (the length of a sentence, the number of items) is compiled once and given new numbers with
+    :meth:`Formulation.with_data`.  A problem says so by :meth:`Problem.shape` and :meth:`Problem.data`; the engine
+    keeps the cache.
+    """
+
+    def __init__(self, size: int = 256) -> None:
+        self._size = size
+        self._formulations: dict[Hashable, Formulation] = {}
+
+    def get(self, shape: Hashable, build: Callable[[], pyo.ConcreteModel]) -> Formulation:
+        """The formulation of ``shape``, built and compiled on first use.
+
+        ``build`` is part of the key: a method with the class of its object, any other function by itself, so that one
+        method's rows never serve for another's.
+        """
+        key = (shape, getattr(build, "__func__", build), type(getattr(build, "__self__", None)))
+        formulation = self._formulations.pop(key, None) or compile_model(build())
+        self._formulations[key] = formulation  # last in the dict: most recently used
+        if len(self._formulations) > self._size:
+            self._formulations.pop(next(iter(self._formulations)), None)  # another thread may have been here
+        return formulation

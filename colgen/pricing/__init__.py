@@ -1,0 +1,1 @@
+"""Pricing problems and their oracles."""

@@ -1,0 +1,233 @@
+"""Pricing: oracles that look for columns of improving reduced cost, and what their results prove."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.columns import Column
+from colgen.core.decision import Decision
+from colgen.core.duals import Duals
+from colgen.core.sense import Sense
+
+
+@dataclass(frozen=True)
+class PricingContext:
+    """Everything besides the dual values that a pricing problem depends on.
+
+    Attributes
+    ----------
+    sense
+        Direction of the objective: minimising looks for negative reduced costs, maximising for positive ones.
+    cost_weight
+        The factor on every column's own cost: 1, but 0 while phase 1 looks for a feasible solution, where the reduced
+        cost is ``0·c_j - πᵀa_j``.  Oracles whose columns differ in cost must honour it.
+    decisions
+        The node's branching decisions: no column that one of them forbids may be returned, and their rows have dual
+        values.
+    fixed
+        Columns that a diving heuristic has fixed, with their values; taking them into account is optional.
+    deadline
+        Value of ``time.monotonic()`` at which a long oracle should give up and return what it has.
+    tolerance
+        A reduced cost counts as improving if it gains more than this, in the objective's own units.
+    provisional
+        The dual values are smoothed, not the master's own.  If no column is found that improves at those, the oracle is
+        asked again nearer to them: a long oracle may give up early here, and lose no more than a bound.
+    scale
+        What differences of reduced costs are relative to.
+    budget
+        What the run may spend: ``budget.expired`` is true after the deadline, and after an interrupt.
+    """
+
+    sense: Sense
+    cost_weight: float = 1.0
+    decisions: tuple[Decision, ...] = ()
+    fixed: tuple[tuple[Column, float], ...] = ()
+    deadline: float = math.inf
+    tolerance: float = 1e-7
+    provisional: bool = False
+    pricing_out: Callable[[Sequence[Column], Duals], Sequence[float] | NDArray[np.float64]] | None = None
+    scale: float = 1.0
+    budget: Budget = field(default_factory=Budget)
+    held: Callable[[Column], bool] | None = None
+
+    def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:
+        """Reduced costs of columns at ``duals``, rows that the columns do not name themselves included."""
+        if self.pricing_out is None:
+            return [
+                self.cost_weight * c.cost - sum(a * duals.get(key) for key, a in c.coefficients.items())
+                for c in columns
+            ]
+        return self.pricing_out(columns, duals)
+
+    def is_new(self, column: Column) -> bool:
+        """Whether the master does not hold a column yet: one that it holds can only seem to improve it."""
+        return self.held is None or not self.held(column)
+
+    def improves(self, reduced_cost: float) -> bool:
+        """Whether a column of this reduced cost improves the master."""
+        return self.sense.improvement(reduced_cost, 0.0) > self.tolerance
+
+    def seconds_left(self) -> float:
+        """Seconds until the deadline, never negative; infinite if there is none, zero after an interrupt."""
+        return min(max(self.deadline - time.monotonic(), 0.0), self.budget.seconds_left)
+
+    def allows(self, column: Column) -> bool:
+        """Whether the branching decisions allow a column."""
+        return all(decision.allows(column) for decision in self.decisions)
+
+
+@dataclass(frozen=True)
+class PricingResult:
+    """Columns, and what the search for them proves.
+
+    Attributes
+    ----------
+    columns
+        Found columns, improving or not; the engine takes those that improve.
+    bound
+        No column of this pricing problem has a better reduced cost than this: the exact optimum, or a relaxation's
+        value.  None: nothing is known (a heuristic).  The reduced cost of having no column at all, +inf when
+        minimising, is legitimate.  Columns in the master with a finite upper bound may be left out of account.
+    reduced_costs
+        The oracle's own reduced costs of ``columns``, if it states them: the engine checks them against the columns'
+        cost and coefficients, which catches a column that is encoded wrongly.
+    total
+        The reduced costs of all columns of this pricing problem that an answer uses, times their values, sum to
+        nothing better than this (which a clustering, say, may know better than the number of its clusters times the
+        best of them).  Where it is stated, the dual bound needs no multiplicity.
+    cut_off
+        The search ended early because of the deadline or an interrupt, and states no bound, or a weaker one, for that
+        reason alone.
+    """
+
+    columns: Sequence[Column] = ()
+    bound: float | None = None
+    reduced_costs: Sequence[float] | NDArray[np.float64] | None = None
+    total: float | None = None
+    cut_off: bool = False
+
+
+class Pricing(ABC):
+    """A pricing problem.  Subclasses write :meth:`price`.
+
+    Attributes
+    ----------
+    multiplicity
+        At most this many columns of the pricing problem are used in any answer, counted with their values (the number
+        of identical machines, vehicles, ...); it turns reduced costs into a Lagrangian bound.  Infinite if nothing is
+        known.
+    cost_bound
+        No column of this pricing problem costs less than this (when maximising: no column is worth more).  If it is
+        positive (when maximising: negative) then Farley's bound holds without a multiplicity.
+    """
+
+    multiplicity: float = math.inf
+    cost_bound: float | None = None
+
+    @property
+    def name(self) -> str:
+        """What diagnostics call this oracle."""
+        return type(self).__name__
+
+    @abstractmethod
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        """Look for columns of improving reduced cost at ``duals``."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """A structure with the reduced cost that the oracle computed for it, so that the engine can check its encoding."""
+
+    structure: Any
+    reduced_cost: float
+
+
+class OraclePricing(Pricing):
+    """A pricing problem solved by an oracle: write :meth:`best` and :meth:`encode`.
+
+    Parameters
+    ----------
+    problem
+        Kept as ``self.problem`` for the oracle's data.
+
+    Attributes
+    ----------
+    exact
+        Whether :meth:`best` really returns the best structure.  Its reduced cost is then the pricing problem's bound;
+        set it to False for a heuristic, which proves nothing.
+    """
+
+    exact: bool = True
+
+    def __init__(self, problem: Any = None) -> None:
+        self.problem = problem
+
+    @abstractmethod
+    def best(self, duals: Duals, context: PricingContext) -> Any:
+        """The structure of best reduced cost, or None if there is no structure at all.
+
+        Return ``Best(structure, reduced_cost)`` to have the engine compare the oracle's reduced cost with the encoded
+        column's.  A search that can last calls ``context.budget.require()`` now and then: once the time is over, or
+        after an interrupt, that ends it, and the run ends with what it has.
+        """
+
+    @abstractmethod
+    def encode(self, structure: Any) -> Column:
+        """The column of a structure."""
+
+    def others(self, structure: Any, duals: Duals, context: PricingContext) -> Iterable[Any]:
+        """Further structures worth a column besides the best one; none by default."""
+        return ()
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        try:
+            found = self.best(duals, context)
+        except OutOfBudget:
+            return PricingResult(cut_off=True)
+        if found is None:
+            return PricingResult(bound=context.sense.hopeless if self.exact else None)
+        structure = found.structure if isinstance(found, Best) else found
+        columns = [self.encode(structure)]
+        stated: list[float] = [found.reduced_cost] if isinstance(found, Best) else []
+        bound = stated[0] if stated else float(context.reduced_costs(columns, duals)[0])
+        columns += [self.encode(other) for other in self.others(structure, duals, context)]
+        return PricingResult(columns, bound if self.exact else None, stated)
+
+
+class Stages(Pricing):
+    """One pricing problem solved in stages: heuristics first, the exact oracle last.
+
+    A later stage runs only if the earlier ones found no improving column; what is proved is what the last stage that
+    ran proves. Multiplicity and cost bound are those of the last stage.
+    """
+
+    def __init__(self, *stages: Pricing) -> None:
+        if not stages:
+            raise ValueError("Stages needs at least one pricing stage")
+        self.stages = stages
+        self.multiplicity = stages[-1].multiplicity
+        self.cost_bound = stages[-1].cost_bound
+
+    @property
+    def name(self) -> str:
+        return " > ".join(stage.name for stage in self.stages)
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        for stage in self.stages:
+            result = stage.price(duals, context)
+            reduced_costs = context.reduced_costs(result.columns, duals)
+            if any(
+                context.improves(rc) and context.is_new(c) for c, rc in zip(result.columns, reduced_costs, strict=True)
+            ):
+                return result
+        return result

@@ -1,0 +1,382 @@
+"""Pictures of a run, drawn from its :class:`~colgen.core.result.Result`.
+
+Each function takes a result and draws into the ``ax`` it is given, or into a new figure of its own.  A figure made here
+belongs to the caller alone: pyplot is never imported, so nothing stays open; save it with
+``ax.figure.savefig("run.png")``, and a notebook shows a figure that ends a cell.  Everything is told apart by line
+style, marker or label, never by colour alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.duals import Duals
+from colgen.core.errors import InputError
+from colgen.core.result import Iteration, NodeRecord, Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+_DARK, _MIDDLE, _LIGHT = "0.0", "0.45", "0.8"
+
+_OUTCOMES = {
+    # outcome: marker, face colour, size in points
+    "branched": ("o", _DARK, 6.0),
+    "whole": ("*", _DARK, 13.0),
+    "pruned": ("s", "white", 7.0),
+    "infeasible": ("X", _MIDDLE, 8.0),
+}
+_OTHER_OUTCOME = ("D", "white", 7.0)
+
+_LABELLED_NODES = 40
+"""Trees up to this size have the bound written at every node."""
+
+_LABELLED_ROWS = 5
+"""So many dual values are drawn with a style and a name of their own."""
+
+
+def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | None = None) -> Axes:
+    """Restricted master's objective, dual bound and incumbent as the run goes on; phase 1 is shaded.
+
+    In a run with more than one node the dual bound is the one on all answers, and the node's own is a thin line.
+
+    Parameters
+    ----------
+    by
+        What the horizontal axis counts.
+    """
+    if by not in ("round", "second"):
+        raise InputError(f"bounds are drawn by 'round' or by 'second', not by {by!r}")
+    ax = _axes() if ax is None else ax
+    rounds = result.iterations
+    x = _horizontal(rounds, by)
+    _shade_phase_1(ax, rounds, x)
+    second_phase = np.array([i.phase == 2 for i in rounds], dtype=bool)
+    node_bound = _finite(np.where(second_phase, [i.dual_bound for i in rounds], math.nan))
+    objective = _finite(np.where(second_phase, [i.objective for i in rounds], math.nan))
+    # After the last round: heuristics may have found an answer, and the tree may have closed the gap.
+    end = float(len(rounds)) if by == "round" else result.seconds.get("total", x[-1] if len(x) else 0.0)
+    to_end = np.append(x, max(end, x[-1]) if len(x) else end)
+    global_bound = _finite(np.array([*(i.global_bound for i in rounds), result.dual_bound], dtype=float))
+    answer = math.nan if result.answer is None else result.objective  # a relaxation's objective is no incumbent
+    incumbent = _finite(np.array([*(i.incumbent for i in rounds), answer], dtype=float))
+    few = len(rounds) <= 60
+    ax.plot(x, objective, color=_DARK, lw=1.2, marker="." if few else "", ms=4, label="restricted master")
+    if any(i.node for i in rounds):
+        ax.plot(x, node_bound, color=_MIDDLE, ls=":", lw=1.0, label="dual bound of the node")
+    ax.plot(to_end, global_bound, color=_DARK, ls="--", lw=1.2, marker="x" if few else "", ms=4, label="dual bound")
+    if np.isfinite(incumbent).any():
+        last = [len(to_end) - 1]
+        ax.step(to_end, incumbent, where="post", color=_MIDDLE, ls="-.", lw=2.0, marker="*", ms=9, markevery=last)
+        ax.plot([], [], color=_MIDDLE, ls="-.", lw=2.0, marker="*", ms=9, label="incumbent")
+    if not np.isfinite(np.concatenate([objective, global_bound, incumbent])).any():
+        text = "nothing to draw: the run did not leave phase 1"
+        ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", bbox={"facecolor": "white", "edgecolor": "none"})
+        ax.set_yticks([])
+    _focus(ax, result, [objective, incumbent], [global_bound, node_bound])
+    ax.set_xlabel("round" if by == "round" else "time (seconds)")
+    ax.set_ylabel("objective (the problem's units)")
+    ax.set_title("Bounds", loc="left")
+    _finish(ax)
+    return ax
+
+
+def columns_and_rows(result: Result, ax: Axes | None = None) -> Axes:
+    """Columns and rows in the restricted master by round, and how many columns each round added."""
+    ax = _axes() if ax is None else ax
+    rounds = result.iterations
+    x = _horizontal(rounds, "round")
+    _shade_phase_1(ax, rounds, x)
+    new = [i.new_columns for i in rounds]
+    ax.bar(x, new, width=1.0, color=_LIGHT, edgecolor=_MIDDLE, linewidth=0.3, label="new columns in the round")
+    markers = (".", "x") if len(rounds) <= 20 else ("", "")
+    ax.plot(x, [i.columns for i in rounds], color=_DARK, ls="-", lw=1.4, marker=markers[0], label="columns")
+    ax.plot(x, [i.rows for i in rounds], color=_DARK, ls="--", lw=1.4, marker=markers[1], ms=4, label="rows")
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("round")
+    ax.set_ylabel("number in the restricted master")
+    ax.set_title("Columns and rows", loc="left")
+    _finish(ax)
+    return ax
+
+
+def duals(result: Result, figure: Figure | None = None) -> Figure:
+    """How the root's dual values settle: each of them by round, and their distance to the last ones.
+
+    Rows that were added on the way begin where they were added.  The dual values that moved most have a line style and
+    their row's name; the others are thin.
+
+    Raises
+    ------
+    InputError
+        If the run did not keep its dual values (``solve(..., keep_duals=True)``), or they are not one value a row.
+    """
+    rounds = [i for i in result.iterations if i.node == 0 and i.depth == 0 and i.phase == 2 and i.duals is not None]
+    if not rounds:
+        raise InputError("no dual values to draw: solve(problem, keep_duals=True) keeps those of each round")
+    if not all(isinstance(i.duals, Duals) for i in rounds):
+        raise InputError("the dual values of this problem's master are not one value a row")
+    last: Duals = rounds[-1].duals
+    width = max(len(i.duals.values) for i in rounds)
+    values = np.full((len(rounds), width), math.nan)
+    for k, iteration in enumerate(rounds):
+        values[k, : len(iteration.duals.values)] = iteration.duals.values
+    x = _horizontal(rounds, "round")
+
+    figure = _figure((7.0, 6.0)) if figure is None else figure
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    moved = np.nansum(np.abs(np.diff(values, axis=0)), axis=0)
+    order = np.argsort(-moved, kind="stable")
+    chosen = [int(row) for row in order[:_LABELLED_ROWS] if moved[row] > 0 or width <= _LABELLED_ROWS]
+    rest = [row for row in range(width) if row not in set(chosen)]
+    if rest:
+        upper.plot(x, values[:, rest], color=_LIGHT, linewidth=0.8)
+        upper.plot([], [], color=_LIGHT, linewidth=0.8, label=f"{len(rest)} other rows")
+    for row, style, marker in zip(chosen, ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1))), "os^vD", strict=False):
+        every = max(1, len(x) // 12)
+        block, index = last.keys[row]
+        name = block if index is None else f"{block}[{index}]"
+        upper.plot(
+            x, values[:, row], color=_DARK, linestyle=style, marker=marker, markersize=3.5, markevery=every, label=name
+        )
+    upper.set_ylabel("dual value\n(objective per unit of the row)")
+    upper.set_title("Dual values at the root", loc="left")
+    _finish(upper, beside=True)
+
+    known = np.nan_to_num(values)
+    distance = np.linalg.norm(known - known[-1], axis=1)
+    positive = distance > 0
+    lower.plot(x[positive], distance[positive], color=_DARK, marker=".", markersize=5, linewidth=1.0)
+    if positive.any():
+        lower.set_yscale("log")
+    lower.set_xlabel("round")
+    lower.set_ylabel("distance to the last\ndual values (Euclidean)")
+    lower.grid(True, color=_LIGHT, linewidth=0.4)
+    lower.spines[["top", "right"]].set_visible(False)
+    _whole_numbers(lower.xaxis)
+    return figure
+
+
+def stages(result: Result, ax: Axes | None = None) -> Axes:
+    """Seconds spent in each stage, as bars."""
+    ax = _axes((6.4, 3.2)) if ax is None else ax
+    spent = sorted((s, name) for name, s in result.seconds.items() if name != "total")
+    total = result.seconds.get("total", 0.0) or sum(s for s, _ in spent) or 1.0
+    longest = max((s for s, _ in spent), default=0.0) or 1.0
+    names = [name for _, name in spent]
+    ax.barh(names, [s for s, _ in spent], color=_LIGHT, edgecolor=_DARK, linewidth=0.8)
+    for position, (s, _) in enumerate(spent):
+        text = f"{_seconds(s)} s  ({100 * s / total:.0f}%)"
+        ax.annotate(text, (s, position), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
+    ax.set_xlim(0, 1.4 * longest)  # room for the numbers
+    ax.set_xlabel("time (seconds)")
+    ax.set_title(f"Time by stage, {_seconds(total)} s in all", loc="left")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def tree(result: Result, ax: Axes | None = None) -> Axes:
+    """The branch-and-bound tree: a marker for what became of each node, and its dual bound while there is room."""
+    ax = _axes((8.0, 4.8)) if ax is None else ax
+    nodes = result.nodes
+    place = _layout(nodes)
+    depth = {node.number: node.depth for node in nodes}
+    for node in nodes:
+        if node.parent in place:
+            ax.plot(
+                [place[node.parent], place[node.number]],
+                [depth[node.parent], node.depth],
+                color=_MIDDLE,
+                linewidth=0.8,
+                zorder=1,
+            )
+    kinds: dict[str, list[NodeRecord]] = defaultdict(list)
+    for node in nodes:
+        kinds[node.outcome].append(node)
+    shrink = 1.0 if len(nodes) <= _LABELLED_NODES else max(0.35, math.sqrt(_LABELLED_NODES / len(nodes)))
+    others = iter("DP^v<>hd")
+    for outcome, members in sorted(kinds.items(), key=lambda pair: pair[1][0].number):
+        marker, face, size = _OUTCOMES.get(outcome) or (next(others, "D"), *_OTHER_OUTCOME[1:])
+        ax.plot(
+            [place[node.number] for node in members],
+            [node.depth for node in members],
+            linestyle="",
+            marker=marker,
+            markersize=size * shrink,
+            markerfacecolor=face,
+            markeredgecolor=_DARK,
+            label=f"{outcome} ({len(members)})",
+            zorder=2,
+        )
+    if len(nodes) <= _LABELLED_NODES:
+        written = _bound_labels(nodes)
+        for node in nodes:
+            ax.annotate(
+                written[node.number],
+                (place[node.number], node.depth),
+                xytext=(0, -8),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize="x-small",
+                bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+            )
+    deepest = max(depth.values(), default=0)
+    ax.set_ylim(deepest + 0.6, -0.4)  # the root on top
+    ax.margins(x=0.08)
+    ax.set_xticks([])
+    _whole_numbers(ax.yaxis)
+    ax.set_ylabel("depth (branching decisions)")
+    labels = "numbers are dual bounds" if len(nodes) <= _LABELLED_NODES else f"{len(nodes):,} nodes"
+    ax.set_title(f"Branch-and-bound tree; {labels}", loc="left")
+    ax.spines[["top", "right", "bottom"]].set_visible(False)
+    if nodes:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=4, frameon=False, fontsize="small")
+    return ax
+
+
+def overview(result: Result, figure: Figure | None = None) -> Figure:
+    """Four pictures of a run: bounds by round, columns and rows, time by stage, and the tree.
+
+    A run that never branched shows its bounds by time in place of a tree.
+    """
+    figure = _figure((12.0, 8.0)) if figure is None else figure
+    (upper_left, upper_right), (lower_left, lower_right) = figure.subplots(2, 2)
+    bounds(result, ax=upper_left)
+    columns_and_rows(result, ax=upper_right)
+    stages(result, ax=lower_left)
+    if len(result.nodes) > 1:
+        tree(result, ax=lower_right)
+    else:
+        bounds(result, by="second", ax=lower_right).set_title("Bounds by time", loc="left")
+    objective = f"objective {result.objective:.8g}" if math.isfinite(result.objective) else "no answer"
+    gap = f"gap {100 * result.gap:.3g}%" if math.isfinite(result.gap) else "no finite gap"
+    figure.suptitle(f"{result.termination.value}  ({objective}, {gap})")
+    return figure
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+def _figure(size: tuple[float, float]) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
+    return Figure(figsize=size, layout="constrained")
+
+
+def _axes(size: tuple[float, float] = (6.4, 4.2)) -> Axes:
+    axes: Axes = _figure(size).subplots()
+    return axes
+
+
+def _finite(values: Floats) -> Floats:
+    """Values to draw: infinities are left out."""
+    return np.where(np.isfinite(values), values, math.nan)
+
+
+def _horizontal(rounds: Sequence[Iteration], by: str) -> Floats:
+    return np.array([i.number if by == "round" else i.seconds for i in rounds], dtype=float)
+
+
+def _shade_phase_1(ax: Axes, rounds: Sequence[Iteration], x: Floats) -> None:
+    """Grey behind each stretch of phase 1, from its first round to the first round after it."""
+    label: str | None = "phase 1"
+    start = None
+    for k, iteration in enumerate(rounds):
+        if iteration.phase == 1 and start is None:
+            start = k
+        last = k == len(rounds) - 1
+        if start is not None and (iteration.phase == 2 or last):
+            ax.axvspan(x[start], x[k], facecolor="0.93", edgecolor=_LIGHT, hatch="//", linewidth=0, label=label)
+            label = start = None
+
+
+def _focus(ax: Axes, result: Result, answers: Sequence[Floats], limits: Sequence[Floats]) -> None:
+    """Keep early bounds that prove next to nothing from squeezing everything else into one line."""
+    ends = np.array([result.objective, result.dual_bound])
+    inner = np.concatenate([*answers, ends])
+    inner = inner[np.isfinite(inner)]
+    everything = np.concatenate([inner, *limits])
+    everything = everything[np.isfinite(everything)]
+    if not len(inner) or not len(everything):
+        return
+    # What rounding explains is no difference worth drawing.
+    least = 1e-6 * max(1.0, abs(float(inner[0])))
+    span = float(np.ptp(inner))
+    span = span if span > least else 0.05 * max(1.0, abs(float(inner[0])))
+    low = max(float(everything.min()), float(inner.min()) - span)
+    high = min(float(everything.max()), float(inner.max()) + span)
+    margin = 0.06 * (high - low) if high - low > least else span
+    ax.set_ylim(low - margin, high + margin)
+
+
+def _finish(ax: Axes, beside: bool = False) -> None:
+    """Grid, whole numbers for rounds, and a legend below or beside the axes, where it hides nothing."""
+    ax.grid(True, color=_LIGHT, linewidth=0.4)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    if ax.get_xlabel() != "time (seconds)":
+        _whole_numbers(ax.xaxis)
+    if not ax.get_legend_handles_labels()[0]:
+        return
+    if beside:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
+    else:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize="small", frameon=False)
+
+
+def _whole_numbers(axis: Axis) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3g}" if value >= 0.001 else "<0.001"
+
+
+# --- the tree's layout -----------------------------------------------------------------------------------------------
+
+
+def _layout(nodes: Sequence[NodeRecord]) -> dict[int, float]:
+    """A horizontal place for each node: leaves side by side, a parent in the middle above its children."""
+    children: dict[int | None, list[int]] = defaultdict(list)
+    numbers = {node.number for node in nodes}
+    for node in sorted(nodes, key=lambda node: node.number):
+        children[node.parent if node.parent in numbers else None].append(node.number)
+    place: dict[int, float] = {}
+    leaves = 0
+    stack = [(number, False) for number in reversed(children[None])]
+    while stack:  # not recursive: a tree can be deeper than Python's stack
+        number, seen = stack.pop()
+        if not children[number]:
+            place[number] = float(leaves)
+            leaves += 1
+        elif seen:
+            below = [place[child] for child in children[number]]
+            place[number] = (below[0] + below[-1]) / 2
+        else:
+            stack.append((number, True))
+            stack += [(child, False) for child in reversed(children[number])]
+    return place
+
+
+def _bound_labels(nodes: Sequence[NodeRecord]) -> dict[int, str]:
+    """Bounds with as many digits as it takes to tell them apart, but no more than six."""
+    finite = sorted({node.bound for node in nodes if math.isfinite(node.bound)})
+    digits = 4
+    while digits < 6 and len({f"{bound:.{digits}g}" for bound in finite}) < len(finite):
+        digits += 1
+    return {node.number: f"{node.bound:.{digits}g}" if math.isfinite(node.bound) else "" for node in nodes}

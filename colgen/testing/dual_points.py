@@ -1,0 +1,147 @@
+"""Dual points at which oracles are tried: those that a run can come to, and a few that it cannot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.bounds.accounts import known_entries
+from colgen.core.columns import Column
+from colgen.master.linear import LinearMaster
+from colgen.master.table import TEMPLATE
+from colgen.testing.crosspricing import Claim
+
+Floats = NDArray[np.float64]
+
+
+class DualPoints:
+    """Random and systematic dual values of a master.
+
+    Parameters
+    ----------
+    columns
+        Generated columns, whose costs and coefficients say how large dual values are here.
+
+    Attributes
+    ----------
+    sizes
+        Of each row, the dual value that weighs as much as the costliest column.
+    """
+
+    def __init__(self, master: LinearMaster, columns: Sequence[Column], rng: np.random.Generator) -> None:
+        self.master, self.rng = master, rng
+        self._static = _static_bounds(master)
+        costs = [abs(c.cost) for c in columns] + np.abs(master.table.costs).tolist()
+        largest = max(costs, default=0.0) or 1.0
+        weights = np.zeros(master.num_rows)
+        for column in columns:
+            rows, values = known_entries(master, column)
+            np.maximum.at(weights, rows, np.abs(values))
+        self.sizes = largest / np.where(weights > 0, weights, 1.0)
+
+    def legal(self, values: Floats, weight: float) -> Floats:
+        """The nearest dual values that this master can have, as far as its rows' sides and slacks tell.
+
+        A row without a lower side has no dual value that pulls upwards; a template variable in a single row (its slack,
+        say) bounds that row's dual value by its own reduced cost.  Oracles may rely on both.
+
+        Parameters
+        ----------
+        weight
+            The factor on costs, those of the template's variables included.
+        """
+        master, sign = self.master, self.master.sense.sign
+        values = np.where(np.isfinite(master.row_lower), values, sign * np.minimum(sign * values, 0.0))
+        values = np.where(np.isfinite(master.row_upper), values, sign * np.maximum(sign * values, 0.0))
+        for row, ratio, above, below in self._static:
+            if above:
+                values[row] = max(values[row], weight * ratio)
+            if below:
+                values[row] = min(values[row], weight * ratio)
+        return values
+
+    def all(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats, bool]]:
+        """Points as ``(in words, values, whether the master can have such)``; the plainest first, the rest shuffled.
+
+        Parameters
+        ----------
+        claims
+            Of earlier points, to start from.
+        """
+        # A wrong cost shows best where nothing else counts, a row left out where it alone does.
+        yield "all-zero duals", np.zeros(self.master.num_rows), True
+        yield from self._passing(claims)
+        points = [*self._near(claims), *self._random()]
+        for k in self.rng.permutation(len(points)).tolist():
+            yield points[k]
+
+    def _grown(self, claim: Claim) -> Floats:
+        values = claim.duals.values
+        return np.append(values, np.zeros(self.master.num_rows - len(values)))
+
+    def _passing(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats, bool]]:
+        """Dual values on rows that came later, where they do not vanish."""
+        master, rng = self.master, self.rng
+        first = len(master.formulation.row_keys)
+        young = [k for k in range(first, master.num_rows) if not self._is_free(k)]
+        for k in [young[j] for j in rng.permutation(len(young)).tolist()][:20]:
+            for sign in (1.0, -1.0):
+                values = self._grown(claims[int(rng.integers(len(claims)))]) if claims else np.zeros(master.num_rows)
+                values[k] = sign * rng.uniform(0.2, 1.0) * self.sizes[k]
+                yield f"duals of an earlier point and {master.names.keys[k]!r} = {values[k]:g}", values, True
+
+    def _is_free(self, row: int) -> bool:
+        return bool(np.isinf(self.master.row_lower[row]) and np.isinf(self.master.row_upper[row]))
+
+    def _near(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats, bool]]:
+        """Points near those of earlier claims."""
+        master, rng = self.master, self.rng
+        width = master.num_rows
+        blocks = dict.fromkeys(key[0] for key in master.names.keys)
+        for claim in [claims[k] for k in rng.permutation(len(claims))[:25]]:
+            values = self._grown(claim)
+            size = float(np.abs(values).sum()) / max(width, 1) or self.sizes
+            yield f"perturbed duals ({claim.label})", values + rng.normal(scale=0.5, size=width) * size, True
+            yield f"doubled duals ({claim.label})", 2.0 * values, True
+            yield f"tenfold duals ({claim.label})", 10.0 * values, True
+            yield f"halved duals ({claim.label})", 0.5 * values, True
+            for block in blocks:
+                only = np.zeros(width)
+                where = master.names.block(block)
+                only[where] = values[where]
+                yield f"the duals of block {block!r} alone ({claim.label})", only, True
+            # An oracle with the wrong sign returns here what it should have returned at the duals themselves.
+            yield f"negated duals ({claim.label})", -values, False
+
+    def _random(self) -> Iterator[tuple[str, Floats, bool]]:
+        master, rng = self.master, self.rng
+        width = master.num_rows
+        for _ in range(25):
+            yield "random duals", rng.normal(size=width) * self.sizes, True
+        for position in rng.permutation(width)[:60].tolist():
+            for sign in (1.0, -1.0):
+                unit = np.zeros(width)
+                unit[position] = sign * self.sizes[position]
+                if (self.legal(unit.copy(), 1.0) == unit).all():
+                    yield f"one dual value, {master.names.keys[position]!r} = {unit[position]:g}", unit, True
+
+
+def _static_bounds(master: LinearMaster) -> list[tuple[int, float, bool, bool]]:
+    """Row, c/a, and whether the row's dual value is at least or at most that, for template variables in one row."""
+    f, table = master.formulation, master.table
+    columns, rows, entry_values = (np.array(part) for part in table.entry_lists())
+    counts = np.bincount(columns.astype(np.int64), minlength=len(table)) if len(columns) else np.zeros(len(table))
+    found = []
+    for column, row, a in zip(columns.tolist(), rows.tolist(), entry_values.tolist(), strict=True):
+        template = table.origins[column] == TEMPLATE and not table.artificial[column]
+        if not template or counts[column] != 1 or not a:
+            continue
+        # A variable that may rise must not gain by it: sign·(c - aπ) ≥ 0; one that may fall, the other way round.
+        may_rise, may_fall = math.isinf(f.upper[column]), math.isinf(f.lower[column])
+        upwards = a * master.sense.sign > 0
+        ratio = float(f.costs[column]) / a
+        found.append((int(row), ratio, may_fall if upwards else may_rise, may_rise if upwards else may_fall))
+    return [entry for entry in found if entry[2] or entry[3]]

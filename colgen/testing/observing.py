@@ -1,0 +1,317 @@
+"""Observing a problem's parts while the engine or a check calls them: findings, columns, claims."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from colgen.core.columns import Column, Row
+from colgen.core.duals import Duals
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.cuts.separation import Separation
+from colgen.master.linear import LinearMaster
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from colgen.testing.crosspricing import Claim
+
+_MOST_CLAIMS = 400
+"""Priced points kept per oracle, so that a long run does not exhaust memory."""
+
+_MOST_COLUMNS = 2000
+"""Columns kept per oracle."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes
+    ----------
+    kind
+        One or two words, the same for the same mistake.
+    where
+        The oracle, rule or method to look at.
+    message
+        What was seen, first example, and what to look at.
+    count
+        How often it was seen.
+    """
+
+    kind: str
+    where: str
+    message: str
+    count: int = 1
+
+    def __str__(self) -> str:
+        more = f"  (seen {self.count} times; this is the first)" if self.count > 1 else ""
+        return f"[{self.kind}] {self.where}: {self.message}{more}"
+
+
+class Findings:
+    """Findings, one for each kind and place; the first example is kept and the others are counted."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], Finding] = {}
+
+    def add(self, kind: str, where: str, message: str, count: int = 1) -> None:
+        known = self._found.get((kind, where))
+        if known is None:
+            self._found[kind, where] = Finding(kind, where, message, count)
+        else:
+            self._found[kind, where] = dataclasses.replace(known, count=known.count + count)
+
+    @contextmanager
+    def guard(self, kind: str, where: str) -> Iterator[None]:
+        """Turn whatever the problem's code raises into a finding."""
+        try:
+            yield
+        except Exception as error:
+            self.add(kind, where, f"raised {type(error).__name__}: {error}")
+
+    def list(self) -> tuple[Finding, ...]:
+        return tuple(self._found.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+
+@dataclass
+class Session:
+    """A master, and what was claimed at its duals: dual values are comparable within one master only."""
+
+    master: LinearMaster
+    claims: list[list[Claim]] = field(default_factory=list)
+
+
+class WatchedPricing(Pricing):
+    """An oracle under observation: passes everything on, and tells the check what came back."""
+
+    def __init__(self, oracle: Pricing, number: int, tell: Callable[..., PricingResult]) -> None:
+        self._oracle, self._number, self._tell = oracle, number, tell
+
+    @property
+    def name(self) -> str:
+        return self._oracle.name
+
+    @property
+    def multiplicity(self) -> float:  # type: ignore[override]
+        return self._oracle.multiplicity
+
+    @property
+    def cost_bound(self) -> float | None:  # type: ignore[override]
+        return self._oracle.cost_bound
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        return self._tell(self._number, self._oracle, duals, context)
+
+
+class WatchedSeparation(Separation):
+    """A separation under observation."""
+
+    def __init__(self, separation: Separation, rows: list[tuple[str, Row]]) -> None:
+        self._separation, self._rows = separation, rows
+
+    @property
+    def name(self) -> str:
+        return self._separation.name
+
+    def separate(self, solution: Solution) -> Sequence[Row]:
+        rows = self._separation.separate(solution)
+        self._rows += [(self.name, row) for row in rows]
+        return rows
+
+
+class Observer:
+    """Looks at everything that oracles return: checks each result by itself, keeps columns and claims.
+
+    Attributes
+    ----------
+    pools
+        Each oracle's columns by identity.
+    doubtful
+        Of each oracle, identities of columns returned only at dual values of signs that the rows do not allow.
+    asked
+        How many results were looked at.
+    """
+
+    def __init__(self, findings: Findings, rng: np.random.Generator, num_oracles: int) -> None:
+        self.findings, self.rng = findings, rng
+        self.pools: list[dict[Hashable, Column]] = [{} for _ in range(num_oracles)]
+        self.doubtful: list[set[Hashable]] = [set() for _ in range(num_oracles)]
+        self.asked = 0
+        self._first_seen: list[tuple[str, Column, Hashable]] = []
+
+    def keep(
+        self,
+        session: Session,
+        number: int,
+        oracle: Pricing,
+        duals: Duals,
+        context: PricingContext,
+        result: PricingResult,
+        label: str,
+        legal: bool,
+    ) -> None:
+        """Check a result by itself, and remember its columns and what it claims."""
+        self.asked += 1
+        master = session.master
+        known: list[Column] = []
+        stated: list[float | None] = []
+        every = () if result.reduced_costs is None else result.reduced_costs
+        if legal and len(every) > len(result.columns):
+            self.findings.add(
+                "reduced cost", oracle.name, f"states {len(every)} reduced costs for {len(result.columns)} columns"
+            )
+        for k, column in enumerate(result.columns):
+            fault = self._fault(master, oracle, column, context)
+            if fault is not None:
+                if legal:  # at impossible dual values an oracle may do as it likes
+                    self.findings.add(fault[0], oracle.name, f"{fault[1]}, at {label}")
+                continue
+            known.append(column)
+            stated.append(float(every[k]) if k < len(every) else None)
+            self._pool(number, oracle, column, legal)
+        bound = None if result.bound is None else float(result.bound)
+        if legal and bound is not None and math.isnan(bound):
+            self.findings.add("bound", oracle.name, f"stated a bound that is not a number, at {label}")
+            bound = None
+        claims = session.claims[number]
+        nonzero = {key[0] for key, value in zip(duals.keys, duals.values.tolist(), strict=True) if value}
+        claim = Claim(
+            label,
+            duals,
+            context.cost_weight,
+            tuple(context.decisions),
+            legal,
+            frozenset(nonzero),
+            tuple(known),
+            bound,
+            tuple(stated),
+            None if result.total is None else float(result.total),
+        )
+        if len(claims) < _MOST_CLAIMS:
+            claims.append(claim)
+        else:
+            claims[int(self.rng.integers(_MOST_CLAIMS))] = claim
+
+    def _pool(self, number: int, oracle: Pricing, column: Column, legal: bool) -> None:
+        pool, identity = self.pools[number], column.identity
+        known = pool.get(identity)
+        if known is None:
+            if len(pool) < _MOST_COLUMNS:
+                pool[identity] = column
+                self._first_seen.append((oracle.name, column, _content(column)))
+                if not legal:
+                    self.doubtful[number].add(identity)
+            return
+        if legal:
+            self.doubtful[number].discard(identity)
+        if _content(known) != _content(column) and known is not column:
+            self.findings.add(
+                "key",
+                oracle.name,
+                f"two different columns share the key {column.key!r}, those of {known.structure!r} and of "
+                f"{column.structure!r}: what tells structures apart must be in the key, and encode must not depend on "
+                "anything else",
+            )
+
+    def _fault(
+        self, master: LinearMaster, oracle: Pricing, column: Column, context: PricingContext
+    ) -> tuple[str, str] | None:
+        """Kind and words of what is wrong with a column by itself, None if nothing is."""
+        brought = {row.key for row in column.rows}
+        for key, value in column.coefficients.items():
+            if key not in master.names.position and key not in brought:
+                blocks = ", ".join(sorted({str(name) for name, _ in master.names.keys})) or "none"
+                return (
+                    "unknown row",
+                    f"the column of {column.structure!r} has a coefficient in row {key!r}, which neither the master "
+                    f"has (its blocks are: {blocks}) nor the column brings in Column.rows",
+                )
+            if not math.isfinite(value):
+                return "not finite", f"the column of {column.structure!r} has {value} in row {key!r}"
+        if column.key is not None and column.key in master.formulation.column_keys:
+            return (
+                "key",
+                f"the column of {column.structure!r} has the key {column.key!r}, which is a variable of the template: "
+                "the master would take it for that variable",
+            )
+        bound = oracle.cost_bound
+        if bound is not None and master.sense.is_better(
+            column.cost, bound, TOLERANCES.diagnostic * max(abs(bound), abs(column.cost))
+        ):
+            return (
+                "cost bound",
+                f"the column of {column.structure!r} costs {column.cost:g}, beyond cost_bound = {bound:g}: "
+                "Farley's bound would be wrong",
+            )
+        forbidding = [decision for decision in context.decisions if not decision.allows(column)]
+        if forbidding:
+            return (
+                "decisions",
+                f"returned the column of {column.structure!r}, which the branching decision {forbidding[0]} forbids: "
+                "best() must look at context.decisions",
+            )
+        return None
+
+    def again(self, oracle: Pricing, duals: Any, context: PricingContext, result: PricingResult, label: str) -> None:
+        """The same question must get the same answer, unless time is up: an oracle then ends with what it has."""
+        if context.seconds_left() == 0.0:
+            return
+        before = copy.deepcopy(duals)
+        with self.findings.guard("exception", oracle.name):
+            again = oracle.price(duals, context)
+            if context.seconds_left() == 0.0:
+                return
+            if isinstance(duals, Duals) and not np.array_equal(before.values, duals.values):
+                self.findings.add("mutation", oracle.name, f"changed the dual values it was given, at {label}")
+            first = {_content(c) for c in result.columns}
+            second = {_content(c) for c in again.columns}
+            if first != second or not _same(result.bound, again.bound, before):
+                self.findings.add(
+                    "not deterministic",
+                    oracle.name,
+                    f"asked twice at {label}, it returned {_structures(result)} with the bound {result.bound} and then "
+                    f"{_structures(again)} with the bound {again.bound}: look for random numbers, the order of a set, "
+                    "or data that the first call changed",
+                )
+
+    def check_unchanged(self) -> None:
+        """Columns are data: none may change after it was returned."""
+        for where, column, content in self._first_seen:
+            if _content(column) != content:
+                self.findings.add(
+                    "mutation",
+                    where,
+                    f"the column of {column.structure!r} changed after it was returned: give each column a dictionary "
+                    "of coefficients of its own",
+                )
+                return
+
+
+# --- small things ----------------------------------------------------------------------------------------------------
+
+
+def _same(first: float | None, second: float | None, duals: Any) -> bool:
+    if first is None or second is None or first == second:
+        return first == second
+    # Sums of dual values may be taken in any order: what cancels leaves their rounding.
+    largest = float(np.abs(duals.values).max(initial=0.0)) if isinstance(duals, Duals) else 1.0
+    return abs(first - second) <= TOLERANCES.diagnostic * max(abs(first), abs(second), 1e-3 * largest)
+
+
+def _content(column: Column) -> Hashable:
+    """Everything of a column that the master uses."""
+    return (column.key, column.cost, frozenset(column.coefficients.items()), column.lower, column.upper, column.integer)
+
+
+def _structures(result: PricingResult) -> str:
+    shown = ", ".join(repr(column.structure) for column in result.columns[:3])
+    return shown + (", ..." if len(result.columns) > 3 else "") if shown else "no column"

@@ -1,0 +1,73 @@
+"""Checks of whole runs: what they prove must agree, however the tree is searched and whatever was proved beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from colgen.core.errors import ColgenError
+from colgen.core.proof import Proof
+from colgen.core.result import Result
+from colgen.core.sense import Sense
+from colgen.core.stop import TimeLimit
+from colgen.problem import Problem, solve
+from colgen.testing.observing import Findings
+from colgen.tree.search import BestBound, DepthFirst, Plunging
+
+TOLERANCE = 1e-6
+"""Relative difference that rounding explains."""
+
+QUEUES = (Plunging, BestBound, DepthFirst)
+
+
+def check_own_relaxation(problem: Problem, findings: Findings, left: Callable[[float], float]) -> None:
+    """Solve a problem that bounds its nodes itself with each queue: no run's bound may be beaten by another's answer.
+
+    Parameters
+    ----------
+    left
+        Seconds until a share of the time is used up.
+    """
+    name = type(problem).__name__
+    results: list[tuple[str, Result]] = []
+    for k, queue in enumerate(QUEUES, 1):
+        what = f"solve(queue={queue.__name__})"
+        try:
+            results.append((what, solve(problem, queue=queue, stop=TimeLimit(left(k / len(QUEUES))))))
+        except Exception as error:
+            kind = "diagnostic" if isinstance(error, ColgenError) else "exception"
+            findings.add(kind, f"{name}, {what}", f"raised {type(error).__name__}: {error}")
+    for what, bounding in results:
+        for other, answered in results:
+            if _beats(bounding.sense, answered.objective, bounding.dual_bound):
+                findings.add(
+                    "bound",
+                    f"{name}, {what}",
+                    f"proved the dual bound {bounding.dual_bound:.10g}, and {other} found an answer of "
+                    f"{answered.objective:.10g}: a node's bound is wrong, or its children lose answers",
+                )
+
+
+def check_proof(proof: Proof, findings: Findings, where: str, runs: Sequence[tuple[str, Result | None]]) -> None:
+    """What ``initial_proof`` states against what column generation finds without it."""
+    stated, sense = proof.solution.objective, proof.sense
+    for what, run in runs:
+        if run is None:
+            continue
+        if _beats(sense, run.objective, proof.bound):
+            findings.add(
+                "proof",
+                where,
+                f"states the bound {proof.bound:.10g}, and {what} has an objective of {run.objective:.10g}: the bound "
+                "is not valid",
+            )
+        if _beats(sense, stated, run.dual_bound):
+            findings.add(
+                "proof",
+                where,
+                f"states an answer of {stated:.10g}, and {what} proves that none is better than {run.dual_bound:.10g}: "
+                "it breaks a row or has another objective, or an oracle is not exact",
+            )
+
+
+def _beats(sense: Sense, objective: float, bound: float) -> bool:
+    return sense.is_better(objective, bound, TOLERANCE * max(1.0, abs(objective)))

@@ -1,0 +1,1 @@
+"""Branch and bound: nodes, queues, branching rules, heuristics, enumeration."""

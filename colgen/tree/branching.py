@@ -1,0 +1,208 @@
+"""Branching: rules that split a node, and the decisions that they make."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from colgen.core.columns import Column, Key, Row
+from colgen.core.decision import Decision, fractionality
+from colgen.core.solution import Solution
+
+
+class BranchingRule(ABC):
+    """Splits a node whose relaxation is not integral."""
+
+    @abstractmethod
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        """Decisions of each child, the one to be explored first first; empty if the rule sees nothing fractional.
+
+        Together the children must keep every answer of the node, and each must cut off ``solution``.
+        """
+
+    def recover(self, solution: Solution) -> Solution | None:
+        """An integral solution of the same objective, where the rule's quantities are whole but the columns are not.
+
+        None if the rule knows of none.  The engine checks what it returns.
+        """
+        return None
+
+
+# --- Ryan and Foster -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Together(Decision):
+    """Rows ``first`` and ``second`` are covered by the same column: a column holds both or neither."""
+
+    first: Key
+    second: Key
+
+    def allows(self, column: Column) -> bool:
+        return (self.first in column.coefficients) == (self.second in column.coefficients)
+
+
+@dataclass(frozen=True)
+class Apart(Decision):
+    """Rows ``first`` and ``second`` are covered by different columns: no column holds both."""
+
+    first: Key
+    second: Key
+
+    def allows(self, column: Column) -> bool:
+        return not (self.first in column.coefficients and self.second in column.coefficients)
+
+
+class RyanFoster(BranchingRule):
+    """Two rows in one column or not (Ryan and Foster, 1981).
+
+    Complete for set partitioning with zero-one coefficients: if the columns' values are fractional, then some two rows
+    of ``block`` are covered together to an extent strictly between 0 and 1.  The pair nearest to one half is taken.
+
+    Parameters
+    ----------
+    block
+        The name of the partitioning rows; every row of the block has right-hand side 1.
+    """
+
+    def __init__(self, block: str) -> None:
+        self.block = block
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        together: dict[tuple[Key, Key], float] = defaultdict(float)
+        for column, value in solution.columns:
+            if not fractionality(value):
+                continue
+            rows = [row for row in column.coefficients if row[0] == self.block]
+            for k, first in enumerate(rows):
+                for second in rows[k + 1 :]:
+                    ordered = (first, second) if repr(first) <= repr(second) else (second, first)
+                    together[ordered] += value
+        pair = max(together, key=lambda pair: (fractionality(together[pair]), repr(pair)), default=None)
+        if pair is None or not fractionality(together[pair]):
+            return ()
+        children: list[Sequence[Decision]] = [(Together(*pair),), (Apart(*pair),)]
+        return children if together[pair] >= 0.5 else children[::-1]
+
+
+# --- a variable of the original formulation --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bound(Decision):
+    """``lower ≤ y ≤ upper`` for a nonnegative variable y of the original formulation, y = Σ_j x_j y_j with y_j ≥ 0.
+
+    An upper bound of zero needs no row: it forbids the columns with y_j > 0.
+
+    Attributes
+    ----------
+    key
+        ``(block, index)`` of the row, the index being the name of the variable: its dual is what the oracle pays for
+        one unit of y.
+    value
+        y_j as a function of the column.
+    """
+
+    key: Key
+    lower: float
+    upper: float
+    value: Callable[[Column], float] = field(compare=False, repr=False)
+
+    def allows(self, column: Column) -> bool:
+        return self.upper > 0 or not self.value(column)
+
+    def row(self) -> Row | None:
+        if self.upper <= 0:
+            return None
+        return Row(self.key, self.lower, self.upper, coefficient=self.value)
+
+
+class OnOriginalVariable(BranchingRule):
+    """Branch on a variable of the original (compact) formulation that the columns decompose.
+
+    Parameters
+    ----------
+    original
+        The original variables that a column sets, and their values in it: ``original(column) -> {variable: value}``.
+    block
+        Name of the block of the branching rows; an oracle reads their duals as ``duals.items(block)``.
+    recover
+        Where the original variables can be whole while the columns' values are not: builds an integral solution from
+        the fractional one (say, by decomposing a flow).
+    """
+
+    def __init__(
+        self,
+        original: Callable[[Column], Mapping[Hashable, float]],
+        *,
+        block: str = "branch",
+        recover: Callable[[Solution], Solution | None] | None = None,
+    ) -> None:
+        self.original = original
+        self.block = block
+        self._recover = recover
+
+    def values(self, solution: Solution) -> dict[Hashable, float]:
+        """The original variables' values y = Σ_j x_j y_j."""
+        values: dict[Hashable, float] = defaultdict(float)
+        for column, amount in solution.columns:
+            for variable, value in self.original(column).items():
+                values[variable] += amount * value
+        return values
+
+    def score(self, variable: Hashable, value: float) -> float:
+        """How good it is to branch on a variable of fractional value: by default, how near to one half.
+
+        Override to choose otherwise.
+        """
+        return fractionality(value)
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        fractional = {v: x for v, x in self.values(solution).items() if fractionality(x)}
+        if not fractional:
+            return ()
+        variable = max(fractional, key=lambda v: (self.score(v, fractional[v]), repr(v)))
+        value = fractional[variable]
+        key = (self.block, variable)
+
+        def amount(column: Column) -> float:
+            return self.original(column).get(variable, 0.0)
+
+        down: Sequence[Decision] = (Bound(key, -math.inf, math.floor(value), amount),)
+        up: Sequence[Decision] = (Bound(key, math.ceil(value), math.inf, amount),)
+        return (up, down) if value - math.floor(value) >= 0.5 else (down, up)
+
+    def recover(self, solution: Solution) -> Solution | None:
+        return None if self._recover is None else self._recover(solution)
+
+
+# --- a variable of the template --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TemplateBound(Decision):
+    """Bounds on a variable of the Pyomo template."""
+
+    key: Key
+    lower: float
+    upper: float
+
+    def bounds(self) -> Mapping[Key, tuple[float, float]]:
+        return {self.key: (self.lower, self.upper)}
+
+
+class OnTemplateVariable(BranchingRule):
+    """Branch on an integer variable of the Pyomo template, the most fractional first."""
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        fractional = {k: x for k, x in solution.variables.items() if k in solution.integer and fractionality(x)}
+        if not fractional:
+            return ()
+        key = max(fractional, key=lambda k: (fractionality(fractional[k]), repr(k)))
+        value = fractional[key]
+        down: Sequence[Decision] = (TemplateBound(key, -math.inf, math.floor(value)),)
+        up: Sequence[Decision] = (TemplateBound(key, math.ceil(value), math.inf),)
+        return (up, down) if value - math.floor(value) >= 0.5 else (down, up)

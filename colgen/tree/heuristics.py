@@ -1,0 +1,235 @@
+"""Primal heuristics: whole answers from a fractional relaxation.  None of them proves anything."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from colgen.bounds.column_generation import Outcome, Relaxed
+from colgen.bounds.run import Run
+from colgen.core.decision import fractionality
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.linear import LinearMaster
+from colgen.master.protocol import RestrictedMaster
+
+
+@dataclass(frozen=True)
+class HeuristicContext:
+    """What a heuristic may use at a node.
+
+    Attributes
+    ----------
+    master
+        Solved, at the node; to be left as it was found (a heuristic that fixes columns releases them).
+    relaxation
+        The node's fractional solution.
+    run
+        Clock, incumbent and pruning.
+    regenerate
+        Run column generation again with some lower bounds raised: ``regenerate({column identity: lower bound},
+        proper)``, where ``proper`` is as in :class:`Diving`.
+    """
+
+    master: RestrictedMaster
+    relaxation: Solution
+    run: Run
+    depth: int
+    regenerate: Callable[[Mapping[Hashable, float], str | None], Relaxed]
+
+
+class Heuristic(ABC):
+    """Looks for an answer at a node.  Subclasses write :meth:`search`.
+
+    Attributes
+    ----------
+    every
+        Run at the root and then at each ``every``-th level; 0: at the root alone.
+    quick
+        Cheap enough to run before reduced-cost fixing, which is the stronger the better the incumbent; others run after
+        it.
+    """
+
+    every: int = 0
+    quick: bool = False
+
+    @property
+    def name(self) -> str:
+        """What diagnostics call this heuristic."""
+        return type(self).__name__
+
+    def applies(self, depth: int) -> bool:
+        """Whether to run at this depth."""
+        return depth == 0 or (self.every > 0 and depth % self.every == 0)
+
+    @abstractmethod
+    def search(self, context: HeuristicContext) -> Solution | None:
+        """A whole solution of the master, or None.  The engine checks it before it counts."""
+
+
+class RestrictedMIP(Heuristic):
+    """The restricted master as a mixed-integer program: the best combination of the columns at hand.
+
+    Parameters
+    ----------
+    seconds
+        For one call.
+    """
+
+    def __init__(self, seconds: float = 10.0, every: int = 0) -> None:
+        self.seconds = seconds
+        self.every = every
+
+    def search(self, context: HeuristicContext) -> Solution | None:
+        if not isinstance(context.master, LinearMaster):
+            return None
+        run = context.run
+        return context.master.solve_integer(min(self.seconds, run.seconds_left), run.incumbent, lambda: run.expired)[0]
+
+
+class Diving(Heuristic):
+    """Fix what the relaxation has decided, round one more column up, generate columns again, until all is whole.
+
+    Fixing means raising lower bounds, which leaves the pricing problem as it is.  The first dive rounds up the column
+    nearest to its next whole number; the following ones are perturbed at random.
+
+    Parameters
+    ----------
+    tries
+        Number of dives, until one succeeds.
+    proper
+        Name of a block of rows of which no column may cover more than the fixed columns leave over, such as the demands
+        of a covering problem: in a dive, columns that do would be good for nothing but their surplus.  None if columns
+        that do not fit are excluded by the rows themselves, or welcome.
+    polish
+        A quick heuristic that is run on the relaxation of each step.
+    seed
+        Of the perturbation.
+
+    References
+    ----------
+    R. Sadykov, F. Vanderbeck, A. Pessoa, I. Tahiri, E. Uchoa, *Primal heuristics for branch and price: the assets of
+    diving methods*, INFORMS Journal on Computing 31 (2019).
+    """
+
+    def __init__(
+        self,
+        tries: int = 3,
+        *,
+        proper: str | None = None,
+        polish: Heuristic | None = None,
+        seed: int = 0,
+        every: int = 0,
+    ) -> None:
+        self.tries = tries
+        self.proper = proper
+        self.polish = polish
+        self.seed = seed
+        self.every = every
+
+    def search(self, context: HeuristicContext) -> Solution | None:
+        rng = np.random.default_rng(self.seed)
+        for attempt in range(self.tries):
+            try:
+                found = self._dive(context, rng, noise=0.3 if attempt else 0.0)
+            finally:
+                context.master.fix({})
+            if found is not None or context.run.expired:
+                return found
+        return None
+
+    def _dive(self, context: HeuristicContext, rng: np.random.Generator, noise: float) -> Solution | None:
+        fixed: dict[Hashable, float] = {}
+        solution = context.relaxation
+        while not context.run.expired:
+            more = self._fix(solution, fixed, rng, noise)
+            if more == fixed:
+                return None
+            fixed = more
+            relaxed = context.regenerate(fixed, self.proper)
+            # An oracle that limits itself to what is left to do proves nothing, so the outcome may be "not proved".
+            if relaxed.outcome not in (Outcome.SOLVED, Outcome.UNPROVED) or relaxed.solved is None:
+                return None
+            if relaxed.solved.phase == 1 or context.run.prunes(relaxed.solved.objective):
+                return None
+            solution = context.master.solution(relaxed.solved)
+            if not _fractional(solution):
+                return solution
+            if self.polish is not None:
+                polished = self.polish.search(dataclasses.replace(context, relaxation=solution))
+                if polished is not None and not context.run.prunes(polished.objective):
+                    return polished
+        return None
+
+    def _fix(
+        self, solution: Solution, fixed: Mapping[Hashable, float], rng: np.random.Generator, noise: float
+    ) -> dict[Hashable, float]:
+        """Lower bounds for the next step: all whole parts, and one column rounded up."""
+        more = dict(fixed)
+        best, up = -math.inf, None
+        for column, value in solution.columns:
+            if not column.integer:
+                continue
+            whole = math.floor(value + TOLERANCES.integrality)
+            if whole > more.get(column.identity, 0.0):
+                more[column.identity] = float(whole)
+            if fractionality(value):
+                score = value - whole + noise * rng.random()
+                if score > best:
+                    best, up = score, (column.identity, whole + 1.0)
+        if up is not None:
+            more[up[0]] = up[1]
+        return more
+
+
+def _fractional(solution: Solution) -> bool:
+    return any(column.integer and fractionality(x) for column, x in solution.columns) or any(
+        fractionality(solution.variables[key]) for key in solution.integer
+    )
+
+
+def round_to_answer(master: LinearMaster, solution: Solution) -> Solution | None:
+    """An answer made of a fractional solution's own columns: rounded, or rounded up and thinned out; None if none is.
+
+    Thinning takes away one unit after the other, of the columns that cost most, as long as every row holds.
+    """
+    answers = []
+    for rounding in (np.round, np.ceil, np.floor):
+        rounded = _rounded(master, solution, rounding)
+        if master.violation(rounded) is None:
+            answers.append(_thinned(master, rounded) if rounding is np.ceil else rounded)
+    return min(answers, key=lambda answer: master.sense.sign * answer.objective, default=None)
+
+
+def _rounded(master: LinearMaster, solution: Solution, rounding: Callable[[float], float]) -> Solution:
+    columns = tuple((column, float(rounding(x)) if column.integer else x) for column, x in solution.columns)
+    variables = {key: float(rounding(x)) if key in solution.integer else x for key, x in solution.variables.items()}
+    whole = dataclasses.replace(solution, columns=tuple(pair for pair in columns if pair[1]), variables=variables)
+    return dataclasses.replace(whole, objective=master.objective_of(whole))
+
+
+def _thinned(master: LinearMaster, answer: Solution) -> Solution:
+    sign = master.sense.sign
+    worst_first = sorted(answer.columns, key=lambda pair: -sign * pair[0].cost)
+    amounts = {column.identity: value for column, value in answer.columns}
+    activity = master.activities(answer)
+    for column, value in worst_first:
+        if not column.integer or sign * column.cost <= 0.0:
+            continue
+        rows, entries = master.entries(column)
+        step = np.array(entries)
+        low, high = master.row_lower[rows], master.row_upper[rows]
+        while value >= max(column.lower, 0.0) + 1.0:
+            left = activity[rows] - step
+            if ((left < low) | (left > high)).any():
+                break
+            activity[rows], value = left, value - 1.0
+        amounts[column.identity] = value
+    columns = tuple((c, amounts[c.identity]) for c, _ in answer.columns if amounts[c.identity])
+    thin = dataclasses.replace(answer, columns=columns)
+    return dataclasses.replace(thin, objective=master.objective_of(thin))

@@ -1,0 +1,349 @@
+"""Best and second best labellings of trees whose nodes have domains of few labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.arrays import as_floats
+from solvers.chains.forest import NONE, Forest, Ints, Offsets
+from solvers.chains.tree_domains import Domains
+
+Scores = NDArray[Any]
+Values = NDArray[np.float64]
+
+
+@njit(cache=True)
+def best_labels(
+    forest: Forest, scores: Scores, tables: Scores, domains: Domains, active: Offsets, labels: Ints, values: Values
+) -> None:
+    """Best labellings within domains whose ``below`` is known.
+
+    Parameters
+    ----------
+    scores, tables
+        As of :func:`solvers.chains.tree_domains.sweep`.
+    active
+        Numbers of the trees.
+    labels
+        Of all nodes, written for the active trees; ``NONE`` where no labelling has a finite score.
+    values
+        Of the trees, written likewise: scores summed in double precision, -inf where there is no labelling.
+    """
+    num = scores.shape[1]
+    starts, candidates, below = domains
+    for tree in active:
+        root = forest.starts[tree + 1] - 1
+        best = starts[root]
+        for k in range(best + 1, starts[root + 1]):
+            if below[k] > below[best]:
+                best = k
+        if below[best] == -np.inf:
+            labels[forest.starts[tree] : root + 1] = NONE
+            values[tree] = -np.inf
+            continue
+        labels[root] = candidates[best]
+        total = np.float64(scores[root, labels[root]])
+        for node in range(root - 1, forest.starts[tree] - 1, -1):
+            above = labels[forest.parent[node]]
+            first_row = forest.table[node] * num
+            best = starts[node]
+            if starts[node + 1] - best > 1:
+                most = below[best] + tables[first_row + candidates[best], above]
+                for k in range(best + 1, starts[node + 1]):
+                    here = below[k] + tables[first_row + candidates[k], above]
+                    if here > most:
+                        best, most = k, here
+            label = candidates[best]
+            labels[node] = label
+            total += np.float64(scores[node, label]) + np.float64(tables[first_row + label, above])
+        values[tree] = total
+
+
+_AT_ONCE = 2**22
+"""Pairs of labels, or scores, that are looked at between two looks at the clock."""
+
+
+def runner_up(
+    forest: Forest, scores: Scores, tables: Scores, domains: Domains, require: Callable[[], object] = lambda: None
+) -> tuple[Ints, Values]:
+    """Second best labellings within domains whose ``below`` is known.
+
+    A node's second best differs from its best in one child: that child has another label, or the same label and its own
+    second best.
+
+    Parameters
+    ----------
+    require
+        Called every few hundredths of a second; raises if there is no more time.
+
+    Returns
+    -------
+    labels, values
+        Of all nodes and of all trees; ``NONE`` and -inf where the domains hold fewer than two labellings.
+    """
+    scores = as_floats(scores, "scores", shape=(forest.num_nodes, "labels"), minus_infinity=True, dtype=None)
+    tables = as_floats(tables, "tables", shape=("rows", scores.shape[1]), minus_infinity=True, dtype=scores.dtype)
+    labels = np.empty(forest.num_nodes, dtype=np.int32)
+    values = np.empty(len(forest.starts) - 1)
+    second = np.empty_like(domains.below)
+    sizes = np.diff(domains.starts)
+    work = sizes.copy()  # labels, and pairs of labels on the edge to the parent
+    inner = np.flatnonzero(forest.parent != NONE)
+    np.add.at(work, forest.parent[inner], sizes[inner] * sizes[forest.parent[inner]])
+    ends, first = np.cumsum(work), 0
+    while first < forest.num_nodes:
+        require()
+        before = ends[first - 1] if first else 0
+        end = max(first + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
+        _second_best(forest, scores.shape[1], tables, domains, first, end, second)
+        first = end
+    require()
+    _runner_up(forest, scores, tables, domains, second, labels, values)
+    return labels, values
+
+
+@njit(cache=True)
+def _two_best(
+    tables: Scores, first_row: int, above: int, domains: Domains, second: Scores, node: int
+) -> tuple[int, int, bool, Any]:
+    """The entries that are best and second best for a node below the label ``above`` of its parent.
+
+    Returns
+    -------
+    best, other, deeper, loss
+        ``deeper``: the second best is the best entry with its own second best below; ``other`` is -1 if there is none.
+    """
+    starts, candidates, below = domains
+    best = starts[node]
+    most = below[best] + tables[first_row + candidates[best], above]
+    for k in range(best + 1, starts[node + 1]):
+        here = below[k] + tables[first_row + candidates[k], above]
+        if here > most:
+            best, most = k, here
+    other, deeper = -1, False
+    next_most = most - np.inf
+    for k in range(starts[node], starts[node + 1]):
+        step = tables[first_row + candidates[k], above]
+        if k != best and below[k] + step > next_most:
+            other, deeper, next_most = k, False, below[k] + step
+        if k == best and second[k] + step > next_most:
+            other, deeper, next_most = k, True, second[k] + step
+    return best, other, deeper, most - next_most
+
+
+@njit(cache=True)
+def _second_best(
+    forest: Forest, num: int, tables: Scores, domains: Domains, first: int, end: int, second: Scores
+) -> None:
+    """The second best below each label of the nodes from ``first`` up to ``end``, those below being known."""
+    starts, candidates, below = domains
+    for node in range(first, end):
+        for k in range(starts[node], starts[node + 1]):
+            least = below[k] * 0 + np.inf
+            if below[k] > -np.inf:
+                child = forest.first_child[node]
+                while child != NONE:
+                    _, other, _, loss = _two_best(
+                        tables, forest.table[child] * num, candidates[k], domains, second, child
+                    )
+                    if other >= 0:
+                        least = min(least, loss)
+                    child = forest.next_sibling[child]
+                second[k] = below[k] - least
+            else:
+                second[k] = below[k]
+
+
+@njit(cache=True)
+def _runner_up(
+    forest: Forest, scores: Scores, tables: Scores, domains: Domains, second: Scores, labels: Ints, values: Values
+) -> None:
+    num = scores.shape[1]
+    starts, candidates, below = domains
+    deeper = np.zeros(len(scores), dtype=np.bool_)  # where the second best of the chosen entry is wanted
+    for tree in range(len(values)):
+        root = forest.starts[tree + 1] - 1
+        best = starts[root]
+        for k in range(best + 1, starts[root + 1]):
+            if below[k] > below[best]:
+                best = k
+        chosen = best
+        deeper[root] = True
+        most = second[best]
+        for k in range(starts[root], starts[root + 1]):
+            if k != best and below[k] > most:
+                chosen, most = k, below[k]
+                deeper[root] = False
+        if most == -np.inf:
+            labels[forest.starts[tree] : root + 1] = NONE
+            values[tree] = -np.inf
+            continue
+        labels[root] = candidates[chosen]
+        total = np.float64(scores[root, labels[root]])
+        for node in range(root, forest.starts[tree] - 1, -1):
+            # The children of a node, given its label and whether its second best is wanted.
+            label = labels[node]
+            worst, least = -1, 0.0
+            child = forest.first_child[node]
+            while child != NONE and deeper[node]:
+                _, other, _, loss = _two_best(tables, forest.table[child] * num, label, domains, second, child)
+                if other >= 0 and (worst < 0 or loss < least):
+                    worst, least = child, np.float64(loss)
+                child = forest.next_sibling[child]
+            child = forest.first_child[node]
+            while child != NONE:
+                first_row = forest.table[child] * num
+                best, other, same, _ = _two_best(tables, first_row, label, domains, second, child)
+                entry = other if child == worst else best
+                deeper[child] = child == worst and same
+                labels[child] = candidates[entry]
+                total += np.float64(scores[child, labels[child]]) + np.float64(tables[first_row + labels[child], label])
+                child = forest.next_sibling[child]
+        values[tree] = total
+
+
+def best_flips(
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    labels: Ints,
+    values: Values,
+    out: Values,
+    require: Callable[[], object] = lambda: None,
+) -> None:
+    """What labellings lose by the best change of a single label: the second best loses no more.
+
+    Parameters
+    ----------
+    labels, values
+        Labellings of all trees and their scores.
+    out
+        One a tree, written: score of the labelling less that of the best with one other label; 0 or more if the
+        labelling is optimal, inf if there is no other of finite score.
+    require
+        Called every few hundredths of a second; raises if there is no more time.
+    """
+    out[:] = np.inf
+    step = max(1, _AT_ONCE // scores.shape[1])
+    for first in range(0, forest.num_nodes, step):
+        require()
+        _best_flips(forest, scores, tables, labels, values, first, min(first + step, forest.num_nodes), out)
+
+
+@njit(cache=True)
+def _best_flips(
+    forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values, begin: int, stop: int, out: Values
+) -> None:
+    num = scores.shape[1]
+    row = np.empty(num, dtype=np.float64)
+    for tree in range(len(out)):
+        if values[tree] == -np.inf:
+            continue
+        for node in range(max(begin, forest.starts[tree]), min(stop, forest.starts[tree + 1])):
+            for x in range(num):
+                row[x] = scores[node, x]
+            parent = forest.parent[node]
+            if parent != NONE:
+                for x in range(num):
+                    row[x] += tables[forest.table[node] * num + x, labels[parent]]
+            child = forest.first_child[node]
+            while child != NONE:
+                i = forest.table[child] * num + labels[child]
+                for x in range(num):
+                    row[x] += tables[i, x]
+                child = forest.next_sibling[child]
+            for x in range(num):
+                if x != labels[node] and row[x] > -np.inf:
+                    out[tree] = min(out[tree], row[labels[node]] - row[x])
+
+
+@njit(cache=True)
+def score_labels(forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values) -> None:
+    """Scores of labellings of all trees, summed in double precision with what each sum loses.
+
+    Parameters
+    ----------
+    labels
+        Of all nodes; a tree with a label ``NONE`` has no labelling.
+    values
+        One a tree, written: -inf where there is no labelling, or a forbidden label or pair.
+    """
+    num = scores.shape[1]
+    for tree in range(len(values)):
+        total, lost = 0.0, 0.0
+        for node in range(forest.starts[tree], forest.starts[tree + 1]):
+            label = labels[node]
+            if label == NONE:
+                total = -np.inf
+                break
+            parent = forest.parent[node]
+            for part in range(2):
+                if part == 0:
+                    term = np.float64(scores[node, label])
+                elif parent == NONE or labels[parent] == NONE:
+                    break
+                else:
+                    term = np.float64(tables[forest.table[node] * num + label, labels[parent]])
+                after = total + term
+                if abs(total) >= abs(term):
+                    lost += (total - after) + term
+                else:
+                    lost += (term - after) + total
+                total = after
+            if total == -np.inf:
+                break
+        values[tree] = total if total == -np.inf else total + lost
+
+
+@njit(cache=True)
+def greedy_labels(forest: Forest, scores: Scores, tables: Scores, first: int, end: int, labels: Ints) -> None:
+    """Label some trees from their leaves to their roots, each node as is best with what is below; O(nodes · labels).
+
+    Parameters
+    ----------
+    first, end
+        The trees from the one up to the other.
+    labels
+        Of all nodes, written for these trees.
+    """
+    num = scores.shape[1]
+    row = np.empty(num, dtype=scores.dtype)
+    for node in range(forest.starts[first], forest.starts[end]):
+        for x in range(num):
+            row[x] = scores[node, x]
+        child = forest.first_child[node]
+        while child != NONE:
+            i = forest.table[child] * num + labels[child]
+            for x in range(num):
+                row[x] += tables[i, x]
+            child = forest.next_sibling[child]
+        labels[node] = np.argmax(row)
+
+
+@njit(cache=True)
+def have_labellings(forest: Forest, scores: Scores, tables: Scores, trees: Offsets) -> NDArray[np.bool_]:
+    """Which of some trees have a labelling without a forbidden label or pair; O(nodes · labels²) of these."""
+    num = scores.shape[1]
+    out = np.zeros(len(trees), dtype=np.bool_)
+    for k in range(len(trees)):
+        first, end = forest.starts[trees[k]], forest.starts[trees[k] + 1]
+        possible = np.zeros((end - first, num), dtype=np.bool_)
+        for node in range(first, end):
+            for y in range(num):
+                good = scores[node, y] > -np.inf
+                child = forest.first_child[node]
+                while good and child != NONE:
+                    good = False
+                    for x in range(num):
+                        if possible[child - first, x] and tables[forest.table[child] * num + x, y] > -np.inf:
+                            good = True
+                            break
+                    child = forest.next_sibling[child]
+                possible[node - first, y] = good
+        out[k] = possible[end - first - 1].any()
+    return out

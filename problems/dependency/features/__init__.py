@@ -1,0 +1,1 @@
+"""Features of dependency trees: vocabulary, scores by factors, tuples, updates of learning."""

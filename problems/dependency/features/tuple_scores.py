@@ -1,0 +1,193 @@
+"""Scores of tuples of tokens as sums of their features' weights, and the changes that learning makes to these.
+
+The features are those of an index (:mod:`problems.dependency.features.tuple_index`).  Each has a row of weights: one
+for the tuple as it is, and, where rows are longer, one for each bin that a tuple may be in besides, as an arc is in one
+of its distance.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from problems.dependency.features.tuple_index import Index, Radix, below, index_of, num_varied, prefix_node
+from solvers.arrays import as_floats, as_integers
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Shorts = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+
+class Table(NamedTuple):
+    """Features with their weights.
+
+    Attributes
+    ----------
+    radix, keys
+        What the features are: their keys, ascending, shape (features,).
+    features
+        Where they are found.
+    weights
+        Shape (features, weights a feature).
+    """
+
+    radix: Radix
+    keys: Ints
+    features: Index
+    weights: Singles
+
+
+def table_of(radix: Radix, keys: Ints, weights: Singles) -> Table:
+    """A table of features whose keys ascend."""
+    keys = as_integers(keys, "keys", shape=("features",))
+    weights = as_floats(weights, "weights", shape=(None, None), dtype=np.float32)
+    if len(weights) != len(keys):
+        raise ValueError(f"expected weights of {len(keys)} features, not of {len(weights)}")
+    return Table(radix, keys, index_of(radix, keys), weights)
+
+
+@njit(cache=True)
+def score_tuples(codes: Shorts, index: Index, weights: Singles, columns: Ints, relation: Ints, bins: Ints) -> Floats:
+    """Scores of tuples, shape (tuples,).  It is fast where tuples that share all tokens but the last are neighbours.
+
+    Parameters
+    ----------
+    codes
+        Shape (conjunctions, columns): the code of each conjunction in each token, -1 where it is unknown.
+    weights
+        Shape (features, weights a feature).
+    columns
+        The tokens of each tuple, shape (tuples, tokens).
+    relation
+        Shape (tuples,).
+    bins
+        Which weight counts besides the first, shape (tuples,); not looked at where a feature has one weight.
+    """
+    scores = np.zeros(len(columns))
+    wide = weights.shape[1] > 1
+    groups, slots = _groups(columns), index.slots
+    for t in range(len(index.templates)):
+        depth = num_varied(index, t)
+        last = index.varied[t, max(depth - 1, 0)] if depth > 0 else 0
+        own, base = codes[index.templates[t, last]], index.first_start[t]
+        if depth <= 1:
+            for k in range(len(columns)):
+                code = np.int64(own[columns[k, last]])
+                if code >= 0:
+                    feature = np.int64(index.first[base + code * index.relations + relation[k]])
+                    if feature >= 0:
+                        scores[k] += weights[feature, 0]
+                        if wide:
+                            scores[k] += weights[feature, bins[k]]
+            continue
+        front, middle = index.varied[t, 0], index.varied[t, 1]
+        of_front, of_middle = codes[index.templates[t, front]], codes[index.templates[t, middle]]
+        for g in range(len(groups) - 1):
+            begin = groups[g]
+            if depth <= 3:  # prefix_node by hand: most templates have no more tokens, and most time goes here
+                code = np.int64(of_front[columns[begin, front]])
+                if code < 0:
+                    continue
+                node = np.int64(index.first[base + code])
+                if depth == 3 and node >= 0:
+                    code = np.int64(of_middle[columns[begin, middle]])
+                    node = below(slots, node, code) if code >= 0 else np.int64(-1)
+            else:
+                node = prefix_node(index, codes, t, columns[begin], depth)
+            if node < 0:
+                continue
+            for k in range(begin, groups[g + 1]):
+                code = np.int64(own[columns[k, last]])
+                if code >= 0:
+                    feature = below(slots, node, code * index.relations + relation[k])
+                    if feature >= 0:
+                        scores[k] += weights[feature, 0]
+                        if wide:
+                            scores[k] += weights[feature, bins[k]]
+    return scores
+
+
+@njit(cache=True)
+def _groups(columns: Ints) -> Ints:
+    """Where tuples begin that differ from the one before in another token than the last; and their number."""
+    count, width = columns.shape
+    starts = np.empty(count + 1, np.int64)
+    groups = 0
+    for k in range(count):
+        same = k > 0
+        for position in range(width - 1):
+            same = same and columns[k, position] == columns[k - 1, position]
+        if not same:
+            starts[groups] = k
+            groups += 1
+    starts[groups] = count
+    return starts[: groups + 1]
+
+
+@njit(cache=True)
+def mark_tuples(
+    codes: Shorts, index: Index, delta: Singles, columns: Ints, relation: Ints, bins: Ints, sign: float, marked: Ints
+) -> int:
+    """Add ``sign`` to the weights of tuples' features in ``delta``; the features go to ``marked``, some of them twice.
+
+    Returns how many were written; there is room for a feature of each tuple and template.
+    """
+    count = 0
+    wide, slots = delta.shape[1] > 1, index.slots
+    for t in range(len(index.templates)):
+        depth = num_varied(index, t)
+        last = index.varied[t, depth - 1] if depth > 0 else 0
+        for k in range(len(columns)):
+            code = np.int64(codes[index.templates[t, last], columns[k, last]])
+            if code < 0:
+                continue
+            label = code * index.relations + relation[k]
+            if depth > 1:
+                node = prefix_node(index, codes, t, columns[k], depth)
+                feature = below(slots, node, label) if node >= 0 else np.int64(-1)
+            else:
+                feature = np.int64(index.first[index.first_start[t] + label])
+            if feature >= 0:
+                delta[feature, 0] += sign
+                if wide:
+                    delta[feature, bins[k]] += sign
+                marked[count] = feature
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def score_between(tags: Ints, between: Singles, allowed: Bools, scores: Floats) -> None:
+    """Add the weights of the tags between head and modifier to the scores of allowed arcs, shape (N, N).
+
+    Parameters
+    ----------
+    tags
+        A small code of each position.
+    between
+        Weights by tag of the head, of the modifier, side (is the head to the right), and of a tag that occurs between.
+    """
+    size = len(allowed)
+    seen = np.zeros(len(between), dtype=np.bool_)
+    found = np.empty(len(between), dtype=np.int64)
+    for h in range(size):
+        for side in range(2):
+            seen[:] = False
+            count = 0
+            step = 1 - 2 * side
+            m = h + step
+            while 1 <= m < size:
+                if allowed[h, m]:
+                    row = between[tags[h], tags[m], side]
+                    for k in range(count):
+                        scores[h, m] += row[found[k]]
+                if not seen[tags[m]]:
+                    seen[tags[m]] = True
+                    found[count] = tags[m]
+                    count += 1
+                m += step

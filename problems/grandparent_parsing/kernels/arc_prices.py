@@ -1,0 +1,411 @@
+r"""Prices of arcs that are no candidates, against a Lagrangian of those that are, without scoring most of their parts.
+
+Source: the bounds are those of S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 4.3,
+used here without a linear program; the theorem of :func:`price_arcs` is this project's own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from problems.grandparent_parsing.kernels.automata_dual import EPSILON, best_tree, root_price
+from problems.grandparent_parsing.kernels.head_automata import Automata, forward
+from problems.grandparent_parsing.kernels.patience import STEPS, expired
+from problems.grandparent_parsing.kernels.tree_parts import WORK, Parts, score_grandparents, score_siblings
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class Bounds(NamedTuple):
+    """What the parts that an arc closes can score at most, by head and modifier, shape (n + 1, n + 1) each.
+
+    Attributes
+    ----------
+    grandparents
+        Of the grandparent part; 0 for arcs of the root.
+    siblings
+        Of the sibling part with the modifier before, or none before.
+    last
+        Of the part that says that no modifier follows.
+    refined
+        Whether those of siblings are maxima over scored parts.
+    """
+
+    grandparents: Floats
+    siblings: Floats
+    last: Floats
+    refined: Mask
+
+
+class _Pricing(NamedTuple):
+    """What is known of the arcs that are no candidates, by head and modifier.
+
+    ``local``: value of each automaton over candidates.  ``usual``: the most it is worth if another arc enters it.
+    ``costs``, ``pays``: λ and μ, +inf λ where an arc is not to be looked at.  ``exact``: μ is from scored parts.
+    ``short``: the arc has to become a candidate.  ``epsilon``: differences that do not count.  ``steps``: since the
+    last look at the time.
+    The others are for work.
+    """
+
+    a: Automata
+    bounds: Bounds
+    parts: Parts
+    possible: Mask
+    local: Floats
+    usual: Floats
+    costs: Floats
+    pays: Floats
+    exact: Mask
+    short: Mask
+    wanted: Mask
+    row: Floats
+    gained: Floats
+    path: Floats
+    back: Ints
+    passing: Ints
+    epsilon: float
+    steps: Ints
+
+
+@njit(cache=True)
+def _extended(  # type: ignore[no-untyped-def]
+    p, step, arc, modifiers, order, siblings, before_bounds, last_bounds, gained, costs, short, all_arcs, path, back
+):
+    """Upper bound on the best path of p's modifiers in one direction; its last one, those before it are in ``back``.
+
+    All but ``order`` and ``siblings``, those of the side, goes by modifier.  ``gained``: grandparent parts, or bounds.
+    ``all_arcs``: not candidates alone.
+    """
+    n = arc.shape[0] - 1
+    width = order.shape[0] + 1
+    value, last = 0.0, 0
+    reach, reached = 0.0, 0  # best path so far
+    other, others = -np.inf, 0  # best path so far that ends in an arc that is no candidate
+    k = 0
+    m = p + step
+    while 1 <= m <= n:
+        if arc[m] >= 0:
+            k += 1
+            top, arg = siblings[k], 0
+            for j in range(1, k):
+                before = modifiers[order[j - 1]]
+                through = path[before] + siblings[j * width + k]
+                if through > top:
+                    top, arg = through, before
+            if other + before_bounds[m] > top:
+                top, arg = other + before_bounds[m], others
+            path[m] = top + gained[m] - costs[m]
+            back[m] = arg
+            end = path[m] + siblings[k * width]
+        elif all_arcs and costs[m] < np.inf and not short[m]:
+            path[m] = reach + before_bounds[m] + gained[m] - costs[m]
+            back[m] = reached
+            end = path[m] + last_bounds[m]
+            if path[m] > other:
+                other, others = path[m], m
+        else:
+            m += step
+            continue
+        if path[m] > reach:
+            reach, reached = path[m], m
+        if end > value:
+            value, last = end, m
+        m += step
+    return value, last
+
+
+@njit(cache=True)
+def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
+    """Replace the bounds on an arc's sibling parts by the largest of them."""
+    bounds, parts = s.bounds, s.parts
+    bounds.refined[h, m] = True
+    s.steps[0] += WORK * abs(h - m)
+    known, values = parts.sibling_known[h, m], parts.sibling_values[h, m]
+    first, last = min(h, m) + 1, max(h, m)
+    s.wanted[h] = not known[h]
+    for k in range(first, last):
+        s.wanted[k] = s.possible[h, k] and not known[k]
+    score_siblings(parts, h, m, s.wanted, s.row)
+    s.wanted[:] = False
+    top = values[h]
+    for k in range(first, last):
+        if s.possible[h, k]:
+            top = max(top, values[k])
+    bounds.siblings[h, m] = top
+    bounds.last[h, m] = values[m]
+
+
+@njit(cache=True)
+def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
+    """Let the arc (g, p), no candidate, pay for its own parts instead of the best."""
+    a, known = s.a, s.parts.grandparent_known[p, g]
+    s.exact[g, p] = True
+    s.steps[0] += a.arc.shape[0] * (2 + a.outgoing[p + 1] - a.outgoing[p])
+    s.wanted[g] = True
+    for k in range(a.outgoing[p], a.outgoing[p + 1]):
+        c = a.modifiers[a.order[k]]
+        if c != g and not known[c]:
+            score_grandparents(s.parts, p, c, s.wanted, s.row)
+    s.wanted[:] = False
+    s.gained[:] = s.parts.grandparent_values[p, g]
+    s.gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
+    value = -s.local[p]
+    for side in range(2):
+        low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
+        value += _extended(
+            p, 2 * side - 1, a.arc[p], a.modifiers, a.order[low:high], a.siblings[a.sibling_at[p, side] :],
+            s.bounds.siblings[p], s.bounds.last[p], s.gained, s.costs[p], s.short[p], False, s.path, s.passing,
+        )[0]  # fmt: skip
+    # What it does not pay at p it can pay at g.
+    s.costs[g, p] += s.pays[g, p] - value
+    s.pays[g, p] = value
+
+
+@njit(cache=True)
+def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
+    """Score the parts of the arc (p, m) with g and with all candidate heads of p."""
+    a, known = s.a, s.parts.grandparent_known
+    s.steps[0] += WORK * (a.incoming[p + 1] - a.incoming[p])
+    s.wanted[g] = True
+    for e in range(a.incoming[p], a.incoming[p + 1]):
+        head = a.heads[e]
+        s.wanted[head] = head != m and not known[p, head, m]
+    score_grandparents(s.parts, p, m, s.wanted, s.row)
+    s.wanted[:] = False
+
+
+@njit(cache=True)
+def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-untyped-def]
+    """Upper bounds on p's automaton with the arcs from ``sources``, brought down to the limits as far as can be done.
+
+    While the value is above the limit, bounds on the best path are replaced by scores; if ``final``, arcs on it of
+    which all is known are given up then, so that the limit is met.  Source -1: any arc that is no candidate.  The
+    values replace the limits.  ``repay``: μ of arcs on it may fall to what their own parts ask for, because the
+    automata that they enter are looked at again.  Whether it had to end before its time.
+    """
+    a, bounds, gained, back, path = s.a, s.bounds, s.gained, s.back, s.path
+    arc, costs, short, exact = a.arc[p], s.costs[p], s.short[p], s.exact[p]
+    sibling_bounds, last_bounds, grandparent_bounds = bounds.siblings[p], bounds.last[p], bounds.grandparents[p]
+    refined, known, values = bounds.refined[p], s.parts.grandparent_known[p], s.parts.grandparent_values[p]
+    left, right = a.order[a.outgoing[p] : a.split[p]], a.order[a.split[p] : a.outgoing[p + 1]]
+    left_siblings, right_siblings = a.siblings[a.sibling_at[p, 0] :], a.siblings[a.sibling_at[p, 1] :]
+    modifiers = a.modifiers
+    for k in range(sources.shape[0]):
+        g = sources[k]
+        while True:
+            if g >= 0:
+                gained[:] = values[g]
+                gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
+            else:
+                gained[:] = grandparent_bounds
+            value, first = _extended(
+                p, -1, arc, modifiers, left, left_siblings, sibling_bounds, last_bounds,
+                gained, costs, short, all_arcs, path, back,
+            )  # fmt: skip
+            more, second = _extended(
+                p, 1, arc, modifiers, right, right_siblings, sibling_bounds, last_bounds,
+                gained, costs, short, all_arcs, path, back,
+            )  # fmt: skip
+            value += more
+            s.steps[0] += arc.shape[0] * (left.shape[0] + right.shape[0] + 2)
+            if s.steps[0] > STEPS:
+                s.steps[0] = 0
+                if expired():
+                    return True
+            if value <= limits[k] + s.epsilon or not all_arcs:
+                break
+            changed = False
+            for stage in range(4):
+                for m in (first, second):
+                    while m > 0:
+                        if stage == 0:
+                            if not refined[m]:
+                                _refine_siblings(s, p, m)
+                                changed = True
+                        elif arc[m] < 0:
+                            if stage == 1:
+                                if g >= 0 and not known[g, m]:
+                                    _refine_grandparents(s, p, m, g)
+                                    changed = True
+                            elif stage == 2:
+                                if repay and not exact[m]:
+                                    _refine_entering(s, p, m)
+                                    changed = True
+                            elif final:
+                                short[m] = changed = True
+                        m = back[m]
+                if changed:
+                    break
+            if not changed:
+                break
+        limits[k] = value
+    return False
+
+
+@njit(cache=True)
+def price_arcs(
+    a: Automata,
+    leaving: Floats,
+    entering: Floats,
+    arcs: Floats,
+    bounds: Bounds,
+    parts: Parts,
+    single_root: bool,
+    lower: float,
+    unit: float,
+) -> tuple[float, Mask, Floats, Floats]:
+    """Price all arcs that are no candidates against the Lagrangian of those that are.
+
+    **Theorem.**  Let L be the bound at λ, μ over the candidates, and let every other arc f = (h, m) have λ_f + μ_f no
+    more than its price in the arborescence's dual solution less s_f and less L - ``lower``.  If no automaton, with
+    upper bounds in place of the parts of these arcs, is worth more with them than without, then no tree that has one
+    of them is better than ``lower``.
+
+    *Proof.*  With λ_f + μ_f raised by L - ``lower`` the arborescence's dual solution is still feasible, so that L
+    bounds all trees at these multipliers.  A tree with k such arcs is counted k (L - ``lower``) too high there.  ∎
+
+    μ_f is what m's automaton gains by f, with bounds at first, and λ_f is what is left.  Where an automaton's value
+    rises all the same, the parts on its best path are scored; an arc on it of which all is known is given up.
+    Tolerances are relative to ``unit``, the typical size of a score.
+
+    Returns
+    -------
+    tuple[float, Mask, Floats, Floats]
+        L, +inf if it had to end before its time (:func:`~problems.grandparent_parsing.kernels.patience.expired`) and
+        nothing is proved; the arcs that were given up, which have to become candidates; λ and μ by head and modifier.
+    """
+    n = arcs.shape[0] - 1
+    weights = np.full((n + 1, n + 1), -np.inf)
+    values = np.empty(a.heads.shape[0])
+    least, largest = np.inf, -np.inf
+    for e in range(a.heads.shape[0]):
+        weight = a.scores[e] + leaving[e] + entering[e]
+        weights[a.heads[e], a.modifiers[e]] = weight
+        least, largest = min(least, weight), max(largest, weight)
+        values[e] = -leaving[a.order[e]]
+    possible = arcs > -np.inf
+    heads = np.full(n + 1, -1)
+    bound, _, reduced = best_tree(weights, single_root, heads)
+    # Arcs that are no candidates get a weight that no best tree has, to learn their prices.
+    charge = root_price(weights, heads, unit) if single_root else 0.0
+    never = least - n * (largest - least) - charge - unit
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            if possible[h, m] and a.arc[h, m] < 0:
+                weights[h, m] = never
+    weights[0] -= charge
+    _, _, reduced = best_tree(weights, False, heads)
+
+    path, back = np.empty(n + 2), np.zeros(n + 2, dtype=np.int64)
+    local, rises = np.zeros(n + 1), np.zeros(n + 1)
+    usual = np.full(n + 1, np.inf)
+    steps = 0
+    for p in range(n + 1):
+        start, middle, stop = a.outgoing[p], a.split[p], a.outgoing[p + 1]
+        steps += (a.incoming[p + 1] - a.incoming[p] + 1) * ((middle - start) ** 2 + (stop - middle) ** 2)
+        if steps > STEPS:
+            steps = 0
+            if expired():
+                return np.inf, possible, weights, weights
+        local[p] = -np.inf
+        for e in range(a.incoming[p], a.incoming[p + 1]) if p > 0 else range(-1, 0):
+            row = a.grandparent_at[p] + (e - a.incoming[p]) * (stop - start) if p > 0 else -1
+            value = -entering[e] if p > 0 else 0.0
+            for side in range(2):
+                low, width = (start, middle - start + 1) if side == 0 else (middle, stop - middle + 1)
+                at, own = a.sibling_at[p, side], row if row < 0 else row + low - start
+                value += forward(a.siblings, at, width, a.grandparents, own, values, low, path, back)[0]
+            local[p] = max(local[p], value)
+        bound += local[p]
+    epsilon = EPSILON * unit
+    gap = max(bound - lower - epsilon, 0.0)
+
+    square = (n + 1, n + 1)
+    costs, pays = np.full(square, np.inf), np.zeros(square)
+    for e in range(a.heads.shape[0]):
+        costs[a.heads[e], a.modifiers[e]] = leaving[e]
+        pays[a.heads[e], a.modifiers[e]] = entering[e]
+    s = _Pricing(
+        a,
+        bounds,
+        parts,
+        possible,
+        local,
+        usual,
+        costs,
+        pays,
+        np.zeros(square, dtype=np.bool_),
+        np.zeros(square, dtype=np.bool_),
+        np.zeros(n + 1, dtype=np.bool_),
+        np.empty(n + 1),
+        np.empty(n + 1),
+        path,
+        back,
+        np.zeros(n + 2, dtype=np.int64),  # the path in ``back`` is being followed while other automata are looked at
+        epsilon,
+        np.zeros(1, dtype=np.int64),
+    )
+    # One call of the kernel: each place that it is called from takes seconds to compile.
+    sources, limits = np.empty(n + 1, dtype=np.int64), np.empty(n + 1)
+    risen = False
+    for phase in range(7):
+        if phase == 4 and not risen:
+            break
+        repetition = phase > 3
+        kind = (phase - 1) % 3
+        for p in range(n + 1):
+            count = 0
+            if phase == 0 or kind == 1:  # any arc into p that is no candidate
+                if p > 0:
+                    sources[0], count = -1, 1
+                    limits[0] = usual[p]
+            elif kind == 0:  # the candidates
+                if p == 0:
+                    sources[0], limits[0], count = -1, local[0], 1
+                for e in range(a.incoming[p], a.incoming[p + 1]):
+                    sources[count], limits[count] = a.heads[e], local[p] + entering[e]
+                    count += 1
+            else:  # other arcs into p that have a price of their own, or have to
+                for g in range(n + 1):
+                    if a.arc[g, p] < 0 and possible[g, p] and not s.short[g, p]:
+                        if s.exact[g, p] or (repetition and rises[p] > 0.0):
+                            sources[count], limits[count] = g, local[p] + pays[g, p]
+                            count += 1
+                        elif rises[p] > 0.0:
+                            pays[g, p] += rises[p]
+                            costs[g, p] -= rises[p]
+            if count == 0:
+                continue
+            final = phase > 0 and (kind == 0 or (kind == 2 and repetition))
+            if _settle(s, p, sources[:count], limits[:count], phase > 0, final, kind < 2):
+                return np.inf, s.short, costs, pays
+            if phase == 0:
+                usual[p] = limits[0]
+            elif kind == 1:
+                rises[p] = max(limits[0] - usual[p] - epsilon, 0.0)
+                if not repetition:
+                    usual[p] += rises[p]
+                    risen |= rises[p] > 0.0
+            elif kind == 2:
+                for k in range(count):
+                    g = sources[k]
+                    rise = limits[k] - local[p] - pays[g, p]
+                    if rise > epsilon and repetition:
+                        s.short[g, p] = True  # nobody looks at the automaton of g again
+                    elif rise > epsilon:
+                        risen = True
+                        pays[g, p] += rise
+                        costs[g, p] -= rise
+        if phase == 0:
+            for h in range(n + 1):
+                for m in range(1, n + 1):
+                    if possible[h, m] and a.arc[h, m] < 0:
+                        pays[h, m] = usual[m] - local[m]
+                        costs[h, m] = never - min(reduced[h, m], 0.0) - arcs[h, m] - gap - pays[h, m]
+    return bound, s.short, costs, pays

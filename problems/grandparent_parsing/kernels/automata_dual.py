@@ -1,0 +1,406 @@
+r"""Trees with scores of arcs, grandparents and consecutive siblings: Lagrangian bounds from head automata and trees.
+
+Over arborescences y of candidate arcs, with the score s_hm of an arc, r_gpc of a grandparent part and q_hsm of two
+consecutive modifiers of one side (s = h: none before; m = h: none after, on a side that has modifiers):
+
+    max Σ_hm s_hm y_hm + Σ_gpc r_gpc y_gp y_pc + Σ_hsm q_hsm [s, m consecutive under h].
+
+Give each vertex p its own copies of the arcs it touches: the one that enters it and those that leave it.  For a fixed
+entering arc the best leaving ones are a path on either side, found by a dynamic program over their order (a *head
+automaton*).  A third copy of the arcs has to be an arborescence.  Dualising that the copies agree,
+
+    L(λ, μ) = max_tree Σ (s + λ + μ) y  +  Σ_p max_{arcs of p} ( r + q - Σ_leaving λ - Σ_entering μ )
+
+is an upper bound for all λ, μ.  It is minimised by subgradient steps of Polyak's length; each tree on the way is a
+candidate for the answer.  Where the copies agree, or the bound meets the best tree, that tree is proved optimal.
+
+*Reduced-cost fixing.*  The three problems are independent, so that what each of them loses if an arc is forced in adds
+up: a tree with the arc scores at most L minus the sum.  Arcs for which that is not above the best tree are deleted.
+
+An iteration takes time O(n² + Σ_p a_p d_p²) for a_p candidate arcs into p and d_p out of it.
+
+Source: T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *Dual decomposition for parsing with non-projective head
+automata*, EMNLP (2010), with the grandparent inside the automaton; the fixing is this project's own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from problems.grandparent_parsing.kernels.head_automata import Automata, backward, forward, tree_score
+from problems.grandparent_parsing.kernels.patience import STEPS, expired
+from solvers.trees.arborescence import solve_arborescence
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+EPSILON = 1e-9
+"""Trees that are better by no more than this, relative to the unit of the scores, are not looked for."""
+
+_ARBORESCENCE = 20
+"""Elementary steps of the best arborescence for each pair of vertices, about."""
+
+ENUMERATED = 256
+"""So many choices of heads that are left are tried one by one."""
+
+
+@njit(cache=True)
+def best_tree(weights, single_root, heads):  # type: ignore[no-untyped-def]
+    """Best arborescence: its bound, whether there is one, and its reduced costs; ``heads`` is filled.
+
+    The best head of each modifier will do if these make a tree already.
+    """
+    n = weights.shape[0] - 1
+    total = 0.0
+    roots = 0
+    for m in range(1, n + 1):
+        top, arg = -np.inf, -1
+        for h in range(n + 1):
+            if weights[h, m] > top:
+                top, arg = weights[h, m], h
+        if arg < 0:
+            return -np.inf, False, weights
+        heads[m] = arg
+        total += top
+        if arg == 0:
+            roots += 1
+    if _is_tree(heads) and (roots == 1 or not single_root):
+        reduced = weights.copy()
+        for m in range(1, n + 1):
+            top = weights[heads[m], m]
+            for h in range(n + 1):
+                reduced[h, m] -= top
+        return total, True, reduced
+    found, bound, reduced, feasible = solve_arborescence(weights, single_root)
+    heads[:] = found
+    return bound, feasible, reduced
+
+
+@njit(cache=True)
+def root_price(weights, heads, unit):  # type: ignore[no-untyped-def]
+    """What each arc of the root has to cost for the best arborescence, ``heads`` with a single root, to be the best.
+
+    The smallest such price K: max over trees of (weight - K (roots - 1)) falls in K until it meets the weight of the
+    best tree with one root, and is the upper envelope of lines.  Each step goes to where two of them meet.
+    """
+    n = weights.shape[0] - 1
+    least = 0.0
+    for m in range(1, n + 1):
+        least += weights[heads[m], m]
+    price = 0.0
+    charged = weights.copy()
+    for _ in range(n + 1):
+        for m in range(1, n + 1):
+            charged[0, m] = weights[0, m] - price
+        others, _, _, _ = solve_arborescence(charged, False)
+        roots, total = 0, 0.0
+        for m in range(1, n + 1):
+            total += weights[others[m], m]
+            if others[m] == 0:
+                roots += 1
+        if roots == 1 or total - price * (roots - 1) <= least + EPSILON * unit:
+            break
+        price = (total - least) / (roots - 1)
+    return price
+
+
+@njit(cache=True)
+def _is_tree(heads):  # type: ignore[no-untyped-def]
+    n = heads.shape[0] - 1
+    seen = np.zeros(n + 1, dtype=np.int64)
+    seen[0] = -1
+    for m in range(1, n + 1):
+        vertex = m
+        while seen[vertex] == 0:
+            seen[vertex] = m
+            vertex = heads[vertex]
+        if seen[vertex] == m:
+            return False
+        vertex = m
+        while seen[vertex] == m:
+            seen[vertex] = -1
+            vertex = heads[vertex]
+    return True
+
+
+@njit(cache=True)
+def relax(
+    a: Automata,
+    alive: Mask,
+    leaving: Floats,
+    entering: Floats,
+    lower: float,
+    best_heads: Ints,
+    iterations: int,
+    single_root: bool,
+    fix: bool,
+    unit: float,
+) -> tuple[float, float, int]:
+    """Minimise the Lagrangian bound over the arcs that are alive; look for better trees and delete arcs on the way.
+
+    Parameters
+    ----------
+    alive
+        Arcs in play; deleted ones are switched off here.
+    leaving, entering
+        λ and μ of each arc; the best that were found are left in them.
+    lower
+        Score of the best tree known, -inf if none is.
+    best_heads
+        Its heads, shape (n + 1,); a better tree is written here.
+    iterations
+        At most so many.
+    fix
+        Delete arcs by reduced costs.
+    unit
+        Typical size of a score: what tolerances are relative to.
+
+    Returns
+    -------
+    tuple[float, float, int]
+        Upper bound on trees of arcs alive at the start that are better than the best tree (-inf: there is none), score
+        of the best tree, and iterations taken.  The tree is optimal if the bound is not above its score.  If
+        :func:`~problems.grandparent_parsing.kernels.patience.expired` says so it ends before its time; bound and tree
+        hold all the same.
+    """
+    n = a.arc.shape[0] - 1
+    arcs = a.heads.shape[0]
+    tails, modifiers, scores, incoming = a.heads, a.modifiers, a.scores, a.incoming
+    outgoing, order, split, arc = a.outgoing, a.order, a.split, a.arc
+    grandparent_at, grandparents, sibling_at, siblings = a.grandparent_at, a.grandparents, a.sibling_at, a.siblings
+    weights = np.empty((n + 1, n + 1))
+    reduced = weights
+    values = np.empty(arcs)  # of the arcs in ``order``
+    heads = np.full(n + 1, -1)
+    chosen = np.full(n + 1, -1)
+    taken = np.zeros(arcs, dtype=np.bool_)
+    path = np.empty(n + 2)
+    back = np.empty(n + 2, dtype=np.int64)
+    rest = np.empty(n + 2)
+    forced = np.empty(arcs)
+    enters = np.empty(arcs)
+    local = np.empty(n + 1)
+    upper = np.inf
+    best_leaving = leaving.copy()
+    best_entering = entering.copy()
+    scale = 1.0
+    since = 0
+    epsilon = EPSILON * unit
+    steps, ended = 0, False
+    for iteration in range(iterations):
+        # --- the arborescence: the best head of each modifier will do if these make a tree
+        bound, feasible = 0.0, True
+        roots = 0
+        for m in range(1, n + 1):
+            top, arg = -np.inf, -1
+            for e in range(incoming[m], incoming[m + 1]):
+                if alive[e] and scores[e] + leaving[e] + entering[e] > top:
+                    top, arg = scores[e] + leaving[e] + entering[e], tails[e]
+            heads[m] = arg
+            bound += top
+            feasible &= arg >= 0
+            roots += arg == 0
+        if not feasible:
+            return -np.inf, lower, iteration
+        simple = (roots == 1 or not single_root) and _is_tree(heads)
+        if not simple:
+            steps += _ARBORESCENCE * n * n
+            weights[:, :] = -np.inf
+            for e in range(arcs):
+                if alive[e]:
+                    weights[tails[e], modifiers[e]] = scores[e] + leaving[e] + entering[e]
+            found, bound, reduced, feasible = solve_arborescence(weights, single_root)
+            if not feasible:
+                return -np.inf, lower, iteration
+            heads[:] = found
+        # --- head automata
+        for k in range(arcs):
+            values[k] = -leaving[order[k]] if alive[order[k]] else -np.inf
+        taken[:] = False
+        for p in range(n + 1):
+            start, middle, stop = outgoing[p], split[p], outgoing[p + 1]
+            left, right = middle - start + 1, stop - middle + 1
+            steps += (incoming[p + 1] - incoming[p] + 1) * (left * left + right * right)
+            if steps > STEPS:
+                steps, ended = 0, expired()
+                if ended:
+                    break
+            top, arg, row = -np.inf, -1, -1
+            if p == 0:
+                top = forward(siblings, sibling_at[0, 1], right, grandparents, -1, values, middle, path, back)[0]
+            for e in range(incoming[p], incoming[p + 1]):
+                if alive[e]:
+                    row = grandparent_at[p] + (e - incoming[p]) * (stop - start)
+                    value = -entering[e]
+                    if left > 1:
+                        at = sibling_at[p, 0]
+                        value += forward(siblings, at, left, grandparents, row, values, start, path, back)[0]
+                    if right > 1:
+                        at, row = sibling_at[p, 1], row + left - 1
+                        value += forward(siblings, at, right, grandparents, row, values, middle, path, back)[0]
+                    enters[e] = value
+                    if value > top:
+                        top, arg = value, e
+            chosen[p] = arg
+            local[p] = top
+            bound += top
+            row = -1 if p == 0 else grandparent_at[p] + (arg - incoming[p]) * (stop - start)
+            for side in range(2):
+                low, width = (start, left) if side == 0 else (middle, right)
+                if width == 1:
+                    continue
+                at, own = sibling_at[p, side], row if row < 0 else row + low - start
+                _, k = forward(siblings, at, width, grandparents, own, values, low, path, back)
+                while k > 0:
+                    taken[order[low + k - 1]] = True
+                    k = back[k]
+        # --- the tree as an answer
+        score = tree_score(a, heads)
+        if score > lower:
+            lower = score
+            best_heads[:] = heads
+        if ended:
+            break
+        if upper == np.inf or bound < upper - 1e-6 * abs(upper - lower):
+            since = 0
+        else:
+            since += 1
+        improved = bound < upper
+        if improved:
+            upper = bound
+            best_leaving[:] = leaving
+            best_entering[:] = entering
+        if upper <= lower + epsilon:
+            leaving[:] = best_leaving
+            entering[:] = best_entering
+            return upper, lower, iteration + 1
+        # --- reduced-cost fixing
+        if fix and (improved or bound - lower < 0.5 * scale * unit) and iteration % 3 == 0:
+            forced[:] = -np.inf
+            for p in range(n + 1):
+                start, stop = outgoing[p], outgoing[p + 1]
+                first, final = (0, 1) if p == 0 else (incoming[p], incoming[p + 1])
+                steps += 2 * (final - first) * ((split[p] - start) ** 2 + (stop - split[p]) ** 2)
+                if steps > STEPS:
+                    steps, ended = 0, expired()
+                    if ended:
+                        break
+                for e in range(first, final):
+                    if p > 0 and not alive[e]:
+                        continue
+                    row = -1 if p == 0 else grandparent_at[p] + (e - incoming[p]) * (stop - start)
+                    whole = local[p] if p == 0 else enters[e]
+                    for side in range(2):
+                        low, high = (start, split[p]) if side == 0 else (split[p], stop)
+                        if low == high:
+                            continue
+                        at, width, own_row = sibling_at[p, side], high - low + 1, row if row < 0 else row + low - start
+                        own, _ = forward(siblings, at, width, grandparents, own_row, values, low, path, back)
+                        backward(siblings, at, width, grandparents, own_row, values, low, rest)
+                        for k in range(1, width):
+                            f = order[low + k - 1]
+                            if alive[f]:
+                                forced[f] = max(forced[f], whole - own + path[k] + rest[k])
+            if ended:
+                break
+            deleted = 0
+            for e in range(arcs):
+                if alive[e]:
+                    h, m = tails[e], modifiers[e]
+                    if simple:
+                        own = arc[heads[m], m]
+                        loss = scores[e] + leaving[e] + entering[e] - scores[own] - leaving[own] - entering[own]
+                    else:
+                        loss = reduced[h, m]
+                    with_arc = bound + min(loss, 0.0) + (forced[e] - local[h]) + (enters[e] - local[m])
+                    if with_arc <= lower + epsilon:
+                        alive[e] = False
+                        deleted += 1
+            if deleted > 0:
+                done, lower = _enumerate(a, alive, lower, best_heads, single_root)
+                if done:
+                    leaving[:] = best_leaving
+                    entering[:] = best_entering
+                    return lower, lower, iteration + 1
+        # --- Polyak's step
+        norm = 0.0
+        for m in range(1, n + 1):
+            e = arc[heads[m], m]
+            if not taken[e]:
+                norm += 1.0
+            if chosen[m] != e:
+                norm += 2.0
+        for e in range(arcs):
+            if taken[e] and heads[modifiers[e]] != tails[e]:
+                norm += 1.0
+        if norm == 0.0:  # all copies agree: the bound is this tree's score
+            leaving[:] = best_leaving
+            entering[:] = best_entering
+            return min(upper, lower), lower, iteration + 1
+        if since >= 8:
+            scale *= 0.7
+            since = 0
+        step = scale * (bound - lower) / norm
+        for m in range(1, n + 1):
+            e = arc[heads[m], m]
+            if not taken[e]:
+                leaving[e] -= step
+            if chosen[m] != e:
+                entering[e] -= step
+                entering[chosen[m]] += step
+        for e in range(arcs):
+            if taken[e] and heads[modifiers[e]] != tails[e]:
+                leaving[e] += step
+    leaving[:] = best_leaving
+    entering[:] = best_entering
+    return upper, lower, iterations
+
+
+@njit(cache=True)
+def _enumerate(a, alive, lower, best_heads, single_root):  # type: ignore[no-untyped-def]
+    """Try all trees of the arcs alive if they are few: whether that was done, and the best score known."""
+    n = a.arc.shape[0] - 1
+    count = 1
+    for m in range(1, n + 1):
+        degree = 0
+        for e in range(a.incoming[m], a.incoming[m + 1]):
+            if alive[e]:
+                degree += 1
+        count *= degree
+        if count > ENUMERATED:
+            return False, lower
+    if count == 0:
+        return True, lower
+    choice = np.zeros(n + 1, dtype=np.int64)
+    heads = np.full(n + 1, -1)
+    for m in range(1, n + 1):
+        choice[m] = a.incoming[m] - 1
+    m = 1
+    while m > 0:  # an odometer over the arcs alive of each modifier
+        if m > n:
+            if _is_tree(heads):
+                roots = 0
+                for k in range(1, n + 1):
+                    if heads[k] == 0:
+                        roots += 1
+                if roots == 1 or not single_root:
+                    score = tree_score(a, heads)
+                    if score > lower:
+                        lower = score
+                        best_heads[:] = heads
+            m -= 1
+            continue
+        e = choice[m] + 1
+        while e < a.incoming[m + 1] and not alive[e]:
+            e += 1
+        if e == a.incoming[m + 1]:
+            choice[m] = a.incoming[m] - 1
+            m -= 1
+        else:
+            choice[m] = e
+            heads[m] = a.heads[e]
+            m += 1
+    return True, lower

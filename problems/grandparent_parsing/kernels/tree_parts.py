@@ -1,0 +1,211 @@
+"""Scores of the parts of a sentence's trees for kernels: scored when they are first looked at, and once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from problems.dependency.features.factored_scores import RELATIONS, Codes, Table, empty_table, score_row, score_triple
+from problems.grandparent_parsing.kernels.head_automata import Automata, lay_out
+from problems.grandparent_parsing.kernels.patience import STEPS, expired
+from solvers.arrays import as_floats, as_integer
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+WORK = 100
+"""Elementary steps of scoring a part, about."""
+
+
+class Parts(NamedTuple):
+    """Where scores of parts come from, and those that have been asked for.
+
+    Attributes
+    ----------
+    codes, grandparents, siblings
+        A sentence and the weights of its parts (:mod:`problems.dependency.features.factored_scores`); looked at if
+        ``dense`` is False.
+    grandparent_pairs, sibling_pairs
+        Bound tables of parent and child, and of head and modifier; without keys: there are none.
+    dense
+        All scores are in the arrays from the start.
+    grandparent_values
+        By parent, grandparent and child: scores where ``grandparent_known``, elsewhere upper bounds, if there are any.
+    sibling_values
+        Scores by head, modifier and sibling where ``sibling_known``: sibling = head says none before, and sibling =
+        modifier stands for the part of a last modifier.
+    scored
+        Parts of either kind that have been asked for, shape (2,).
+    """
+
+    codes: Codes
+    grandparents: Table
+    siblings: Table
+    grandparent_pairs: Table
+    sibling_pairs: Table
+    dense: bool
+    grandparent_values: Floats
+    grandparent_known: Mask
+    sibling_values: Floats
+    sibling_known: Mask
+    scored: Ints
+
+
+def lazy_parts(
+    codes: Codes,
+    grandparents: Table,
+    siblings: Table,
+    grandparent_pairs: Table | None = None,
+    sibling_pairs: Table | None = None,
+    bounds: Floats | None = None,
+) -> Parts:
+    """The parts of a sentence, none of them scored yet.
+
+    Parameters
+    ----------
+    bounds
+        On grandparent parts, by parent and child; for :func:`search`, as are the tables of pairs.
+    """
+    vertices = codes.shape[1] - 2
+    shape = (vertices, vertices, vertices)
+    values = np.empty(shape)  # memory that is never touched costs nothing
+    if bounds is not None:
+        values[:] = bounds[:, None, :]
+    no_pairs = empty_table(np.zeros((1, 2), np.int64), np.ones(1, np.int64), weights=1, relations=2, capacity=0)
+    return Parts(
+        codes,
+        grandparents,
+        siblings,
+        no_pairs if grandparent_pairs is None else grandparent_pairs,
+        no_pairs if sibling_pairs is None else sibling_pairs,
+        False,
+        values,
+        np.zeros(shape, dtype=np.bool_),
+        np.empty(shape),
+        np.zeros(shape, dtype=np.bool_),
+        np.zeros(2, dtype=np.int64),
+    )
+
+
+def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | None) -> Parts:
+    """Parts with scores from arrays, by grandparent, parent, child and head, sibling, modifier; None: all are 0."""
+    vertices = as_integer(vertices, "vertices", low=1)
+    if grandparents is not None:
+        grandparents = as_floats(grandparents, "grandparents", shape=(vertices,) * 3)
+    if siblings is not None:
+        siblings = as_floats(siblings, "siblings", shape=(vertices,) * 3)
+    shape = (vertices, vertices, vertices)
+    table = empty_table(np.zeros((1, 3), np.int64), np.ones(1, np.int64), weights=1, relations=RELATIONS, capacity=2)
+    pairs = empty_table(np.zeros((1, 2), np.int64), np.ones(1, np.int64), weights=1, relations=2, capacity=0)
+    by_parent, by_modifier = np.zeros(shape), np.zeros(shape)
+    if grandparents is not None:
+        by_parent[:] = np.swapaxes(grandparents, 0, 1)
+    if siblings is not None:
+        by_modifier[:] = np.swapaxes(siblings, 1, 2)
+        each = np.arange(vertices)
+        by_modifier[:, each, each] = siblings[each, :, each]
+    return Parts(
+        np.zeros((1, vertices + 2), dtype=np.int32),
+        *(table, table, pairs, pairs),
+        True,
+        by_parent,
+        np.zeros(shape, dtype=np.bool_),
+        by_modifier,
+        np.zeros(shape, dtype=np.bool_),
+        np.zeros(2, dtype=np.int64),
+    )
+
+
+@njit(cache=True)
+def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def]
+    """Score the parts of the arc (p, c) with the grandparents wanted, none of which is known; ``row`` is for work."""
+    if not parts.dense:
+        score_row(parts.codes, parts.grandparents, parts.grandparent_pairs, 0, p, c, wanted, row)
+    for g in range(wanted.shape[0]):
+        if wanted[g]:
+            parts.grandparent_known[p, g, c] = True
+            parts.scored[0] += 1
+            if not parts.dense:
+                parts.grandparent_values[p, g, c] = row[g]
+
+
+@njit(cache=True)
+def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
+    """The same for the parts of the arc (h, m) with siblings, and for that of m as the last modifier."""
+    if not parts.dense:
+        score_row(parts.codes, parts.siblings, parts.sibling_pairs, 1, h, m, wanted, row)
+    for s in range(wanted.shape[0]):
+        if wanted[s]:
+            parts.sibling_known[h, m, s] = True
+            parts.scored[1] += 1
+            if not parts.dense:
+                parts.sibling_values[h, m, s] = row[s]
+    if not parts.sibling_known[h, m, m]:
+        parts.sibling_known[h, m, m] = True
+        parts.scored[1] += 1
+        if not parts.dense:
+            parts.sibling_values[h, m, m] = score_triple(parts.codes, parts.siblings, 1, h, m, h)
+
+
+@njit(cache=True)
+def automata_of(candidates: Mask, arcs: Floats, parts: Parts) -> Automata:
+    """The automata of candidate arcs, with the scores of all parts that they can form.
+
+    Some are missing if it had to end before its time: ask
+    :func:`~problems.grandparent_parsing.kernels.patience.expired` after it.
+    """
+    a = lay_out(candidates, arcs)
+    n = candidates.shape[0] - 1
+    wanted, row = np.zeros(n + 1, dtype=np.bool_), np.empty(n + 1)
+    tails, modifiers, order, incoming, outgoing = a.heads, a.modifiers, a.order, a.incoming, a.outgoing
+    grandparents, siblings = a.grandparents, a.siblings
+    grandparent_values, grandparent_known = parts.grandparent_values, parts.grandparent_known
+    sibling_values, sibling_known = parts.sibling_values, parts.sibling_known
+    steps = 0
+    for p in range(n + 1):
+        start, stop = outgoing[p], outgoing[p + 1]
+        steps += WORK * (stop - start) * (incoming[p + 1] - incoming[p] + stop - start)
+        if steps > STEPS:
+            steps = 0
+            if expired():
+                return a
+        position = a.grandparent_at[p]
+        for k in range(start, stop):
+            c = modifiers[order[k]]
+            missing = False
+            for e in range(incoming[p], incoming[p + 1]):
+                g = tails[e]
+                if g != c and not grandparent_known[p, g, c]:
+                    wanted[g] = missing = True
+            if missing:
+                score_grandparents(parts, p, c, wanted, row)
+                wanted[:] = False
+            for i in range(incoming[p + 1] - incoming[p]):
+                g = tails[incoming[p] + i]
+                value = -np.inf if g == c else grandparent_values[p, g, c]
+                grandparents[position + i * (stop - start) + k - start] = value
+        for side in range(2):
+            low, high = (start, a.split[p]) if side == 0 else (a.split[p], stop)
+            width = high - low + 1
+            at = a.sibling_at[p, side]
+            for k in range(1, width):
+                m = modifiers[order[low + k - 1]]
+                missing = not sibling_known[p, m, p]
+                wanted[p] = missing
+                for j in range(1, k):
+                    s = modifiers[order[low + j - 1]]
+                    if not sibling_known[p, m, s]:
+                        wanted[s] = missing = True
+                if missing:
+                    score_siblings(parts, p, m, wanted, row)
+                    wanted[:] = False
+                siblings[at + k] = sibling_values[p, m, p]
+                siblings[at + k * width] = sibling_values[p, m, m]
+                for j in range(1, k):
+                    siblings[at + j * width + k] = sibling_values[p, m, modifiers[order[low + j - 1]]]
+    return a

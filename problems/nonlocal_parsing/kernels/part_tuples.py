@@ -1,0 +1,104 @@
+"""Local parts of the allowed arcs as tuples of tokens, and their scores as the parsers take them.
+
+A tuple has columns of the sentence's codes, one a token, a relation, and of arcs a bin of the distance.  Behind the
+n + 1 columns of the root and the words come two that stand for tokens that are not there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from problems.dependency.features.tuple_index import Index
+from problems.dependency.features.tuple_scores import Bools, Floats, Ints, Shorts, Singles, score_between, score_tuples
+
+ARC_RELATIONS, ADJACENT_RELATIONS, OUTERMOST_RELATIONS = 2, 8, 4
+
+NUM_BINS = 7
+"""Bins of the distance of an arc: 1, 2, 3, 4 to 5, 6 to 9, 10 to 19, 20 and more."""
+
+
+@njit(cache=True)
+def arc_tuples(rows: Ints) -> tuple[Ints, Ints, Ints]:
+    """Of (head, modifier): is the head to the right, and the bin of the distance, counted from 1."""
+    relation, bins = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    for k in range(len(rows)):
+        h, m = rows[k, 0], rows[k, 1]
+        distance = abs(h - m)
+        relation[k] = h > m
+        if distance <= 3:
+            bins[k] = distance
+        else:
+            bins[k] = 4 if distance <= 5 else 5 if distance <= 9 else 6 if distance <= 19 else NUM_BINS
+    return rows, relation, bins
+
+
+@njit(cache=True)
+def adjacent_tuples(rows: Ints, size: int) -> tuple[Ints, Ints, Ints]:
+    """Of (head, modifier, adjacent sibling): the side, and the distance of the siblings.
+
+    The column n + 1 stands for no sibling, which is written as the head.
+    """
+    columns, relation = rows.copy(), np.empty(len(rows), np.int64)
+    for k in range(len(rows)):
+        h, m, s = rows[k, 0], rows[k, 1], rows[k, 2]
+        distance = abs(m - s)
+        near = distance - 1 if distance <= 2 else 2 if distance <= 5 else 3
+        relation[k] = 2 * near + (h > m)
+        if s == h:
+            columns[k, 2] = size
+    return columns, relation, relation[:0]
+
+
+@njit(cache=True)
+def outermost_tuples(rows: Ints, size: int) -> tuple[Ints, Ints, Ints]:
+    """Of (head, modifier, the modifier's outermost modifier): the side, and whether it is within the arc or beyond it.
+
+    The columns n + 1 and n + 2 stand for none within, written as the modifier, and for none beyond, the head.
+    """
+    columns, relation = rows.copy(), np.empty(len(rows), np.int64)
+    for k in range(len(rows)):
+        h, m, c = rows[k, 0], rows[k, 1], rows[k, 2]
+        beyond = c == h or (c != m and (c > m) == (m > h))
+        relation[k] = 2 * beyond + (h > m)
+        if c == m:
+            columns[k, 2] = size
+        elif c == h:
+            columns[k, 2] = size + 1
+    return columns, relation, relation[:0]
+
+
+@njit(cache=True)
+def pairs_of(allowed: Bools) -> Ints:
+    """Head and modifier of the allowed arcs, shape (arcs, 2)."""
+    rows, count = np.empty((allowed.size, 2), np.int64), 0
+    for h in range(len(allowed)):
+        for m in range(len(allowed)):
+            if allowed[h, m]:
+                rows[count, 0], rows[count, 1] = h, m
+                count += 1
+    return rows[:count]
+
+
+@njit(cache=True)
+def score_arcs(codes: Shorts, index: Index, weights: Singles, tags: Ints, between: Singles, allowed: Bools) -> Floats:
+    """Scores of the allowed arcs, zero elsewhere, shape (N, N).
+
+    See :func:`problems.dependency.features.tuple_scores.score_between`.
+    """
+    scores = np.zeros(allowed.shape)
+    rows, relation, bins = arc_tuples(pairs_of(allowed))
+    found = score_tuples(codes, index, weights, rows, relation, bins)
+    for k in range(len(rows)):
+        scores[rows[k, 0], rows[k, 1]] = found[k]
+    score_between(tags, between, allowed, scores)
+    return scores
+
+
+@njit(cache=True)
+def in_cube(rows: Ints, scores: Floats, size: int) -> Floats:
+    """Scores by three words, zero where there is none, shape (N, N, N)."""
+    cube = np.zeros((size, size, size))
+    for k in range(len(rows)):
+        cube[rows[k, 0], rows[k, 1], rows[k, 2]] = scores[k]
+    return cube

@@ -1,0 +1,259 @@
+r"""Sums of products of arc variables, Σ_c φ_c Π_{e in c} z_e, bounded from both sides by functions linear in z.
+
+A product of zero-one variables is their least value, and for p in the probability simplex over the arcs of c
+
+    φ_c ≥ 0:   φ_c z_c ≤ Σ_e φ_c p_e z_e =: g_c(p, z),
+    φ_c < 0:   φ_c z_c ≤ p_1 φ_c (Σ_e z_e - (r_c - 1)) =: h_c(p, z),   0 ≤ p_1 ≤ 1,
+
+with equality for the best p.  Their sum is ψ; exchanging the roles of g and h gives the lower bound π ≤ φ.
+
+A factor takes the numbers ``start[c], ..., start[c + 1] - 1`` of two arrays: its arcs (head · N + modifier, all
+different), and p, of which a factor bounded by h uses the first number alone.
+
+Source: X. Qian, Y. Liu, *Branch and bound algorithm for dependency parsing with non-local features*, TACL 1 (2013).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.linear.simplex_projection import project_in_place
+from solvers.trees.eisner_first import NEG
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_IMPOSSIBLE = 0.5 * NEG
+
+
+@njit(cache=True)
+def start_at(start: Ints, score: Floats, p: Floats) -> None:
+    """The uniform start: equal shares of positive scores, and nothing of negative ones."""
+    for c in range(len(score)):
+        first, end = start[c], start[c + 1]
+        p[first:end] = 1.0 / (end - first) if score[c] >= 0.0 else 0.0
+
+
+@njit(cache=True)
+def tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, lower: bool, total: Floats) -> float:
+    """Add the factors' linear bounds to arc scores, shape (N²,); what is left over is a constant, returned.
+
+    ``lower``: the bound from below instead of the one from above.
+    """
+    constant = 0.0
+    for c in range(len(score)):
+        first, end = start[c], start[c + 1]
+        if (score[c] >= 0.0) != lower:
+            for k in range(first, end):
+                total[arcs[k]] += score[c] * p[k]
+        elif p[first] > 0.0:
+            share = p[first] * score[c]
+            for k in range(first, end):
+                total[arcs[k]] += share
+            constant -= share * (end - first - 1)
+    return constant
+
+
+@njit(cache=True)
+def gaps(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, gap: Floats) -> float:
+    """Write how much of ψ - φ each factor is to blame for at a tree; their sum."""
+    size = len(heads)
+    total = 0.0
+    for c in range(len(score)):
+        first, end = start[c], start[c + 1]
+        held, shares = 0, 0.0
+        for k in range(first, end):
+            if heads[arcs[k] % size] == arcs[k] // size:
+                held += 1
+                shares += p[k]
+        if score[c] >= 0.0:
+            gap[c] = 0.0 if held == end - first else score[c] * shares
+        else:
+            gap[c] = score[c] * (p[first] * (held - (end - first - 1)) - (1.0 if held == end - first else 0.0))
+        total += gap[c]
+    return total
+
+
+@njit(cache=True)
+def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
+    """Σ_c φ_c z_c of a tree."""
+    size = len(heads)
+    total = 0.0
+    for c in range(len(score)):
+        held = True
+        for k in range(start[c], start[c + 1]):
+            if heads[arcs[k] % size] != arcs[k] // size:
+                held = False
+                break
+        if held:
+            total += score[c]
+    return total
+
+
+@njit(cache=True)
+def loss(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
+    """What a tree lacks against all positive scores and no negative one: Σ_c max(φ_c, 0) - Σ_c φ_c z_c."""
+    size = len(heads)
+    total = 0.0
+    for c in range(len(score)):
+        held = True
+        for k in range(start[c], start[c + 1]):
+            if heads[arcs[k] % size] != arcs[k] // size:
+                held = False
+                break
+        if held != (score[c] >= 0.0):
+            total += abs(score[c])
+    return total
+
+
+@njit(cache=True)
+def tighten_below(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints) -> None:
+    """Choose p such that π = φ at a tree."""
+    size = len(heads)
+    for c in range(len(score)):
+        first, end = start[c], start[c + 1]
+        missing = -1
+        for k in range(first, end):
+            if heads[arcs[k] % size] != arcs[k] // size:
+                missing = k
+        p[first:end] = 0.0
+        if score[c] >= 0.0:
+            p[first] = 1.0 if missing < 0 else 0.0
+        else:
+            p[missing if missing >= 0 else first] = 1.0
+
+
+@njit(cache=True)
+def slope(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, scaled: bool) -> float:
+    """Squared norm of ∂ψ/∂p at a tree, along the directions in which p can move.
+
+    ``scaled``: with respect to the shares |φ_c| p instead of p itself.
+    """
+    size = len(heads)
+    total = 0.0
+    for c in range(len(score)):
+        first, end = start[c], start[c + 1]
+        held, movable = 0, 0
+        for k in range(first, end):
+            if heads[arcs[k] % size] == arcs[k] // size:
+                held += 1
+                if p[k] > 0.0:
+                    movable += 1
+        unit = 1.0 if scaled else score[c] * score[c]
+        missing = end - first - held
+        if score[c] >= 0.0:
+            if missing > 0 and movable > 0:
+                total += unit * movable * missing / (movable + missing)
+        else:
+            excess = 1 - missing
+            if (excess > 0 and p[first] < 1.0) or (excess < 0 and p[first] > 0.0):
+                total += unit * excess * excess
+    return total
+
+
+@njit(cache=True)
+def descend(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, step: float, scaled: bool) -> None:
+    """A projected subgradient step at a tree that is best for p: p moves against ∂ψ/∂p."""
+    size = len(heads)
+    for c in range(len(score)):
+        first, end = start[c], start[c + 1]
+        held = 0
+        for k in range(first, end):
+            if heads[arcs[k] % size] == arcs[k] // size:
+                held += 1
+        if score[c] == 0.0:
+            continue
+        length = step / abs(score[c]) if scaled else step * abs(score[c])
+        missing = end - first - held
+        if score[c] >= 0.0:
+            if held > 0 and missing > 0:
+                for k in range(first, end):
+                    if heads[arcs[k] % size] == arcs[k] // size:
+                        p[k] -= length
+                project_in_place(p[first:end])
+        else:
+            p[first] = min(max(p[first] + length * (1 - missing), 0.0), 1.0)
+
+
+@njit(cache=True)
+def absorb(start: Ints, arcs: Ints, score: Floats, p: Floats, room: Floats) -> None:
+    """Move shares of positive scores to the arcs that have most room for them.
+
+    Parameters
+    ----------
+    room
+        By how much the score of each arc may rise, shape (N²,); overwritten by what is left.
+    """
+    for c in range(len(score)):
+        if score[c] <= 0.0:
+            continue
+        first, end = start[c], start[c + 1]
+        most = first
+        for k in range(first, end):
+            if room[arcs[k]] > room[arcs[most]]:
+                most = k
+        for k in range(first, end):
+            if k != most and p[k] > 0.0 and room[arcs[most]] > room[arcs[k]]:
+                moved = min(score[c] * p[k], 0.5 * (room[arcs[most]] - room[arcs[k]]))
+                p[k] = max(p[k] - moved / score[c], 0.0)
+                p[most] += moved / score[c]
+                room[arcs[most]] -= moved
+                room[arcs[k]] += moved
+
+
+@njit(cache=True)
+def simplify(start: Ints, arcs: Ints, score: Floats, p: Floats, count: int, arc: Floats) -> tuple[int, float]:
+    """Drop factors with an impossible arc, and arcs that every tree holds from the others; in place.
+
+    Parameters
+    ----------
+    start, arcs, score, p
+        The first ``count`` factors; overwritten.
+    arc
+        Shape (N, N), ``NEG`` where impossible; factors of one arc are added to it.
+
+    Returns
+    -------
+    count, constant
+        How many factors are left, and the sum of the scores of those that every tree holds.
+    """
+    size = len(arc)
+    choices = np.zeros(size, np.int64)
+    for m in range(1, size):
+        for h in range(size):
+            if arc[h, m] > _IMPOSSIBLE:
+                choices[m] += 1
+    kept, end_kept, constant = 0, 0, 0.0
+    begin = start[0]
+    for c in range(count):
+        end = start[c + 1]
+        possible = score[c] != 0.0
+        for k in range(begin, end):
+            if arc[arcs[k] // size, arcs[k] % size] < _IMPOSSIBLE:
+                possible = False
+                break
+        if possible:
+            first, shares, share = end_kept, 0.0, p[begin]
+            for k in range(begin, end):
+                if choices[arcs[k] % size] > 1:
+                    arcs[end_kept], p[end_kept] = arcs[k], p[k]
+                    shares += p[k]
+                    end_kept += 1
+            if end_kept == first:
+                constant += score[c]
+            elif end_kept == first + 1:
+                arc[arcs[first] // size, arcs[first] % size] += score[c]
+                end_kept = first
+            else:
+                if score[c] < 0.0:
+                    p[first] = share
+                elif shares > 0.0:
+                    p[first:end_kept] /= shares
+                else:
+                    p[first:end_kept] = 1.0 / (end_kept - first)
+                score[kept] = score[c]
+                kept += 1
+                start[kept] = end_kept
+        begin = end
+    return kept, constant

@@ -1,0 +1,321 @@
+r"""The best tree of local parts and products of arcs, bounded by dynamic programs: one node of a search tree.
+
+    max_z φ(z) ≤ min_p max_z ψ(p, z)
+
+where ψ, linear in z, is the products' bound of :mod:`problems.nonlocal_parsing.kernels.products` on top of a parser's
+local parts.  The right side is convex and piecewise linear in p; every evaluation is one call of the backbone, whose
+tree is also an answer.  Three ways to descend:
+
+* SUBGRADIENT: projected subgradient steps, the first of length 1 / min_c |φ_c|, halved whenever the bound got worse.
+* POLYAK: steps of (ψ - best tree) / ‖∂ψ‖² in the shares |φ_c| p; if the bound can meet that tree's value at all then no
+  step goes too far.  The length is cut where the bound does not improve.
+* FIXING: likewise, but p starts where products are tight if every word has its best head, and is twice made tight at
+  the tree found before steps begin (most often that ends it).  From time to time the max-marginals of ψ drop each arc
+  whose best tree does not beat the best tree known, and with it all products that need it; and shares move to the arcs
+  that lack most for being in a best tree, where they do no harm as long as each takes but a part of what it lacks.
+  Where there are many arcs, the best tree known comes from the likeliest few of them.
+
+An arc's max-marginal under ψ bounds every tree with that arc, so what is dropped is never missed (only trees that beat
+the incumbent matter).
+
+Scores are taken to be near 1, with what is common to all trees left out: what is more than 1e-9 apart is different.
+
+Sources: X. Qian, Y. Liu (TACL 2013), whose step has the wrong sign (it ascends); A. M. Rush, D. Sontag, M. Collins,
+T. Jaakkola (EMNLP 2010) for its length; B. T. Polyak, *Minimization of unsmooth functionals* (1969).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from problems.nonlocal_parsing.kernels.products import absorb, descend, gaps, simplify, slope, tilt
+from problems.nonlocal_parsing.kernels.tree_starts import likely_start, margins, snap
+from solvers.trees.backbone import Backbone, OutOfTimeError
+from solvers.trees.eisner_first import NEG, Floats, Ints
+
+SUBGRADIENT, POLYAK, FIXING = 0, 1, 2
+CLOSED, OPEN, EMPTY, LIMIT = 0, 1, 2, 3
+_IMPOSSIBLE = 0.5 * NEG
+
+_PROGRESS = 0.02
+"""Share of the gap that counts as progress."""
+
+_SNAPS = 2
+"""How often p is made tight at the tree found before steps begin."""
+
+_BETWEEN_FIXINGS = 4
+"""Calls of the backbone between two attempts to drop arcs."""
+
+_MANY, _FEW, _FEW_CALLS = 12, 8, 60
+"""With more arcs a word than the first of these, a tree is sought among so few a word, in so many calls, beforehand."""
+
+_FIRST_SHARE, _LONGER, _SHORTER = 0.1, 1.3, 0.4
+"""Share of an arc's room that is taken at once: at first, and by how much it changes after a success and a failure."""
+
+_MOST_ROOM = 1e6
+"""Of an arc that no tree has."""
+
+_SAME = 1e-9
+"""Relative to 1 and to the values themselves: far above rounding."""
+
+_GRID = 1.0 - 1e-6
+"""Of values that are multiples of a number, two differ if they are more than this share of it apart."""
+
+
+@dataclass
+class Scores:
+    """Scores of a node's trees; bounding simplifies them, in place.
+
+    Attributes
+    ----------
+    arc
+        Shape (N, N), ``NEG`` where the node forbids an arc.
+    start, arcs, score, p
+        The products, see :mod:`problems.nonlocal_parsing.kernels.products`.
+    constant
+        What every tree scores besides.
+    """
+
+    arc: Floats
+    start: Ints
+    arcs: Ints
+    score: Floats
+    p: Floats
+    constant: float = 0.0
+
+    def copy(self) -> Scores:
+        """For another node."""
+        return Scores(
+            self.arc.copy(), self.start.copy(), self.arcs.copy(), self.score.copy(), self.p.copy(), self.constant
+        )
+
+    def simplify(self) -> None:
+        """Drop products with a forbidden arc; take arcs that every tree has out of the others."""
+        kept, more = simplify(self.start, self.arcs, self.score, self.p, len(self.score), self.arc)
+        end = int(self.start[kept])
+        self.start, self.arcs = self.start[: kept + 1], self.arcs[:end]
+        self.score, self.p = self.score[:kept], self.p[:end]
+        self.constant += more
+
+    def gaps(self, heads: Ints) -> Floats:
+        """How much of ψ - φ each product is to blame for at a tree."""
+        gap = np.empty(len(self.score))
+        gaps(self.start, self.arcs, self.score, self.p, heads, gap)
+        return gap
+
+    def evaluate(self, backbone: Backbone, tilted: Floats, heads: Ints, *, lower: bool = False) -> float:
+        """max_z ψ(p, z), or π for ``lower``, and its tree; ``NEG`` if there is none.
+
+        ``tilted``, shape (N, N), is overwritten by the arc scores that the backbone was asked with.
+        """
+        tilted[:] = self.arc
+        constant = tilt(self.start, self.arcs, self.score, self.p, lower, tilted.reshape(-1))
+        value = backbone.best(tilted, heads)
+        return value + constant + self.constant if value > _IMPOSSIBLE else NEG
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """What bounding found at a node.
+
+    Attributes
+    ----------
+    outcome
+        CLOSED: no tree beats the cut; EMPTY: there is no tree; OPEN: the method has done what it can; LIMIT: of calls,
+        or of time.
+    bound
+        On all trees of the node that beat the cut.
+    value, heads
+        The best tree that beats the cut, None if none does.
+    at_bound, gap
+        The tree at which the bound is attained, and each product's share in the gap there.
+    calls, sweeps
+        Of the backbone: for best trees, and for max-marginals besides.
+    """
+
+    outcome: int
+    bound: float
+    value: float
+    heads: Ints | None
+    at_bound: Ints
+    gap: Floats
+    calls: int
+    sweeps: int
+
+
+def bound_node(
+    scores: Scores,
+    backbone: Backbone,
+    *,
+    cut: float,
+    raising: bool = True,
+    grid: float = 0.0,
+    method: int = FIXING,
+    fresh: bool = True,
+    most_calls: int = 200,
+    patience: int = 10,
+) -> Bounded:
+    """Bound the trees of a node, and look for one that beats the cut.
+
+    Parameters
+    ----------
+    scores
+        Simplified in place; p is left where the bound is best.
+    cut
+        The value to be beaten; -inf if there is none.
+    raising
+        Whether a tree that beats it takes its place.
+    grid
+        Values of trees differ by multiples of it; 0 if nothing of the kind is known.
+    fresh
+        Whether p is to be chosen by the method's own start.
+    most_calls, patience
+        Of the backbone at this node; and after how many calls without progress the node is given up.
+
+    The backbone's ``expired()`` ends it as well.
+    """
+    size = backbone.size
+    tilted, marginal = np.empty((size, size)), np.empty((size, size))
+    heads, at_bound = np.empty(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    best: Ints | None = None
+    bound, calls, sweeps, outcome = math.inf, 0, 0, OPEN
+    found = target = cut  # value of the best tree that beats the cut; what the bound could come down to
+
+    def result(outcome: int) -> Bounded:
+        return Bounded(
+            outcome, NEG if outcome == EMPTY else bound, found, best, at_bound, scores.gaps(at_bound), calls, sweeps
+        )
+
+    scores.simplify()
+    margin = margins(scores.arc) if method == FIXING else scores.arc
+    if method == FIXING and fresh and len(scores.score):
+        likely_start(scores.start, scores.arcs, scores.score, scores.p, margin)
+    smallest = np.abs(scores.score[scores.score != 0.0]).min(initial=math.inf)
+    length, factor = 1.0 / float(smallest), 1.0
+    before = reference = math.inf
+    since, snaps, fix_at = 0, 0, 3
+    share, absorbing, coarse = _FIRST_SHARE, False, False
+    kept = scores.p.copy()
+    while True:
+        try:
+            value = float(scores.evaluate(backbone, tilted, heads))
+        except OutOfTimeError:
+            outcome = LIMIT
+            break
+        calls += 1
+        if value < _IMPOSSIBLE:
+            return result(EMPTY)
+        gap = scores.gaps(heads)
+        reached = value - float(gap.sum())
+        target = max(target, reached)
+        if reached > found:
+            found, best = reached, heads.copy()
+            cut = found if raising else cut
+        if value < bound:
+            bound = value
+            at_bound[:] = heads
+            kept = scores.p.copy()
+        if meets(bound, cut, grid):
+            scores.p = kept
+            return result(CLOSED)
+        # Progress is measured against the gap: so much of it in so many calls, or the node is given up.
+        if reference == math.inf or bound < reference - _PROGRESS * (reference - target):
+            reference, since = bound, 0
+        else:
+            since += 1
+        if since >= patience or meets(bound, target, grid):
+            break
+        if calls >= most_calls or backbone.expired():
+            outcome = LIMIT
+            break
+        if method == FIXING and snaps < _SNAPS:
+            snaps += 1
+            snap(scores.start, scores.arcs, scores.score, scores.p, margin, heads)
+            continue
+        if method == FIXING and absorbing:
+            absorbing = value <= bound
+            share = min(1.0, _LONGER * share) if absorbing else _SHORTER * share
+            fix_at = calls if absorbing else calls + _BETWEEN_FIXINGS
+        if method == FIXING and calls >= fix_at and cut > -math.inf:
+            fix_at = calls + _BETWEEN_FIXINGS
+            try:
+                if value > bound:  # back to the best p
+                    scores.p = kept.copy()
+                    value = scores.evaluate(backbone, tilted, heads)
+                    calls += 1
+                if not coarse and _num_arcs(scores) > _MANY * size:
+                    coarse = True
+                    answer = bound_likeliest(scores, backbone, cut=found, grid=grid)
+                    calls, sweeps = calls + answer.calls, sweeps + answer.sweeps
+                    if answer.heads is not None:
+                        found = target = answer.value
+                        best, cut = answer.heads, found if raising else cut
+                    scores.evaluate(backbone, tilted, heads)  # the chart of the best p again
+                    calls += 1
+                backbone.marginals(tilted, marginal)
+                sweeps += 1
+            except OutOfTimeError:
+                outcome = LIMIT
+                break
+            rest = bound - float(marginal[:, 1].max())  # constants: the best tree has some arc to word 1
+            if drop_arcs(scores.arc, marginal, rest, cut, grid):
+                scores.simplify()
+                kept = scores.p.copy()
+                since = 0
+                if _num_arcs(scores) <= _MANY * size:
+                    continue
+            room = share * np.clip(float(marginal.max()) - marginal, 0.0, _MOST_ROOM)
+            absorb(scores.start, scores.arcs, scores.score, scores.p, room.reshape(-1))
+            absorbing = True
+            continue
+        if method == SUBGRADIENT:
+            if value > before:
+                length *= 0.5
+            before = value
+        else:
+            norm = slope(scores.start, scores.arcs, scores.score, scores.p, heads, True)
+            if norm <= 0.0:
+                break
+            if since > 0 and since % 3 == 0:
+                factor *= 0.6
+            length = factor * (value - target) / norm
+        descend(scores.start, scores.arcs, scores.score, scores.p, heads, length, method != SUBGRADIENT)
+    scores.p = kept
+    return result(outcome)
+
+
+def bound_likeliest(scores: Scores, backbone: Backbone, *, cut: float, grid: float) -> Bounded:
+    """Bound the trees of the few arcs a word whose max-marginals are best: a good tree, found by cheap calls."""
+    few = scores.copy()
+    heads, marginal = np.empty(backbone.size, dtype=np.int64), np.empty_like(scores.arc)
+    backbone.best(scores.arc, heads)
+    backbone.marginals(scores.arc, marginal)
+    bar = np.sort(marginal, axis=0)[max(backbone.size - _FEW, 0)]
+    few.arc[marginal < bar] = NEG
+    found = bound_node(few, backbone, cut=cut, grid=grid, most_calls=_FEW_CALLS)
+    return replace(found, calls=found.calls + 1, sweeps=found.sweeps + 1)
+
+
+def _num_arcs(scores: Scores) -> int:
+    return int((scores.arc > _IMPOSSIBLE).sum())
+
+
+def meets(bound: float, cut: float, grid: float) -> bool:
+    """Whether a bound leaves no room above a value; values differ by multiples of ``grid`` unless it is zero."""
+    return bound <= _room_from(cut, grid)
+
+
+def _room_from(cut: float, grid: float) -> float:
+    """What a tree that beats the cut has more than."""
+    return cut + max(_SAME * max(1.0, abs(cut)), _GRID * grid) if cut > -math.inf else -math.inf
+
+
+def drop_arcs(arc: Floats, marginal: Floats, constant: float, cut: float, grid: float) -> int:
+    """Forbid each arc whose best tree does not beat the cut; how many these are."""
+    hopeless = (arc > _IMPOSSIBLE) & ((marginal < _IMPOSSIBLE) | (marginal + constant <= _room_from(cut, grid)))
+    hopeless[:, 0] = False
+    arc[hopeless] = NEG
+    return int(hopeless.sum())

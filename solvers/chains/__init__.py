@@ -1,0 +1,1 @@
+"""Labellings of chains and trees."""

@@ -1,0 +1,417 @@
+"""Labels that a best labelling of a tree may need: all others are proved superfluous in one sweep.
+
+    max  Σ_i θ_i(x_i) + Σ_{i, p = parent(i)} τ_i(x_i, x_p)
+
+Let F_i(x) be the best score of the tree below node i if i has label x: its own local score, and of each child c the
+message max_{x_c} F_c(x_c) + τ_c(x_c, x).  Above i, the label of i matters through τ_i(x_i, ·) alone.  So
+
+    F_i(x') + E(x, x') ≤ F_i(x),   where  E(x, x') = max_y τ_i(x', y) - τ_i(x, y),
+
+proves that every labelling in which i has label x' can be made no worse by giving i label x, with what is best below
+it: x' is left out of the domain of i.  In terms of linear programming: with F as dual values no pair of labels with x'
+at node i has a positive reduced cost, whatever the dual values above i may become.  The sweep goes up the tree; the
+messages need maximisation over domains only, which mostly hold one label.  E depends on the tables alone and is
+computed once for a model, O(L³).  O(n L) where domains stay small; O(n L²), with about the constant of Viterbi's
+algorithm, where nothing can be left out.
+
+With a slack Δ, labels stay whose left side exceeds the right one by more than -Δ: then every labelling whose score is
+above the optimum less Δ has all its labels in the domains.
+
+What rounding may have done is part of the slack, so that what is left out is left out by proof, in single precision
+too; what stays is then compared in double precision.  F is counted from the best label's, so that numbers do not grow
+along a tree.  Let u be half the distance from 1 to the next number, T the largest |τ|, a the sum of T - min F_c over
+the children c of a node, F_c over c's domain, and k the sums in which a number takes part.  Then the error that a node
+adds to F(x') or F(x) is at most u k (|θ(x)| + 3 a + 4 T) for the best label x, and for every x' that exchanging leaves
+in doubt at all: partial sums are no larger (|θ(x')| is at most |F(x')| + a, and F(x') at least F(x) - 4 T; what lies
+below F(x) - 4 T has a margin of half its distance).  The errors of the nodes below add up.
+
+Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), whose rule (14)
+bounds the same difference by separate maxima and minima over the neighbours' labels; for exchange of one label by
+another Goldstein, Efficient rotamer elimination applied to protein side-chains (1994).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.arrays import as_floats
+from solvers.chains.forest import NONE, Forest, Ints, Offsets
+from solvers.chains.magnitudes import largest
+from solvers.chains.vectors import WIDTH, above, lowest_bit, padded, reaching, row_max, sum_rows
+
+Scores = NDArray[Any]
+Values = NDArray[np.float64]
+
+
+class Domains(NamedTuple):
+    """The labels that each node may have.
+
+    Attributes
+    ----------
+    starts
+        Node i has the entries ``starts[i]`` to ``starts[i + 1] - 1``.
+    labels
+        One an entry.
+    below
+        F of the entry's node and label, in double precision where a sweep has found it, less F of the node's best.
+    """
+
+    starts: Offsets
+    labels: Ints
+    below: Scores
+
+
+def exchange(tables: Scores) -> Scores:
+    """E of each table: what is gained at most above a node by exchanging its label.
+
+    Parameters
+    ----------
+    tables
+        τ, shape (tables, labels, labels), row: the node's label, column: its parent's; -inf forbids a pair.
+
+    Returns
+    -------
+    array
+        Shape (tables · labels, labels made a multiple of 16): row ``table · labels + x``, column x', padded by -inf.
+        The diagonal holds -inf: no label leaves room for itself.
+    """
+    tables = as_floats(tables, "tables", shape=("tables", "labels", "labels"), minus_infinity=True, dtype=None)
+    num_tables, num, _ = tables.shape
+    out = np.full((num_tables * num, padded(num)), -np.inf, dtype=tables.dtype)
+    for k, table in enumerate(tables):
+        _exchange(np.ascontiguousarray(table), out[k * num : (k + 1) * num])
+    return out
+
+
+@njit(cache=True)
+def _exchange(table: Scores, out: Scores) -> None:
+    num = len(table)
+    finite = True
+    for x in range(num):
+        for y in range(num):
+            finite = finite and table[x, y] > -np.inf
+    for x in range(num):
+        for other in range(num):
+            gain = table[other, 0] - table[x, 0] if finite else out[x, x]  # which is -inf
+            if finite:
+                # Maxima of integers in the order of the numbers would be faster, but this is done once for a model.
+                a0 = a1 = a2 = a3 = gain
+                whole = num - num % 4
+                for y in range(0, whole, 4):
+                    a0 = max(a0, table[other, y] - table[x, y])
+                    a1 = max(a1, table[other, y + 1] - table[x, y + 1])
+                    a2 = max(a2, table[other, y + 2] - table[x, y + 2])
+                    a3 = max(a3, table[other, y + 3] - table[x, y + 3])
+                for y in range(whole, num):
+                    a0 = max(a0, table[other, y] - table[x, y])
+                gain = max(max(a0, a1), max(a2, a3))
+            else:
+                for y in range(num):
+                    if table[other, y] > -np.inf:
+                        if table[x, y] == -np.inf:
+                            gain = -out[x, x]
+                            break
+                        gain = max(gain, table[other, y] - table[x, y])
+            if other != x:
+                out[x, other] = gain
+
+
+class Sweep:
+    """One sweep from the leaves to the roots, which can be made in pieces.
+
+    Parameters
+    ----------
+    forest
+        Trees, numbered as :mod:`solvers.chains.forest` says.
+    scores
+        θ, shape (nodes, labels), C order, float32 or float64; -inf forbids a label.
+    tables
+        τ of all tables, shape (tables · labels, labels): row ``table · labels + x``, column the parent's label.
+    exchanges
+        E of the tables, see :func:`exchange`.
+    slack
+        Δ of each tree; without any, domains keep what the optimum needs.
+    size
+        The largest magnitude of the finite numbers among ``tables``, found if it is not given.
+
+    Attributes
+    ----------
+    doubtful
+        Labels that were kept for what rounding may have done, and for nothing else.
+    """
+
+    def __init__(
+        self,
+        forest: Forest,
+        scores: Scores,
+        tables: Scores,
+        exchanges: Scores,
+        slack: Values | None = None,
+        size: float | None = None,
+    ) -> None:
+        self._model = (forest, scores, tables, exchanges)
+        self._slack = np.zeros(len(forest.starts) - 1) if slack is None else np.asarray(slack, dtype=np.float64)
+        self._size = largest(tables) if size is None else size
+        capacity = 2 * len(scores) + exchanges.shape[1]
+        self._starts = np.zeros(forest.num_nodes + 1, dtype=np.int64)
+        self._labels = np.empty(capacity, dtype=np.int32)
+        self._near = np.empty(capacity, dtype=scores.dtype)
+        self._below = np.empty(capacity)
+        self._lowest = np.empty(forest.num_nodes)
+        self._position = np.zeros(4, dtype=np.int64)
+        self._error = np.zeros(1)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the sweep has passed."""
+        return int(self._position[0])
+
+    @property
+    def is_done(self) -> bool:
+        return self.nodes == len(self._starts) - 1
+
+    @property
+    def trees(self) -> int:
+        """How many trees it has finished."""
+        return int(self._position[2])
+
+    @property
+    def doubtful(self) -> int:
+        return int(self._position[3])
+
+    def advance(self, nodes: int) -> None:
+        """Pass so many more nodes, or all that are left."""
+        end = min(self.nodes + nodes, len(self._starts) - 1)
+        self._labels, self._near, self._below = _sweep(
+            *self._model,
+            self._slack,
+            self._size,
+            end,
+            self._starts,
+            self._labels,
+            self._near,
+            self._below,
+            self._lowest,
+            self._position,
+            self._error,
+        )
+
+    @property
+    def domains(self) -> Domains:
+        """Of all nodes that were passed: at least one label each.
+
+        Where no labelling below has a finite score, it is one whose ``below`` is -inf.
+        """
+        end = int(self._position[1])
+        return Domains(self._starts, self._labels[:end], self._below[:end])
+
+
+def sweep(
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    exchanges: Scores,
+    slack: Values | None = None,
+    size: float | None = None,
+) -> Domains:
+    """The labels that a best labelling may need, by one sweep from the leaves to the roots; see :class:`Sweep`."""
+    scores = as_floats(scores, "scores", shape=(forest.num_nodes, "labels"), minus_infinity=True, dtype=None)
+    tables = as_floats(tables, "tables", shape=("rows", scores.shape[1]), minus_infinity=True, dtype=scores.dtype)
+    exchanges = as_floats(exchanges, "exchanges", shape=(len(tables), "labels"), finite=False, dtype=scores.dtype)
+    if slack is not None:
+        slack = as_floats(slack, "slack", shape=(len(forest.starts) - 1,), finite=False)
+    whole = Sweep(forest, scores, tables, exchanges, slack, size)
+    whole.advance(forest.num_nodes)
+    return whole.domains
+
+
+@njit(cache=True)
+def add_message(
+    tables: Scores, first_row: int, labels: Ints, below: Scores, begin: int, end: int, scratch: Scores, out: Scores
+) -> None:
+    """Add a child's message, the maximum over its domain for each label of the parent, to ``out``."""
+    num = tables.shape[1]
+    if end - begin == 1:
+        a, i = below[begin], first_row + labels[begin]
+        for y in range(num):
+            out[y] += a + tables[i, y]
+        return
+    if end - begin == 2:
+        a, i = below[begin], first_row + labels[begin]
+        b, j = below[begin + 1], first_row + labels[begin + 1]
+        for y in range(num):
+            out[y] += max(a + tables[i, y], b + tables[j, y])
+        return
+    for y in range(num):
+        scratch[y] = -np.inf
+    whole = end - (end - begin) % 4
+    for k in range(begin, whole, 4):  # four at a time: fewer passes over the scratch row
+        a, b, c, d = below[k], below[k + 1], below[k + 2], below[k + 3]
+        ra, rb = tables[first_row + labels[k]], tables[first_row + labels[k + 1]]
+        rc, rd = tables[first_row + labels[k + 2]], tables[first_row + labels[k + 3]]
+        for y in range(num):
+            scratch[y] = max(scratch[y], max(max(a + ra[y], b + rb[y]), max(c + rc[y], d + rd[y])))
+    for k in range(whole, end):
+        a, i = below[k], first_row + labels[k]
+        for y in range(num):
+            scratch[y] = max(scratch[y], a + tables[i, y])
+    for y in range(num):
+        out[y] += scratch[y]
+
+
+@njit(cache=True)
+def _sweep(
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    exchanges: Scores,
+    slack: Values,
+    size: float,
+    end: int,
+    starts: Offsets,
+    labels: Ints,
+    near: Scores,
+    below: Values,
+    lowest: Values,
+    position: Offsets,
+    errors: Values,
+) -> tuple[Ints, Scores, Values]:
+    """Go on to node ``end``; ``near`` is F in the precision of the scores, ``below`` in double precision."""
+    num, width = scores.shape[1], exchanges.shape[1]
+    row = np.full(width, -np.inf, dtype=scores.dtype)  # F of the node, padded
+    scratch = np.empty(num, dtype=scores.dtype)
+    epsilon = np.float64(np.finfo(scores.dtype).eps)
+    node, entry, tree, doubtful = position[0], position[1], position[2], position[3]
+    error = errors[0]
+    while node < end:
+        if entry + width > len(labels):
+            labels, near, below = _longer(labels, near, below, entry)
+        child = forest.first_child[node]
+        reach, sums = 0.0, 4
+        if child == NONE:
+            for y in range(num):
+                row[y] = scores[node, y]
+            best = row_max(row)
+        elif starts[child + 1] - starts[child] == 1 and forest.next_sibling[child] == NONE:
+            # What happens at most nodes of chains.
+            only = starts[child]
+            best = sum_rows(near[only], tables, forest.table[child] * num + labels[only], scores, node, row)
+            reach, sums = size - lowest[child], 6
+        else:
+            for y in range(num):
+                row[y] = scores[node, y]
+            while child != NONE:
+                add_message(
+                    tables, forest.table[child] * num, labels, near, starts[child], starts[child + 1], scratch, row
+                )
+                reach, sums = reach + size - lowest[child], sums + 2
+                child = forest.next_sibling[child]
+            best = row_max(row)
+        label = 0
+        for k in range(0, width, WIDTH):
+            bits = reaching(row, k, best)
+            if bits:
+                label = k + lowest_bit(bits)
+                break
+        first = entry
+        labels[entry] = label
+        entry += 1
+        if best > -np.inf:
+            # Twice the bound of the module's head, for two sums are compared; u is half of epsilon.
+            error += epsilon * sums * (abs(np.float64(scores[node, label])) + 3.0 * reach + 4.0 * size)
+            least = np.float64(best) - slack[tree]
+            bound = scores.dtype.type(least - error)
+            if forest.parent[node] != NONE:
+                i = forest.table[node] * num + label
+                for k in range(0, width, WIDTH):
+                    bits = above(row, k, exchanges, i, bound)
+                    while bits:
+                        other = k + lowest_bit(bits)
+                        labels[entry] = other
+                        entry += 1
+                        doubtful += np.float64(row[other]) + np.float64(exchanges[i, other]) <= least
+                        bits &= bits - 1
+            else:
+                for k in range(0, width, WIDTH):
+                    bits = reaching(row, k, bound)
+                    while bits:
+                        other = k + lowest_bit(bits)
+                        if other != label and row[other] > -np.inf:
+                            labels[entry] = other
+                            entry += 1
+                        bits &= bits - 1
+        near[first] = best if best == -np.inf else best - best
+        below[first] = near[first]
+        lowest[node] = 0.0
+        if entry - first > 1:
+            for k in range(first, entry):
+                near[k] = row[labels[k]] - best
+                below[k] = inside(forest, scores, tables, starts, labels, below, node, labels[k])
+                lowest[node] = min(lowest[node], np.float64(near[k]))
+            highest = below[first]
+            for k in range(first + 1, entry):
+                highest = max(highest, below[k])
+            for k in range(first, entry):
+                below[k] -= highest
+        node += 1
+        starts[node] = entry
+        if forest.parent[node - 1] == NONE:
+            tree += 1
+            error = 0.0
+    position[0], position[1], position[2], position[3] = node, entry, tree, doubtful
+    errors[0] = error
+    return labels, near, below
+
+
+@njit(cache=True)
+def _longer(labels: Ints, near: Scores, below: Values, entry: int) -> tuple[Ints, Scores, Values]:
+    """Arrays with twice the room."""
+    more_labels = np.empty(2 * len(labels), dtype=labels.dtype)
+    more_near = np.empty(2 * len(labels), dtype=near.dtype)
+    more_below = np.empty(2 * len(labels), dtype=below.dtype)
+    more_labels[:entry] = labels[:entry]
+    more_near[:entry] = near[:entry]
+    more_below[:entry] = below[:entry]
+    return more_labels, more_near, more_below
+
+
+@njit(cache=True)
+def inside(
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    starts: Offsets,
+    labels: Ints,
+    below: Values,
+    node: int,
+    label: int,
+) -> float:
+    """F of a label in double precision, over the domains of the node's children."""
+    num = scores.shape[1]
+    total = np.float64(scores[node, label])
+    child = forest.first_child[node]
+    while child != NONE:
+        first_row = forest.table[child] * num
+        most = -np.inf
+        for k in range(starts[child], starts[child + 1]):
+            most = max(most, below[k] + np.float64(tables[first_row + labels[k], label]))
+        total += most
+        child = forest.next_sibling[child]
+    return total
+
+
+@njit(cache=True)
+def count_pairs(forest: Forest, starts: Offsets) -> int:
+    """Pairs of labels in the domains at both ends of an edge, and labels of the nodes of trees that have no other."""
+    total = 0
+    for node in range(len(forest.parent)):
+        size, parent = starts[node + 1] - starts[node], forest.parent[node]
+        if parent != NONE:
+            total += size * (starts[parent + 1] - starts[parent])
+        elif forest.first_child[node] == NONE:
+            total += size
+    return total

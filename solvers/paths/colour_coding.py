@@ -1,0 +1,383 @@
+r"""Colour coding: the heaviest path of k vertices, no two of one class, with a stated probability.
+
+    max  first(v_1) + Σ_i w(v_i, v_{i+1}) + last(v_k)      over v_1, ..., v_k of k different classes.
+
+One iteration colours the classes at random with r ≥ k colours; a dynamic program over (vertex, set of colours) finds
+the heaviest *colourful* path, on which no two vertices share a colour: O(2^r n²) time, O(2^r n) space.  It is the
+optimum if the k classes of the optimal path got k different colours, of probability p.  After t iterations the best
+path is optimal with probability 1 - (1 - p)^t or more.
+
+*Why classes are coloured, and not vertices.*  Fix the optimal path P (one of them).  Under either colouring the k
+vertices of P have different classes, so P is colourful with the same probability p.  If classes are coloured then two
+vertices of one class share a colour: every colourful path is an answer, none is heavier than P, and the dynamic program
+finds the optimum whenever P is colourful.  If vertices are coloured then a colourful path may visit a class twice.  The
+program returns such a path where it is heavier than P and colourful as well, and then the iteration fails although P is
+colourful.  So with coloured vertices the probability is p - Pr(P and a heavier path with a repeated class are both
+colourful): never more than p, and less whenever such a path of k different vertices exists.  (To keep the visited
+classes in the state instead would make the state as large as that of the exact program.)
+
+*Why the colours are dealt out evenly.*  Let n_1, ..., n_r be how many of the m classes get each colour.  Given these
+numbers, P is colourful with probability e_k(n_1, ..., n_r) / C(m, k), e_k the elementary symmetric polynomial, for each
+choice of k classes is equally likely to be that of P.  e_k is Schur concave, so it is largest where the numbers differ
+by one at most.  Colours drawn independently are a mixture over all such numbers, of probability
+p_independent = r! / ((r - k)! r^k), and so are never better.  With m ≤ r classes a single iteration is exact.
+
+Sources: N. Alon, R. Yuster, U. Zwick, *Color-coding*, Journal of the ACM 42 (1995); P. Deshpande, R. Barzilay, D. R.
+Karger, *Randomized decoding for selection-and-ordering problems*, NAACL (2007); A. W. Marshall, I. Olkin, B. C. Arnold,
+*Inequalities: theory of majorization and its applications* (2011), section 3.F.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.arrays import ArrayError, as_float, as_integer
+from solvers.paths.walks import Graph, checked
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Seeds = NDArray[np.uint64]
+
+LARGEST_TABLE = 1 << 32
+"""Bytes."""
+
+_PORTION = 30_000_000
+"""Elementary steps between two looks at the clock: some hundredths of a second."""
+
+
+class Coloured(NamedTuple):
+    """What some iterations found.
+
+    Attributes
+    ----------
+    weights
+        One an iteration: of the heaviest colourful path, minus infinity where there is none.
+    path
+        The heaviest of them all, empty if there is none.
+    """
+
+    weights: Floats
+    path: Ints
+
+
+def iterate(of: Graph, num_colours: int, seeds: Seeds, *, expired: Callable[[], bool] = lambda: False) -> Coloured:
+    """One iteration of colour coding for each seed; the same seed gives the same colours.
+
+    Runs without the global interpreter lock, so that threads can share the iterations.
+
+    Parameters
+    ----------
+    num_colours
+        r, from k to 62, of a table that :func:`table_bytes` finds room for.
+    expired
+        Asked every few hundredths of a second; if it says so, the iterations that are not done are left out.
+
+    Raises
+    ------
+    ArrayError
+        If a number is out of range, or the table does not fit into ``LARGEST_TABLE`` bytes.
+    """
+    of = checked(of)
+    r = as_integer(num_colours, "num_colours", low=of.length, high=62)
+    n = len(of.first)
+    if table_bytes(r, n) > LARGEST_TABLE:
+        raise ArrayError(
+            f"num_colours: expected so many that a table takes {LARGEST_TABLE} bytes at most, {r} colours of {n} "
+            f"vertices take {table_bytes(r, n)}"
+        )
+    num_classes = int(of.classes.max()) + 1 if n else 0
+    seeds = np.ascontiguousarray(seeds, dtype=np.uint64)
+    found, path = np.full(len(seeds), -np.inf), np.full(of.length, -1, np.int64)
+    best = np.full(1, -np.inf)
+    scratch = _scratch(n, r)
+    at = np.zeros(2, np.int64)  # the iteration, and the set of colours that is next in it
+    while at[0] < len(seeds):
+        _iterate(*of, num_classes, r, seeds, at, _PORTION, found, best, path, *scratch)
+        if expired():
+            found = found[: at[0]]
+            break
+    return Coloured(found, path[path >= 0])
+
+
+def complete(of: Graph, *, expired: Callable[[], bool] = lambda: False) -> tuple[float, Ints] | None:
+    """The heaviest path of all, and its weight, by an iteration in which each class has a colour of its own.
+
+    That is the dynamic program over all sets of classes: exact, and fast where there are few of them.  None if
+    ``expired`` said, before it was done, that there is no time left.
+    """
+    of = checked(of)
+    present, classes = np.unique(of.classes, return_inverse=True)
+    if len(present) < of.length:
+        return -math.inf, np.empty(0, np.int64)
+    found = iterate(of._replace(classes=classes), len(present), np.zeros(1, np.uint64), expired=expired)
+    return (float(found.weights[0]), found.path) if len(found.weights) else None
+
+
+def is_small(of: Graph, steps: float = 1e10, memory: int = 1 << 29) -> bool:
+    """Whether :func:`complete` takes less than so many elementary steps, 2^m n², and so many bytes."""
+    m, n = len(np.unique(of.classes)), len(of.classes)
+    return m <= 30 and 2.0**m * n * n <= steps and table_bytes(max(m, 1), n) <= memory
+
+
+def table_bytes(num_colours: int, num_vertices: int) -> int:
+    """Bytes that one iteration's table takes: half of the vertices, on average, have a colour of a set."""
+    return 8 * ((num_vertices << (num_colours - 1)) + (1 << num_colours))
+
+
+def success_probability(length: int, num_colours: int, num_classes: int | None = None) -> float:
+    """Probability p that k given classes get k different colours.
+
+    Parameters
+    ----------
+    num_classes
+        m, the colours being dealt out evenly; None: each is drawn independently, the limit of many classes.
+    """
+    k, r = as_integer(length, "length", low=1), as_integer(num_colours, "num_colours", low=1)
+    if num_classes is None:
+        return math.prod((r - i) / r for i in range(k))
+    if as_integer(num_classes, "num_classes", low=0) < k:
+        return 0.0
+    each, more = divmod(num_classes, r)
+    polynomial = [1] + [0] * k  # e_0, ..., e_k, exact in whole numbers
+    for size in [each + 1] * more + [each] * (r - more):
+        for degree in range(k, 0, -1):
+            polynomial[degree] += size * polynomial[degree - 1]
+    return polynomial[k] / math.comb(num_classes, k)
+
+
+def best_num_colours(length: int, num_vertices: int, memory: int = 1 << 28) -> int:
+    """The number r of colours in [k, 2k] of the least running time 2^r / p among those whose table fits the memory.
+
+    The source's formula: the time of an iteration is proportional to 2^r, and 1 / p of them are needed, with p of
+    colours drawn independently.  k colours are taken even if their table does not fit.
+
+    Parameters
+    ----------
+    memory
+        Bytes of a table.
+    """
+    k = length
+    fitting = [r for r in range(k, 2 * k + 1) if r == k or table_bytes(r, num_vertices) <= memory]
+    return min(fitting, key=lambda r: 2.0**r / success_probability(k, r))
+
+
+def num_iterations(probability: float, failure: float) -> int:
+    """The least number t of iterations with (1 - p)^t ≤ δ.
+
+    The source takes (1 / p) ln(1 / δ), which is a little more.
+
+    Parameters
+    ----------
+    probability
+        p, above 0.
+    failure
+        δ, above 0 and at most 1.
+    """
+    if not 0.0 < as_float(probability, "probability") <= 1.0 + 1e-9:
+        raise ArrayError(f"probability: expected a number above 0 and at most 1, got {probability}")
+    if not 0.0 < as_float(failure, "failure") <= 1.0:
+        raise ArrayError(f"failure: expected a number above 0 and at most 1, got {failure}")
+    if probability >= 1.0:
+        return 1
+    wanted = math.log(failure) / math.log1p(-probability)
+    return max(1, math.ceil(wanted * (1.0 - 1e-12)))
+
+
+@njit(cache=True, nogil=True)
+def _mixed(x):  # type: ignore[no-untyped-def]
+    """A bijection of 32 bits that leaves no pattern (Wellons' hash prospector), in numbers that do not overflow."""
+    x = ((x ^ (x >> 16)) * 0x21F0AAAD) & 0xFFFFFFFF
+    x = ((x ^ (x >> 15)) * 0x735A2D97) & 0xFFFFFFFF
+    return x ^ (x >> 15)
+
+
+@njit(cache=True, nogil=True)
+def _deal(seed, num_classes, num_colours):  # type: ignore[no-untyped-def]
+    """Colours of the classes: 0, 1, ..., r - 1, 0, 1, ... along a random permutation."""
+    permutation = np.arange(num_classes)
+    low = _mixed(np.int64(seed & np.uint64(0xFFFFFFFF)))
+    high = _mixed(np.int64(seed >> np.uint64(32)))
+    for i in range(num_classes - 1, 0, -1):  # Fisher and Yates
+        low, high = (low + 0x9E3779B9) & 0xFFFFFFFF, (high + 0x85EBCA6B) & 0xFFFFFFFF
+        j = (_mixed(low) ^ _mixed(high ^ 0x5BF03635)) % (i + 1)  # the bias is below m / 2^32
+        permutation[i], permutation[j] = permutation[j], permutation[i]
+    colours = np.empty(num_classes, np.int64)
+    for i in range(num_classes):
+        colours[permutation[i]] = i % num_colours
+    return colours
+
+
+def _scratch(n: int, num_colours: int) -> tuple[NDArray[np.generic], ...]:
+    """What an iteration leaves for its next portion, and for the next iteration: colours, tables."""
+    sets = 1 << num_colours
+    return (
+        np.empty(n, np.int64),  # the vertices in the order of their colours
+        np.empty(num_colours + 1, np.int64),  # where each colour begins
+        np.empty((n, n)),  # the weights in that order
+        np.empty(sets + 1, np.int64),  # where the values of the vertices with a colour of a set begin
+        np.empty(table_bytes(num_colours, n) // 8 + n + 1),  # these values
+        np.empty(n),
+        np.empty((num_colours + 1, 2), np.int64),
+        _popcounts(num_colours),
+        np.array([-np.inf, 0.0, -1.0]),  # of the heaviest colourful path: weight, colours before its last, last vertex
+    )
+
+
+@njit(cache=True, nogil=True)
+def _popcounts(num_colours):  # type: ignore[no-untyped-def]
+    popcount = np.zeros(1 << num_colours, np.int8)
+    for s in range(1, 1 << num_colours):
+        popcount[s] = popcount[s >> 1] + (s & 1)
+    return popcount
+
+
+@njit(cache=True, nogil=True)
+def _iterate(  # type: ignore[no-untyped-def]
+    weights, first, last, classes, length, num_classes, num_colours, seeds, at, steps, found, best,
+    path, order, starts, sorted_weights, rows, table, best_to, runs, popcount, top,
+):  # fmt: skip
+    """Go on from iteration ``at[0]`` and its set of colours ``at[1]`` until the steps are used up."""
+    n = len(first)
+    while at[0] < len(seeds) and steps > 0:
+        if at[1] == 0:
+            colours = _deal(seeds[at[0]], num_classes, num_colours)
+            _sort(colours, classes, num_colours, order, starts)
+            for a in range(n):
+                row, into = weights[order[a]], sorted_weights[a]
+                for b in range(n):
+                    into[b] = row[order[b]]
+            # rows[S]: where the values of the vertices with a colour in S begin, in the order of the vertices.
+            rows[0] = 0
+            for s in range(1 << num_colours):
+                size = 0
+                if 0 < popcount[s] < length:
+                    for c in range(num_colours):
+                        if s >> c & 1:
+                            size += starts[c + 1] - starts[c]
+                rows[s + 1] = rows[s] + size
+            table[: rows[-1]] = -np.inf
+            if length > 1:
+                for c in range(num_colours):
+                    for a in range(starts[c], starts[c + 1]):
+                        table[rows[1 << c] + a - starts[c]] = first[order[a]]
+            top[0], top[1], top[2] = -np.inf, 0, -1
+            if length == 1:
+                for a in range(n):
+                    if first[order[a]] + last[order[a]] > top[0]:
+                        top[0], top[2] = first[order[a]] + last[order[a]], a
+            at[1] = 1
+            steps -= n * n + rows[-1] + (1 << num_colours)
+        s = at[1]
+        while s < 1 << num_colours and steps > 0:
+            if not 0 < popcount[s] < length:
+                s += 1
+                steps -= 1
+                continue
+            num_runs = _free_runs(s, num_colours, starts, runs)
+            free = 0
+            for q in range(num_runs):
+                best_to[runs[q, 0] : runs[q, 1]] = -np.inf
+                free += runs[q, 1] - runs[q, 0]
+            place = rows[s]
+            steps -= (rows[s + 1] - rows[s]) * free + n
+            for c in range(num_colours):
+                if not s >> c & 1:
+                    continue
+                for a in range(starts[c], starts[c + 1]):
+                    reached = table[place]
+                    place += 1
+                    if reached == -np.inf:
+                        continue
+                    row = sorted_weights[a]
+                    for q in range(num_runs):
+                        for b in range(runs[q, 0], runs[q, 1]):
+                            x = reached + row[b]
+                            best_to[b] = x if x > best_to[b] else best_to[b]
+            if popcount[s] == length - 1:
+                for q in range(num_runs):
+                    for b in range(runs[q, 0], runs[q, 1]):
+                        if best_to[b] + last[order[b]] > top[0]:
+                            top[0], top[1], top[2] = best_to[b] + last[order[b]], s, b
+            else:
+                for c in range(num_colours):
+                    if not s >> c & 1:
+                        into_row = rows[s | (1 << c)] + _before(s, c, starts)
+                        for b in range(starts[c], starts[c + 1]):
+                            table[into_row + b - starts[c]] = best_to[b]
+            s += 1
+        at[1] = s
+        if s == 1 << num_colours:
+            found[at[0]] = top[0]
+            if top[0] > best[0]:
+                best[0] = top[0]
+                _trace(int(top[1]), int(top[2]), num_colours, starts, rows, table, sorted_weights, order, path)
+            at[0] += 1
+            at[1] = 0
+
+
+@njit(cache=True, nogil=True)
+def _sort(colours, classes, num_colours, order, starts):  # type: ignore[no-untyped-def]
+    """The vertices by colour, and where each colour begins."""
+    starts[:] = 0
+    for v in range(len(classes)):
+        starts[colours[classes[v]] + 1] += 1
+    for c in range(num_colours):
+        starts[c + 1] += starts[c]
+    at = starts.copy()
+    for v in range(len(classes)):
+        c = colours[classes[v]]
+        order[at[c]] = v
+        at[c] += 1
+
+
+@njit(cache=True, nogil=True)
+def _free_runs(s, num_colours, starts, runs):  # type: ignore[no-untyped-def]
+    """The sorted vertices whose colour is not in S, as runs (begin, end); returns how many runs."""
+    count = 0
+    for c in range(num_colours):
+        if s >> c & 1:
+            continue
+        if count > 0 and runs[count - 1, 1] == starts[c]:
+            runs[count - 1, 1] = starts[c + 1]
+        else:
+            runs[count, 0], runs[count, 1] = starts[c], starts[c + 1]
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _before(s, c, starts):  # type: ignore[no-untyped-def]
+    """How many vertices have a colour of S below c."""
+    count = 0
+    for d in range(c):
+        if s >> d & 1:
+            count += starts[d + 1] - starts[d]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _trace(s, b, num_colours, starts, rows, table, weights, order, path):  # type: ignore[no-untyped-def]
+    """Write the path that ends in sorted vertex b after the colours of S, read off the table."""
+    position = len(path) - 1
+    path[position] = order[b]
+    while s:
+        most, before, colour = -np.inf, -1, -1
+        at = rows[s]
+        for c in range(num_colours):
+            if not s >> c & 1:
+                continue
+            for a in range(starts[c], starts[c + 1]):
+                x = table[at] + weights[a, b]
+                at += 1
+                if x > most:
+                    most, before, colour = x, a, c
+        position -= 1
+        path[position] = order[before]
+        s ^= 1 << colour
+        b = before

@@ -1,0 +1,1 @@
+"""Projective and other dependency trees."""

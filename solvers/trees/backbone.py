@@ -1,0 +1,192 @@
+"""Backbones: what finds the best tree of local parts, again and again with other arc scores.
+
+A backbone holds the parts that never change and the memory of its charts.  Projective trees come from the dynamic
+programs of :mod:`solvers.trees.eisner`, all others from maximum spanning arborescences (Hall, *K-best spanning tree
+parsing*, ACL 2007, for the k best of these).
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+
+from solvers.trees import eisner_search as search
+from solvers.trees.arborescence import reduced_costs, solve_arborescence
+from solvers.trees.eisner import Parts
+from solvers.trees.eisner_first import NEG, Floats, Ints
+from solvers.trees.eisner_k_best import k_best
+
+_IMPOSSIBLE = 0.5 * NEG
+
+
+_AT_ONCE = 4e6
+"""Steps of a dynamic program between two looks at the clock: some milliseconds."""
+
+
+_STEPS = {search.FIRST: 1.0, search.SIBLING: 2.0, search.GRANDCHILD: 4.0, search.THIRD: 16.0}
+"""Of a span of width 1, for each grandparent if there is one."""
+
+
+class OutOfTimeError(Exception):
+    """A dynamic program was cut off."""
+
+
+class Backbone(ABC):
+    """The best trees of local parts, for arc scores of shape (N, N) with ``NEG`` where an arc is forbidden.
+
+    All that can last looks at ``expired()`` now and then, and raises :class:`OutOfTimeError` if it is true.
+    """
+
+    size: int
+    expired: Callable[[], bool]
+
+    @abstractmethod
+    def best(self, arc: Floats, heads: Ints) -> float:
+        """Score of the best tree, ``NEG`` if there is none; writes its heads, shape (N,) with ``heads[0]`` = -1."""
+
+    @abstractmethod
+    def marginals(self, arc: Floats, bound: Floats) -> None:
+        """Write an upper bound on the trees with each arc, shape (N, N), for the arc scores of the last :meth:`best`.
+
+        It is the score of the best tree for the arcs of a best tree, and at most ``NEG / 2`` where there is none.
+        """
+
+    @abstractmethod
+    def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
+        """Scores and heads of the k best trees, shapes (k,) and (k, N), or of all if there are fewer."""
+
+    def require(self) -> None:
+        """Raise :class:`OutOfTimeError` if there is no time left."""
+        if self.expired():
+            raise OutOfTimeError
+
+
+class Projective(Backbone):
+    """Projective trees, by dynamic programs; their marginals are exact."""
+
+    def __init__(self, parts: Parts, single_root: bool = True, expired: Callable[[], bool] = lambda: False) -> None:
+        self.size, self._order, self.expired = parts.size, parts.order, expired
+        self._arguments = (*parts.kernel_arguments(), single_root)
+        self._chart = _memory("chart", search.chart_size(self._order, self.size))
+        self._inside, self._outside = (_slices(self._order, self.size, work) for work in (1.0, 4.0))
+
+    def best(self, arc: Floats, heads: Ints) -> float:
+        if len(self._inside) == 1:
+            value: float = search.best_with_heads(self._order, arc, *self._arguments, self._chart, heads)
+            return value
+        if self._fill(arc) < _IMPOSSIBLE:
+            return NEG
+        search.best_heads(self._order, arc, *self._arguments, self._chart, heads)
+        return float(self._chart[search.goal(self._order, self.size)])
+
+    def _fill(self, arc: Floats) -> float:
+        value = NEG
+        for first, end in self._inside:
+            self.require()
+            value = search.inside(self._order, arc, *self._arguments, self._chart, first, end)
+        return value
+
+    def marginals(self, arc: Floats, bound: Floats) -> None:
+        outside = _memory("outside", len(self._chart))
+        for first, end in reversed(self._outside):
+            self.require()
+            search.marginals(self._order, arc, *self._arguments, self._chart, outside, bound, first, end)
+
+    def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
+        self._fill(arc)
+        values, heads, complete = k_best(k, self._order, arc, *self._arguments, self._chart, self.expired)
+        if not complete:
+            raise OutOfTimeError
+        return values, heads
+
+
+@functools.lru_cache(256)
+def _slices(order: int, size: int, work: float) -> tuple[tuple[int, int], ...]:
+    """Ranges of widths that take no more than some milliseconds each, narrow spans first."""
+    found, first, steps = [], 1, 0.0
+    for width in range(1, size):
+        steps += work * (size - width) * width * _STEPS[order] * (1 if order < search.GRANDCHILD else size)
+        if steps > _AT_ONCE or width == size - 1:
+            found.append((first, width + 1))
+            first, steps = width + 1, 0.0
+    return tuple(found)
+
+
+class NonProjective(Backbone):
+    """All trees, by arborescences; marginals are bounds by reduced costs."""
+
+    def __init__(self, size: int, single_root: bool = True, expired: Callable[[], bool] = lambda: False) -> None:
+        self.size, self.single_root, self.expired = size, single_root, expired
+
+    def best(self, arc: Floats, heads: Ints) -> float:
+        self.require()
+        found, _, _, feasible = solve_arborescence(_open(arc), self.single_root)
+        if not feasible:
+            return NEG
+        heads[:] = found
+        return float(arc[heads[1:], np.arange(1, self.size)].sum())
+
+    def marginals(self, arc: Floats, bound: Floats) -> None:
+        heads = np.empty(self.size, dtype=np.int64)
+        best = self.best(arc, heads)
+        costs = reduced_costs(_open(arc), single_root=self.single_root)
+        assert costs is not None  # there is a tree
+        bound[:] = NEG
+        there = arc > _IMPOSSIBLE
+        bound[there] = best + costs[there]
+        bound[heads[1:], np.arange(1, self.size)] = best
+
+    def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
+        # A set of trees is kept with its best tree.  When that is taken, the rest of the set is split by the first arc
+        # that differs: it is forbidden, and those before it are required (Lawler, 1972).
+        heads = np.empty(self.size, dtype=np.int64)
+        values: list[float] = []
+        trees: list[Ints] = []
+        best = self.best(arc, heads)
+        heap = [(-best, 0, arc, heads, 1)] if best > _IMPOSSIBLE else []
+        pushed = 0
+        while heap and len(values) < k:
+            worth, _, scores, heads, first = heapq.heappop(heap)
+            values.append(-worth)
+            trees.append(heads)
+            scores = scores.copy()
+            for m in range(first, self.size):
+                h = heads[m]
+                own, scores[h, m] = scores[h, m], NEG
+                other = np.empty(self.size, dtype=np.int64)
+                best = self.best(scores, other)
+                if best > _IMPOSSIBLE:
+                    pushed += 1
+                    heapq.heappush(heap, (-best, pushed, scores.copy(), other, m))
+                scores[:, m] = NEG
+                scores[h, m] = own
+        return np.array(values), np.array(trees, dtype=np.int64).reshape(-1, self.size)
+
+
+def _open(arc: Floats) -> Floats:
+    return np.where(arc > _IMPOSSIBLE, arc, -np.inf)
+
+
+_kept = threading.local()
+
+_MOST_KEPT = 1 << 23
+"""Numbers of a chart that is kept."""
+
+
+def _memory(name: str, length: int) -> Floats:
+    """A chart of this length, the same one for all sentences of a thread: fresh memory costs more than filling it.
+
+    Every use fills it anew, so that backbones may share it.  Very long ones are not kept.
+    """
+    if length > _MOST_KEPT:
+        return np.empty(length)
+    chart: Floats | None = getattr(_kept, name, None)
+    if chart is None or len(chart) < length:
+        chart = np.empty(length)
+        setattr(_kept, name, chart)
+    return chart

@@ -1,0 +1,242 @@
+r"""Projective dependency parsing by dynamic programming: four parsers behind one interface.
+
+Words 1 to n stand in the order of the sentence, position 0 is the root.  A tree gives each word m a head, so that every
+word descends from the root; it is projective if each arc's span holds descendants of its head alone.  The score of a
+tree is a sum over its local parts, and which parts there are decides the parser:
+
+    order       parts (beside the arcs)                                 time    memory    module
+    FIRST       none                                                    n³      n²        eisner_first
+    SIBLING     adjacent siblings                                       n³      n²        eisner_sibling
+    GRANDCHILD  adjacent siblings, outermost grandchildren              n⁴      n³        eisner_grandchild
+    THIRD       all grandchildren, adjacent siblings, grand-siblings    n⁴      n³        eisner_third
+
+Every parser gives the best tree, the k best, and max-marginals (the value of the best tree with each arc), under any
+set of allowed arcs: an arc is forbidden by disallowing it, and required by disallowing the other heads of its modifier.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import ArrayError, Shape, as_booleans, as_floats, as_indices, as_integer
+from solvers.trees import eisner_k_best
+from solvers.trees import eisner_search as search
+from solvers.trees.eisner_first import NEG, Floats, Ints
+from solvers.trees.eisner_search import FIRST, GRANDCHILD, SIBLING, THIRD
+
+Bools = NDArray[np.bool_]
+
+_LARGEST = 1e24
+"""Of a score: sums of as many as a sentence has are far from what stands for impossible."""
+
+_NO_PARTS = np.zeros((1, 1, 1))
+_NO_TRIPLES = np.zeros((1, 1, 1, 1, 1, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Scores of the local parts of a sentence's trees.  N positions, the root among them.
+
+    Parameters
+    ----------
+    arcs
+        Shape (N, N), by head and modifier; -inf where there is no arc.  The diagonal and the column of the root count
+        for nothing.
+    siblings
+        Shape (N, N, N), by head, modifier and adjacent sibling on the side of the head; the head itself in place of a
+        sibling that is not there.
+    outermost
+        Shape (N, N, N), by head, modifier and the modifier's outermost modifier: within the span of the arc (the
+        modifier itself if there is none), and beyond it (the head if there is none).
+    grandchildren
+        Shape (N, N, N), by grandparent, head and modifier; of arcs from the root, [0, 0, m].
+    triples, kinds
+        Scores of grandparent, head, modifier and adjacent sibling, shape (2, 2, K, K, K, K): is the grandparent right
+        of the head, is the modifier, and the kinds of the four words, K - 1 for no sibling.  Kinds by position, shape
+        (N,), each in 0, ..., K - 2.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a score is not finite (but for arcs of -inf, which are forbidden) or beyond ±1e24, or
+        parts that no parser holds are given together.
+    """
+
+    arcs: Floats
+    siblings: Floats | None = None
+    outermost: Floats | None = None
+    grandchildren: Floats | None = None
+    triples: Floats | None = None
+    kinds: Ints | None = None
+
+    def __post_init__(self) -> None:
+        square: Shape = ("positions", "positions")
+        arcs = as_floats(self.arcs, "arcs", shape=square, minus_infinity=True).copy()
+        size = len(arcs)
+        if size < 2:
+            raise ArrayError(f"arcs: expected two positions or more, the root among them, got {size}")
+        np.fill_diagonal(arcs, 0.0)
+        arcs[:, 0] = 0.0
+        _check_size(np.where(np.isneginf(arcs), 0.0, arcs), "arcs")
+        object.__setattr__(self, "arcs", arcs)
+        for name in ("siblings", "outermost", "grandchildren"):
+            scores = getattr(self, name)
+            if scores is not None:
+                scores = as_floats(scores, name, shape=(size, size, size))
+                _check_size(scores, name)
+                object.__setattr__(self, name, scores)
+        if self.outermost is not None and (self.grandchildren is not None or self.triples is not None):
+            raise ArrayError("no parser holds outermost grandchildren together with all grandchildren or triples")
+        if (self.triples is None) != (self.kinds is None):
+            raise ArrayError("triples and kinds must be given together")
+        if self.triples is not None and self.kinds is not None:
+            triples = as_floats(self.triples, "triples", shape=(2, 2, "kinds", "kinds", "kinds", "kinds"))
+            _check_size(triples, "triples")
+            kinds = as_indices(self.kinds, "kinds", upper=max(triples.shape[5] - 1, 0), shape=(size,))
+            object.__setattr__(self, "triples", triples)
+            object.__setattr__(self, "kinds", kinds)
+
+    def rescored(self, arcs: Floats, **others: Any) -> Parts:
+        """The same kinds of parts with other scores (and kinds), which are not checked."""
+        made = copy.copy(self)
+        for name, scores in {"arcs": arcs, **others}.items():
+            object.__setattr__(made, name, scores)
+        return made
+
+    @property
+    def size(self) -> int:
+        """Number of positions, the root among them."""
+        return len(self.arcs)
+
+    @property
+    def order(self) -> int:
+        """Which parser holds these parts."""
+        if self.grandchildren is not None or self.triples is not None:
+            return THIRD
+        if self.outermost is not None:
+            return GRANDCHILD
+        return FIRST if self.siblings is None else SIBLING
+
+    def kernel_arguments(self) -> tuple[Floats, Floats, Floats, Ints]:
+        """Siblings, grandchildren, triples and kinds as the kernels take them: parts that are not given score zero."""
+        order, size = self.order, self.size
+        zeros = (
+            np.zeros((size, size, size))
+            if order >= THIRD or (order == GRANDCHILD and self.siblings is None)
+            else _NO_PARTS
+        )
+        sib = zeros if self.siblings is None else self.siblings
+        if order == THIRD:
+            grand = zeros if self.grandchildren is None else self.grandchildren
+        else:
+            grand = _NO_PARTS if self.outermost is None else self.outermost
+        triple = _NO_TRIPLES if self.triples is None else self.triples
+        kinds = np.zeros(size, dtype=np.int64) if self.kinds is None else self.kinds
+        if self.triples is None:
+            triple = np.zeros((2, 2, 2, 2, 2, 2)) if order == THIRD else _NO_TRIPLES
+        return sib, grand, triple, kinds
+
+    def allowed(self, allowed: ArrayLike | None = None) -> Bools:
+        """The arcs that may be used: those given, without arcs of -inf, to the root and from a word to itself."""
+        size = self.size
+        if allowed is None:
+            usable = np.ones((size, size), dtype=np.bool_)
+        else:
+            usable = as_booleans(allowed, "allowed", shape=(size, size)).copy()
+        np.fill_diagonal(usable, False)
+        usable[:, 0] = False
+        usable &= self.arcs > -np.inf
+        return usable
+
+    def score(self, heads: ArrayLike) -> float:
+        """Score of a tree, part by part: heads of shape (N,), ``heads[0]`` counts for nothing."""
+        tree = as_indices(heads, "heads", upper=self.size, low=-1, shape=(self.size,)).tolist()
+        modifiers: list[list[int]] = [[] for _ in range(self.size)]
+        for m in range(1, self.size):
+            modifiers[tree[m]].append(m)
+        total = 0.0
+        for h, own in enumerate(modifiers):
+            g = tree[h] if h > 0 else 0
+            for number, m in enumerate(own):
+                total += float(self.arcs[h, m])
+                beside = number + 1 if m < h else number - 1  # the next one on the side of the head
+                s = own[beside] if 0 <= beside < len(own) and (own[beside] < h) == (m < h) else h
+                if self.siblings is not None:
+                    total += float(self.siblings[h, m, s])
+                if self.outermost is not None:
+                    below = modifiers[m]
+                    left = below[0] if below and below[0] < m else None
+                    right = below[-1] if below and below[-1] > m else None
+                    within, beyond = (left, right) if h < m else (right, left)
+                    total += float(self.outermost[h, m, m if within is None else within])
+                    total += float(self.outermost[h, m, h if beyond is None else beyond])
+                if self.grandchildren is not None:
+                    total += float(self.grandchildren[g, h, m])
+                if self.triples is not None and self.kinds is not None:
+                    k, none = self.kinds, self.triples.shape[5] - 1
+                    last = none if s == h else int(k[s])
+                    total += float(self.triples[int(g > h), int(m > h), k[g], k[h], k[m], last])
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Trees, best first: ``values`` of shape (k,), ``heads`` of shape (k, N) with ``heads[:, 0] == -1``."""
+
+    values: Floats
+    heads: Ints
+
+
+def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> tuple[float, Ints] | None:
+    """The best projective tree and its score; None if the allowed arcs hold no tree.
+
+    Parameters
+    ----------
+    allowed
+        Shape (N, N): which arcs may be used; by default all.
+    single_root
+        Whether the root must have exactly one modifier.
+    """
+    arc, arguments, chart = _prepare(parts, allowed)
+    order = parts.order
+    value = search.inside(order, arc, *arguments, single_root, chart, 1, parts.size)
+    if value < 0.5 * NEG:
+        return None
+    heads = np.empty(parts.size, dtype=np.int64)
+    search.best_heads(order, arc, *arguments, single_root, chart, heads)
+    return value, heads
+
+
+def k_best_trees(parts: Parts, k: int, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Trees:
+    """The k best projective trees, or all if there are fewer."""
+    k = as_integer(k, "k", low=1)
+    arc, arguments, chart = _prepare(parts, allowed)
+    search.inside(parts.order, arc, *arguments, single_root, chart, 1, parts.size)
+    values, heads, _ = eisner_k_best.k_best(k, parts.order, arc, *arguments, single_root, chart)
+    return Trees(values, heads)
+
+
+def max_marginals(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Floats:
+    """The value of the best tree with each arc, shape (N, N); -inf where the arc is in no tree."""
+    arc, arguments, chart = _prepare(parts, allowed)
+    best = np.full((parts.size, parts.size), NEG)
+    if search.inside(parts.order, arc, *arguments, single_root, chart, 1, parts.size) > 0.5 * NEG:
+        outside = np.empty_like(chart)
+        search.marginals(parts.order, arc, *arguments, single_root, chart, outside, best, 1, parts.size)
+    best[best < 0.5 * NEG] = -np.inf
+    return best
+
+
+def _prepare(parts: Parts, allowed: ArrayLike | None) -> tuple[Floats, tuple[Floats, Floats, Floats, Ints], Floats]:
+    arc = np.where(parts.allowed(allowed), parts.arcs, NEG)
+    return arc, parts.kernel_arguments(), np.empty(search.chart_size(parts.order, parts.size))
+
+
+def _check_size(values: Floats, name: str) -> None:
+    if values.size and not max(-values.min(), values.max()) <= _LARGEST:
+        raise ArrayError(f"{name}: expected scores within ±{_LARGEST:g}")

@@ -1,0 +1,105 @@
+"""The derivations of a projective parser as arrays: a hypergraph whose flows of one unit are the trees.
+
+The items that matter get numbers, 0 for the goal.  Way w builds ``item[w]`` of ``first[w]`` and ``second[w]``, -1 for
+none.
+
+Flows x ≥ 0 with Σ_{w builds the goal} x_w = 1, and for every other item as much built as used, have whole vertices, one
+for each tree (R. K. Martin, R. L. Rardin, B. A. Campbell, *Polyhedral characterization of discrete dynamic
+programming*, Operations Research 38, 1990).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from solvers.trees import eisner_search as search
+from solvers.trees.eisner import Parts
+from solvers.trees.eisner_first import NEG, Floats, Ints
+
+_IMPOSSIBLE = 0.5 * NEG
+_expand = search.expand
+
+
+@dataclass(frozen=True, eq=False)
+class Hypergraph:
+    """Ways to build items.
+
+    Attributes
+    ----------
+    num_items
+        Items that some tree has; empty if there is no tree.
+    item, first, second, score
+        Shape (ways,).
+    arc
+        ``head * N + modifier`` of the arc that an item stands for, -1 if for none; shape (items,).
+    """
+
+    num_items: int
+    item: Ints
+    first: Ints
+    second: Ints
+    score: Floats
+    arc: Ints
+
+
+def hypergraph(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Hypergraph:
+    """The derivations of all trees of the allowed arcs."""
+    order = parts.order
+    arc = np.where(parts.allowed(allowed), parts.arcs, NEG)
+    arguments = parts.kernel_arguments()
+    chart = np.empty(search.chart_size(order, parts.size))
+    if search.inside(order, arc, *arguments, single_root, chart, 1, parts.size) < _IMPOSSIBLE:
+        none = np.empty(0, dtype=np.int64)
+        return Hypergraph(0, none, none, none, np.empty(0), none)
+    ways, scores, arcs = _explore(order, arc, *arguments, single_root, chart)
+    item, first, second = ways.T.copy()
+    return Hypergraph(len(arcs), item, first, second, scores, arcs)
+
+
+@njit(cache=True)
+def _explore(
+    order: int,
+    arc: Floats,
+    sib: Floats,
+    grand: Floats,
+    triple: Floats,
+    kinds: Ints,
+    single_root: bool,
+    chart: Floats,
+) -> tuple[Ints, Floats, Ints]:
+    size = len(arc)
+    number = np.full(len(chart), -1)
+    score, first, second = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    queue = [search.goal(order, size)]
+    number[queue[0]] = 0
+    ways = [(0, 0, 0)]
+    scores = [0.0]
+    arcs = [-1]
+    ways.pop()
+    scores.pop()
+    at = 0
+    while at < len(queue):
+        count, h, m = _expand(order, queue[at], arc, sib, grand, triple, kinds, single_root, score, first, second)
+        arcs[at] = h * size + m if m >= 0 else -1
+        for k in range(count):
+            a, b = first[k], second[k]
+            if score[k] < _IMPOSSIBLE or (a >= 0 and chart[a] < _IMPOSSIBLE) or (b >= 0 and chart[b] < _IMPOSSIBLE):
+                continue
+            for child in (a, b):
+                if child >= 0 and number[child] < 0:
+                    number[child] = len(queue)
+                    queue.append(child)
+                    arcs.append(-1)
+            ways.append((at, number[a] if a >= 0 else -1, number[b] if b >= 0 else -1))
+            scores.append(score[k])
+        at += 1
+    rows = np.empty((len(ways), 3), np.int64)
+    values = np.empty(len(ways))
+    for k in range(len(ways)):
+        rows[k, 0], rows[k, 1], rows[k, 2] = ways[k]
+        values[k] = scores[k]
+    return rows, values, np.array(arcs)

@@ -1,0 +1,184 @@
+"""Where smoothing prices, and that it always arrives at the master's duals."""
+
+import numpy as np
+import pytest
+
+from colgen import Duals, NoStabilization, Wentges
+from colgen.core.duals import RowNames
+
+
+def duals(*values):
+    names = RowNames()
+    for i in range(len(values)):
+        names.append(("row", i))
+    return Duals(np.array(values, dtype=float), names)
+
+
+def no_subgradient():
+    return None
+
+
+def test_none_prices_at_the_masters_duals():
+    out = duals(1, 2)
+    stabilization = NoStabilization()
+    assert stabilization.propose(out) is out
+    assert not stabilization.misprice()
+
+
+def test_first_proposal_is_the_masters_duals():
+    out = duals(1, 2)
+    wentges = Wentges(0.9)
+    assert wentges.propose(out) is out
+    assert not wentges.misprice()
+
+
+def started(alpha, *centre):
+    wentges = Wentges(alpha)
+    wentges.propose(duals(*centre))
+    wentges.update(True, no_subgradient)
+    return wentges
+
+
+def test_proposal_lies_between_centre_and_duals():
+    assert started(0.75, 0, 8).propose(duals(4, 0)).values.tolist() == [1, 6]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 0.5, 0.9, 0.99])
+def test_misprices_end_at_the_masters_duals(alpha):
+    wentges, out = started(alpha, 0, 8), duals(4, 0)
+    distance = np.inf
+    for _ in range(200):
+        proposal = wentges.propose(out)
+        now = abs(proposal.values - out.values).max()
+        assert now < distance  # nearer each time
+        distance = now
+        if not wentges.misprice():
+            break
+    assert proposal is out  # so the engine knows that nothing was missed
+
+
+def test_centre_moves_only_with_a_better_bound():
+    wentges = started(0.5, 0, 0)
+    wentges.propose(duals(4, 4))
+    wentges.update(False, no_subgradient)
+    assert wentges.propose(duals(4, 4)).values.tolist() == [2, 2]
+    wentges.update(True, no_subgradient)
+    assert wentges.propose(duals(4, 4)).values.tolist() == [3, 3]
+
+
+def test_rows_added_since_were_zero_at_the_centre():
+    assert started(0.5, 2, 2).propose(duals(4, 4, 6)).values.tolist() == [3, 3, 3]
+
+
+def test_misprices_do_not_last_beyond_a_round():
+    wentges, out = started(0.8, 0), duals(10)
+    wentges.propose(out)
+    wentges.misprice()
+    assert wentges.propose(out).values == pytest.approx([4.0])
+    wentges.update(False, no_subgradient)
+    assert wentges.propose(out).values == pytest.approx([2.0])
+
+
+@pytest.mark.parametrize(("direction", "grows"), [(-1.0, True), (1.0, False)])
+def test_automatic_parameter(direction, grows):
+    """Centre at 0, duals at 10: a subgradient of -1 says that the bound improves towards the centre."""
+    wentges = started(None, 0)
+    before = wentges.alpha
+    wentges.propose(duals(10))
+    wentges.update(False, lambda: np.array([direction]))
+    assert (wentges.alpha > before) is grows
+    for _ in range(200):
+        wentges.propose(duals(10))
+        wentges.update(False, lambda: np.array([direction]))
+    assert wentges.alpha == pytest.approx(0.99 if grows else 0.0)
+
+
+def test_fixed_parameter_stays():
+    wentges = started(0.7, 0)
+    wentges.propose(duals(10))
+    wentges.update(False, lambda: np.array([-1.0]))
+    assert wentges.alpha == 0.7
+
+
+def test_reset_forgets():
+    wentges = started(None, 0)
+    wentges.alpha = 0.9
+    wentges.reset()
+    out = duals(3)
+    assert wentges.propose(out) is out
+    assert wentges.alpha == 0.5
+
+
+@pytest.mark.parametrize("alpha", [-0.1, 1.0, 2.0])
+def test_parameter_is_checked(alpha):
+    with pytest.raises(ValueError, match="alpha"):
+        Wentges(alpha)
+
+
+# --- a guess at the centre -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [None, 0.0, 0.3, 0.9])
+def test_a_guess_is_proposed_itself_at_first(alpha):
+    wentges = Wentges(alpha)
+    wentges.reset(np.array([0.0, 8.0]))
+    assert wentges.propose(duals(4, 0)).values.tolist() == [0, 8]
+
+
+def test_after_its_round_a_guess_is_smoothed_like_any_centre():
+    wentges = Wentges(0.75)
+    wentges.reset(np.array([0.0, 8.0]))
+    wentges.propose(duals(4, 0))
+    wentges.update(True, no_subgradient)
+    assert wentges.propose(duals(4, 0)).values.tolist() == [1, 6]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 0.5, 0.9, 0.99])
+def test_misprices_from_a_guess_end_at_the_masters_duals(alpha):
+    wentges, out = Wentges(alpha), duals(4, 0)
+    wentges.reset(np.array([0.0, 8.0]))
+    distance, proposals = np.inf, []
+    for _ in range(200):
+        proposal = wentges.propose(out)
+        proposals.append(proposal.values)
+        now = abs(proposal.values - out.values).max()
+        assert now < distance  # nearer each time
+        distance = now
+        if not wentges.misprice():
+            break
+    assert proposal is out
+    assert proposals[0].tolist() == [0, 8]
+    assert proposals[1] == pytest.approx(alpha * np.array([0.0, 8.0]) + (1 - alpha) * out.values)
+
+
+def test_misprices_from_a_guess_do_not_last_beyond_a_round():
+    wentges, out = Wentges(0.8), duals(10)
+    wentges.reset(np.zeros(1))
+    for expected in (0.0, 2.0, 4.0):
+        assert wentges.propose(out).values == pytest.approx([expected])
+        assert wentges.misprice()
+    wentges.update(False, no_subgradient)
+    assert wentges.propose(out).values == pytest.approx([2.0])
+
+
+def test_a_better_bound_replaces_a_guess():
+    wentges = Wentges(0.5)
+    wentges.reset(np.zeros(1))
+    wentges.propose(duals(8))
+    wentges.misprice()
+    assert wentges.propose(duals(8)).values.tolist() == [4]
+    wentges.update(True, no_subgradient)
+    assert wentges.propose(duals(8)).values.tolist() == [6]
+
+
+def test_rows_added_since_a_guess_were_zero_at_it():
+    wentges = Wentges(0.5)
+    wentges.reset(np.array([2.0]))
+    assert wentges.propose(duals(4, 6)).values.tolist() == [2, 0]
+
+
+def test_reset_forgets_a_guess():
+    wentges, out = Wentges(0.5), duals(3)
+    wentges.reset(np.zeros(1))
+    wentges.reset()
+    assert wentges.propose(out) is out

@@ -1,0 +1,120 @@
+"""Files: what is read is looked at first, what is written replaces the old once it is whole."""
+
+import contextlib
+import os
+import stat
+import threading
+
+import pytest
+
+from colgen.core.errors import InputError
+from colgen.core.files import parse_json, read_json, read_text, write_text, writing
+
+
+class TestReading:
+    def test_a_text(self, tmp_path):
+        path = tmp_path / "a.txt"
+        path.write_bytes("\ufeffä\r\nb\rc\n".encode())
+        assert read_text(path) == "ä\nb\nc\n"
+
+    @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x" * 11])
+    def test_no_text(self, tmp_path, content):
+        path = tmp_path / "a.txt"
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=str(path)):
+            read_text(path, limit=10)
+
+    def test_a_pipe_is_not_waited_for_and_an_open_one_is_read(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(InputError, match="expected a file, this is a pipe"):
+            read_text(tmp_path / "pipe")
+        with pytest.raises(InputError, match="expected a file, this is a directory"):
+            read_text(tmp_path)
+        source, sink = os.pipe()
+        os.write(sink, b"given")
+        os.close(sink)
+        assert read_text(f"/dev/fd/{source}") == "given"
+        os.close(source)
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("", "line 1: expected JSON"),
+            ("[1,\n", "line 2: expected JSON"),
+            ("[" * 100_000, "nested too deeply"),
+            ('{"a": 1, "a": 2}', "each name once in an object, 'a' is there twice"),
+            ('{"b": NaN}', "finite numbers, not NaN"),
+            ("[-Infinity]", "finite numbers, not -Infinity"),
+            ("9" * 10_000, "fewer digits"),
+        ],
+    )
+    def test_json_that_is_none(self, tmp_path, text, words):
+        path = tmp_path / "a.json"
+        path.write_text(text)
+        with pytest.raises(InputError, match=words) as caught:
+            read_json(path)
+        assert str(caught.value).startswith(str(path))
+
+    def test_json(self):
+        assert parse_json('{"a": [1, 2.5, null]}', "it") == {"a": [1, 2.5, None]}
+
+
+class TestWriting:
+    def test_the_old_stays_until_the_new_is_whole(self, tmp_path):
+        path = tmp_path / "a.txt"
+        path.write_text("old")
+        with contextlib.suppress(ZeroDivisionError), writing(path) as file:
+            file.write("half")
+            file.flush()
+            assert path.read_text() == "old"
+            raise ZeroDivisionError
+        assert path.read_text() == "old"
+        write_text(path, "nüw")
+        assert path.read_text(encoding="utf-8") == "nüw"
+        with writing(path, "wb") as file:
+            file.write(b"bytes")
+        assert path.read_bytes() == b"bytes"
+        assert os.listdir(tmp_path) == ["a.txt"]
+
+    def test_permissions_and_links_stay(self, tmp_path):
+        path, link = tmp_path / "a.txt", tmp_path / "link"
+        path.write_text("old")
+        path.chmod(0o640)
+        link.symlink_to(path)
+        write_text(link, "new")
+        assert link.is_symlink()
+        assert path.read_text() == "new"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+    def test_a_new_file_has_the_usual_permissions(self, tmp_path):
+        write_text(tmp_path / "ours", "")
+        (tmp_path / "usual").write_text("")
+        assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+    def test_streams_are_written_to_as_they_are(self, tmp_path):
+        write_text("/dev/null", "gone")
+        os.mkfifo(tmp_path / "pipe")
+        got = []
+        reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_text()))
+        reader.start()
+        write_text(tmp_path / "pipe", "through")
+        reader.join()
+        assert got == ["through"]
+        assert os.listdir(tmp_path) == ["pipe"]
+
+    @pytest.mark.parametrize("name", ["none/a.txt", "", "a\0b"])
+    def test_a_failure_names_the_file(self, tmp_path, name):
+        path = tmp_path / name if name else tmp_path
+        with pytest.raises(OSError) as caught:  # noqa: PT011  (its file name is what is looked at)
+            write_text(path, "x")
+        assert caught.value.filename == str(path)
+
+    def test_a_full_disk_names_the_file(self):
+        if not os.path.exists("/dev/full"):
+            pytest.skip("a system without /dev/full")
+        with pytest.raises(OSError, match="/dev/full"):
+            write_text("/dev/full", "x" * 100_000)
+
+    def test_the_caller_s_own_mistake_is_not_a_failed_write(self, tmp_path):
+        with pytest.raises(ValueError, match="mine"), writing(tmp_path / "a"):
+            raise ValueError("mine")

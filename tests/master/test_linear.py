@@ -1,0 +1,678 @@
+"""The linear master: phases, growing, nodes, deletion, and its way back to Pyomo."""
+
+import io
+import math
+import re
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyomo.contrib.appsi.solvers import Highs
+from scipy import optimize
+
+from colgen import (
+    Apart,
+    Bound,
+    Column,
+    LinearMaster,
+    MasterStatus,
+    Row,
+    Sense,
+    Solution,
+    TemplateBound,
+    Together,
+    artificial,
+    compile_model,
+)
+from colgen.core.errors import FormulationError, UnknownRowError
+from colgen.pricing.oracles import Pricing, PricingResult
+from tests.toys import CuttingStock, cutting_column
+
+
+def covering(demands=(3.0, 2.0), sense=pyo.minimize):
+    """``demand[i]: unmet[i] + Σ_j a_ij x_j ≥ d_i`` with a template variable y in the first row at cost 5."""
+    m = pyo.ConcreteModel()
+    m.item = pyo.RangeSet(0, len(demands) - 1)
+    m.unmet = artificial(m.item)
+    m.y = pyo.Var(domain=pyo.NonNegativeIntegers, bounds=(0, 4))
+    m.demand = pyo.Constraint(m.item, rule=lambda m, i: m.unmet[i] + (m.y if i == 0 else 0) >= demands[i])
+    m.cost = pyo.Objective(expr=(5 if sense == pyo.minimize else -5) * m.y + 1, sense=sense)
+    return LinearMaster(compile_model(m))
+
+
+def col(a, cost=1.0, **more):
+    return Column(cost, {("demand", i): float(v) for i, v in enumerate(a) if v}, tuple(a), **more)
+
+
+def used(master, solved):
+    return {c.structure: round(x, 9) for c, x in master.solution(solved).columns}
+
+
+# --- phases ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+def test_phases(sense):
+    master = covering(sense=sense)
+    sign = master.sense.sign
+    solved = master.solve()
+    assert solved.status is MasterStatus.OPTIMAL
+    # Phase 1: y covers the first row for nothing, the second row's two units are missing, all of a row of that size.
+    assert solved.phase == 1
+    assert solved.objective == pytest.approx(sign)
+    assert solved.duals["demand", 1] == pytest.approx(sign / 2)
+    assert master.reduced_costs([col((0, 1), sign)], solved.duals) == pytest.approx([-sign / 2])  # no cost in phase 1
+
+    master.add([col((0, 1), sign * 1.0)])
+    solved = master.solve()
+    assert solved.phase == 2
+    assert solved.objective == pytest.approx(sign * (3 * 5 + 2 * 1) + 1)
+    assert solved.duals["demand"] == pytest.approx([5 * sign, sign])
+
+    # A row that nothing satisfies takes it back to phase 1, a column that does out of it again.
+    master.add([], [Row(("cut", 0), lower=4.0, coefficients={("x", 1): 2.0})])
+    solved = master.solve()
+    assert solved.phase == 1
+    assert solved.objective == pytest.approx(sign)  # four of four
+    master.add([Column(sign * 7.0, {}, "late", key=("x", 1))])
+    solved = master.solve()
+    assert solved.phase == 2
+    assert solved.objective == pytest.approx(sign * (17 + 14) + 1)
+
+
+def test_row_whose_sides_cross_is_refused():
+    m = pyo.ConcreteModel()
+    m.y = pyo.Var()
+    m.row = pyo.Constraint(expr=(0, m.y, 1))
+    m.cost = pyo.Objective(expr=m.y)
+    formulation = compile_model(m).with_data(row_lower={"row": 2.0})
+    with pytest.raises(FormulationError, match="row"):
+        LinearMaster(formulation)
+    with pytest.raises(FormulationError, match="expected lower"):
+        covering().add([], [Row(("cut", 0), lower=2.0, upper=1.0)])
+
+
+def test_numbers_that_are_not_finite_are_refused():
+    for column in (col((math.nan, 1)), col((-math.inf, 1))):
+        with pytest.raises(FormulationError, match="finite"):
+            covering().add([column])
+    for cost in (math.inf, -math.inf, math.nan):
+        with pytest.raises(FormulationError, match=rf"the column of \(1, 1\) costs {cost}, expected a finite number"):
+            col((1, 1), cost)
+
+
+@pytest.mark.parametrize(
+    "bounds", [(2.0, 1.0), (math.nan, 1.0), (0.0, math.nan), (math.inf, math.inf), (-math.inf, -math.inf)]
+)
+def test_a_column_whose_bounds_leave_no_value_is_refused_where_it_is_made(bounds):
+    with pytest.raises(FormulationError, match=r"the column of 'odd' has the bounds .* expected lower ≤ upper"):
+        Column(1.0, {}, "odd", lower=bounds[0], upper=bounds[1])
+
+
+def test_unknown_row_is_named():
+    with pytest.raises(UnknownRowError, match="demnad"):
+        covering().add([Column(1.0, {("demnad", 0): 1.0})])
+
+
+# --- growing ---------------------------------------------------------------------------------------------------------
+
+
+def test_columns_are_added_in_batches_and_once():
+    master = covering()
+    before = master.num_columns
+    assert master.add([col((1, 0)), col((0, 1)), col((1, 0))]) == 2
+    assert master.add([col((1, 0)), col((1, 1))]) == 1
+    assert master.num_columns == before + 3
+    assert [c.structure for c in master.columns] == [(1, 0), (0, 1), (1, 1)]
+    assert master.holds(col((1, 1)))
+    assert not master.holds(col((1, 1), cost=2.0))  # another cost: another column
+    assert master.solve().objective == pytest.approx(3 + 1)
+
+
+def test_rows_reach_columns_before_and_after():
+    """By key and by function; present, future, and deleted in between."""
+    rows = [
+        Row(("by key", 0), upper=1.0, coefficients={("x", 0): 1.0, ("x", 1): 2.0, ("y", None): 1.0}),
+        Row(("by function", 0), upper=5.0, coefficient=lambda c: 3.0 * c.structure[0]),
+        # By key for one column, by function for the others.
+        Row(("both", 0), upper=9.0, coefficients={("x", 0): 7.0}, coefficient=lambda c: 1.0),
+    ]
+    first, second = col((1, 0), key=("x", 0)), col((2, 1), key=("x", 1))
+    own = Column(1.0, {("demand", 0): 1.0, ("by function", 0): 8.0}, (4, 0))
+
+    def coefficients(master, column):
+        positions, values = master.entries(column)
+        found = {master.names.keys[r]: v for r, v in zip(positions, values, strict=True)}
+        columns, where, entries = master.table.entry_lists()
+        position = master.table.position[column.identity]
+        in_lp = {master.names.keys[r]: v for c, r, v in zip(columns, where, entries, strict=True) if c == position}
+        assert found == in_lp  # what is said of a column is what the linear program has
+        return found
+
+    for order in ("rows first", "columns first"):
+        master = covering()
+        if order == "rows first":
+            master.add_rows(rows)
+        master.add([first, second])
+        master.add_rows(rows)
+        master.add([own])
+        expected = {("demand", 0): 1.0, ("by key", 0): 1.0, ("by function", 0): 3.0, ("both", 0): 7.0}
+        assert coefficients(master, first) == expected
+        expected = {
+            ("demand", 0): 2.0,
+            ("demand", 1): 1.0,
+            ("by key", 0): 2.0,
+            ("by function", 0): 6.0,
+            ("both", 0): 1.0,
+        }
+        assert coefficients(master, second) == expected
+        # A column's own word on a row comes first.
+        assert coefficients(master, own) == {("demand", 0): 1.0, ("by function", 0): 8.0, ("both", 0): 1.0}
+
+
+def test_deleted_column_gets_its_coefficients_back():
+    master = covering(demands=(3.0, 0.0))
+    poor, good = col((1, 0), cost=9.0, key=("x", 0)), col((1, 0), cost=1.0, key=("x", 1))
+    master.add([poor, good])
+    # Poor is there when a row speaks of it.
+    master.add_rows([Row(("cut", 0), upper=100.0, coefficients={("x", 0): 4.0})])
+    for _ in range(3):
+        master.solve()
+    assert master.remove_stale(2) > 0
+    assert not master.holds(poor)
+    assert master.violation(Solution(28.0 + 1 - 1, ((poor, 3.0), (good, 1.0)))) is not None
+    master.add([poor])
+    rows, values = master.entries(poor)
+    assert {master.names.keys[r]: v for r, v in zip(rows, values, strict=True)}["cut", 0] == 4.0
+    fault = master.violation(Solution(30 * 9.0 + 1, ((poor, 30.0),)))
+    assert fault is not None
+    assert "cut" in fault
+
+
+def test_columns_that_bring_rows():
+    master = covering(demands=(3.0, 0.0))
+    link = Row(("link", 7), upper=0.0, coefficients={("y", None): -1.0})
+    column = Column(0.5, {("demand", 0): 1.0, ("link", 7): 1.0}, "linked", rows=(link,))
+    master.add([col((1, 0), cost=100.0)])
+    solved = master.solve()
+    # A row that is not there yet has no dual value.
+    assert master.reduced_costs([column], solved.duals) == pytest.approx([0.5 - solved.duals["demand", 0]])
+    before = master.num_rows
+    assert master.add([column]) == 1
+    assert master.num_rows == before + 1
+    # x ≤ y costs 5.5 a unit instead of 5 for y alone, which covers a unit as well: y = 1.5 with x = 1.5.
+    assert master.solve().objective == pytest.approx(1 + 1.5 * 5.5)
+    other = Column(0.25, {("demand", 0): 1.0, ("link", 7): 1.0}, "other", rows=(link,))
+    master.add([other])
+    assert master.num_rows == before + 1  # the row is there already
+    assert master.solve().objective == pytest.approx(1 + 1.5 * 5.25)
+
+
+def test_an_answer_is_checked_against_rows_that_its_columns_would_bring():
+    master = covering(demands=(3.0, 0.0))
+    link = Row(("link", 7), upper=0.0, coefficients={("y", None): -1.0})
+    column = Column(0.5, {("demand", 0): 1.0, ("link", 7): 1.0}, "linked", rows=(link,))
+    # Cost 1, 5 a unit of y, 0.5 a unit of the column; each of them covers a unit.
+    assert master.violation(Solution(1 + 3 * 0.5 + 3 * 5.0, ((column, 3.0),), {("y", None): 3.0})) is None
+    fault = master.violation(Solution(1 + 3 * 0.5 + 5.0, ((column, 3.0),), {("y", None): 1.0}))
+    assert "('link', 7) has activity 2" in fault
+    unknown = Column(0.5, {("demand", 0): 1.0, ("other", 7): 1.0}, "unknown", rows=(link,))
+    with pytest.raises(UnknownRowError, match="other"):
+        master.violation(Solution(2.5, ((unknown, 3.0),)))
+
+
+def random_master(rng):
+    """A master that has grown in many steps, and the arrays that it should hold."""
+    master = covering(tuple(float(d) for d in rng.integers(1, 6, size=3)))
+    master.add([col(row, float(c)) for row, c in zip(np.eye(3), rng.integers(1, 9, 3), strict=True)])
+    for step in range(4):
+        master.add([col(rng.integers(0, 4, 3), float(rng.integers(1, 9))) for _ in range(3)], origin=0)
+        weights = rng.integers(0, 3, 3)
+        master.add_rows([Row(("extra", step), upper=60.0, coefficient=lambda c, w=weights: float(w @ c.structure))])
+        master.solve()
+    return master
+
+
+def as_linprog(master):
+    """The master's linear program in phase 2, solved by scipy."""
+    table = master.table
+    columns, rows, values = table.entry_lists()
+    matrix = np.zeros((master.num_rows, len(table)))
+    np.add.at(matrix, (rows, columns), values)
+    sign = master.sense.sign
+    answer = optimize.milp(
+        sign * table.costs,
+        constraints=optimize.LinearConstraint(matrix, master.row_lower, master.row_upper),
+        bounds=optimize.Bounds(table.lower_now, table.upper_now),
+    )
+    return sign * answer.fun + master.formulation.offset
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_grown_master_against_scipy(seed):
+    master = random_master(np.random.default_rng(seed))
+    solved = master.solve()
+    assert solved.phase == 2
+    assert solved.objective == pytest.approx(as_linprog(master))
+    fault = master.violation(master.solution(solved))
+    assert fault is None or "whole" in fault  # rows, bounds and objective hold
+    # Basic columns price out at zero, and weak duality is tight.
+    for column, value in master.solution(solved).columns:
+        if value < column.upper:
+            assert master.reduced_costs([column], solved.duals) == pytest.approx([0.0], abs=1e-7)
+
+
+# --- deletion --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_remove_stale_keeps_the_basis(seed):
+    master = random_master(np.random.default_rng(seed))
+    for _ in range(3):
+        solved = master.solve()
+    kept = used(master, solved)
+    assert master.remove_stale(2) > 0
+    again = master.solve()
+    assert master.lp.simplex_iterations == 0
+    assert again.objective == pytest.approx(solved.objective)
+    assert used(master, again) == kept
+    assert again.objective == pytest.approx(as_linprog(master))
+    # Everything that follows finds the right columns.
+    assert master.lp.num_columns == len(master.table)
+    for column in master.columns:
+        assert master.table.columns[master.table.position[column.identity]] == column
+    column = col((3, 3, 3), 0.5)
+    assert master.add([column]) == 1
+    master.fix({column.identity: 1.0})
+    fixed = master.solve()
+    assert dict(used(master, fixed))[3, 3, 3] >= 1
+    assert fixed.objective == pytest.approx(as_linprog(master))
+
+
+def test_stale_columns_stay_while_fixed_or_young():
+    master = covering(demands=(3.0, 0.0))
+    poor, good = col((1, 0), cost=9.0), col((1, 0), cost=1.0)
+    master.add([poor, good])
+    master.fix({poor.identity: 1.0})
+    for _ in range(4):
+        master.solve()
+    assert master.remove_stale(2) == 0
+    master.fix({})
+    master.solve()
+    assert master.remove_stale(2) == 1
+    assert master.columns == (good,)
+
+
+# --- nodes -----------------------------------------------------------------------------------------------------------
+
+
+def test_decisions_are_applied_and_taken_back():
+    master = covering(demands=(3.0, 2.0))
+    both, first, second = col((1, 1)), col((1, 0)), col((0, 1))
+    master.add([both, first, second])
+    free = master.solve().objective
+    assert free == pytest.approx(1 + 3)
+
+    rows = ("demand", 0), ("demand", 1)
+    master.apply([Apart(*rows)])
+    assert master.solve().objective == pytest.approx(1 + 5)
+    assert not master.is_open(both)
+    master.apply([Together(*rows)])
+    assert set(used(master, master.solve())) == {(1, 1)}
+
+    master.apply([TemplateBound(("y", None), 2.0, math.inf)])
+    assert master.solve().objective == pytest.approx(1 + 2 * 5 + 2)
+
+    few = Bound(("branch", "pairs"), -math.inf, 1.0, lambda c: float(sum(c.structure) == 2))
+    many = Bound(("branch", "pairs"), 4.0, math.inf, lambda c: float(sum(c.structure) == 2))
+    master.apply([few])
+    assert master.solve().objective == pytest.approx(1 + 1 + 2 + 1)
+    master.apply([many])
+    assert master.solve().objective == pytest.approx(1 + 4)
+    master.apply([few, Bound(few.key, -math.inf, 0.0, few.value)])  # the tighter of two counts
+    assert master.solve().objective == pytest.approx(1 + 5)
+
+    # Columns that come at a node obey it, and are free at another.
+    master.apply([Apart(*rows)])
+    cheap = col((2, 2), cost=0.5)
+    master.add([cheap])
+    assert master.solve().objective == pytest.approx(1 + 5)
+    master.apply([])
+    assert master.solve().objective == pytest.approx(1 + 0.75)
+    assert master.is_open(cheap)
+
+
+def test_rows_of_decisions_can_be_missed_in_phase_1():
+    master = covering(demands=(1.0, 0.0))
+    master.add([col((1, 0))])
+    assert master.solve().phase == 2
+    # No column is counted by this row yet: pricing has to find one.
+    master.apply([Bound(("branch", 0), 2.0, math.inf, lambda c: float(c.structure == (1, 1)))])
+    solved = master.solve()
+    assert solved.phase == 1
+    assert solved.objective == pytest.approx(1.0)  # two of two
+    master.add([col((1, 1))])
+    assert master.solve().objective == pytest.approx(1 + 2)
+
+
+def test_fixing():
+    master = covering(demands=(3.0, 0.0))
+    poor, good = col((1, 0), cost=9.0), col((1, 0), cost=1.0)
+    master.add([poor, good])
+    assert master.solve().objective == pytest.approx(4)
+    master.fix({poor.identity: 2.0})
+    assert master.solve().objective == pytest.approx(1 + 18 + 1)
+    master.fix({})
+    assert master.solve().objective == pytest.approx(4)
+
+
+def test_basis_is_restored():
+    master = random_master(np.random.default_rng(1))
+    solved = master.solve()
+    saved = master.basis()
+    master.apply([TemplateBound(("y", None), 3.0, math.inf)])
+    assert master.solve().objective != pytest.approx(solved.objective)
+    master.add([col((4, 4, 4), 50.0)])  # too dear to enter: the saved basis stays optimal with it
+    master.add_rows([Row(("slack", 0), upper=1e4, coefficient=lambda c: 1.0)])
+    master.apply([])
+    master.restore(saved)
+    again = master.solve()
+    assert again.objective == pytest.approx(solved.objective)
+    assert master.lp.simplex_iterations == 0
+
+
+def test_basis_from_before_a_deletion_is_not_restored():
+    master = random_master(np.random.default_rng(2))
+    for _ in range(3):
+        solved = master.solve()
+    saved = master.basis()
+    assert master.remove_stale(2) > 0
+    master.restore(saved)  # positions have moved: it must not be used
+    assert master.solve().objective == pytest.approx(solved.objective)
+
+
+# --- integer ---------------------------------------------------------------------------------------------------------
+
+
+def test_solve_integer():
+    master = covering(demands=(3.0, 0.0))
+    master.add([col((2, 0)), col((1, 0), cost=0.8)])
+    assert master.solve().objective == pytest.approx(1 + 1.5)
+    found, bound = master.solve_integer()
+    assert found.objective == pytest.approx(1 + 1.8)
+    assert bound == pytest.approx(1 + 1.8)
+    assert master.violation(found) is None
+    # The linear program is as it was.
+    assert master.solve().objective == pytest.approx(1 + 1.5)
+    assert master.lp.simplex_iterations == 0
+
+
+def test_solve_integer_without_answer():
+    master = covering(demands=(30.0, 0.0))
+    master.solve()
+    assert master.solve_integer()[0] is None  # still in phase 1
+
+
+# --- dual bound ------------------------------------------------------------------------------------------------------
+
+
+class Priced(Pricing):
+    def __init__(self, multiplicity=math.inf, cost_bound=None):
+        self.multiplicity, self.cost_bound = multiplicity, cost_bound
+
+    def price(self, duals, context):
+        raise NotImplementedError
+
+
+@given(
+    pi=st.lists(st.floats(0, 6), min_size=2, max_size=2),
+    columns=st.lists(
+        st.tuples(st.integers(-3, 9), st.integers(0, 3), st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=6
+    ),
+    limits=st.tuples(st.sampled_from([math.inf, 3.0]), st.sampled_from([math.inf, 3.0])),
+    stated=st.tuples(st.booleans(), st.booleans()),
+    maximize=st.booleans(),
+)
+def test_dual_bound_is_valid_at_any_duals(pi, columns, limits, stated, maximize):
+    """Lagrangian or Farley, any number of pricing problems: below the optimum of the complete linear program."""
+    sense = Sense.MAXIMIZE if maximize else Sense.MINIMIZE
+    s = sense.sign
+    master = covering(demands=(3.0, 2.0), sense=pyo.maximize if maximize else pyo.minimize)
+    groups = [[(s * c, a, b) for c, a, b, k in columns if k == group] for group in (0, 1)]
+    # The multiplicities are made true by rows of the complete program only: the master need not know them.
+    costs = [s * 5.0, *(c for group in groups for c, _, _ in group)]
+    matrix = [[-1.0, 0.0, 0.0, 0.0], *([-a, -b, 1.0 - k, k + 0.0] for k, g in enumerate(groups) for _, a, b in g)]
+    complete = optimize.linprog(
+        s * np.array(costs),
+        A_ub=np.array(matrix).T[[i for i in range(4) if i < 2 or limits[i - 2] < math.inf]],
+        b_ub=[-3.0, -2.0, *(limit for limit in limits if limit < math.inf)],
+        bounds=[(0, 4), *[(0, None)] * (len(costs) - 1)],
+    )
+    master.add([Column(s * 1000.0, {("demand", 0): 1.0, ("demand", 1): 1.0}, "dear", upper=5.0)])
+    duals = master.solve().duals.replace(s * np.array(pi))
+    assert master.phase == 2
+    pricing, bounds = [], []
+    for group, limit, known in zip(groups, limits, stated, strict=True):
+        worst = [c for c, _, _ in group]
+        pricing.append(Priced(limit, sense.best(*worst) if known and worst else None))
+        reduced = [c - s * (a * pi[0] + b * pi[1]) for c, a, b in group]
+        bounds.append(sense.best(*reduced) if reduced else sense.hopeless)
+    bound = master.dual_bound(duals, pricing, stating(*bounds))
+    if complete.status == 0:
+        assert s * bound <= complete.fun + s * 1.0 + 1e-6
+    elif complete.status == 3:
+        assert bound == sense.ideal or limits == (3.0, 3.0)
+
+
+def stating(*bounds):
+    return [PricingResult(bound=bound) for bound in bounds]
+
+
+def test_a_total_takes_the_place_of_the_multiplicity():
+    master = covering(demands=(3.0, 2.0))
+    duals = master.solve().duals.replace(np.array([2.0, 2.0]))
+    master.add([Column(1000.0, {("demand", 0): 1.0, ("demand", 1): 1.0}, "dear", upper=5.0)])
+    master.solve()
+    assert master.phase == 2
+    totalling = [PricingResult(bound=-1.0, total=-1.5)]
+    for multiplicity in (math.inf, 3.0):  # worth 10 and the offset, were it not for the columns
+        assert master.dual_bound(duals, [Priced(multiplicity)], totalling) == pytest.approx(10 - 1.5 + 1)
+    # Another pricing problem that needs scaling scales the total too: half of -1.5, and half of costs that are ≥ 0 ...
+    both = [*totalling, PricingResult(bound=-1.0)]
+    pricing = [Priced(cost_bound=0.0), Priced(cost_bound=1.0)]
+    assert master.dual_bound(duals, pricing, both) == pytest.approx(5 - 0.75 + 1)
+    # ... or, of up to three columns, at least -4 each; of any number, nothing is known.
+    assert master.dual_bound(duals, [Priced(3.0, -4.0), pricing[1]], both) == pytest.approx(5 - 0.75 - 6 + 1)
+    assert master.dual_bound(duals, [Priced(cost_bound=-4.0), pricing[1]], both) == -math.inf
+
+
+def test_farley_scales_the_duals_of_every_pricing_problem():
+    # θ = 1/2 makes the first pricing problem's term vanish.  At halved duals the second one's columns, priced out at
+    # the duals themselves (β = 0), can cost half of γ = -4 each, and there are up to three: 10/2 - 3·2, and the offset.
+    master = covering(demands=(3.0, 2.0))
+    master.add([Column(1000.0, {("demand", 0): 1.0, ("demand", 1): 1.0}, "dear", upper=5.0)])
+    duals = master.solve().duals.replace(np.array([2.0, 2.0]))
+    assert master.phase == 2
+    pricing = [Priced(cost_bound=1.0), Priced(multiplicity=3.0, cost_bound=-4.0)]
+    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == pytest.approx(5 - 6 + 1)
+    # Without a bound on its costs nothing is known of it at halved duals.
+    pricing[1] = Priced(multiplicity=3.0)
+    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == -math.inf
+    pricing[1] = Priced(cost_bound=-4.0)
+    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == -math.inf
+    # A pricing problem without columns has no say, and one that needs no scaling asks for none.
+    assert master.dual_bound(duals, pricing, stating(-1.0, math.inf)) == pytest.approx(5 + 1)
+    assert master.dual_bound(duals, pricing, stating(0.0, 0.0)) == pytest.approx(10 + 1)
+
+
+def test_dual_bound_without_a_statement_proves_nothing():
+    master = covering()
+    master.add([col((1, 1))])
+    duals = master.solve().duals
+    assert master.dual_bound(duals, [Priced()], stating(None)) == -math.inf
+    assert master.dual_bound(duals, [Priced(), Priced()], stating(0.0, None)) == -math.inf
+
+
+# --- checking and showing --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("solution", "fault"),
+    [
+        (Solution(4.0, ((col((1, 1)), 3.0),)), None),
+        (Solution(4.5, ((col((1, 1)), 3.5),)), "not whole"),
+        (Solution(3.0, ((col((1, 1)), 2.0),)), r"row \('demand', 0\)"),
+        (Solution(5.0, ((col((1, 1)), 3.0),)), "objective"),
+        (Solution(4.0, ((col((1, 1), upper=2.0), 3.0),)), "bounds"),
+        (Solution(8.0, ((col((1, 1)), 2.0),), {("y", None): 1.0}), None),
+        (Solution(5.5, ((col((1, 1)), 2.0),), {("y", None): 0.5}), "row|whole"),
+        (Solution(28.0, ((col((0, 1)), 2.0),), {("y", None): 5.0}), "bounds"),
+        (Solution(3.0, ((col((1, 1)), 2.0),), {("unmet", 0): 1.0}), "artificial"),
+    ],
+)
+def test_violation(solution, fault):
+    found = covering().violation(solution)
+    if fault is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert re.search(fault, found)
+
+
+def test_rows_of_decisions_do_not_count_as_violated():
+    master = covering()
+    master.add([col((1, 1))])
+    master.apply([Bound(("branch", 0), -math.inf, 1.0, lambda c: 1.0)])
+    master.solve()
+    assert master.violation(Solution(4.0, ((col((1, 1)), 3.0),))) is None
+
+
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+def test_to_pyomo(sense):
+    sign = 1 if sense == pyo.minimize else -1
+    master = covering(demands=(3.0, 2.0), sense=sense)
+    master.add([col((1, 0), sign * 1.0), col((0, 2), sign * 1.5, key=("named", 7)), col((1, 1), sign * 2.5)])
+    master.add_rows([Row(("cut", "a"), lower=0.5, upper=8.0, coefficient=lambda c: 1.0)])
+    solved = master.solve()
+    model = master.to_pyomo(solved)
+
+    # Values and duals are loaded.
+    assert pyo.value(model.objective) == pytest.approx(solved.objective)
+    assert model.named[7].value == pytest.approx(1.0)
+    assert [model.dual[model.demand[i]] for i in (0, 1)] == pytest.approx(solved.duals["demand"].tolist())
+    text = io.StringIO()
+    model.pprint(ostream=text)
+    assert "demand" in text.getvalue()
+    assert "named" in text.getvalue()
+
+    # Another solver agrees; whole variables are relaxed as they are in the master.
+    bare = master.to_pyomo()
+    for variable in bare.component_data_objects(pyo.Var):
+        variable.domain = pyo.Reals
+    results = Highs().solve(bare)
+    assert results.best_feasible_objective == pytest.approx(solved.objective)
+
+
+def test_to_pyomo_of_cutting_stock_prints_before_any_column():
+    model = CuttingStock().restricted_master().to_pyomo()
+    text = io.StringIO()
+    model.pprint(ostream=text)
+    assert "unmet" in text.getvalue()
+
+
+TUPLES = [(0, 1), (1,), 3, (0, (1, 2)), (0, 1, 2), ((1, 2), (3,)), ((1,), (2, 3)), (), None, frozenset({1}), "a"]
+
+
+def test_to_pyomo_keeps_keys_of_any_kind_apart():
+    master = covering(demands=(3.0, 2.0))
+    keys = [("named", index) for index in TUPLES] + [("dual", 1), ("objective", 0), ("demand", 0), ("column", 15)]
+    columns = [Column(1.0 + k, {("demand", k % 2): 1.0}, key=key) for k, key in enumerate(keys)]
+    master.add([*columns, col((1, 1))])  # the last has no key: its name would be ("column", position)
+    master.add_rows([Row(("cut", index), upper=9.0, coefficients={("named", index): 1.0}) for index in TUPLES])
+    solved = master.solve()
+    model = master.to_pyomo(solved)
+    variables = list(model.component_data_objects(pyo.Var))
+    assert len(variables) == master.num_columns == len({v.name for v in variables})
+    assert len(list(model.component_data_objects(pyo.Constraint))) == master.num_rows
+    objective = next(model.component_data_objects(pyo.Objective))
+    assert pyo.value(objective) == pytest.approx(solved.objective)
+
+
+def test_column_of_the_textbook():
+    assert cutting_column((2, 0, 0, 0)).identity == cutting_column((2, 0, 0, 0)).identity
+    assert cutting_column((2, 0, 0, 0)).identity != cutting_column((1, 0, 0, 0)).identity
+
+
+# --- dual values from the middle -------------------------------------------------------------------------------------
+
+
+def partitioning(sense, clusters, size=3, *, central):
+    """Set partitioning of ``range(size)``; costs are those of minimising, negated if it is to be maximised."""
+    m = pyo.ConcreteModel()
+    m.item = pyo.RangeSet(0, size - 1)
+    m.missing = artificial(m.item)
+    m.cover = pyo.Constraint(m.item, rule=lambda m, i: m.missing[i] == 1)
+    m.cost = pyo.Objective(expr=0, sense=sense)
+    master = LinearMaster(compile_model(m), central=central)
+    sign = 1.0 if sense == pyo.minimize else -1.0
+    master.add([Column(sign * c, {("cover", i): 1.0 for i in members}, members) for members, c in clusters.items()])
+    return master
+
+
+DEGENERATE = {(0, 1, 2): 3.0, (0,): 2.5, (1,): 2.5, (2,): 2.5, (0, 1): 2.9, (1, 2): 2.9}
+senses = pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+
+
+def assert_optimal_duals(master, solved):
+    """Feasible for all columns, with the objective of the primal, tight where a column is used."""
+    gains = master.sense.gains(np.array(master.reduced_costs(master.columns, solved.duals)))
+    assert (gains <= 1e-7).all()
+    assert sum(solved.duals.values) == pytest.approx(solved.objective)
+    for column, _ in master.solution(solved).columns:
+        assert master.reduced_costs([column], solved.duals) == pytest.approx([0.0], abs=1e-9)
+
+
+@senses
+def test_central_duals_are_optimal_and_no_corner(sense):
+    corner, middle = (partitioning(sense, DEGENERATE, central=central) for central in (False, True))
+    first, second = corner.solve(), middle.solve()
+    assert first.objective == pytest.approx(second.objective)
+    for master, solved in ((corner, first), (middle, second)):
+        assert_optimal_duals(master, solved)
+    assert np.abs(first.duals.values - second.duals.values).max() > 0.1
+    # In the middle no column that is not used binds.
+    unused = [column for column in middle.columns if len(column.structure) < 3]
+    assert (np.abs(middle.reduced_costs(unused, second.duals)) > 0.01).all()
+
+
+@senses
+@pytest.mark.parametrize("seed", range(10))
+def test_central_duals_of_random_partitionings(sense, seed):
+    rng = np.random.default_rng(seed)
+    clusters = {(i,): 3.0 for i in range(6)}
+    for _ in range(20):
+        members = tuple(sorted(rng.choice(6, int(rng.integers(2, 5)), replace=False).tolist()))
+        clusters[members] = float(rng.integers(3, 12))
+    master = partitioning(sense, clusters, 6, central=True)
+    solved = master.solve()
+    assert solved.objective == pytest.approx(partitioning(sense, clusters, 6, central=False).solve().objective)
+    assert_optimal_duals(master, solved)
+
+
+@senses
+@pytest.mark.parametrize("nonsense", [None, [9.0, -50.0, 9.0], [0.0, 0.0, 0.0]], ids=str)
+def test_corner_where_the_interior_method_fails(sense, nonsense, monkeypatch):
+    duals = None if nonsense is None else np.array(nonsense)
+    master = partitioning(sense, DEGENERATE, central=True)
+    monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: duals)
+    assert_optimal_duals(master, master.solve())
+
+
+def test_phase_1_takes_the_corner(monkeypatch):
+    master = partitioning(pyo.minimize, {(0, 1): 1.0}, central=True)
+    monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: pytest.fail("asked for in phase 1"))
+    solved = master.solve()
+    assert solved.phase == 1
+    assert solved.duals["cover", 2] == pytest.approx(1.0)

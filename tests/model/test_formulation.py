@@ -1,0 +1,166 @@
+"""From Pyomo models to arrays: nothing lost, nothing in another order than declared."""
+
+import math
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import FormulationCache, Sense, artificial, compile_model
+from colgen.core.errors import FormulationError
+
+
+def sample():
+    m = pyo.ConcreteModel()
+    m.z = pyo.Var(["b", "a"], domain=pyo.Binary)  # declared before y, and b before a
+    m.y = pyo.Var(domain=pyo.NonNegativeIntegers, bounds=(1, 7))
+    m.unused = pyo.Var(bounds=(-2, 2))
+    m.missing = artificial([3, 1])
+    m.second = pyo.Constraint([3, 1], rule=lambda m, i: m.y + m.missing[i] >= i)
+    m.first = pyo.Constraint(expr=(1, 2 * m.y - m.z["a"], 5))
+    m.equal = pyo.Constraint(expr=m.z["a"] + m.z["b"] == 1)
+    m.above = pyo.Constraint(expr=3 * m.y <= 12 + m.z["b"])
+    m.cost = pyo.Objective(expr=4 * m.y - m.z["b"] + 10, sense=pyo.maximize)
+    return m
+
+
+def test_everything_in_the_order_of_declaration():
+    f = compile_model(sample())
+    assert f.sense is Sense.MAXIMIZE
+    assert f.offset == 10
+    assert f.column_keys == (
+        ("z", "b"),
+        ("z", "a"),
+        ("y", None),
+        ("unused", None),
+        ("missing", 3),
+        ("missing", 1),
+    )
+    assert f.row_keys == (("second", 3), ("second", 1), ("first", None), ("equal", None), ("above", None))
+    assert f.costs.tolist() == [-1, 0, 4, 0, 0, 0]
+    assert f.lower.tolist() == [0, 0, 1, -2, 0, 0]
+    assert f.upper.tolist() == [1, 1, 7, 2, math.inf, math.inf]
+    assert f.integer.tolist() == [True, True, True, False, False, False]
+    assert f.artificial.tolist() == [False, False, False, False, True, True]
+    assert f.row_lower.tolist() == [3, 1, 1, 1, -math.inf]
+    assert f.row_upper.tolist() == [math.inf, math.inf, 5, 1, 12]  # the ranged row is one row
+    assert f.matrix.toarray().tolist() == [
+        [0, 0, 1, 0, 1, 0],
+        [0, 0, 1, 0, 0, 1],
+        [0, -1, 2, 0, 0, 0],
+        [1, 1, 0, 0, 0, 0],
+        [-1, 0, 3, 0, 0, 0],
+    ]
+    assert f.row_blocks["second"].indices == (3, 1)
+    assert f.column_blocks["missing"].positions.tolist() == [4, 5]
+
+
+def test_constants_move_to_the_sides():
+    m = pyo.ConcreteModel()
+    m.y = pyo.Var()
+    m.row = pyo.Constraint(expr=m.y + 5 >= 7)
+    m.range = pyo.Constraint(expr=(1, m.y + 2, 4))
+    m.cost = pyo.Objective(expr=m.y)
+    f = compile_model(m)
+    assert f.row_lower.tolist() == [2, -1]
+    assert f.row_upper.tolist() == [math.inf, 2]
+
+
+def test_fixed_variables_count_as_numbers():
+    m = sample()
+    m.y.fix(3)
+    f = compile_model(m)
+    assert ("y", None) not in f.column_keys
+    assert f.offset == 10 + 4 * 3
+    assert f.row_lower.tolist()[:3] == [0, -2, 1 - 6]
+    assert f.row_upper.tolist()[2] == 5 - 6
+
+
+def test_inactive_components_are_left_out():
+    m = sample()
+    m.first.deactivate()
+    m.second[1].deactivate()
+    m.other = pyo.Objective(expr=m.y)
+    m.other.deactivate()
+    assert compile_model(m).row_keys == (("second", 3), ("equal", None), ("above", None))
+
+
+def test_objective_that_is_constant():
+    m = sample()
+    m.cost.deactivate()
+    m.nothing = pyo.Objective(expr=0)
+    f = compile_model(m)
+    assert f.costs.tolist() == [0] * 6
+    assert f.sense is Sense.MINIMIZE
+
+
+def test_nonlinear_is_refused():
+    m = sample()
+    m.curved = pyo.Constraint(expr=m.y**2 <= 4)
+    with pytest.raises(FormulationError, match="linear"):
+        compile_model(m)
+
+
+@pytest.mark.parametrize("objectives", [0, 2])
+def test_one_objective(objectives):
+    m = sample()
+    if objectives == 0:
+        m.cost.deactivate()
+    else:
+        m.other = pyo.Objective(expr=m.y)
+    with pytest.raises(FormulationError, match=f"has {objectives}"):
+        compile_model(m)
+
+
+def test_with_data():
+    f = compile_model(sample())
+    g = f.with_data(
+        costs={"z": [7, 8], "y": 9},
+        lower={"y": 0},
+        upper={"missing": [1, 2]},
+        row_lower={"second": [30, 10]},
+        row_upper={"above": math.inf},
+    )
+    assert g.costs.tolist() == [7, 8, 9, 0, 0, 0]
+    assert g.lower.tolist() == [0, 0, 0, -2, 0, 0]
+    assert g.upper.tolist() == [1, 1, 7, 2, 1, 2]
+    assert g.row_lower.tolist() == [30, 10, 1, 1, -math.inf]
+    assert g.row_upper.tolist()[-1] == math.inf
+    assert f.costs.tolist() == [-1, 0, 4, 0, 0, 0]  # the shape keeps its numbers
+    assert g.matrix is f.matrix
+
+
+def test_with_data_refuses_what_it_does_not_know():
+    f = compile_model(sample())
+    with pytest.raises(FormulationError, match="sceond"):
+        f.with_data(row_lower={"sceond": 1})
+    with pytest.raises(FormulationError, match="NaN"):
+        f.with_data(costs={"y": math.nan})
+    with pytest.raises(ValueError, match=r"shape|broadcast"):
+        f.with_data(costs={"z": [1, 2, 3]})
+
+
+def test_cache_builds_once_per_shape():
+    built = []
+
+    def build():
+        built.append(1)
+        return sample()
+
+    cache = FormulationCache(size=2)
+    first = cache.get(1, build)
+    assert cache.get(1, build) is first
+    assert len(built) == 1
+    cache.get(2, build)
+    cache.get(1, build)  # used again: 2 is now the oldest
+    cache.get(3, build)
+    assert cache.get(1, build) is first
+    assert len(built) == 3
+    cache.get(2, build)
+    assert len(built) == 4
+
+
+def test_numbers_are_floats():
+    f = compile_model(sample())
+    for array in (f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.matrix.data):
+        assert array.dtype == np.float64

@@ -1,0 +1,56 @@
+"""Best changes of one label, against all labellings; best and second best ones are tested with the domains."""
+
+import numpy as np
+import pytest
+
+from problems.chain_map.kernels import tree_labels
+from problems.chain_map.kernels.tree_labels import best_flips, best_labels, runner_up
+from solvers.chains.tree_domains import exchange, sweep
+from tests.solvers.small_forests import draw, labellings, rows
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_flips_lose_what_the_best_change_of_one_label_loses(seed):
+    forest, scores, tables = draw(seed)
+    domains = sweep(forest, scores, rows(tables), exchange(tables))
+    labels, values, lost = np.empty(forest.num_nodes, dtype=np.int32), np.empty(2), np.empty(2)
+    best_labels(forest, scores, rows(tables), domains, np.arange(2), labels, values)
+    best_flips(forest, scores, rows(tables), labels, values, lost)
+    for tree in range(2):
+        mine = tuple(labels[slice(*forest.starts[tree : tree + 2])].tolist())
+        near = [
+            values[tree] - score
+            for score, other in labellings(forest, scores, tables, tree)
+            if sum(a != b for a, b in zip(mine, other, strict=True)) == 1
+        ]
+        assert lost[tree] == pytest.approx(min(near, default=np.inf))
+
+
+class OverError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_clocks_are_looked_at_between_pieces_which_change_nothing(seed, monkeypatch):
+    forest, scores, tables = draw(seed)
+    domains = sweep(forest, scores, rows(tables), exchange(tables), np.full(2, 100.0))
+    labels, values = np.empty(forest.num_nodes, dtype=np.int32), np.empty(2)
+    best_labels(forest, scores, rows(tables), domains, np.arange(2), labels, values)
+
+    def both(require):
+        lost = np.empty(2)
+        best_flips(forest, scores, rows(tables), labels, values, lost, require)
+        return [lost.tolist(), *(a.tolist() for a in runner_up(forest, scores, rows(tables), domains, require))]
+
+    whole, looks = both(lambda: None), []
+    monkeypatch.setattr(tree_labels, "_AT_ONCE", 1)
+    assert both(lambda: looks.append(1)) == whole
+    assert len(looks) == 2 * forest.num_nodes + 1
+
+    def late():
+        looks.pop()
+        if not looks:
+            raise OverError
+
+    with pytest.raises(OverError):
+        both(late)

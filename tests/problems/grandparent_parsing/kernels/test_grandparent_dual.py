@@ -1,0 +1,94 @@
+"""The combinatorial dual against the linear program that it is the dual of, and against naive Python."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from colgen import LinearMaster, compile_model
+from problems.grandparent_parsing import Instance, random
+from problems.grandparent_parsing.kernels.grandparent_dual import descend, start, supply
+from problems.grandparent_parsing.model import full
+from solvers.trees.arborescence import arborescence
+from tests.problems.grandparent_parsing.trees import instances, optimum, worth
+
+
+def run(instance, iterations=3000, rounds=None):
+    """Bound, score, where it ended, and the parts that were asked for, in batches."""
+    dual = start(instance.arcs, instance.parent_child_bounds, instance.grandparent_parent_bounds)
+    state = np.array([np.inf, 1.0, 0.0, 0.0, 0.0])
+    asked = []
+    bound, score, wanted = descend(dual, iterations, instance.single_root, -np.inf, state)
+    while len(wanted):
+        asked += map(tuple, wanted.tolist())
+        supply(dual, wanted, instance.grandparents(wanted))
+        bound, score, wanted = descend(dual, iterations, instance.single_root, score, state)
+    return bound, score, dual, asked
+
+
+def value(instance, pi):
+    """D(π), naively."""
+    n = len(instance)
+    weights = np.full((n + 1, n + 1), -np.inf)
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            if instance.arcs[h, m] > -np.inf:
+                gains = [
+                    max(0.0, instance.grandparent_scores[h, m, c] - pi[m, c])
+                    for c in range(1, n + 1)
+                    if c not in (h, m) and instance.arcs[m, c] > -np.inf
+                ]
+                weights[h, m] = instance.arcs[h, m] + (pi[h, m] if h else 0.0) + sum(gains)
+    return arborescence(weights, single_root=instance.single_root)[1]
+
+
+@settings(max_examples=60)
+@given(instance=instances(4))
+def test_the_bound_is_one_and_the_tree_is_worth_its_score(instance):
+    instance = Instance(instance.arc_scores, instance.grandparent_scores, None, instance.single_root)
+    best = optimum(instance)
+    bound, score, dual, asked = run(instance)
+    if best is None:
+        assert bound == score == -np.inf
+        return
+    assert worth(instance, tuple(dual.best[1:].tolist())) == pytest.approx(score)
+    assert score <= best + 1e-9 <= bound + 2e-9
+    assert len(set(asked)) == len(asked)
+    # The bound counts parts that were not scored with a bound, so that it is above what all scores would prove.
+    assert bound >= value(instance, dual.best_pi) - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("single_root", [False, True])
+def test_its_minimum_is_the_optimum_of_the_linear_program(seed, single_root):
+    instance = random(6, seed, strength=1.5, single_root=single_root)
+    program = LinearMaster(compile_model(full(instance, "all", connectivity="cuts"))).solve()
+    bound, score, _, _ = run(instance)
+    assert bound >= program.objective - 1e-7
+    assert bound <= program.objective + 0.02 * abs(program.objective)
+    if bound <= score + 1e-7:
+        assert program.objective == pytest.approx(score)
+
+
+def test_parts_that_no_tree_on_the_way_wants_are_not_asked_for():
+    rng = np.random.default_rng(0)
+    n = 12
+    arcs = rng.normal(size=(n + 1, n + 1))
+    arcs[np.arange(n), np.arange(1, n + 1)] += 20.0
+    instance = Instance(arcs, 0.1 * rng.normal(size=(n + 1,) * 3))
+    bound, score, dual, asked = run(instance)
+    assert bound == pytest.approx(score)
+    assert dual.best[1:].tolist() == list(range(n))
+    assert len(asked) < 3 * n
+
+
+def test_one_vertex_alone_can_hang_from_the_root():
+    """Two tokens that nothing but the root can govern: with a single root there is no tree."""
+    arcs = np.full((3, 3), -np.inf)
+    arcs[0, 1] = arcs[0, 2] = 1.0
+    for single_root, expected in ((False, 2.0), (True, -np.inf)):
+        bound, score, _, _ = run(Instance(arcs, np.zeros((3, 3, 3)), single_root=single_root))
+        assert bound == score == expected
+    arcs[1, 2] = 0.5
+    bound, score, dual, _ = run(Instance(arcs, np.zeros((3, 3, 3)), single_root=True))
+    assert bound == score == 1.5
+    assert dual.best.tolist() == [-1, 0, 1]

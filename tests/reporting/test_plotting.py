@@ -1,0 +1,187 @@
+"""Pictures: they can be drawn of every kind of run, say what they show, and leave nothing behind."""
+
+import builtins
+import io
+import sys
+
+import numpy as np
+import pytest
+
+from colgen import InputError, IterationLimit, solve
+from tests.assignment import assignment
+
+matplotlib = pytest.importorskip("matplotlib")
+
+from colgen.reporting import plotting  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def branched():
+    """A run with a tree of several nodes."""
+    result = solve(assignment(4, 9, 1), keep_duals=True, heuristics=())
+    assert len(result.nodes) > 1
+    return result
+
+
+@pytest.fixture(scope="module")
+def infeasible():
+    problem = assignment(2, 4, 3)
+    problem.capacities = np.array([3, 3])
+    return solve(problem)
+
+
+@pytest.fixture(scope="module")
+def stopped():
+    return solve(assignment(3, 7, 4), stop=IterationLimit(1))
+
+
+def labels(ax):
+    return ax.get_legend_handles_labels()[1]
+
+
+def drawn(figure):
+    """Really draw it: mistakes in labels and layouts show only then."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
+    assert file.getvalue().startswith(b"\x89PNG")
+
+
+def assert_labelled(ax):
+    assert ax.get_title(loc="left")
+    for axis in (ax.xaxis, ax.yaxis):
+        if axis.get_visible() and len(axis.get_majorticklocs()):
+            assert axis.get_label_text() or not any(t.get_text().isdigit() for t in axis.get_ticklabels())
+
+
+def test_bounds_show_phase_1_objective_bound_and_incumbent(branched):
+    ax = plotting.bounds(branched)
+    assert {"phase 1", "restricted master", "dual bound", "incumbent"} <= set(labels(ax))
+    assert ax.get_xlabel() == "round"
+    assert "units" in ax.get_ylabel()
+    assert_labelled(ax)
+    drawn(ax.figure)
+
+
+def test_bounds_by_second(branched):
+    ax = plotting.bounds(branched, by="second")
+    assert ax.get_xlabel() == "time (seconds)"
+    with pytest.raises(InputError, match="'round' or by 'second', not by 'minute'"):
+        plotting.bounds(branched, by="minute")
+
+
+def test_the_last_bound_drawn_is_the_result_s(branched):
+    ax = plotting.bounds(branched)
+    line = next(line for line in ax.get_lines() if line.get_label() == "dual bound")
+    assert line.get_ydata()[-1] == branched.dual_bound
+
+
+def test_bounds_of_a_relaxation_show_no_incumbent():
+    ax = plotting.bounds(solve(assignment(3, 5, 1), relaxation=True))
+    assert "incumbent" not in labels(ax)
+
+
+def test_lines_are_told_apart_without_colour(branched):
+    ax = plotting.bounds(branched)
+    styles = [
+        (line.get_linestyle(), line.get_marker()) for line in ax.get_lines() if not line.get_label().startswith("_")
+    ]
+    assert len(set(styles)) == len(styles)
+
+
+def test_columns_and_rows(branched):
+    ax = plotting.columns_and_rows(branched)
+    assert {"columns", "rows", "new columns in the round"} <= set(labels(ax))
+    counts = next(line for line in ax.get_lines() if line.get_label() == "columns").get_ydata()
+    assert list(counts) == [i.columns for i in branched.iterations]
+    drawn(ax.figure)
+
+
+def test_stages_leave_out_the_total(branched):
+    ax = plotting.stages(branched)
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert set(names) == set(branched.seconds) - {"total"}
+    assert ax.get_xlabel() == "time (seconds)"
+
+
+def test_tree_has_a_place_for_every_node_and_a_marker_for_every_outcome(branched):
+    ax = plotting.tree(branched)
+    outcomes = {node.outcome for node in branched.nodes}
+    assert {label.split(" (")[0] for label in labels(ax)} == outcomes
+    points = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
+    assert sum(len(line.get_xdata()) for line in points) == len(branched.nodes)
+    assert len({(line.get_marker(), line.get_markerfacecolor()) for line in points}) == len(outcomes)
+    assert len(ax.texts) == len(branched.nodes)
+    drawn(ax.figure)
+
+
+def test_deep_trees_are_drawn():
+    from colgen.core.result import NodeRecord
+
+    nodes = [NodeRecord(0, None, 0, 1.0, "branched", ())]
+    for k in range(1500):
+        parent = 2 * k - 1 if k else 0
+        nodes.append(NodeRecord(2 * k + 1, parent, k + 1, 1.0, "branched", ()))
+        nodes.append(NodeRecord(2 * k + 2, parent, k + 1, 1.0, "odd", ()))
+    place = plotting._layout(nodes)
+    assert len(place) == len(nodes)
+    assert len({(place[n.number], n.depth) for n in nodes}) == len(nodes)
+
+
+def test_duals_settle(branched):
+    figure = plotting.duals(branched)
+    upper, lower = figure.axes
+    assert any(label.startswith("assign[") for label in labels(upper))
+    distances = lower.get_lines()[0].get_ydata()
+    assert (np.asarray(distances) > 0).all()
+    assert lower.get_xlabel() == "round"
+    drawn(figure)
+
+
+def test_duals_that_were_not_kept(infeasible):
+    with pytest.raises(InputError, match="keep_duals=True"):
+        plotting.duals(infeasible)
+
+
+@pytest.mark.parametrize("run", ["branched", "infeasible", "stopped"])
+def test_overview_of_every_kind_of_run(run, request):
+    result = request.getfixturevalue(run)
+    figure = plotting.overview(result)
+    assert len(figure.axes) == 4
+    assert result.termination.value in figure.get_suptitle()
+    for ax in figure.axes:
+        assert_labelled(ax)
+    drawn(figure)
+
+
+def test_a_run_that_never_left_phase_1_says_so(stopped):
+    ax = plotting.bounds(stopped)
+    assert any("phase 1" in text.get_text() for text in ax.texts)
+
+
+def test_given_axes_are_drawn_into(branched):
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    for draw in (plotting.bounds, plotting.columns_and_rows, plotting.stages, plotting.tree):
+        assert draw(branched, ax=ax) is ax
+
+
+def test_pyplot_is_not_touched(branched):
+    before = "matplotlib.pyplot" in sys.modules
+    plotting.overview(branched)
+    assert ("matplotlib.pyplot" in sys.modules) is before
+    if before:
+        assert sys.modules["matplotlib.pyplot"].get_fignums() == []
+
+
+def test_without_matplotlib_the_error_says_what_to_install(branched, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"pip install colgen\[plotting\]"):
+        plotting.overview(branched)

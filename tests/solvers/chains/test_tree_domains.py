@@ -1,0 +1,60 @@
+"""Domains of trees: what a sweep leaves out, against all labellings."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from problems.chain_map.kernels.tree_labels import best_labels, runner_up
+from solvers.chains.forest import chains
+from solvers.chains.tree_domains import count_pairs, exchange, sweep
+from solvers.chains.vectors import padded
+from tests.solvers.small_forests import draw, labellings, rows
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_exchange_is_the_greatest_gain(seed):
+    rng = np.random.default_rng(seed)
+    num = int(rng.integers(1, 20))
+    tables = rng.normal(size=(2, num, num))
+    if seed % 2:
+        tables[rng.random(tables.shape) < 0.3] = -np.inf
+    found = exchange(tables)
+    assert found.shape == (2 * num, padded(num))
+    assert (found[:, num:] == -np.inf).all()
+    for k, x, other in itertools.product(range(2), range(num), range(num)):
+        gains = [
+            tables[k, other, y] - tables[k, x, y] if tables[k, x, y] > -np.inf else np.inf
+            for y in range(num)
+            if tables[k, other, y] > -np.inf
+        ]
+        expected = -np.inf if x == other else max(gains, default=-np.inf)
+        assert found[k * num + x, other] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, float])
+@pytest.mark.parametrize("slack", [0.0, 0.7, 100.0])
+@pytest.mark.parametrize("seed", range(40))
+def test_sweep_keeps_what_is_within_the_slack(seed, slack, dtype):
+    forest, scores, tables = draw(seed, dtype)
+    domains = sweep(forest, scores, rows(tables), exchange(tables), np.full(2, slack))
+    kept = [set(domains.labels[slice(*domains.starts[i : i + 2])].tolist()) for i in range(forest.num_nodes)]
+    assert all(len(mine) == size for mine, size in zip(kept, np.diff(domains.starts), strict=True))
+    labels, values = np.empty(forest.num_nodes, dtype=np.int32), np.empty(2)
+    best_labels(forest, scores, rows(tables), domains, np.arange(2), labels, values)
+    others, second = runner_up(forest, scores, rows(tables), domains)
+    for tree in range(2):
+        first, end = forest.starts[tree : tree + 2]
+        found = labellings(forest, scores, tables, tree)
+        assert values[tree] == pytest.approx(found[0][0], abs=1e-5)
+        for score, chosen in found:
+            if score > found[0][0] - slack + 1e-5:
+                assert all(x in kept[first + i] for i, x in enumerate(chosen))
+        if len(found) > 1 and found[1][0] > found[0][0] - slack + 1e-5:
+            assert second[tree] == pytest.approx(found[1][0], abs=1e-5)
+            assert {c: s for s, c in found}[tuple(others[first:end].tolist())] == pytest.approx(second[tree], abs=1e-5)
+
+
+def test_pairs_are_counted():
+    forest = chains(np.array([3, 1]))
+    assert count_pairs(forest, np.array([0, 2, 5, 6, 10])) == 2 * 3 + 3 * 1 + 4

@@ -1,0 +1,42 @@
+"""Vector instructions against their plain definitions."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from solvers.chains import vectors
+from solvers.chains.vectors import WIDTH
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("num", [1, 5, 15, 16, 17, 48, 49])
+def test_vector_instructions_compute_what_their_definitions_say(num, dtype):
+    rng = np.random.default_rng(num)
+    left, right = rng.normal(size=(3, num)).astype(dtype), rng.normal(size=(4, num)).astype(dtype)
+    left[0, 0] = -np.inf
+    width = vectors.padded(num)
+    table = np.full((2, width), -np.inf, dtype=dtype)
+    table[:, :num] = rng.normal(size=(2, num))
+    table[1, 0] = np.inf
+
+    @njit
+    def compiled(a, left, i, right, j, out, table, bound):
+        best = vectors.sum_rows(a, left, i, right, j, out)
+        bits = np.empty((2, len(out) // WIDTH), dtype=np.int64)
+        for k in range(0, len(out), WIDTH):
+            bits[0, k // WIDTH] = vectors.reaching(out, k, bound)
+            bits[1, k // WIDTH] = vectors.above(out, k, table, 1, bound)
+        return best, vectors.row_max(out), bits
+
+    a, bound = dtype(0.5), dtype(0.25)
+    out, plain = (np.full(width, -np.inf, dtype=dtype) for _ in range(2))
+    best, most, bits = compiled(a, left, 0, right, 2, out, table, bound)
+    assert best == vectors.sum_rows(a, left, 0, right, 2, plain)
+    np.testing.assert_array_equal(out, plain)
+    assert most == vectors.row_max(plain)
+    for k in range(0, width, WIDTH):
+        assert bits[0, k // WIDTH] == vectors.reaching(plain, k, bound)
+        assert bits[1, k // WIDTH] == vectors.above(plain, k, table, 1, bound)
+        for word in bits[:, k // WIDTH].tolist():
+            if word:
+                assert vectors.lowest_bit(word) == min(b for b in range(WIDTH) if word >> b & 1)

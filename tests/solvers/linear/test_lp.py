@@ -1,0 +1,327 @@
+"""The linear programs against scipy's."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import optimize, sparse
+
+from solvers.linear.lp import LinearProgram, LPStatus, SolverError, solve_mip
+
+
+@st.composite
+def arrays(draw):
+    """``maximize, matrix, costs, lower, upper, row_lower, row_upper`` of a small program."""
+    m, n = draw(st.integers(1, 4)), draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    matrix = rng.integers(-2, 5, (m, n)) * rng.integers(0, 2, (m, n)).astype(float)
+    costs = rng.integers(-5, 10, n).astype(float)
+    lower = rng.choice([0.0, -2.0, -math.inf], n, p=[0.7, 0.2, 0.1])
+    upper = rng.choice([math.inf, 3.0], n)
+    row_lower = rng.integers(-2, 6, m).astype(float)
+    row_upper = row_lower + rng.integers(0, 5, m)
+    kind = rng.integers(0, 3, m)
+    row_lower[kind == 1], row_upper[kind == 2] = -math.inf, math.inf
+    return draw(st.booleans()), matrix, costs, lower, upper, row_lower, row_upper
+
+
+def scipy_solves(problem, integer=None):
+    maximize, matrix, costs, lower, upper, row_lower, row_upper = problem
+    sign = -1 if maximize else 1
+    answer = optimize.milp(
+        sign * costs,
+        constraints=optimize.LinearConstraint(matrix, row_lower, row_upper),
+        bounds=optimize.Bounds(lower, upper),
+        integrality=np.zeros(len(costs)) if integer is None else integer.astype(int),
+        options={"mip_rel_gap": 0.0},
+    )
+    return answer.status, sign * answer.fun if answer.status == 0 else math.nan
+
+
+STATUS = {0: {LPStatus.OPTIMAL}, 2: {LPStatus.INFEASIBLE}, 3: {LPStatus.UNBOUNDED}}
+STATUS[4] = STATUS[2] | STATUS[3]  # scipy could not tell which
+
+
+def program(problem, offset=0.0):
+    maximize, matrix, *rest = problem
+    return LinearProgram(maximize, sparse.csc_array(matrix), *rest, offset)
+
+
+@given(arrays())
+def test_status_and_optimum(problem):
+    solved, (status, optimum) = program(problem, offset=7.0).solve(), scipy_solves(problem)
+    assert solved.status in STATUS[status]
+    if status == 0:
+        assert solved.objective == pytest.approx(optimum + 7)
+
+
+@given(arrays())
+def test_duals_in_both_senses(problem):
+    maximize, matrix, costs, lower, upper, row_lower, row_upper = problem
+    solved = program(problem).solve()
+    assume(solved.status is LPStatus.OPTIMAL)
+    assert solved.reduced_costs == pytest.approx(costs - matrix.T @ solved.duals, abs=1e-7)
+    # Strong duality: π pays for the sides, reduced costs for the bounds, each on the side that binds.
+    sign = -1 if maximize else 1
+
+    def pays(multipliers, low, high):
+        sides = np.where(sign * multipliers > 0, low, high)
+        return sum(p * s for p, s in zip(multipliers, sides, strict=True) if abs(p) > 1e-9)
+
+    dual = pays(solved.duals, row_lower, row_upper) + pays(solved.reduced_costs, lower, upper)
+    assert dual == pytest.approx(solved.objective, abs=1e-6)
+
+
+@given(arrays(), st.booleans())
+def test_mixed_integer(problem, mixed):
+    maximize, matrix, costs, lower, upper, row_lower, row_upper = problem
+    lower = np.maximum(lower, -20.0)  # whole variables without bounds on both sides may keep a solver busy for ever
+    upper = np.minimum(upper, 20.0)
+    integer = np.arange(len(costs)) % 2 == 0 if mixed else np.ones(len(costs), dtype=bool)
+    data = (maximize, matrix, costs, lower, upper, row_lower, row_upper)
+    status, optimum = scipy_solves(data, integer)
+    found = solve_mip(maximize, sparse.csc_array(matrix), *data[2:], integer, offset=1.0)
+    assert found.status in STATUS[status]
+    if status == 0:
+        assert found.objective == pytest.approx(optimum + 1)
+        assert found.bound == pytest.approx(optimum + 1)
+        assert found.values[integer] == pytest.approx(np.round(found.values[integer]), abs=1e-6)
+        assert costs @ found.values + 1 == pytest.approx(found.objective)
+    else:
+        assert found.values is None
+        assert found.objective == (-math.inf if maximize else math.inf)
+    # The program itself stays linear.
+    lp = program(data)
+    before = lp.solve()
+    again = lp.solve_mip(integer)
+    assert again.status is found.status
+    assert lp.solve().objective == pytest.approx(before.objective, nan_ok=True)
+
+
+@given(arrays(), arrays())
+def test_growing_equals_building(first, second):
+    """Columns and rows appended in batches, sides, bounds and costs changed: as if built in one piece."""
+    maximize, matrix, costs, lower, upper, row_lower, row_upper = first
+    m, n = matrix.shape
+    lp = LinearProgram(
+        maximize,
+        sparse.csc_array(matrix[:1, :1]),
+        costs[:1],
+        lower[:1],
+        upper[:1],
+        row_lower[:1],
+        row_upper[:1],
+    )
+    lp.solve()
+    rest = sparse.csc_array(matrix[:1, 1:])
+    lp.add_columns(costs[1:], lower[1:], upper[1:], rest.indptr, rest.indices, rest.data.astype(float))
+    lp.solve()
+    below = sparse.csr_array(matrix[1:])
+    lp.add_rows(row_lower[1:], row_upper[1:], below.indptr, below.indices, below.data.astype(float))
+    assert (lp.num_rows, lp.num_columns) == (m, n)
+    solved, (status, optimum) = lp.solve(), scipy_solves(first)
+    assert solved.status in STATUS[status]
+    if status == 0:
+        assert solved.objective == pytest.approx(optimum)
+
+    k = min(n, len(second[2]))
+    costs, lower, upper = costs.copy(), lower.copy(), upper.copy()
+    costs[:k], lower[:k], upper[:k] = second[2][:k], second[3][:k], second[4][:k]
+    where = np.arange(k)
+    lp.change_objective(costs, 3.0)
+    lp.change_bounds(where, lower[:k], upper[:k])
+    lp.change_row_bounds(np.array([0]), np.array([-math.inf]), np.array([math.inf]))
+    row_lower, row_upper = row_lower.copy(), row_upper.copy()
+    row_lower[0], row_upper[0] = -math.inf, math.inf
+    status, optimum = scipy_solves((maximize, matrix, costs, lower, upper, row_lower, row_upper))
+    solved = lp.solve()
+    assert solved.status in STATUS[status]
+    if status == 0:
+        assert solved.objective == pytest.approx(optimum + 3)
+
+
+def covering(n=30, seed=0, maximize=False):
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(0, 3, (n, 3 * n)).astype(float)
+    costs = rng.uniform(1, 5, 3 * n)
+    zero, inf = np.zeros(3 * n), np.full(3 * n, math.inf)
+    return maximize, matrix, -costs if maximize else costs, zero, inf, np.full(n, 10.0), np.full(n, math.inf)
+
+
+def test_second_solve_starts_from_the_basis():
+    lp = program(covering())
+    first = lp.solve()
+    assert lp.simplex_iterations > 0
+    assert lp.solve().objective == first.objective
+    assert lp.simplex_iterations == 0
+
+
+def test_deleting_columns_outside_the_basis():
+    lp = program(covering())
+    first = lp.solve()
+    lp.delete_columns(np.flatnonzero(~lp.basic_columns()))
+    again = lp.solve()
+    assert again.objective == pytest.approx(first.objective)
+    assert lp.simplex_iterations == 0
+    assert len(again.values) == lp.num_columns
+
+
+def test_basis_set_after_growing():
+    lp = program(covering())
+    first = lp.solve()
+    basis = lp.basis()
+    lp.change_bounds(np.arange(5), np.full(5, 2.0), np.full(5, math.inf))
+    assert lp.solve().objective > first.objective
+    lp.change_bounds(np.arange(5), np.zeros(5), np.full(5, math.inf))
+    dear = np.array([1e3])
+    lp.add_columns(dear, np.zeros(1), np.full(1, math.inf), np.array([0, 1]), np.array([0]), np.ones(1))
+    lp.add_rows(np.array([-math.inf]), np.array([1e6]), np.array([0, 1]), np.array([0]), np.ones(1))
+    lp.set_basis(basis)
+    assert lp.solve().objective == pytest.approx(first.objective)
+    assert lp.simplex_iterations == 0
+
+
+def test_time_limit():
+    lp = program(covering(n=200))
+    assert lp.solve(time_limit=0.0).status is LPStatus.LIMIT
+    # The limit is one for each solve, not for the program's life.
+    assert lp.solve(time_limit=60.0).status is LPStatus.OPTIMAL
+    found = solve_mip(*with_sparse(covering(n=100, seed=1)), np.ones(300, dtype=bool), time_limit=0.0)
+    assert found.status is LPStatus.LIMIT
+
+
+def with_sparse(problem):
+    return problem[0], sparse.csc_array(problem[1]), *problem[2:]
+
+
+def test_start_of_a_mixed_integer_program():
+    data = covering(n=8)
+    lp = program(data)
+    integer = np.ones(24, dtype=bool)
+    best = lp.solve_mip(integer)
+    again = lp.solve_mip(integer, start=np.round(best.values))
+    assert again.objective == pytest.approx(best.objective)
+    # A start that is not feasible does no harm, and upper bounds can be replaced.
+    assert lp.solve_mip(integer, start=np.zeros(24)).objective == pytest.approx(best.objective)
+    upper = np.full(24, math.inf)
+    upper[best.values > 0.5] = 0.0
+    assert lp.solve_mip(integer, upper=upper).objective > best.objective
+
+
+def test_empty_program():
+    empty = np.zeros(0)
+    lp = LinearProgram(False, sparse.csc_array((0, 0)), empty, empty, empty, empty, empty, 5.0)
+    assert lp.solve().objective == 5.0
+    one = np.ones(1)
+    lp = LinearProgram(False, sparse.csc_array((1, 0)), empty, empty, empty, one, one)
+    assert lp.solve().status is LPStatus.INFEASIBLE
+
+
+def test_wrong_numbers_are_refused():
+    maximize, matrix, costs, *rest = covering(n=3)
+    for wrong in (math.nan, math.inf):
+        bad = costs.copy()
+        bad[0] = wrong
+        with pytest.raises(SolverError):
+            LinearProgram(maximize, sparse.csc_array(matrix), bad, *rest).solve()
+    lp = program(covering(n=3))
+    with pytest.raises(SolverError):
+        lp.change_bounds(np.array([99]), np.zeros(1), np.ones(1))
+
+
+# --- dual values from the interior -----------------------------------------------------------------------------------
+
+
+def pays(duals, reduced_costs, problem):
+    """The dual objective: what dual values pay for the sides, and reduced costs for the bounds."""
+    maximize, _, _, lower, upper, row_lower, row_upper = problem
+    sign, total = -1.0 if maximize else 1.0, 0.0
+    for values, low, high in ((duals, row_lower, row_upper), (reduced_costs, lower, upper)):
+        sides = np.where(sign * values > 0.0, low, high)
+        total += sum(v * side for v, side in zip(values, sides, strict=True) if abs(v) > 1e-6)
+    return total
+
+
+@given(arrays())
+def test_interior_duals_are_optimal(problem):
+    _, matrix, costs, *_ = problem
+    lp = program(problem, offset=3.0)
+    solved = lp.solve()
+    assume(solved.status is LPStatus.OPTIMAL)
+    duals = lp.interior_duals()
+    assume(duals is not None)
+    assert len(duals) == len(matrix)
+    assert pays(duals, costs - matrix.T @ duals, problem) == pytest.approx(solved.objective - 3.0, abs=1e-4)
+    # The program and its basis stay as they are.
+    again = lp.solve()
+    assert lp.simplex_iterations == 0
+    assert again.objective == solved.objective
+    assert again.duals.tolist() == solved.duals.tolist()
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_interior_duals_lie_in_the_middle(maximize):
+    """One column covers two rows at cost 2: any dual values that sum to 2 are optimal, if columns of 1.8 limit them."""
+    sign = -1.0 if maximize else 1.0
+    lp = LinearProgram(
+        maximize,
+        sparse.csc_array(np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])),
+        sign * np.array([2.0, 1.8, 1.8]),
+        np.zeros(3),
+        np.full(3, math.inf),
+        np.ones(2),
+        np.ones(2),
+    )
+    corner = sorted(np.abs(lp.solve().duals))
+    assert corner == pytest.approx([0.2, 1.8])
+    assert sign * lp.interior_duals() == pytest.approx([1.0, 1.0], abs=0.2)
+    lp.solve()
+    assert lp.simplex_iterations == 0
+
+
+def test_no_interior_duals_without_time_or_optimum():
+    infeasible = LinearProgram(
+        False, sparse.csc_array(np.ones((1, 1))), np.ones(1), np.zeros(1), np.ones(1), np.array([2.0]), np.array([2.0])
+    )
+    duals = infeasible.interior_duals()
+    assert duals is None or len(duals) == 1
+    duals = infeasible.interior_duals(time_limit=0.0)
+    assert duals is None or len(duals) == 1
+
+
+@pytest.mark.parametrize("small", [5e-17, 1e-9, 1.0])
+def test_columns_of_other_sizes_bring_their_scale(small):
+    """What comes first does not decide in which units HiGHS counts for ever."""
+    one = np.ones(1)
+    none, free = np.empty(0), np.array([math.inf])
+    lp = LinearProgram(True, sparse.csc_array((1, 0)), none, none, none, -free, one)
+    for cost in (small, 3.7, 1e6, 2e6):
+        lp.add_columns(np.array([cost]), np.zeros(1), free, np.array([0, 1]), np.array([0]), one)
+        assert lp.solve().objective == cost
+
+
+@pytest.mark.parametrize("unit", [2.0**-30, 1.0, 2.0**30])
+@pytest.mark.parametrize("penalty", [1e3, 1e6, 1e12])
+def test_penalties_that_nothing_pays_do_not_set_the_scale(unit, penalty):
+    """A small gain is found beside costs that no optimum uses, by the linear and by the mixed-integer program."""
+    costs = unit * np.array([-penalty, -penalty, 1.5, 1.2])
+    arrays = (sparse.csc_array(np.ones((1, 4))), costs, np.zeros(4), np.full(4, math.inf), np.full(1, -math.inf))
+    solved = LinearProgram(True, *arrays, np.full(1, 3.0)).solve()
+    assert (solved.objective, solved.duals[0]) == (4.5 * unit, 1.5 * unit)
+    assert solve_mip(True, *arrays, np.full(1, 3.0), np.ones(4, dtype=bool)).objective == 4.5 * unit
+
+
+@given(arrays(), st.integers(-30, 30), st.integers(-30, 30))
+def test_units_change_nothing(problem, of_costs, of_rows):
+    """Costs and rows multiplied by powers of two give the same values, and duals in the new units, to the last bit."""
+    maximize, matrix, costs, lower, upper, row_lower, row_upper = problem
+    before = program(problem).solve()
+    unit, size = 2.0**of_costs, 2.0**of_rows
+    after = program((maximize, matrix * size, costs * unit, lower, upper, row_lower * size, row_upper * size)).solve()
+    assert after.status is before.status
+    if before.status is LPStatus.OPTIMAL:
+        assert after.values.tolist() == before.values.tolist()
+        assert after.objective == before.objective * unit
+        assert (after.duals * size).tolist() == (before.duals * unit).tolist()

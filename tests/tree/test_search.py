@@ -1,0 +1,247 @@
+"""Branch and bound over a scripted relaxation: no linear program, no columns, just bounds."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colgen import AnyOf, Decision, Sense, Solution, Termination
+from colgen.bounds.run import Run
+from colgen.core.errors import ChildBoundError
+from colgen.tree.search import BestBound, DepthFirst, Evaluation, LevelWise, Plunging, Relaxation, branch_and_bound
+
+QUEUES = [BestBound, Plunging, DepthFirst, LevelWise]
+
+
+class Go(Decision):
+    """The way to a child, "l" or "r"."""
+
+    def __init__(self, way):
+        self.way = way
+
+    def __repr__(self):
+        return self.way
+
+
+class Script(Relaxation):
+    """``script[path]`` is a node's bound, with an answer's objective where it is a pair; children extend the path."""
+
+    def __init__(self, run, script, sign=1):
+        self.run, self.script, self.sign = run, script, sign
+        self.visited = []
+
+    def evaluate(self, node):
+        path = "".join(d.way for d in node.decisions)
+        self.visited.append(path)
+        entry = self.script[path]
+        if isinstance(entry, Evaluation):
+            return entry
+        bound, objective = entry if isinstance(entry, tuple) else (entry, None)
+        if objective is not None:
+            self.run.offer(Solution(self.sign * objective), None, "the script")
+        children = [[Go(way)] for way in "lr" if path + way in self.script]
+        return Evaluation(self.sign * bound, "branched" if children else "leaf", children)
+
+
+# The answer 13 lies under the worse child; the better one promises 11 and keeps 14.
+SCRIPT = {"": 10.0, "l": 11.0, "r": 12.0, "ll": (14.0, 14.0), "lr": 13.5, "rl": (13.0, 13.0), "rr": 12.5, "rrl": 15.0}
+
+
+def search(script, sense=Sense.MINIMIZE, queue=BestBound, step=None, **limits):
+    run = Run(sense, AnyOf(), step)
+    relaxation = Script(run, script, sense.sign)
+    return branch_and_bound(relaxation, run, queue=queue(sense), **limits), relaxation, run
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+@pytest.mark.parametrize("sense", list(Sense))
+def test_optimum_is_found_and_proved(queue, sense):
+    result, relaxation, run = search(SCRIPT, sense, queue)
+    assert result.termination is Termination.OPTIMAL
+    assert run.objective == sense.sign * 13
+    assert result.bound == sense.sign * 13
+    assert result.nodes[0].bound == sense.sign * 10
+    assert relaxation.visited[0] == ""
+    assert len(relaxation.visited) == len(set(relaxation.visited))
+
+
+def order(queue):
+    """All nodes of a complete tree in the order of the queue: bounds that no answer ever prunes."""
+    script = {"": 0.0, "l": 2.0, "r": 1.0, "ll": 3.0, "lr": 5.0, "rl": 4.0, "rr": 6.0}
+    return search(script, queue=queue)[1].visited
+
+
+def test_best_bound_follows_the_parents_bounds():
+    # A child is known by its parent's bound until it is evaluated: children of r (1) come before those of l (2).
+    assert order(BestBound) == ["", "l", "r", "rl", "rr", "ll", "lr"]
+
+
+def test_plunging_goes_down_the_preferred_child_first():
+    visited = order(Plunging)
+    assert visited[:3] == ["", "l", "ll"]
+    assert visited == ["", "l", "ll", "r", "rl", "rr", "lr"]  # then back to the best bound, the parent's 0
+
+
+def test_depth_first():
+    assert order(DepthFirst) == ["", "l", "ll", "lr", "r", "rl", "rr"]
+
+
+def test_level_wise():
+    assert order(LevelWise) == ["", "l", "r", "ll", "lr", "rl", "rr"]
+
+
+def test_pruned_nodes_are_not_evaluated():
+    script = {"": 10.0, "l": (11.0, 11.0), "r": 12.0, "rl": 12.0}
+    result, relaxation, _ = search(script, queue=DepthFirst)
+    # r is known by the root's 10 and must be looked at; its child, known by 12, need not.
+    assert relaxation.visited == ["", "l", "r"]
+    assert result.termination is Termination.OPTIMAL
+    assert result.bound == 11
+
+
+def test_rounding_prunes():
+    script = {"": 10.0, "l": 10.2, "r": 10.3, "ll": (11.0, 11.0), "lr": 10.5}
+    # A bound of 10.2 proves 11 where objectives are whole; r is known by the root's 10 alone and must be looked at.
+    assert search(script, queue=DepthFirst, step=1.0)[1].visited == ["", "l", "ll", "r"]
+    assert search(script, queue=DepthFirst)[1].visited == ["", "l", "ll", "lr", "r"]
+
+
+def test_node_limit():
+    result, relaxation, run = search(SCRIPT, queue=DepthFirst, node_limit=3)
+    assert result.termination is Termination.NODE_LIMIT
+    assert relaxation.visited == ["", "l", "ll"]
+    assert run.objective == 14
+    assert result.bound == 10  # r is open, and known by the root's bound alone
+
+
+def test_depth_limit():
+    result, relaxation, _ = search(SCRIPT, queue=DepthFirst, depth_limit=1)
+    assert result.termination is Termination.DEPTH_LIMIT
+    assert relaxation.visited == ["", "l", "r"]
+    assert result.bound == 11  # the better of the two nodes that were not split
+
+
+def test_depth_limit_that_does_not_matter():
+    result, _, _ = search({"": 10.0, "l": (11.0, 11.0), "r": 12.0, "rl": 13.0}, queue=DepthFirst, depth_limit=1)
+    assert result.termination is Termination.OPTIMAL
+
+
+def test_unresolved_leaf_weakens_the_bound():
+    script = dict(SCRIPT, lr=Evaluation(12.5, "stuck", unresolved=Termination.NO_BRANCHING))
+    result, _, run = search(script)
+    assert result.termination is Termination.NO_BRANCHING
+    assert run.objective == 13
+    assert result.bound == 12.5
+
+
+def test_unresolved_leaf_that_cannot_be_better():
+    script = dict(SCRIPT, lr=Evaluation(13.5, "stuck", unresolved=Termination.NO_BRANCHING))
+    result, _, _ = search(script)
+    assert result.termination is Termination.OPTIMAL
+    assert result.bound == 13
+
+
+def test_stop_keeps_the_bound_of_everything_open():
+    script = dict(SCRIPT, r=Evaluation(12.0, "stopped", stop=Termination.TIME_LIMIT))
+    result, relaxation, run = search(script, queue=DepthFirst)
+    assert relaxation.visited[-1] == "r"
+    assert result.termination is Termination.TIME_LIMIT
+    assert run.objective == 14
+    assert result.bound == 12
+
+
+def test_infeasible_tree():
+    nothing = Evaluation(math.inf, "infeasible")
+    result, _, _ = search({"": 1.0, "l": nothing, "r": nothing})
+    assert result.termination is Termination.INFEASIBLE
+    assert result.bound == math.inf
+
+
+def test_interrupt_keeps_what_the_node_proved():
+    class Interrupted(Script):
+        def evaluate(self, node):
+            if node.number == 2:
+                self.run.node_bound = 11.5  # as its rounds would
+                raise KeyboardInterrupt
+            return super().evaluate(node)
+
+    run = Run(Sense.MINIMIZE, AnyOf())
+    result = branch_and_bound(Interrupted(run, SCRIPT), run, queue=LevelWise(Sense.MINIMIZE))
+    assert result.termination is Termination.INTERRUPTED
+    assert result.bound == 11  # the children of l
+    assert result.nodes[-1].outcome == "interrupted"
+    assert result.nodes[-1].bound == 11.5
+
+
+def test_child_that_is_better_than_its_parent():
+    script = {"": 10.0, "l": Evaluation(9.0, "solved", exact=9.0), "r": 12.0}
+    with pytest.raises(ChildBoundError, match="parent"):
+        search(script)
+    # A bound that is merely weaker than the parent's is no contradiction: the parent's still holds.
+    result, _, _ = search({"": 10.0, "l": 9.0, "r": 12.0, "ll": (10.0, 10.0)})
+    assert result.termination is Termination.OPTIMAL
+    assert result.bound == 10
+
+
+def test_global_bound_never_weakens():
+    seen = []
+
+    class Watching(Script):
+        def evaluate(self, node):
+            seen.append(self.run.global_bound)
+            return super().evaluate(node)
+
+    run = Run(Sense.MINIMIZE, AnyOf(), 1.0)
+    branch_and_bound(Watching(run, SCRIPT), run, queue=BestBound(Sense.MINIMIZE))
+    assert seen == sorted(seen)
+
+
+def test_records_tell_the_tree():
+    result, _, _ = search(SCRIPT, queue=LevelWise)
+    assert [(n.number, n.parent, n.depth) for n in result.nodes[:5]] == [
+        (0, None, 0),
+        (1, 0, 1),
+        (2, 0, 1),
+        (3, 1, 2),
+        (4, 1, 2),
+    ]
+    assert [d.way for d in result.nodes[3].decisions] == ["l", "l"]
+
+
+@st.composite
+def trees(draw):
+    """Random trees whose bounds grow downwards; each leaf holds an answer at its bound, or none."""
+    script = {}
+
+    def grow(path, bound):
+        leaf = len(path) == 4 or draw(st.integers(0, 2)) == 0
+        script[path] = (bound, bound) if leaf and draw(st.booleans()) else bound
+        if not leaf:
+            for way in "lr":
+                grow(path + way, bound + draw(st.integers(0, 3)))
+
+    grow("", float(draw(st.integers(-5, 5))))
+    return script
+
+
+@given(trees(), st.sampled_from(QUEUES), st.sampled_from(list(Sense)), st.sampled_from([None, 1.0]))
+def test_any_tree_in_any_order(script, queue, sense, step):
+    answers = [entry[1] for entry in script.values() if isinstance(entry, tuple)]
+    result, _, run = search(script, sense, queue, step)
+    if answers:
+        assert result.termination is Termination.OPTIMAL
+        assert run.objective == result.bound == sense.sign * min(answers)
+    else:
+        assert result.termination is Termination.INFEASIBLE
+
+
+@given(trees(), st.sampled_from(QUEUES), st.integers(1, 6), st.sampled_from(list(Sense)))
+def test_stopped_trees_tell_the_truth(script, queue, nodes, sense):
+    answers = [entry[1] for entry in script.values() if isinstance(entry, tuple)]
+    result, _, run = search(script, sense, queue, node_limit=nodes)
+    best = sense.sign * min(answers) if answers else sense.hopeless
+    assert not sense.is_better(best, result.bound)
+    assert not sense.is_better(run.objective, best)
+    if result.termination is Termination.OPTIMAL:
+        assert run.objective == best
