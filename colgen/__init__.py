@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from colgen.bounds.fixing import Reduction, ReductionContext
     from colgen.bounds.stabilization import NoStabilization, Stabilization, Wentges
     from colgen.core.columns import Column, Key, Row
-    from colgen.core.decision import Decision
+    from colgen.core.decision import Apart, Decision, Together
     from colgen.core.duals import Duals
     from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError
     from colgen.core.proof import Proof
@@ -29,22 +29,19 @@ if TYPE_CHECKING:
     from colgen.problem import Problem, solve
     from colgen.reporting.comparison import Compared, Comparison, compare, solve_complete
     from colgen.tree.branching import (
-        Apart,
         Bound,
         BranchingRule,
         OnOriginalVariable,
         OnTemplateVariable,
         RyanFoster,
         TemplateBound,
-        Together,
     )
     from colgen.tree.enumeration import Enumerated, Enumeration
     from colgen.tree.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
 
 _HOMES = {
-    "core.decision": "Decision",
-    "tree.branching": "Apart Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster "
-    "TemplateBound Together",
+    "core.decision": "Apart Decision Together",
+    "tree.branching": "Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster TemplateBound",
     "core.columns": "Column Key Row",
     "reporting.comparison": "Compared Comparison compare solve_complete",
     "core.duals": "Duals",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 
 from colgen.core.activity import activity
 from colgen.core.columns import Column, Key, Row
@@ -48,6 +49,46 @@ class Decision(ABC):
     def bounds(self) -> Mapping[Key, tuple[float, float]]:
         """Bounds (lower, upper) that the decision imposes on template variables."""
         return {}
+
+    def forbids(self, block: str) -> Collection[Hashable]:
+        """Variables of the original formulation, by their names in ``block``, that no column below may use.
+
+        Oracles hear of them as :meth:`PricingContext.forbidden`; what they forbid, :meth:`allows` refuses.
+        """
+        return ()
+
+
+@dataclass(frozen=True)
+class Together(Decision):
+    """Rows ``first`` and ``second`` are covered by the same column: a column holds both or neither."""
+
+    first: Key
+    second: Key
+
+    def allows(self, column: Column) -> bool:
+        return (self.first in column.coefficients) == (self.second in column.coefficients)
+
+
+@dataclass(frozen=True)
+class Apart(Decision):
+    """Rows ``first`` and ``second`` are covered by different columns: no column holds both."""
+
+    first: Key
+    second: Key
+
+    def allows(self, column: Column) -> bool:
+        return not (self.first in column.coefficients and self.second in column.coefficients)
+
+
+def groups_of(pairs: Iterable[tuple[Key, Key]]) -> list[tuple[Key, ...]]:
+    """The classes of the equivalence that some pairs generate, each in the order of first mention."""
+    group: dict[Key, list[Key]] = {}
+    for first, second in pairs:
+        one, other = group.setdefault(first, [first]), group.setdefault(second, [second])
+        if one is not other:
+            one += other
+            group.update(dict.fromkeys(other, one))
+    return [tuple(members) for members in {id(members): members for members in group.values()}.values()]
 
 
 def admits(decisions: Iterable[Decision], solution: Solution) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.budget import Budget, OutOfBudget
-from colgen.core.columns import Column
-from colgen.core.decision import Decision
+from colgen.core.columns import Column, Key
+from colgen.core.decision import Apart, Decision, Together, groups_of
 from colgen.core.duals import Duals
+from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 
 
@@ -84,6 +85,52 @@ class PricingContext:
     def allows(self, column: Column) -> bool:
         """Whether the branching decisions allow a column."""
         return all(decision.allows(column) for decision in self.decisions)
+
+    def forbidden(self, block: str) -> frozenset[Hashable]:
+        """Variables of the original formulation that no column may use at this node.
+
+        Parameters
+        ----------
+        block
+            The block of the branching rule's rows, such as that of :class:`colgen.OnOriginalVariable`.  Bounds that
+            allow a variable are rows: the oracle hears of those by their dual values, ``duals.items(block)``.
+        """
+        return frozenset(name for decision in self.decisions for name in decision.forbids(block))
+
+    def together(self, block: str | None = None) -> tuple[tuple[Hashable, ...], ...]:
+        """Groups of rows that Ryan and Foster's rule has joined: a column holds all rows of a group or none.
+
+        Parameters
+        ----------
+        block
+            The partitioning rows' block; None where there is but one that is branched on.
+
+        Returns
+        -------
+        tuple of tuple
+            Indices of the rows, group by group, no index in two of them: what was joined pair by pair down the tree is
+            put together here.
+
+        Raises
+        ------
+        InputError
+            If no block is named and decisions speak of several.
+        """
+        pairs = [(d.first, d.second) for d in self.decisions if isinstance(d, Together)]
+        return tuple(tuple(index for _, index in group) for group in groups_of(self._in_block(pairs, block)))
+
+    def apart(self, block: str | None = None) -> tuple[tuple[Hashable, Hashable], ...]:
+        """Pairs of rows that Ryan and Foster's rule has parted: no column holds both; see :meth:`together`."""
+        pairs = [(d.first, d.second) for d in self.decisions if isinstance(d, Apart)]
+        return tuple(dict.fromkeys((one[1], other[1]) for one, other in self._in_block(pairs, block)))
+
+    @staticmethod
+    def _in_block(pairs: list[tuple[Key, Key]], block: str | None) -> list[tuple[Key, Key]]:
+        """The pairs of a block."""
+        blocks = sorted({key[0] for pair in pairs for key in pair})
+        if block is None and len(blocks) > 1:
+            raise InputError(f"decisions join and part rows of {' and '.join(map(repr, blocks))}: name the block meant")
+        return [pair for pair in pairs if block is None or pair[0][0] == pair[1][0] == block]
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from colgen.core.columns import Column, Key, Row
-from colgen.core.decision import Decision, fractionality
+from colgen.core.decision import Apart, Decision, Together, fractionality
 from colgen.core.solution import Solution
 
 
@@ -32,28 +32,6 @@ class BranchingRule(ABC):
 
 
 # --- Ryan and Foster -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Together(Decision):
-    """Rows ``first`` and ``second`` are covered by the same column: a column holds both or neither."""
-
-    first: Key
-    second: Key
-
-    def allows(self, column: Column) -> bool:
-        return (self.first in column.coefficients) == (self.second in column.coefficients)
-
-
-@dataclass(frozen=True)
-class Apart(Decision):
-    """Rows ``first`` and ``second`` are covered by different columns: no column holds both."""
-
-    first: Key
-    second: Key
-
-    def allows(self, column: Column) -> bool:
-        return not (self.first in column.coefficients and self.second in column.coefficients)
 
 
 class RyanFoster(BranchingRule):
@@ -113,6 +91,9 @@ class Bound(Decision):
 
     def allows(self, column: Column) -> bool:
         return self.upper > 0 or not self.value(column)
+
+    def forbids(self, block: str) -> Collection[Hashable]:
+        return (self.key[1],) if self.upper <= 0 and self.key[0] == block else ()
 
     def row(self) -> Row | None:
         if self.upper <= 0:
