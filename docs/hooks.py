@@ -38,11 +38,17 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def _solvers() -> str:
-    """A line for each module of `solvers`: the first of its docstring."""
-    lines = ["| module | what it solves |", "| --- | --- |"]
-    for path in sorted((ROOT / "solvers").glob("[!_]*.py")):
-        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        first = " ".join(docstring.split("\n\n")[0].split()).replace("|", "\\|")
-        first = ROLE.sub(r"`\2`", first)
-        lines.append(f"| `solvers.{path.stem}` | {first} |")
+    """A table for each folder of `solvers`, a line for each module: the first of its docstring."""
+    lines = []
+    for folder in sorted(path.parent for path in (ROOT / "solvers").glob("*/__init__.py")):
+        lines += ["", f"## {folder.name}", "", first_line(folder / "__init__.py"), ""]
+        lines += ["| module | what it solves |", "| --- | --- |"]
+        modules = sorted(folder.glob("[!_]*.py"))
+        lines += [f"| `solvers.{folder.name}.{path.stem}` | {first_line(path)} |" for path in modules]
     return "\n".join(lines)
+
+
+def first_line(path: Path) -> str:
+    """The first sentence of a module's docstring."""
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return ROLE.sub(r"`\2`", " ".join(docstring.split("\n\n")[0].split())).replace("|", "\\|")
