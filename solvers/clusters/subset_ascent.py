@@ -1,0 +1,125 @@
+"""Subsets grown by chains of flips, for heuristic pricing (Kernighan and Lin, 1970)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.arrays import as_floats, as_indices
+from solvers.clusters.subsets import LEAST, Subsets, largest_of
+from solvers.stopping import Expired, never
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_FLIPS = 1 << 24
+"""Chains of flips are grown between two looks at the clock that look at so many items."""
+
+_PATIENCE = 25
+"""A chain of flips ends after so many without a new best value."""
+
+
+def ascend(
+    scores: Floats, profits: Floats, items: Ints, *, least: float | None = None, expired: Expired = never
+) -> Subsets:
+    """For each of some items a good subset that holds it, by chains of flips (Kernighan and Lin, 1970).
+
+    A chain includes or leaves out one item after the other, each at most once, always the one that gains most or loses
+    least: a cluster is worth little before half of it is there.
+
+    Parameters
+    ----------
+    scores
+        w, symmetric with zero diagonal, shape (n, n).
+    profits
+        c, shape (n,).
+    items
+        Which stay included, one in each search: their subsets differ where local optima alone would be few.
+    least
+        Subsets of at most this value are not returned; by default of what rounding errors may be worth.
+    expired
+        Asked between searches; those that are left are not begun.
+
+    Returns
+    -------
+    Subsets
+        Distinct subsets.
+    """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    profits = as_floats(profits, "profits", shape=(len(scores),))
+    items = as_indices(items, "items", upper=len(scores), shape=("items",))
+    scores, profits = np.ascontiguousarray(scores), np.ascontiguousarray(profits)
+    items = items.astype(np.int64)
+    largest = largest_of(scores, profits)
+    if least is None:
+        least = LEAST * largest
+    chunk = max(1, _FLIPS // (1 + len(profits) * len(profits)))
+    parts = []
+    for begin in range(0, len(items), chunk):
+        # what rounding errors gain must not make another chain
+        parts.append(_ascend(scores, profits, items[begin : begin + chunk], 1e-11 * largest))
+        if expired():
+            break
+    if not parts:
+        return Subsets(np.zeros((0, len(profits)), dtype=np.bool_), np.empty(0), np.inf, np.inf, 0, False)
+    members, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+    better = np.flatnonzero(values > least)
+    _, different = np.unique(np.packbits(members[better], axis=1), axis=0, return_index=True)
+    chosen = better[different]
+    chosen = chosen[np.argsort(-values[chosen], kind="stable")]
+    return Subsets(members[chosen], values[chosen], np.inf, np.inf, 0, False)
+
+
+@njit(cache=True)
+def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tuple[Mask, Floats]:
+    rows, n = len(items), len(profits)
+    members = np.zeros((rows, n), dtype=np.bool_)
+    values = np.empty(rows)
+    gains = np.empty(n)  # of having an item included
+    flipped = np.empty(n, dtype=np.int64)
+    free = np.empty(n, dtype=np.bool_)
+    for r in range(rows):
+        chosen = members[r]
+        stays = items[r]
+        chosen[stays] = True
+        value = profits[stays]
+        for i in range(n):
+            gains[i] = profits[i] + scores[stays, i]
+        improved = True
+        while improved:
+            # A chain of flips, each item at most once, cut where it was best.
+            free[:] = True
+            free[stays] = False
+            best, best_length, length, fallow = value, 0, 0, 0
+            while length < n - 1 and fallow < _PATIENCE:
+                flip, most = -1, -np.inf
+                for i in range(n):
+                    if free[i]:
+                        gain = -gains[i] if chosen[i] else gains[i]
+                        if gain > most:
+                            flip, most = i, gain
+                free[flip] = False
+                value += most
+                _flip(scores, chosen, gains, flip)
+                flipped[length] = flip
+                length += 1
+                fallow += 1
+                if value > best + rounding:
+                    best, best_length, fallow = value, length, 0
+            improved = best_length > 0
+            for k in range(length - 1, best_length - 1, -1):
+                _flip(scores, chosen, gains, flipped[k])
+            value = best
+        values[r] = value
+    return members, values
+
+
+@njit(cache=True)
+def _flip(scores: Floats, chosen: Mask, gains: Floats, item: int) -> None:
+    if chosen[item]:
+        gains -= scores[item]
+    else:
+        gains += scores[item]
+    chosen[item] = not chosen[item]

@@ -1,0 +1,294 @@
+"""The depth-first search of :mod:`solvers.clusters.subset`: its stack, its bound, and how it goes on where it was."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.clusters.shares import move_shares
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+TINY = 1e-12
+"""Shares are moved down to this, relative to the largest number; what is left of them only weakens a bound."""
+
+ROUNDING = 1e-9
+"""What rounding errors may take from a sum, relative to the largest number in it."""
+
+
+@njit(cache=True)
+def anchored(scores: Floats, profits: Floats, least: Floats, nodes: int) -> tuple[Floats, Mask, Mask]:
+    """The search, for other kernels: best value and subset of each anchor, and which anchors it has not finished.
+
+    Parameters
+    ----------
+    scores, profits
+        As in :func:`search`.
+    least
+        For each anchor: subsets of at most this value are not looked for, and it is returned where there is no other.
+    nodes
+        The search ends after so many.
+    """
+    largest = 0.0
+    for i in range(len(profits)):
+        largest = max(largest, abs(profits[i]))
+        for j in range(i):
+            largest = max(largest, abs(scores[i, j]))
+    stack = begin(scores, profits, least, 0)
+    go_on(scores, stack, -ROUNDING * largest, TINY * largest, nodes, np.iinfo(np.int64).max)
+    return stack.values, stack.members, unfinished(stack)
+
+
+class Stack(NamedTuple):
+    """A search that can be interrupted and goes on where it was.
+
+    Level d holds the candidates ``candidates[d, :size[d]]``, and for all items g (``gain``), the sum of their positive
+    scores with the candidates (``attraction``) and their share of it (``share``).  Level 0 chooses the anchors.  Levels
+    below ``len(shares) - 1`` look for the best shares, deeper ones inherit them.
+
+    Attributes
+    ----------
+    value, included
+        Of the items included, and which they are.
+    values, members
+        Best value and subset of each anchor so far.
+    rest
+        A bound on the anchors that are left.
+    place
+        The level, minus one at the end; whether it has just been reached; how many nodes there have been, and how many
+        items have been visited at them.
+    """
+
+    candidates: Ints
+    size: Ints
+    gain: Floats
+    attraction: Floats
+    share: Floats
+    shares: Floats
+    value: Floats
+    included: Ints
+    values: Floats
+    members: Mask
+    rest: Floats
+    place: Ints
+
+
+LEVEL, FRESH, NODES, VISITS = range(4)
+
+
+@njit(cache=True)
+def begin(scores: Floats, profits: Floats, least: Floats, levels: int) -> Stack:
+    """A search that has not looked at anything yet; ``levels``: how many look for the best shares."""
+    n = len(profits)
+    stack = Stack(
+        np.empty((n + 1, n), dtype=np.int64),
+        np.zeros(n + 1, dtype=np.int64),
+        np.empty((n + 1, n)),
+        np.empty((n + 1, n)),
+        np.empty((n + 1, n)),
+        np.empty((levels + 1, n, n)),
+        np.zeros(n + 1),
+        np.zeros(n + 1, dtype=np.int64),
+        least.copy(),
+        np.zeros((n, n), dtype=np.bool_),
+        np.full(1, np.inf),
+        np.zeros(4, dtype=np.int64),
+    )
+    for j in range(n):
+        stack.candidates[0, j] = j
+        stack.gain[0, j] = profits[j]
+        total = 0.0
+        for k in range(n):
+            positive = max(scores[j, k], 0.0)
+            stack.shares[0, j, k] = 0.5 * positive
+            total += positive
+        stack.attraction[0, j] = total
+        stack.share[0, j] = 0.5 * total
+    stack.size[0] = n
+    stack.place[FRESH] = 1
+    return stack
+
+
+@njit(cache=True)
+def unfinished(stack: Stack) -> Mask:
+    """Which anchors are left."""
+    left = np.zeros(len(stack.values), dtype=np.bool_)
+    if stack.place[LEVEL] >= 0:
+        left[stack.candidates[0, : stack.size[0]]] = True
+        if stack.place[LEVEL] > 0:
+            left[stack.included[0]] = True
+    return left
+
+
+@njit(cache=True)
+def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: int, visit_limit: int) -> bool:
+    """Go on with a search; whether it has come to its end, and not to a limit."""
+    candidates, size, gain, attraction = stack.candidates, stack.size, stack.gain, stack.attraction
+    share, shares, value, included = stack.share, stack.shares, stack.value, stack.included
+    values, members = stack.values, stack.members
+    levels = len(shares) - 1
+    d, fresh = stack.place[LEVEL], stack.place[FRESH] == 1
+    nodes, visits = stack.place[NODES], stack.place[VISITS]
+    while d >= 0:
+        if nodes >= node_limit or visits >= visit_limit:
+            break
+        nodes += 1
+        visits += size[d] + 1
+        y = shares[min(d, levels)]
+        _drop(scores, y, candidates[d], size, d, gain[d], attraction[d], share[d], included, slack)
+        worth = values[included[0]] if d > 0 else 0.0
+        bound, branch = _bound(candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack)
+        if fresh and d < levels and branch >= 0 and bound > worth:
+            visits += move_shares(y, candidates[d], size[d], gain[d], share[d], tiny)
+            bound, branch = _bound(
+                candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack
+            )
+        if d == 0:
+            stack.rest[0] = bound
+        if branch < 0 or bound <= worth:
+            d -= 1
+            fresh = False
+            continue
+        # Include one candidate on the next level; this level goes on without it.
+        m = size[d] - 1
+        j = candidates[d, branch]
+        candidates[d, branch] = candidates[d, m]
+        candidates[d, m] = j
+        size[d] = m
+        included[d] = j
+        row, here, there = scores[j], attraction[d], attraction[d + 1]
+        own = 0.0
+        for k in range(m):
+            i = candidates[d, k]
+            candidates[d + 1, k] = i
+            gain[d + 1, i] = gain[d, i] + row[i]
+            positive = max(row[i], 0.0)
+            here[i] -= positive
+            there[i] = here[i]
+            share[d, i] -= y[i, j]
+            share[d + 1, i] = share[d, i]
+            own += positive
+        for q in range(d):
+            i = included[q]
+            gain[d + 1, i] = gain[d, i] + row[i]
+            here[i] -= max(row[i], 0.0)
+            there[i] = here[i]
+        if d < levels:
+            visits += m * m
+            for a in range(m):
+                i = candidates[d, a]
+                for b in range(m):
+                    k = candidates[d, b]
+                    shares[d + 1, i, k] = y[i, k]
+        size[d + 1] = m
+        gain[d + 1, j] = gain[d, j]
+        there[j] = own
+        value[d + 1] = value[d] + gain[d, j]
+        d += 1
+        fresh = True
+        if d == 1:
+            _keep_connected(scores, candidates[1], size, j)
+        anchor = included[0]
+        if value[d] > values[anchor]:
+            values[anchor] = value[d]
+            members[anchor] = False
+            for q in range(d):
+                members[anchor, included[q]] = True
+    if d < 0:
+        stack.rest[0] = 0.0
+    stack.place[LEVEL], stack.place[FRESH] = d, 1 if fresh else 0
+    stack.place[NODES], stack.place[VISITS] = nodes, visits
+    return bool(d < 0)
+
+
+@njit(cache=True)
+def _drop(
+    scores: Floats,
+    shares: Floats,
+    candidates: Ints,
+    size: Ints,
+    d: int,
+    gain: Floats,
+    attraction: Floats,
+    share: Floats,
+    included: Ints,
+    slack: float,
+) -> None:
+    """Drop the candidates that violate fact 1 whatever else is included, until there is none."""
+    m = size[d]
+    dropped = True
+    while dropped:
+        dropped = False
+        k = 0
+        while k < m:
+            j = candidates[k]
+            if gain[j] + attraction[j] >= slack:
+                k += 1
+                continue
+            m -= 1
+            candidates[k] = candidates[m]
+            row = scores[j]
+            for q in range(m):
+                i = candidates[q]
+                attraction[i] -= max(row[i], 0.0)
+                share[i] -= shares[i, j]
+            for q in range(d):
+                i = included[q]
+                attraction[i] -= max(row[i], 0.0)
+            dropped = True
+    size[d] = m
+
+
+@njit(cache=True)
+def _bound(
+    candidates: Ints,
+    m: int,
+    gain: Floats,
+    attraction: Floats,
+    share: Floats,
+    included: Ints,
+    d: int,
+    value: float,
+    slack: float,
+) -> tuple[float, int]:
+    """A bound on the node, and which candidate to branch on; -1 if the node is closed.
+
+    The candidate of largest gain with half of its attraction: of what the best shares say, branching does worse.
+    """
+    for q in range(d):
+        i = included[q]
+        if gain[i] + attraction[i] < slack:
+            return -1.0, -1
+    bound, branch, most = value, -1, -np.inf
+    for k in range(m):
+        j = candidates[k]
+        bound += max(gain[j] + share[j], 0.0)
+        if gain[j] + 0.5 * attraction[j] > most:
+            branch, most = k, gain[j] + 0.5 * attraction[j]
+    return bound, branch
+
+
+@njit(cache=True)
+def _keep_connected(scores: Floats, candidates: Ints, size: Ints, anchor: int) -> None:
+    """Of the candidates of level 1 keep those that a path of positive scores joins to the anchor (fact 2)."""
+    m = size[1]
+    reached = 0  # candidates[:reached] are joined; those from ``done`` on have not been looked at
+    row = scores[anchor]
+    for k in range(m):
+        if row[candidates[k]] > 0.0:
+            candidates[k], candidates[reached] = candidates[reached], candidates[k]
+            reached += 1
+    done = 0
+    while done < reached:
+        row = scores[candidates[done]]
+        done += 1
+        for k in range(reached, m):
+            if row[candidates[k]] > 0.0:
+                candidates[k], candidates[reached] = candidates[reached], candidates[k]
+                reached += 1
+    size[1] = reached  # no positive score leads to those left out: attractions and shares stay as they are

@@ -1,0 +1,114 @@
+"""The value of each arc of a knapsack's network: the best packing that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+
+from solvers.packing.chains import chain, slide, successors
+from solvers.packing.doors import SWEEPS, arrays, check, in_portions
+from solvers.packing.network import Floats, Network, look_away
+
+NEVER = -1e30
+"""The value of what cannot be reached."""
+
+
+def arc_values(net: Network, values: Floats, profits: Floats, *, look: Callable[[], object] = look_away) -> Floats:
+    """For each arc the best profit of a packing that uses it; ``NEVER`` if none does."""
+    check(net, values, profits)
+    m = net.num_items
+    reach = np.empty((m + 1, net.num_states))
+    reach[0], reach[0, 0] = NEVER, 0.0
+    best = np.full(net.num_arcs, NEVER)
+    portions = in_portions(net)
+    for first, last in reversed(portions):
+        if len(portions) > 1:
+            look()
+        _forward(first, last, *arrays(net), profits, reach)
+        _through_items(first, last, *arrays(net), values, profits, reach, best)
+    return np.where(best < 0.5 * NEVER, NEVER, best)
+
+
+def arc_work(net: Network) -> int:
+    """Elementary steps that :func:`arc_values` takes."""
+    copies = np.where(net.copies * net.widths + net.widths > net.capacity, 1, np.maximum(net.copies, 1))
+    return int((net.num_states + np.diff(net.first_arc) * copies).sum())
+
+
+@njit(cache=True, nogil=True)
+def _forward(first_item, last_item, capacity, widths, copies, first_arc, tails, heads, profits, reach):  # type: ignore[no-untyped-def]
+    """Best profit of pieces of items before i that end exactly at a state; shape (items + 1, states)."""
+    for i in range(first_item, last_item):
+        w, first, last = widths[i], first_arc[i], first_arc[i + 1]
+        before, here = reach[i], reach[i + 1]
+        here[:] = before
+        if copies[i] * w + w > capacity:
+            for k in range(first, last):
+                v = here[tails[k]] + profits[k]
+                if v > here[heads[k]]:
+                    here[heads[k]] = v
+        elif copies[i] == 1:
+            for k in range(first, last):
+                v = before[tails[k]] + profits[k]
+                if v > here[heads[k]]:
+                    here[heads[k]] = v
+        elif copies[i] <= SWEEPS:
+            for _ in range(copies[i]):
+                for k in range(last - 1, first - 1, -1):
+                    v = here[tails[k]] + profits[k]
+                    if v > here[heads[k]]:
+                        here[heads[k]] = v
+        else:
+            count = last - first
+            following = successors(first, last, tails, heads)
+            taken = np.zeros(count, np.bool_)
+            states, sums = np.empty(count + 1, np.int64), np.empty(count + 1)
+            window = np.empty(count + 1, np.int64)
+            for begin in range(count):
+                if taken[begin]:
+                    continue
+                length = chain(begin, first, following, tails, heads, profits, taken, states, sums)
+                slide(before, states[: length + 1], -sums[: length + 1], copies[i], window, here)
+
+
+@njit(cache=True, nogil=True)
+def _through_items(  # type: ignore[no-untyped-def]
+    first_item, last_item, capacity, widths, copies, first_arc, tails, heads, values, profits, reach, best
+):
+    """Write the value of each arc of some items into ``best``."""
+    for i in range(first_item, last_item):
+        w, first, last = widths[i], first_arc[i], first_arc[i + 1]
+        if first == last:
+            continue
+        free = copies[i] * w + w > capacity
+        if free or copies[i] == 1:
+            # Any number of pieces of i on either side, or none.
+            before = reach[i + 1] if free else reach[i]
+            after = values[i] if free else values[i + 1]
+            for k in range(first, last):
+                best[k] = before[tails[k]] + profits[k] + after[heads[k]]
+            continue
+        # A run of pieces from state j of a chain to state l, j <= arc < l <= j + copies, serves all arcs between them.
+        count, before, after = last - first, reach[i], values[i + 1]
+        following = successors(first, last, tails, heads)
+        taken = np.zeros(count, np.bool_)
+        states, sums = np.empty(count + 1, np.int64), np.empty(count + 1)
+        for begin in range(count):
+            if taken[begin]:
+                continue
+            length = chain(begin, first, following, tails, heads, profits, taken, states, sums)
+            arcs = np.empty(length, np.int64)
+            k = begin
+            for j in range(length):
+                arcs[j] = first + k
+                k = following[k]
+            for j in range(length):
+                if before[states[j]] < 0.5 * NEVER:
+                    continue
+                behind = NEVER
+                for end in range(min(j + copies[i], length), j, -1):
+                    behind = max(behind, after[states[end]] + (sums[end] - sums[j]))
+                    if before[states[j]] + behind > best[arcs[end - 1]]:
+                        best[arcs[end - 1]] = before[states[j]] + behind

@@ -1,0 +1,319 @@
+r"""The network of a bounded knapsack: the positions that pieces end at, and an arc for each piece that can be placed.
+
+A packing is laid out from position 0 in the order of the items, so that it is a path.  The *states* are the positions
+that pieces can end at, sums of widths, and the arc ``(i, p)`` places a piece of item i at position p and leads to
+position p + w_i.  What counts is the number of states, not the capacity: a capacity of 10^10 with a hundred reachable
+sums is a small problem.
+
+Source: J. M. Valério de Carvalho, *Exact solution of bin-packing problems using column generation and
+branch-and-bound*, Annals of Operations Research 86 (1999).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import as_booleans, as_integer, as_integers
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CELLS = 1 << 26
+"""Items times states of a network, by default at most: its tables then take 512 MiB each, of which there are a few."""
+
+STATES = 1 << 22
+"""States of a network, at most: laying an item looks at all of them at once."""
+
+LARGEST_CAPACITY = 1 << 62
+"""Sums of a position and a width stay within 64 bits."""
+
+PORTION = 20_000_000
+"""Elementary steps between two looks at the clock: some hundredths of a second."""
+
+
+class NetworkTooLargeError(ValueError):
+    """A knapsack has more items times reachable sums than the memory that it may take has room for."""
+
+
+class Network(NamedTuple):
+    """The arcs that lie on paths from position 0.
+
+    Attributes
+    ----------
+    capacity
+        C.
+    widths
+        One a item, in the order in which pieces are laid out.
+    copies
+        b_i, at most ⌊C / w_i⌋.
+    states
+        The positions that packings reach, increasing, from 0.
+    first_arc
+        Item i has the arcs ``first_arc[i]:first_arc[i + 1]``.
+    tails, heads
+        The states that each arc leads from and to, as indices of ``states``; increasing within an item.
+    origin
+        The numbers of the arcs in the network that this one was made from by :func:`restricted`; None in the first.
+    """
+
+    capacity: int
+    widths: Ints
+    copies: Ints
+    states: Ints
+    first_arc: Ints
+    tails: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    origin: Ints | None = None
+
+    @property
+    def num_items(self) -> int:
+        return len(self.widths)
+
+    @property
+    def num_states(self) -> int:
+        return len(self.states)
+
+    @property
+    def num_arcs(self) -> int:
+        return len(self.tails)
+
+    @property
+    def positions(self) -> Ints:
+        """Of the arcs."""
+        return self.states[self.tails]
+
+    @property
+    def items(self) -> Ints:
+        """Of the arcs."""
+        return np.repeat(np.arange(self.num_items), np.diff(self.first_arc))
+
+    def spread(self, per_item: Floats) -> Floats:
+        """One number an item, as one number an arc."""
+        return np.repeat(per_item, np.diff(self.first_arc))
+
+    def first_items(self, count: int) -> Network:
+        """The network of the first ``count`` items; its arcs are the first ones of this network."""
+        last = int(self.first_arc[count])
+        return Network(
+            self.capacity,
+            self.widths[:count],
+            self.copies[:count],
+            self.states,
+            self.first_arc[: count + 1],
+            self.tails[:last],
+            self.heads[:last],
+        )
+
+    def arc(self, item: int, position: int) -> int:
+        """Number of the arc of an item at a position, -1 if there is none."""
+        state = int(np.searchsorted(self.states, position))
+        if state == len(self.states) or self.states[state] != position:
+            return -1
+        first, last = self.first_arc[item], self.first_arc[item + 1]
+        k = int(first + np.searchsorted(self.tails[first:last], state))
+        return k if k < last and self.tails[k] == state else -1
+
+
+def look_away() -> None:
+    """The look at a clock of who has none."""
+
+
+def network(
+    widths: ArrayLike,
+    copies: ArrayLike,
+    capacity: int,
+    allowed: ArrayLike | None = None,
+    *,
+    cells: int = CELLS,
+    look: Callable[[], object] = look_away,
+) -> Network:
+    """The network of a bounded knapsack.
+
+    Parameters
+    ----------
+    widths, copies
+        w_i > 0 and b_i ≥ 0 for each item.
+    capacity
+        C ≥ 0, at most 2⁶².
+    allowed
+        Mask of shape (items, C + 1): which arcs there may be; all by default.
+    cells
+        Items times states at most; what a network takes is bounded by this, and by ``STATES``, before it is taken.
+    look
+        Called every few hundredths of a second; may raise.
+
+    Raises
+    ------
+    ArrayError
+        Where a number is not whole, or out of range.
+    NetworkTooLargeError
+        If there are more items times reachable sums than ``cells``.
+    """
+    whole: Ints = as_integers(widths, "widths", shape=("items",), low=1)
+    wanted: Ints = as_integers(copies, "copies", shape=whole.shape, low=0)
+    capacity = as_integer(capacity, "capacity", low=0, high=LARGEST_CAPACITY)
+    fitting = np.minimum(wanted, capacity // whole)
+    net = _whole_network(whole, fitting, capacity, cells, look)
+    if allowed is None:
+        return net
+    mask = as_booleans(allowed, "allowed", shape=(len(whole), capacity + 1))
+    return restricted(net, net.copies, mask[net.items, net.positions])._replace(origin=None)
+
+
+def _whole_network(widths: Ints, copies: Ints, capacity: int, cells: int, look: Callable[[], object]) -> Network:
+    m = len(widths)
+    states, first_arc = np.zeros(1, np.int64), np.zeros(m + 1, np.int64)
+    parts: list[tuple[int, int, Ints]] = []
+    most, done = min(cells // (m + 1), STATES), 0
+    largest = int(copies.max(initial=0))  # the pieces of one item reach so many sums without any other
+    while done < m:
+        look()
+        begun = done
+        if largest <= most:
+            done, states, positions = _grown(widths, copies, capacity, begun, states, most, first_arc, PORTION // 128)
+            parts.append((begun, done, positions))
+        if largest > most or len(states) > most:
+            raise NetworkTooLargeError(
+                f"a knapsack of {m} items and capacity {capacity} has more than {most} reachable sums of widths, "
+                "which is as many as fit into the memory that it may take"
+            )
+    tails, heads = np.empty(first_arc[m], np.int32), np.empty(first_arc[m], np.int32)
+    for begun, done, positions in parts:
+        look()
+        _located(widths, states, first_arc, begun, done, positions, tails, heads)
+    return Network(capacity, widths, copies, states, first_arc, tails, heads)
+
+
+def restricted(net: Network, copies: ArrayLike, allowed: ArrayLike | None = None) -> Network:
+    """The network that is left with fewer copies, and without the arcs that are not allowed.
+
+    Parameters
+    ----------
+    copies
+        b_i ≥ 0; no more than the network has are taken.
+    allowed
+        Mask of its arcs; all by default.
+    """
+    wanted: Ints = as_integers(copies, "copies", shape=net.widths.shape, low=0)
+    fewer = np.minimum(wanted, net.copies)
+    every = np.ones(net.num_arcs, np.bool_) if allowed is None else allowed
+    mask = as_booleans(every, "allowed", shape=(net.num_arcs,))
+    reached, first_arc, kept = _kept(fewer, net.first_arc, net.tails, net.heads, mask, net.num_states)
+    number = np.cumsum(reached, dtype=np.int32) - np.int32(1)
+    tails, heads = number[net.tails[kept]], number[net.heads[kept]]
+    return Network(net.capacity, net.widths, fewer, net.states[reached], first_arc, tails, heads, kept)
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _grown(widths, copies, capacity, begun, states, most, first_arc, portion):  # type: ignore[no-untyped-def]
+    """Lay items from ``begun`` on until a portion is used up: (items done, states reached, positions of the arcs).
+
+    The states reached before an item, and those its own pieces reach, are both met in increasing order.
+    """
+    positions = np.empty(1024, np.int64)
+    count, spent = 0, 0
+    i = begun
+    while i < len(widths) and spent <= portion:
+        w, b = widths[i], copies[i]
+        first_arc[i + 1] = first_arc[i]
+        if b > 0:
+            n, first = len(states), count
+            grown = np.empty(2 * n + 16, np.int64)
+            laid = np.empty(2 * n + 16, np.int64)  # how many pieces of the item lead to where each of its arcs ends
+            size, a, q = 0, 0, first
+            while a < n or q < count:
+                copies_here = 0
+                if q == count or (a < n and states[a] <= positions[q] + w):
+                    p = states[a]
+                    if q < count and positions[q] + w == p:
+                        q += 1
+                    a += 1
+                else:
+                    p = positions[q] + w
+                    copies_here = laid[q - first]
+                    q += 1
+                if size == len(grown):
+                    grown = _longer(grown)
+                    if size > most:
+                        break
+                grown[size] = p
+                size += 1
+                if copies_here < b and p + w <= capacity:
+                    if count == len(positions):
+                        positions = _longer(positions)
+                    if count - first == len(laid):
+                        laid = _longer(laid)
+                    positions[count] = p
+                    laid[count - first] = copies_here + 1
+                    count += 1
+            states = grown[:size].copy()
+            spent += size
+            first_arc[i + 1] = first_arc[i] + count - first
+            if size > most:
+                return i + 1, states, positions[:count].copy()
+        i += 1
+    return i, states, positions[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _longer(array):  # type: ignore[no-untyped-def]
+    larger = np.empty(2 * len(array), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _located(widths, states, first_arc, begun, done, positions, tails, heads):  # type: ignore[no-untyped-def]
+    """Tails and heads of the arcs of items ``begun`` to ``done``, as indices of states."""
+    offset = first_arc[begun]
+    for i in range(begun, done):
+        tail, head = 0, 0
+        for k in range(first_arc[i], first_arc[i + 1]):
+            p = positions[k - offset]
+            while states[tail] < p:
+                tail += 1
+            while states[head] < p + widths[i]:
+                head += 1
+            tails[k], heads[k] = tail, head
+
+
+@njit(cache=True, nogil=True)
+def _kept(copies, first_arc, tails, heads, allowed, num_states):  # type: ignore[no-untyped-def]
+    """What is reached with fewer copies and arcs: (states reached, first arcs, the arcs that are left)."""
+    m = len(copies)
+    reached = np.zeros(num_states, np.bool_)
+    reached[0] = True
+    owner = np.full(num_states, -1, np.int64)  # the item whose pieces reached a state first
+    laid = np.zeros(num_states, np.int64)
+    first = np.zeros(m + 1, np.int64)
+    kept = np.empty(len(tails), np.int64)
+    count = 0
+    for i in range(m):
+        for k in range(first_arc[i], first_arc[i + 1]):
+            tail, head = tails[k], heads[k]
+            if not allowed[k] or not reached[tail]:
+                continue
+            pieces = laid[tail] if owner[tail] == i else 0
+            if pieces < copies[i]:
+                kept[count] = k
+                count += 1
+                if not reached[head]:
+                    reached[head] = True
+                    owner[head], laid[head] = i, pieces + 1
+        first[i + 1] = count
+    return reached, first, kept[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def arc_at(first, last, tails, state):  # type: ignore[no-untyped-def]
+    """The arc among first to last from a state, -1 if there is none."""
+    k = first + np.searchsorted(tails[first:last], state)
+    return k if k < last and tails[k] == state else -1
