@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounds.accounts import contributions, itemised, known_entries
 from colgen.core.activity import activity
 from colgen.core.columns import Column, Row
 from colgen.core.duals import Duals
@@ -24,7 +23,6 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.cuts.separation import Separation
-from colgen.master.linear import LinearMaster
 from colgen.master.protocol import MasterSolution, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 
@@ -79,15 +77,12 @@ def _check_stated(
         column = result.columns[k]
         if abs(stated[k] - computed[k]) <= TOLERANCES.diagnostic * abs(column.cost):
             continue
-        parts = ""
-        if isinstance(master, LinearMaster) and isinstance(duals, Duals):
-            found = contributions(column, known_entries(master, column), duals, context.cost_weight)
-            parts = f"; {itemised(float(stated[k]), found)}"
+        parts = master.itemised(float(stated[k]), column, duals, context.cost_weight)
         raise ReducedCostError(
             f"{oracle.name} states the reduced cost {stated[k]:g} for the column of {column.structure!r}, but its cost "
             f"and coefficients give {computed[k]:g}: compare how it encodes a structure with what it optimises"
             + (" (in phase 1 costs count zero, see context.cost_weight)" if context.cost_weight == 0 else "")
-            + parts
+            + (f"; {parts}" if parts else "")
         )
 
 

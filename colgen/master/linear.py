@@ -23,6 +23,8 @@ from colgen.core.errors import FormulationError, SolverError, UnknownRowError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
+from colgen.master import integer
+from colgen.master.accounts import contributions, itemised
 from colgen.master.dual_bound import dual_bound
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.master.pyomo_export import to_pyomo
@@ -67,6 +69,9 @@ class LinearMaster(RestrictedMaster):
     relative (see :mod:`solvers.linear.lp`); the sum of phase 1 is one of scaled violations.  Everything else, and all
     that oracles see, is in the user's units.
 
+    It is made in HiGHS at its first solve.  Until then it is in phase 2: :meth:`dual_bound`, :meth:`reduced_costs` and
+    :meth:`violation` speak of the real objective, and cost next to nothing.
+
     Parameters
     ----------
     formulation
@@ -105,28 +110,48 @@ class LinearMaster(RestrictedMaster):
         self._contradictory = False
         self._rounding = 0.0
         self._softened = 0
-        self.phase = 1 if f.artificial.any() else 2
+        self.phase = 2  # until it is solved: what is asked of it before that is asked of the real objective
         owners = np.repeat(np.arange(len(f.costs)), np.diff(f.matrix.indptr))
         real = np.where(f.artificial[owners], 0.0, f.matrix.data)
         shape = sparse.csc_array((real, f.matrix.indices, f.matrix.indptr), shape=f.matrix.shape)
         sizes = row_sizes(shape, f.row_lower, f.row_upper)
+        self.unsized = sizes == 0.0
+        self.row_sizes = np.where(self.unsized, 1.0, sizes)
         # In phase 1, an artificial variable of the template costs as much as it moves its rows, by their sizes.
         moves = np.zeros(len(f.costs))
-        np.maximum.at(moves, owners, np.abs(f.matrix.data) / np.where(sizes > 0.0, sizes, 1.0)[f.matrix.indices])
+        np.maximum.at(moves, owners, np.abs(f.matrix.data) / self.row_sizes[f.matrix.indices])
         self.weights = np.where(f.artificial, powers_of_two(moves), 0.0)
-        self.lp = LinearProgram(
-            f.sense is Sense.MAXIMIZE,
-            f.matrix,
-            self.current_costs(),
-            f.lower,
-            self._upper(f.upper),
-            f.row_lower,
-            f.row_upper,
-            f.offset if self.phase == 2 else 0.0,
-            dual_first=dual_first,
-            sizes=sizes,
-            units=np.where(f.artificial, 1.0 / powers_of_two(moves), 1.0),
-        )
+        self._lp: LinearProgram | None = None
+        self._dual_first = dual_first
+
+    @property
+    def lp(self) -> LinearProgram:
+        """The program in HiGHS, made when it is first asked for: bounds, checks and reduced costs do without."""
+        if self._lp is None:
+            table = self.table
+            self._lp = LinearProgram(
+                self.sense is Sense.MAXIMIZE,
+                table.matrix(np.arange(len(table)), self.num_rows),
+                self.current_costs(),
+                table.lower_now,
+                table.upper_now,
+                self.row_lower,
+                self.row_upper,
+                self.formulation.offset if self.phase == 2 else 0.0,
+                dual_first=self._dual_first,
+                sizes=np.where(self.unsized, 0.0, self.row_sizes),
+                units=np.where(table.artificial, 1.0 / np.where(table.artificial, self.weights, 1.0), 1.0),
+            )
+        return self._lp
+
+    @lp.setter
+    def lp(self, program: LinearProgram) -> None:
+        self._lp = program
+
+    @property
+    def is_built(self) -> bool:
+        """Whether the program is in HiGHS: from the first solve on."""
+        return self._lp is not None
 
     # --- size --------------------------------------------------------------------------------------------------------
 
@@ -145,8 +170,10 @@ class LinearMaster(RestrictedMaster):
 
     @property
     def objective_scale(self) -> float:
-        """The size of the real costs, known from the columns alone before phase 2."""
-        return self.lp.cost_scale if self.phase == 2 else typical_size(self.table.costs, 0.0)
+        """The size of the real costs, known from the columns alone before phase 2 is solved."""
+        if self._lp is None or self.phase == 1:
+            return typical_size(self.table.costs, 0.0)
+        return self._lp.cost_scale
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -197,6 +224,8 @@ class LinearMaster(RestrictedMaster):
         budget = Budget() if budget is None else budget
         if self._contradictory:  # the node's decisions leave no value for some variable or row
             return MasterSolution(MasterStatus.INFEASIBLE, phase=1)
+        if self._lp is None and self.formulation.artificial.any():
+            self._enter_phase(1)
         solved = self._solve(budget)
         if self.phase == 2 and solved.status is LPStatus.INFEASIBLE and self.table.artificial.any():
             self._enter_phase(1)
@@ -214,9 +243,9 @@ class LinearMaster(RestrictedMaster):
         solved = self._without_penalties(solved, budget)
         central = self.central and self.phase == 2 and self.num_rows > 0 and self.scale > 0.0
         duals = self._signed(self._central_duals(solved, budget.seconds_left) if central else solved.duals)
-        if self.lp.unsized.any():  # no entry, no side: any value is a dual value, and zero is one in all units
-            duals = np.where(self.lp.unsized, 0.0, duals)
-        self._rounding = _ROUNDING * float((np.abs(duals) * self.lp.row_sizes).max(initial=0.0))
+        if self.unsized.any():  # no entry, no side: any value is a dual value, and zero is one in all units
+            duals = np.where(self.unsized, 0.0, duals)
+        self._rounding = _ROUNDING * float((np.abs(duals) * self.row_sizes).max(initial=0.0))
         # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
         used = self.current_costs() - self.table.row_products(duals) if central else solved.reduced_costs
         self.table.grow_older(self.sense, used, TOLERANCES.pruning * self.scale)
@@ -257,7 +286,7 @@ class LinearMaster(RestrictedMaster):
         """
         table, scale = self.table, self.scale
         drowning = _DROWNED * scale
-        if self.phase == 1 or not (np.abs(solved.duals) * self.lp.row_sizes > drowning).any():
+        if self.phase == 1 or not (np.abs(solved.duals) * self.row_sizes > drowning).any():
             return solved
         free = (table.lower_now <= 0.0) & (table.upper_now > 0.0) & ~table.artificial
         unpaid = np.flatnonzero(free & (np.abs(solved.values) <= TOLERANCES.pruning) & (np.abs(table.costs) > drowning))
@@ -298,46 +327,45 @@ class LinearMaster(RestrictedMaster):
     def solution(self, solved: MasterSolution) -> Solution:
         return self.table.solution(solved.objective, solved.values)
 
+    solves_integers = True
+
     def solve_integer(
         self, time_limit: float = math.inf, start: Solution | None = None, stopped: programs.Stopped | None = None
     ) -> tuple[Solution | None, float]:
-        """The restricted master as a mixed-integer program: the best whole solution of the columns at hand.
+        return integer.solve_integer(self, time_limit, start, stopped)
 
-        It proves nothing about columns that are not there.
-        """
-        upper = self.table.upper_now.copy()
-        upper[self.table.artificial] = 0.0
-        point = None if start is None else self.table.point(start)
-        if self.phase == 1:
-            return None, self.sense.ideal
-        try:
-            result = self.lp.solve_mip(self.table.integer, time_limit, point, upper, stopped)
-        except programs.SolverError as error:
-            raise SolverError(str(error)) from error
-        if result.values is None:
-            return None, result.bound
-        values = np.where(self.table.integer, np.round(result.values), result.values)
-        return self.table.solution(result.objective, values), result.bound
+    def solve_over(
+        self,
+        columns: Sequence[Column],
+        sides: Mapping[Key, tuple[float, float]],
+        target: float,
+        time_limit: float,
+        *,
+        any_will_do: bool = False,
+        stopped: programs.Stopped | None = None,
+    ) -> tuple[MasterStatus, Solution | None]:
+        return integer.solve_over(self, columns, sides, target, time_limit, any_will_do, stopped)
+
+    def rounded(self, solution: Solution) -> Solution | None:
+        return integer.rounded(self, solution)
 
     def _enter_phase(self, phase: int, residual: Floats | None = None) -> None:
         self.phase = phase
         table = self.table
-        self.lp.change_objective(self.current_costs(), self.formulation.offset if phase == 2 else 0.0)
         artificial = np.flatnonzero(table.artificial)
         upper = np.full(len(artificial), math.inf)
         if residual is not None:
             upper = np.maximum(residual[artificial], 0.0)
         table.upper_now[artificial] = upper
-        self.lp.change_bounds(artificial, np.zeros(len(artificial)), upper)
+        if self._lp is not None:
+            self._lp.change_objective(self.current_costs(), self.formulation.offset if phase == 2 else 0.0)
+            self._lp.change_bounds(artificial, np.zeros(len(artificial)), upper)
 
     def current_costs(self) -> Floats:
         """The objective of the current phase."""
         if self.phase == 2:
             return self.table.costs
         return np.where(self.table.artificial, self.sense.sign * self.weights, 0.0)
-
-    def _upper(self, upper: Floats) -> Floats:
-        return np.where(self.table.artificial, math.inf if self.phase == 1 else 0.0, upper)
 
     def _signed(self, duals: Floats) -> Floats:
         """Duals without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
@@ -418,7 +446,12 @@ class LinearMaster(RestrictedMaster):
         known = [(sides or {}).get(row.key, (row.lower, row.upper)) for row in fresh.values()]
         matrix = sparse.csr_array((values, columns, starts), shape=(len(fresh), max(len(self.table), 1)))
         sizes = row_sizes(matrix, np.array([low for low, _ in known]), np.array([high for _, high in known]))
-        self.lp.add_rows(lower, upper, np.array(starts), columns, values, sizes)
+        self.unsized = np.append(self.unsized, sizes == 0.0)
+        self.row_sizes = np.append(self.row_sizes, np.where(sizes > 0.0, sizes, 1.0))
+        if self._lp is not None:
+            self._lp.add_rows(lower, upper, np.array(starts), columns, values, sizes)
+        else:
+            self._dual_first = True
         self.table.add_entries(columns, np.repeat(np.arange(first, self.num_rows), np.diff(starts)), values)
         added = np.arange(first, self.num_rows)
         self._add_artificials(added[lower > 0], 1.0)
@@ -429,18 +462,19 @@ class LinearMaster(RestrictedMaster):
         count = len(rows)
         if not count:
             return
-        values = sign * self.lp.row_sizes[rows]  # each counts its row's violation, measured by the row's size
+        values = sign * self.row_sizes[rows]  # each counts its row's violation, measured by the row's size
         self.table.append_artificial(count, self.phase)
         self.weights = np.append(self.weights, np.ones(count))
         self.table.add_entries(np.arange(len(self.table) - count, len(self.table)), rows, values)
-        self.lp.add_columns(
-            self.current_costs()[-count:],
-            np.zeros(count),
-            self.table.upper_now[-count:],
-            np.arange(count + 1),
-            rows,
-            values,
-        )
+        if self._lp is not None:
+            self._lp.add_columns(
+                self.current_costs()[-count:],
+                np.zeros(count),
+                self.table.upper_now[-count:],
+                np.arange(count + 1),
+                rows,
+                values,
+            )
 
     def _soften_rows(self) -> bool:
         """Artificial variables for all rows that have not got any here; False if there is no such row.
@@ -472,20 +506,21 @@ class LinearMaster(RestrictedMaster):
         owners = np.repeat(where, np.diff(starts))
         _check_finite(columns, self.table.costs[where], owners - first, value_array)
         self.table.add_entries(owners, row_array, value_array)
-        if self.lp.unsized[row_array].any():
+        if self.unsized[row_array].any():
             self._size_rows(row_array, value_array)
         for decision in self._decisions:
             self.table.upper_now[where] = np.where(
                 [decision.allows(c) for c in columns], self.table.upper_now[where], 0.0
             )
-        self.lp.add_columns(
-            self.table.costs[where] if self.phase == 2 else np.zeros(len(where)),
-            self.table.lower_now[where],
-            self.table.upper_now[where],
-            np.array(starts),
-            row_array,
-            value_array,
-        )
+        if self._lp is not None:
+            self._lp.add_columns(
+                self.table.costs[where] if self.phase == 2 else np.zeros(len(where)),
+                self.table.lower_now[where],
+                self.table.upper_now[where],
+                np.array(starts),
+                row_array,
+                value_array,
+            )
 
     def _size_rows(self, rows: NDArray[np.int64], values: Floats) -> None:
         """Let the first entries of rows that had neither sides nor entries tell their size.
@@ -494,7 +529,7 @@ class LinearMaster(RestrictedMaster):
         """
         largest = np.zeros(self.num_rows)
         np.maximum.at(largest, rows, np.abs(values))
-        fresh = np.flatnonzero(self.lp.unsized & (largest > 0.0))
+        fresh = np.flatnonzero(self.unsized & (largest > 0.0))
         owners, there, entries = self.table.entries_of(len(self.table))
         single = np.bincount(owners, minlength=len(self.table))[owners] == 1
         mine = np.isin(there, fresh) & self.table.artificial[owners]
@@ -504,7 +539,9 @@ class LinearMaster(RestrictedMaster):
         mine &= np.isin(there, fresh)
         units = sizes[there[mine]] / powers_of_two(np.abs(entries[mine]))
         self.weights[owners[mine]] = 1.0 / units
-        self.lp.set_sizes(fresh, sizes[fresh], owners[mine], units)
+        self.row_sizes[fresh], self.unsized[fresh] = sizes[fresh], False
+        if self._lp is not None:
+            self._lp.set_sizes(fresh, sizes[fresh], owners[mine], units)
 
     def entries(self, column: Column) -> tuple[list[int], list[float]]:
         """Positions of the rows that a column has coefficients in, and the coefficients.
@@ -514,6 +551,16 @@ class LinearMaster(RestrictedMaster):
         """
         known = self._look_up(column)
         return known.rows, known.values
+
+    def known_entries(self, column: Column) -> tuple[list[int], list[float]]:
+        """The same, where the master may lack some of the column's rows: they are left out."""
+        own = {key: a for key, a in column.coefficients.items() if key in self.names.position}
+        return self.entries(dataclasses.replace(column, coefficients=own))
+
+    def itemised(self, stated: float, column: Column, duals: Any, weight: float) -> str:
+        if not isinstance(duals, Duals):
+            return ""
+        return itemised(stated, contributions(column, self.known_entries(column), duals, weight))
 
     def _look_up(self, column: Column) -> _Entries:
         """Identity and entries of a column, remembered until columns or rows are added: a round asks several times."""
@@ -582,6 +629,13 @@ class LinearMaster(RestrictedMaster):
         batch = (costs, owners, np.array(rows, dtype=np.int64), entries)
         self._last_batch = (tuple(columns), batch)
         return batch
+
+    def named(self, duals: Any) -> Mapping[Key, float]:
+        return dict(zip(self.names.keys, duals.values.tolist(), strict=False))
+
+    def guessed(self, duals: Any) -> Any:
+        centre = self.centre(duals)
+        return None if centre is None else Duals(centre, self.names)
 
     def centre(self, duals: Any) -> Floats | None:
         if isinstance(duals, Duals):
@@ -670,7 +724,8 @@ class LinearMaster(RestrictedMaster):
             self._contradictory |= bool((lower > upper).any())
             upper = np.maximum(lower, upper)
             self.row_lower[positions], self.row_upper[positions] = lower, upper
-            self.lp.change_row_bounds(positions, lower, upper)
+            if self._lp is not None:
+                self._lp.change_row_bounds(positions, lower, upper)
 
     def _impose_bounds(self) -> None:
         table = self.table
@@ -693,15 +748,15 @@ class LinearMaster(RestrictedMaster):
         upper = np.maximum(lower, upper)
         changed = np.flatnonzero((lower != table.lower_now) | (upper != table.upper_now))
         table.lower_now, table.upper_now = lower, upper
-        if len(changed):
-            self.lp.change_bounds(changed, lower[changed], upper[changed])
+        if len(changed) and self._lp is not None:
+            self._lp.change_bounds(changed, lower[changed], upper[changed])
 
     def _fits(self, fixed: Floats, block: str) -> Mask:
         """Which columns cover no more of any row of a block than the fixed ones leave over of its lower side."""
         left = np.full(self.num_rows, math.inf)
         rows = self.names.block(block)
         left[rows] = self.row_lower[rows] - self.table.activities(fixed, self.num_rows)[rows]
-        return self.table.within(left + TOLERANCES.pruning * self.lp.row_sizes)
+        return self.table.within(left + TOLERANCES.pruning * self.row_sizes)
 
     def _allowed_by(self, decision: Decision) -> Mask:
         """Which columns a decision allows, remembered and brought up to date with the columns that have come since."""
@@ -719,7 +774,8 @@ class LinearMaster(RestrictedMaster):
         gone = np.flatnonzero(~keep)
         if not len(gone):
             return 0
-        self.lp.delete_columns(gone)
+        if self._lp is not None:
+            self._lp.delete_columns(gone)
         table.keep(keep)
         self.weights = self.weights[keep]
         self._allowed.clear()
@@ -835,6 +891,11 @@ class LinearMaster(RestrictedMaster):
         given then its values are loaded into the variables and its duals into the suffix ``dual``.
         """
         return to_pyomo(self, solved)
+
+
+def as_linear(master: RestrictedMaster | None) -> LinearMaster | None:
+    """The master, if it is a linear one: for a kit that checks tables, not for the engine."""
+    return master if isinstance(master, LinearMaster) else None
 
 
 def _outside(

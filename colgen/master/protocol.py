@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +111,48 @@ class RestrictedMaster(ABC):
     checks_rows: bool = False
     """Whether :meth:`violation` recomputes everything that makes an answer."""
 
+    solves_integers: bool = False
+    """Whether :meth:`solve_integer`, :meth:`solve_over` and :meth:`rounded` ever find anything."""
+
+    def solve_integer(
+        self, time_limit: float = math.inf, start: Solution | None = None, stopped: Callable[[], bool] | None = None
+    ) -> tuple[Solution | None, float]:
+        """The best whole solution of the columns at hand, and a bound on those; it proves nothing about others.
+
+        Parameters
+        ----------
+        start
+            A solution to start from.
+        stopped
+            Asked now and then whether to end early.
+        """
+        return None, self.sense.ideal
+
+    def solve_over(
+        self,
+        columns: Sequence[Column],
+        sides: Mapping[Key, tuple[float, float]],
+        target: float,
+        time_limit: float,
+        *,
+        any_will_do: bool = False,
+        stopped: Callable[[], bool] | None = None,
+    ) -> tuple[MasterStatus, Solution | None]:
+        """The best whole solution of given columns alone, in or not in the master, at the present node.
+
+        Parameters
+        ----------
+        sides
+            Sides of rows that replace the present ones.
+        target
+            Only solutions at least as good are wanted; one that is exactly as good will do if ``any_will_do``.
+        """
+        return MasterStatus.LIMIT, None
+
+    def rounded(self, solution: Solution) -> Solution | None:
+        """An answer near a fractional solution, made of its own columns; None if none is found."""
+        return None
+
     def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
         """What is wrong with a claimed answer, in words; None if nothing is, as far as this master can tell."""
         return None
@@ -188,6 +230,18 @@ class RestrictedMaster(ABC):
     def best_known(self, duals: Any, origin: int | None) -> float:
         """The best reduced cost of columns in the master that came from pricing problem ``origin`` (None: any)."""
         return self.sense.hopeless
+
+    def itemised(self, stated: float, column: Column, duals: Any, weight: float) -> str:
+        """What the reduced cost of a column is made of, in words, beside what was stated of it; empty if not known."""
+        return ""
+
+    def named(self, duals: Any) -> Mapping[Key, float] | None:
+        """Dual values by the names of their rows; None if rows have no names."""
+        return None
+
+    def guessed(self, duals: Any) -> Any:
+        """A guess at dual values, as ``{block: values}`` say, made what oracles and :meth:`dual_bound` read."""
+        return duals
 
     def centre(self, duals: Any) -> Any:
         """Dual values of another node, or guessed as ``{block: values}``, made fit to smooth from; None if unfit."""

@@ -52,7 +52,7 @@ class ColumnTable:
         self._keys: list[Key | None] = list(f.column_keys)
         self.costs, self.lower, self.upper = f.costs.copy(), f.lower.copy(), f.upper.copy()
         self.lower_now, self.upper_now = f.lower.copy(), f.upper.copy()
-        self.upper_now[f.artificial] = math.inf
+        self.upper_now[f.artificial] = 0.0
         self.integer, self.artificial = f.integer.copy(), f.artificial.copy()
         self.origins = np.full(n, TEMPLATE)
         self.ages = np.zeros(n, dtype=np.int64)

@@ -1,16 +1,20 @@
-"""What bounds and exports read of a linear master: its table, rows and duals, and nothing that solves."""
+"""What the rooms beside a linear master read of it: its table, rows and duals, the program, the checks."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.core.columns import Column
 from colgen.core.duals import Duals, RowNames
 from colgen.core.sense import Sense
+from colgen.core.solution import Solution
 from colgen.master.table import ColumnTable
 from colgen.model.formulation import Formulation
+from solvers.linear.lp import LinearProgram
 
 Floats = NDArray[np.float64]
 
@@ -44,3 +48,19 @@ class TabularMaster(Protocol):
 
     def all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
         """Reduced costs of all columns at ``theta`` times the dual values."""
+
+    @property
+    def lp(self) -> LinearProgram:
+        """The program in HiGHS."""
+
+    def entries(self, column: Column) -> tuple[Sequence[int], Sequence[float]]:
+        """Positions of the rows that a column has coefficients in, and the coefficients."""
+
+    def activities(self, solution: Solution) -> Floats:
+        """Of every row, at a solution of columns in the master."""
+
+    def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
+        """What is wrong with a claimed answer."""
+
+    def objective_of(self, solution: Solution) -> float:
+        """Of a whole solution, without the noise that a solver leaves in its own."""

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounds.accounts import contributions, known_entries
 from colgen.bounds.stabilization import NoStabilization, Stabilization
 from colgen.core.activity import activity
 from colgen.core.budget import Budget
@@ -31,7 +30,8 @@ from colgen.core.result import Result, Termination
 from colgen.core.solution import Solution
 from colgen.core.stop import TimeLimit
 from colgen.core.tolerances import TOLERANCES
-from colgen.master.linear import LinearMaster
+from colgen.master.accounts import contributions
+from colgen.master.linear import LinearMaster, as_linear
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.problem import Problem, solve
@@ -207,8 +207,9 @@ class _Check:
 
         def master() -> RestrictedMaster:
             self._master = self.problem.restricted_master()
-            if isinstance(self._master, LinearMaster):
-                self.sessions.append(Session(self._master, [[] for _ in self.oracles]))
+            linear = as_linear(self._master)
+            if linear is not None:
+                self.sessions.append(Session(linear, [[] for _ in self.oracles]))
             return self._master
 
         def answer(solution: Solution) -> Any:
@@ -255,7 +256,7 @@ class _Check:
         result = oracle.price(duals, context)
         self._round += 1
         label = self._label.format(self._round)
-        if isinstance(self._master, LinearMaster):
+        if as_linear(self._master) is not None:
             self.seen.keep(self.sessions[-1], number, oracle, duals, context, result, label, legal=True)
         else:
             self.seen.asked += 1
@@ -301,7 +302,7 @@ class _Check:
         master = session.master
 
         def reduced_costs(columns: Sequence[Column], at: Duals) -> list[float]:
-            return [weight * c.cost - products(known_entries(master, c), at.values) for c in columns]
+            return [weight * c.cost - products(master.known_entries(c), at.values) for c in columns]
 
         if weight == 0.0:
             label += ", costs counting zero as in phase 1"
@@ -450,7 +451,7 @@ class _Check:
         if not self.answers:
             name = type(self.problem).__name__
             self.notes.append(f"no answer was found in time: {name}.answer() and the separated rows were not checked")
-        if self._master is not None and not isinstance(self._master, LinearMaster):
+        if self._master is not None and as_linear(self._master) is None:
             self.notes.append(f"{type(self._master).__name__} is not a LinearMaster: only whole runs were checked")
 
     def _check_costs(self) -> None:
@@ -540,7 +541,7 @@ class _Check:
         self, number: int, oracle: Pricing, answer: Solution, used: Sequence[tuple[Column, float]]
     ) -> None:
         for session in self.sessions:
-            pairs = [(column, value, known_entries(session.master, column)) for column, value in used]
+            pairs = [(column, value, session.master.known_entries(column)) for column, value in used]
             for claim in session.claims[number]:
                 if claim.total is None or not claim.legal or not admits(claim.decisions, answer):
                     continue

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounds.accounts import contributions, itemised, known_entries
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES
+from colgen.master.accounts import contributions, itemised
 from colgen.master.linear import LinearMaster
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ class PricedColumns:
         self.position = {c.identity: k for k, c in enumerate(self.columns)}
         self.doubtful = np.array([c.identity in doubtful for c in self.columns], dtype=bool)
         self._costs = np.array([c.cost for c in self.columns], dtype=float)
-        pairs = [known_entries(master, c) for c in self.columns]
+        pairs = [master.known_entries(c) for c in self.columns]
         self._columns = np.repeat(np.arange(len(pairs)), [len(rows) for rows, _ in pairs])
         self._rows = np.array([row for rows, _ in pairs for row in rows], dtype=np.int64)
         self._values = np.array([value for _, values in pairs for value in values], dtype=float)
@@ -220,7 +220,7 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
         for column, stated in zip(claim.columns, claim.stated, strict=True):
             if stated is None:
                 continue
-            pair = known.get(column.identity) or known.setdefault(column.identity, known_entries(master, column))
+            pair = known.get(column.identity) or known.setdefault(column.identity, master.known_entries(column))
             parts = contributions(column, pair, claim.duals, claim.weight)
             terms = sum(map(abs, parts.values()))
             every.append(_Stated(claim, column, stated, sum(parts.values()), TOLERANCES.diagnostic * terms + least))
@@ -230,7 +230,7 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
     example = min(wrong, key=lambda s: _plainness(s.claim))
     cause = _formula_of_stated(master, every) or _entry_of_stated(master, every)
     parts = contributions(
-        example.column, known_entries(master, example.column), example.claim.duals, example.claim.weight
+        example.column, master.known_entries(example.column), example.claim.duals, example.claim.weight
     )
     message = (
         f"states the reduced cost {example.stated:g} for the column of {example.column.structure!r}, whose cost and "
@@ -247,7 +247,7 @@ def _formula_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | 
     def gives(formula: Formula, s: _Stated) -> bool:
         values = s.claim.duals.values
         changed = values * formula.factors[: len(values)]
-        value = formula.weight(s.claim.weight) * s.column.cost - products(known_entries(master, s.column), changed)
+        value = formula.weight(s.claim.weight) * s.column.cost - products(master.known_entries(s.column), changed)
         return abs(value - s.stated) <= s.slack
 
     return next((f.words for f in wrong_formulas(master) if all(gives(f, s) for s in every)), None)
@@ -271,7 +271,7 @@ def _entry_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | No
                 f"counts {column.cost + amount:g}"
             )
         points = np.array([_padded(s.claim, master) for s in group])
-        rows, values = known_entries(master, column)
+        rows, values = master.known_entries(column)
         written = dict(zip(rows, values, strict=True))
         for row in [*rows, *(r for r in range(master.num_rows) if r not in written)]:
             amount = _multiple(missing, -points[:, row], slack)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounds.accounts import known_entries
 from colgen.core.columns import Column
 from colgen.master.linear import LinearMaster
 from colgen.master.table import TEMPLATE
@@ -38,7 +37,7 @@ class DualPoints:
         largest = max(costs, default=0.0) or 1.0
         weights = np.zeros(master.num_rows)
         for column in columns:
-            rows, values = known_entries(master, column)
+            rows, values = master.known_entries(column)
             np.maximum.at(weights, rows, np.abs(values))
         self.sizes = largest / np.where(weights > 0, weights, 1.0)
 

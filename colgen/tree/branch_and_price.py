@@ -18,15 +18,13 @@ from colgen.core.errors import BranchingError, InfeasibleAnswerError, InvalidBou
 from colgen.core.result import Certificate, Termination
 from colgen.core.solution import Solution
 from colgen.cuts.separation import Separation
-from colgen.master.linear import LinearMaster
-from colgen.master.protocol import MasterSolution, RestrictedMaster
+from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext
 from colgen.tree.branching import BranchingRule
-from colgen.tree.enumeration import Enumeration, solve_over
-from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP, round_to_answer
+from colgen.tree.enumeration import Enumeration
+from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP
 from colgen.tree.search import Evaluation, Node, Relaxation
 from solvers.linear import lp as programs
-from solvers.linear.lp import LPStatus
 
 _LEAF = {
     Outcome.PRUNED: "pruned",
@@ -113,10 +111,10 @@ class BranchAndPrice(Relaxation):
         if self.master.is_whole(solved):
             with contextlib.suppress(InfeasibleAnswerError):  # columns that are still to come may bring rows and costs
                 self._take_whole(solved)
-        elif run.incumbent is None and self.heuristics and isinstance(self.master, LinearMaster):
+        elif run.incumbent is None and self.heuristics and self.master.solves_integers:
             self._waited += 1
             if self._waited >= _FIRST_ROUNDING and self._waited.bit_count() == 1:  # ever more seldom
-                rounded = round_to_answer(self.master, self.master.solution(solved))
+                rounded = self.master.rounded(self.master.solution(solved))
                 if rounded is not None:
                     self.take(rounded, "rounding")
 
@@ -200,7 +198,7 @@ class BranchAndPrice(Relaxation):
         """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed."""
         master, run = self.master, self.run
         incumbent = run.incumbent
-        if self.enumeration is None or incumbent is None or not isinstance(master, LinearMaster):
+        if self.enumeration is None or incumbent is None or not master.solves_integers:
             return None
         if relaxed.outcome is not Outcome.SOLVED or run.expired:
             return None
@@ -209,8 +207,7 @@ class BranchAndPrice(Relaxation):
             if found is None:
                 return None
             target = run.target
-            status, solution = solve_over(
-                master,
+            status, solution = master.solve_over(
                 found.columns,
                 found.sides,
                 target,
@@ -218,12 +215,12 @@ class BranchAndPrice(Relaxation):
                 any_will_do=not master.sense.is_better(run.round_bound(relaxed.bound), target),
                 stopped=lambda: run.expired,
             )
-            if status is LPStatus.INFEASIBLE:  # the node holds nothing better than the incumbent
+            if status is MasterStatus.INFEASIBLE:  # the node holds nothing better than the incumbent
                 return Evaluation(master.sense.hopeless, "enumerated")
             completed = None if solution is None else self.enumeration.complete(solution)
             if completed is not None and run.meets(target, completed.objective):
                 self.take(completed, self.enumeration.name)
-                if status is LPStatus.OPTIMAL and completed is solution:
+                if status is MasterStatus.OPTIMAL and completed is solution:
                     return Evaluation(solution.objective, "enumerated")
             return Evaluation(relaxed.bound, "pruned") if run.prunes(relaxed.bound) else None
         return None
@@ -295,10 +292,10 @@ class BranchAndPrice(Relaxation):
         """Where a limit ends a node: look for an answer among the columns at hand, in what time is left for grace."""
         run = self.run
         budget = run.budget
-        if solved.phase == 1 or not isinstance(self.master, LinearMaster):
+        if solved.phase == 1 or not self.master.solves_integers:
             return
         with run.stage("heuristics"), self._sparing("rounding", node):
-            rounded = round_to_answer(self.master, self.master.solution(solved))
+            rounded = self.master.rounded(self.master.solution(solved))
             if rounded is not None:
                 self.take(rounded, "rounding")
         mip = next((h for h in self.heuristics if isinstance(h, RestrictedMIP)), None)
@@ -369,8 +366,8 @@ class BranchAndPrice(Relaxation):
         if relaxed.solved is None or relaxed.solved.phase == 1:
             return
         self.root = self.master.solution(relaxed.solved)
-        if isinstance(self.master, LinearMaster) and relaxed.duals is not None:
-            named = dict(zip(self.master.names.keys, relaxed.duals.values.tolist(), strict=False))
+        named = None if relaxed.duals is None else self.master.named(relaxed.duals)
+        if named is not None:
             self.certificate = Certificate(relaxed.bound, named)
 
     # --- checks ------------------------------------------------------------------------------------------------------

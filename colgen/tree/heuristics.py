@@ -15,7 +15,6 @@ from colgen.bounds.run import Run
 from colgen.core.decision import fractionality
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
-from colgen.master.linear import LinearMaster
 from colgen.master.protocol import RestrictedMaster
 
 
@@ -86,8 +85,6 @@ class RestrictedMIP(Heuristic):
         self.every = every
 
     def search(self, context: HeuristicContext) -> Solution | None:
-        if not isinstance(context.master, LinearMaster):
-            return None
         run = context.run
         return context.master.solve_integer(min(self.seconds, run.seconds_left), run.incumbent, lambda: run.expired)[0]
 
@@ -191,45 +188,3 @@ def _fractional(solution: Solution) -> bool:
     return any(column.integer and fractionality(x) for column, x in solution.columns) or any(
         fractionality(solution.variables[key]) for key in solution.integer
     )
-
-
-def round_to_answer(master: LinearMaster, solution: Solution) -> Solution | None:
-    """An answer made of a fractional solution's own columns: rounded, or rounded up and thinned out; None if none is.
-
-    Thinning takes away one unit after the other, of the columns that cost most, as long as every row holds.
-    """
-    answers = []
-    for rounding in (np.round, np.ceil, np.floor):
-        rounded = _rounded(master, solution, rounding)
-        if master.violation(rounded) is None:
-            answers.append(_thinned(master, rounded) if rounding is np.ceil else rounded)
-    return min(answers, key=lambda answer: master.sense.sign * answer.objective, default=None)
-
-
-def _rounded(master: LinearMaster, solution: Solution, rounding: Callable[[float], float]) -> Solution:
-    columns = tuple((column, float(rounding(x)) if column.integer else x) for column, x in solution.columns)
-    variables = {key: float(rounding(x)) if key in solution.integer else x for key, x in solution.variables.items()}
-    whole = dataclasses.replace(solution, columns=tuple(pair for pair in columns if pair[1]), variables=variables)
-    return dataclasses.replace(whole, objective=master.objective_of(whole))
-
-
-def _thinned(master: LinearMaster, answer: Solution) -> Solution:
-    sign = master.sense.sign
-    worst_first = sorted(answer.columns, key=lambda pair: -sign * pair[0].cost)
-    amounts = {column.identity: value for column, value in answer.columns}
-    activity = master.activities(answer)
-    for column, value in worst_first:
-        if not column.integer or sign * column.cost <= 0.0:
-            continue
-        rows, entries = master.entries(column)
-        step = np.array(entries)
-        low, high = master.row_lower[rows], master.row_upper[rows]
-        while value >= max(column.lower, 0.0) + 1.0:
-            left = activity[rows] - step
-            if ((left < low) | (left > high)).any():
-                break
-            activity[rows], value = left, value - 1.0
-        amounts[column.identity] = value
-    columns = tuple((c, amounts[c.identity]) for c, _ in answer.columns if amounts[c.identity])
-    thin = dataclasses.replace(answer, columns=columns)
-    return dataclasses.replace(thin, objective=master.objective_of(thin))

@@ -157,7 +157,6 @@ class LinearProgram:
         _check_finite(costs, matrix.data)
         sizes = row_sizes(matrix, row_lower, row_upper) if sizes is None else sizes
         self._rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
-        self._unsized = sizes == 0.0
         self._costs = np.array(costs, dtype=float)
         self._units = np.ones(len(costs)) if units is None else units
         self._offset = offset
@@ -183,25 +182,13 @@ class LinearProgram:
         """The size of the costs that the last optimum is made of, a power of two; 0 where it is made of none."""
         return 1.0 / self._factor if self._has_cost else 0.0
 
-    @property
-    def row_sizes(self) -> Floats:
-        """The size of each row's sides and entries, a power of two; 1 where nothing is known of it."""
-        sizes: Floats = 1.0 / self._rows
-        return sizes
-
-    @property
-    def unsized(self) -> NDArray[np.bool_]:
-        """Which rows have had neither sides nor entries to tell their size."""
-        mask: NDArray[np.bool_] = self._unsized
-        return mask
-
     def set_sizes(self, rows: Ints, sizes: Floats, columns: Ints, units: Floats) -> None:
         """Say the size of rows that have none, and what to count the columns in that have their only entry there.
 
         Sides of such rows are zero or infinite, and a column's only entry is the same number in other units: HiGHS need
         not be told.
         """
-        self._rows[rows], self._unsized[rows] = 1.0 / sizes, False
+        self._rows[rows] = 1.0 / sizes
         self._units[columns] = units
 
     @property
@@ -246,7 +233,6 @@ class LinearProgram:
             sizes = row_sizes(sparse.csr_array((values, columns, starts), shape=shape), lower, upper)
         factors = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
         self._rows = np.concatenate([self._rows, factors])
-        self._unsized = np.concatenate([self._unsized, sizes == 0.0])
         values = values * np.repeat(factors, np.diff(starts)) * self._units[columns]
         lower, upper = lower * factors, upper * factors
         _check(self._highs.addRows(len(lower), lower, upper, len(values), _int32(starts), _int32(columns), values))

@@ -470,6 +470,33 @@ def stating(*bounds):
     return [PricingResult(bound=bound) for bound in bounds]
 
 
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+def test_bounds_and_checks_need_no_program(sense):
+    """Before its first solve a master speaks of the real objective, as it does once phase 2 is solved."""
+    unsolved, master = covering(sense=sense), covering(sense=sense)
+    s = master.sense.sign
+    columns = [col((1, 1), s * 3.0), col((0, 1), s * 1.0, upper=2.0)]
+    for each in (unsolved, master):
+        assert each.add(columns) == 2
+        each.add((), [Row(("cut", 0), lower=1.0, upper=8.0, coefficient=lambda c: c.structure[0])])
+        each.apply(())
+    master.solve()
+    guess = {"demand": [s * 2.0, s * 0.5], "cut": s * 0.25}
+    duals = unsolved.guessed(guess)
+    pricing, results = [Priced(7.0)], stating(s * -0.5)
+    assert unsolved.dual_bound(duals, pricing, results) == master.dual_bound(master.guessed(guess), pricing, results)
+    assert s * unsolved.dual_bound(duals, pricing, results) > -10.0
+    assert unsolved.reduced_costs(columns, duals) == pytest.approx([s * 0.25, s * 0.5])
+    assert unsolved.phase == 2
+    answer = Solution(s * 9.0 + 1.0, ((columns[0], 3.0),))
+    assert unsolved.violation(answer) is None
+    assert "demand" in unsolved.violation(Solution(s * 6.0 + 1.0, ((columns[0], 2.0),)))
+    assert not unsolved.is_built
+    assert unsolved.named(duals)["demand", 0] == s * 2.0
+    assert unsolved.solve().objective == pytest.approx(master.solve().objective)
+    assert unsolved.is_built
+
+
 def test_a_total_takes_the_place_of_the_multiplicity():
     master = covering(demands=(3.0, 2.0))
     duals = master.solve().duals.replace(np.array([2.0, 2.0]))

@@ -106,7 +106,3 @@ def test_dive_respects_whole_template_variables():
     result = solve(Enumerated(program), heuristics=(Diving(),))
     assert result.is_optimal
     assert result.objective == pytest.approx(5)
-
-
-def test_restricted_mip_without_a_linear_program():
-    assert RestrictedMIP().search(SimpleNamespace(master=None)) is None

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 
 from colgen.core.columns import Column
 from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES
-from colgen.master.linear import LinearMaster
 
 COST = "cost"
 """The part that is the column's own cost; the others are names of blocks."""
-
-
-def known_entries(master: LinearMaster, column: Column) -> tuple[list[int], list[float]]:
-    """Positions of the rows that a column enters, and its coefficients; rows that the master lacks are left out."""
-    own = {key: a for key, a in column.coefficients.items() if key in master.names.position}
-    return master.entries(dataclasses.replace(column, coefficients=own))
 
 
 def contributions(

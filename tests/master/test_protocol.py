@@ -1,0 +1,43 @@
+"""The restricted master's protocol: what a master that is no linear program says of what it does not know."""
+
+import math
+
+from colgen import Column, MasterStatus, Sense, Solution
+from colgen.master.protocol import MasterSolution, RestrictedMaster
+
+
+class Unknowing(RestrictedMaster):
+    """Writes what must be written, and nothing else."""
+
+    sense = Sense.MAXIMIZE
+    num_columns = 0
+    num_rows = 0
+
+    def solve(self, budget):
+        return MasterSolution(MasterStatus.LIMIT)
+
+    def add(self, columns, rows=(), origin=-1):
+        return 0
+
+    def reduced_costs(self, columns, duals):
+        return []
+
+    def dual_bound(self, duals, pricing, results):
+        return self.sense.ideal
+
+    def solution(self, solved):
+        return Solution(solved.objective)
+
+
+def test_defaults_claim_nothing():
+    master, column, solution = Unknowing(), Column(1.0, {}), Solution(3.0)
+    assert not master.solves_integers
+    assert master.solve_integer() == (None, math.inf)
+    assert master.solve_over([column], {}, 1.0, 1.0) == (MasterStatus.LIMIT, None)
+    assert master.rounded(solution) is None
+    assert master.named({"row": 1.0}) is None
+    assert master.guessed("messages") == "messages"
+    assert master.itemised(1.0, column, None, 1.0) == ""
+    assert master.origin(column) is None
+    assert not master.holds(column)
+    assert master.best_known(None, None) == -math.inf
