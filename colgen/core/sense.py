@@ -20,20 +20,17 @@ class Sense(enum.Enum):
     MINIMIZE = 1
     MAXIMIZE = -1
 
-    @property
-    def sign(self) -> int:
-        """+1 for minimise, -1 for maximise: ``sign * objective`` is to be minimised."""
-        return self.value
+    sign: int
+    """+1 for minimise, -1 for maximise: ``sign * objective`` is to be minimised."""
+    ideal: float
+    """The objective that nothing can beat, and so the dual bound that proves nothing: -inf for minimise."""
+    hopeless: float
+    """The objective of having no answer at all: +inf for minimise."""
 
-    @property
-    def ideal(self) -> float:
-        """The objective that nothing can beat, and so the dual bound that proves nothing: -inf for minimise."""
-        return -self.sign * math.inf
-
-    @property
-    def hopeless(self) -> float:
-        """The objective of having no answer at all: +inf for minimise."""
-        return self.sign * math.inf
+    def __init__(self, sign: int) -> None:  # plain attributes: a round reads them hundreds of times
+        self.sign = sign
+        self.ideal = -sign * math.inf
+        self.hopeless = sign * math.inf
 
     def improvement(self, new: float, old: float) -> float:
         """How much better ``new`` is than ``old``: positive if it is better."""
@@ -51,11 +48,11 @@ class Sense(enum.Enum):
 
     def best(self, *values: float) -> float:
         """The best of some objectives; of dual bounds, the weakest."""
-        return min(values) if self is Sense.MINIMIZE else max(values)
+        return min(values) if self.sign > 0 else max(values)
 
     def worst(self, *values: float) -> float:
         """The worst of some objectives; of dual bounds, the tightest."""
-        return max(values) if self is Sense.MINIMIZE else min(values)
+        return max(values) if self.sign > 0 else min(values)
 
     def gap(self, objective: float, bound: float) -> float:
         """Relative gap of a bound: ``|objective - bound| / |objective|``, infinite if either is.

@@ -18,7 +18,7 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Node:
     """A node of the tree: the branching decisions from the root, and what it inherits.
 
@@ -220,12 +220,15 @@ def branch_and_bound(
     """
     sense = run.sense
     queue = Plunging(sense) if queue is None else queue  # an empty queue is false
+    open_nodes = _OpenBounds(sense)
     numbers = itertools.count(1)
     records: list[NodeRecord] = []
     left = sense.hopeless  # best bound of the leaves that could not be resolved
     why_left: Termination | None = None
     stop: Termination | None = None
-    queue.push([Node(bound=sense.ideal)])
+    root = [Node(bound=sense.ideal)]
+    open_nodes.add(root)
+    queue.push(root)
     while queue and stop is None:
         if run.reason is not None:  # spoken in a round that decided its node
             stop = run.reason
@@ -234,7 +237,8 @@ def branch_and_bound(
             stop = Termination.NODE_LIMIT
             break
         node = queue.pop()
-        run.prove(sense.best(node.bound, left, *(other.bound for other in queue)))
+        run.prove(sense.best(left, open_nodes.best))
+        open_nodes.close(node)
         if run.prunes(node.bound) and node.number:
             records.append(_record(node, node.bound, "pruned"))
             continue
@@ -255,27 +259,54 @@ def branch_and_bound(
         elif evaluation.children and depth_limit is not None and node.depth >= depth_limit:
             left, why_left = sense.best(left, bound), Termination.DEPTH_LIMIT
         elif not run.prunes(bound):
-            queue.push(
-                [
-                    Node(
-                        next(numbers),
-                        node.number,
-                        node.depth + 1,
-                        (*node.decisions, *evaluation.fixed, *decisions),
-                        bound,
-                        evaluation.start,
-                    )
-                    for decisions in evaluation.children
-                ]
-            )
-    open_bound = sense.best(left, *(node.bound for node in queue))
-    run.prove(open_bound)
+            children = [
+                Node(
+                    next(numbers),
+                    node.number,
+                    node.depth + 1,
+                    (*node.decisions, *evaluation.fixed, *decisions),
+                    bound,
+                    evaluation.start,
+                )
+                for decisions in evaluation.children
+            ]
+            open_nodes.add(children)
+            queue.push(children)
+    run.prove(sense.best(left, open_nodes.best))
     bound = run.global_bound  # a round that was cut short may have proved more than what its node was left with
     if run.prunes(bound):  # nothing open can be better
         proved = Termination.OPTIMAL if run.incumbent is not None else Termination.INFEASIBLE
         # An empty tree without an incumbent proves infeasibility; a stopped one without open nodes does not exist.
         return TreeResult(proved, bound, records)
     return TreeResult(stop or why_left or Termination.NO_BRANCHING, bound, records)
+
+
+class _OpenBounds:
+    """The bounds of the open nodes, whatever the queue's order: the best of them is always on top of a heap.
+
+    A node that is done with leaves the heap when it comes to the top.  A node that a queue has dropped stays open: what
+    nobody has looked at weakens the bound.
+    """
+
+    def __init__(self, sense: Sense) -> None:
+        self._sense = sense
+        self._heap: list[tuple[float, int]] = []
+        self._done: set[int] = set()
+
+    def add(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            heapq.heappush(self._heap, (self._sense.sign * node.bound, node.number))
+
+    def close(self, node: Node) -> None:
+        self._done.add(node.number)
+
+    @property
+    def best(self) -> float:
+        """The weakest of their bounds, hopeless if no node is open."""
+        heap, done = self._heap, self._done
+        while heap and heap[0][1] in done:
+            done.remove(heapq.heappop(heap)[1])
+        return self._sense.sign * heap[0][0] if heap else self._sense.hopeless
 
 
 def _record(node: Node, bound: float, outcome: str) -> NodeRecord:
