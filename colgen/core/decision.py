@@ -66,7 +66,8 @@ class Together(Decision):
     second: Key
 
     def allows(self, column: Column) -> bool:
-        return (self.first in column.coefficients) == (self.second in column.coefficients)
+        entries = column.coefficients
+        return bool(entries.get(self.first)) == bool(entries.get(self.second))
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Apart(Decision):
     second: Key
 
     def allows(self, column: Column) -> bool:
-        return not (self.first in column.coefficients and self.second in column.coefficients)
+        entries = column.coefficients
+        return not (entries.get(self.first) and entries.get(self.second))
 
 
 def groups_of(pairs: Iterable[tuple[Key, Key]]) -> list[tuple[Key, ...]]:

@@ -180,6 +180,10 @@ class LinearMaster(RestrictedMaster):
         """The generated columns in the master, in the order in which they came."""
         return tuple(column for column in self.table.columns if column is not None)
 
+    def sides(self, block: str) -> Mapping[Key, tuple[float, float]]:
+        rows = self.names.block(block).tolist()
+        return {self.names.keys[r]: (float(self.row_lower[r]), float(self.row_upper[r])) for r in rows}
+
     def has_row(self, key: Key) -> bool:
         return key in self.names.position
 

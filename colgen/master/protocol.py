@@ -179,6 +179,10 @@ class RestrictedMaster(ABC):
     def num_rows(self) -> int:
         """Rows in the master."""
 
+    def sides(self, block: str) -> Mapping[Key, tuple[float, float]] | None:
+        """Sides of the rows of a block, empty if there is none; None: this master does not tell."""
+        return None
+
     def has_row(self, key: Key) -> bool:
         """Whether the master has a row of this name already."""
         return False

@@ -77,6 +77,8 @@ class BranchAndPrice(Relaxation):
         self.root_bound = master.sense.ideal
         self.certificate: Certificate | None = None
         self._waited = 0
+        for rule in branching:
+            rule.suit(master)
 
     def take(self, solution: Solution, source: str) -> bool:
         """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Apart, Decision, Together, fractionality
+from colgen.core.errors import InputError
 from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.protocol import RestrictedMaster
 
 
 class BranchingRule(ABC):
@@ -21,6 +24,15 @@ class BranchingRule(ABC):
         """Decisions of each child, the one to be explored first first; empty if the rule sees nothing fractional.
 
         Together the children must keep every answer of the node, and each must cut off ``solution``.
+        """
+
+    def suit(self, master: RestrictedMaster) -> None:
+        """Refuse a master for which the rule is not right; asked before the first node.
+
+        Raises
+        ------
+        InputError
+            Naming what the rule expects of its rows.
         """
 
     def recover(self, solution: Solution) -> Solution | None:
@@ -37,24 +49,54 @@ class BranchingRule(ABC):
 class RyanFoster(BranchingRule):
     """Two rows in one column or not (Ryan and Foster, 1981).
 
-    Complete for set partitioning with zero-one coefficients: if the columns' values are fractional, then some two rows
-    of ``block`` are covered together to an extent strictly between 0 and 1.  The pair nearest to one half is taken.
+    For rows that partition: equations whose coefficients are 0 or the right-hand side, which is 1 as a rule, and whole
+    columns.  Every answer then lies in one of the two children, and if columns are fractional then some two rows of
+    ``block`` are covered together to an extent strictly between 0 and 1, unless columns that cover the same rows share
+    a value: those the rule leaves to the next one.  The pair nearest to one half is taken.
+
+    Rows ``≤ 1`` are partitioned together with their slacks, and do as well.  Rows ``≥ 1`` do not: an answer that covers
+    a row twice would lie in neither child.  Where every part of a column is a column that costs no more, write them
+    as equations: nothing is lost.
 
     Parameters
     ----------
     block
-        The name of the partitioning rows; every row of the block has right-hand side 1.
+        The name of the partitioning rows.
+
+    Raises
+    ------
+    InputError
+        Before any work, if the master has no such rows, or if they are not of this kind; when a node is split, if a
+        column's coefficients are not.
     """
 
     def __init__(self, block: str) -> None:
         self.block = block
+        self._whole: dict[Key, float] = {}
+
+    def suit(self, master: RestrictedMaster) -> None:
+        sides = master.sides(self.block)
+        if sides is None or not master.num_rows:
+            return
+        if not sides:
+            raise InputError(
+                f"RyanFoster({self.block!r}) needs rows to branch on, and the master has none of this name"
+            )
+        for (_, index), (lower, upper) in sides.items():
+            if upper <= 0.0 or not (upper == 1.0 or lower == upper):
+                raise InputError(
+                    f"RyanFoster({self.block!r}) loses answers unless each row is covered once, = 1 or ≤ 1: row "
+                    f"{index!r} has the sides {lower:g} and {upper:g}; write an equation, or branch on something else"
+                )
+        self._whole = {key: upper for key, (_, upper) in sides.items()}
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
         together: dict[tuple[Key, Key], float] = defaultdict(float)
         for column, value in solution.columns:
             if not fractionality(value):
                 continue
-            rows = [row for row in column.coefficients if row[0] == self.block]
+            rows = [row for row, entry in column.coefficients.items() if row[0] == self.block and entry]
+            self._check(column, rows)
             for k, first in enumerate(rows):
                 for second in rows[k + 1 :]:
                     ordered = (first, second) if repr(first) <= repr(second) else (second, first)
@@ -64,6 +106,20 @@ class RyanFoster(BranchingRule):
             return ()
         children: list[Sequence[Decision]] = [(Together(*pair),), (Apart(*pair),)]
         return children if together[pair] >= 0.5 else children[::-1]
+
+    def _check(self, column: Column, rows: Sequence[Key]) -> None:
+        """Refuse a column for which pairs of rows are no variables that must be whole."""
+        if not column.integer and rows:
+            raise InputError(
+                f"RyanFoster({self.block!r}) needs columns that are whole: the column of {column.structure!r} is not"
+            )
+        for row in rows:
+            entry, whole = column.coefficients[row], self._whole.get(row, 1.0)
+            if abs(entry - whole) > TOLERANCES.pruning * whole:
+                raise InputError(
+                    f"RyanFoster({self.block!r}) expects the coefficients 0 and {whole:g} in row {row[1]!r}: the "
+                    f"column of {column.structure!r} has {entry:g} there; branch on something else"
+                )
 
 
 # --- a variable of the original formulation --------------------------------------------------------------------------

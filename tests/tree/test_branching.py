@@ -1,8 +1,10 @@
 """Decisions and rules on solutions written by hand."""
 
 import math
+import re
 from dataclasses import dataclass
 
+import pyomo.environ as pyo
 import pytest
 
 from colgen import (
@@ -10,16 +12,23 @@ from colgen import (
     Bound,
     Column,
     Decision,
+    InputError,
+    LinearMaster,
     OnOriginalVariable,
     OnTemplateVariable,
+    Pricing,
     Row,
     RyanFoster,
     Solution,
     TemplateBound,
     Together,
+    artificial,
+    compile_model,
+    solve,
 )
 from colgen.core.activity import activity
 from colgen.core.decision import admits, fractionality
+from tests.toys import Partition, SetPartitioning
 
 
 def subset(*members, **more):
@@ -63,6 +72,82 @@ def test_ryan_foster_sees_nothing_in_a_whole_solution():
     assert not RyanFoster("cover").branch(Solution(2.0, ((subset(0, 1), 1.0), (subset(2), 1.0))))
     # Two columns of the same rows: every pair is together wholly.
     assert not RyanFoster("cover").branch(Solution(1.0, ((subset(0, 1), 0.5), (subset(0, 1, key=("x", 1)), 0.5))))
+
+
+def test_a_coefficient_of_zero_covers_nothing():
+    column = Column(1.0, {A: 1.0, B: 0.0})
+    assert Apart(A, B).allows(column)
+    assert not Together(A, B).allows(column)
+    assert not RyanFoster("cover").branch(Solution(1.0, ((column, 0.5),)))
+
+
+def partition(low, high):
+    m = pyo.ConcreteModel()
+    m.alone = artificial(range(3))
+    m.cover = pyo.Constraint(range(3), rule=lambda m, i: (low, m.alone[i], high))
+    m.cost = pyo.Objective(expr=0)
+    return LinearMaster(compile_model(m))
+
+
+@pytest.mark.parametrize("sides", [(1, 1), (None, 1), (0, 1), (4, 4)])
+def test_ryan_foster_takes_rows_that_are_covered_once(sides):
+    RyanFoster("cover").suit(partition(*sides))
+
+
+@pytest.mark.parametrize("sides", [(1, None), (1, 2), (None, 3), (None, -1), (0, 0)])
+def test_ryan_foster_refuses_rows_in_which_it_loses_answers(sides):
+    with pytest.raises(InputError, match=r"RyanFoster\('cover'\) loses answers unless .* row 0 has the sides"):
+        RyanFoster("cover").suit(partition(*sides))
+
+
+def test_ryan_foster_refuses_a_name_that_no_row_has():
+    with pytest.raises(InputError, match=r"RyanFoster\('cower'\) needs rows .* the master has none of this name"):
+        RyanFoster("cower").suit(partition(1, 1))
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (
+            Column(1.0, {A: 1.0, B: 2.0}, "s"),
+            "expects the coefficients 0 and 1 in row 1: the column of 's' has 2 there",
+        ),
+        (Column(1.0, {A: 1.0, B: -1.0}, "s"), "has -1 there"),
+        (Column(1.0, {A: 1.0, B: 1.0}, "s", integer=False), "needs columns that are whole: the column of 's' is not"),
+    ],
+)
+def test_ryan_foster_refuses_columns_whose_pairs_are_no_variables(column, expected):
+    rule = RyanFoster("cover")
+    rule.suit(partition(1, 1))
+    with pytest.raises(InputError, match=re.escape(expected)):
+        rule.branch(Solution(1.0, ((column, 0.5),)))
+
+
+def test_ryan_foster_knows_rows_in_other_units():
+    rule = RyanFoster("cover")
+    rule.suit(partition(4, 4))
+    columns = [Column(1.0, dict.fromkeys(rows, 4.0)) for rows in ((A, B), (B, C), (A, C))]
+    assert rule.branch(Solution(1.5, tuple((column, 0.5) for column in columns)))
+
+
+def test_covering_rows_are_refused_before_any_work():
+    class Covering(SetPartitioning):
+        def master(self):
+            m = super().master()
+            m.del_component("cover")
+            m.cover = pyo.Constraint(m.element, rule=lambda m, i: m.alone[i] >= 1)
+            return m
+
+        def pricing(self):
+            return Never()
+
+    class Never(Pricing):
+        def price(self, duals, context):
+            raise AssertionError("no oracle is asked")
+
+    # Half of each pair covers three elements; an answer that uses {0, 1} and {1, 2} lies in neither child of any pair.
+    with pytest.raises(InputError, match="loses answers"):
+        solve(Covering(Partition(3, tuple((1.0, frozenset(s)) for s in ({0, 1}, {1, 2}, {0, 2})))))
 
 
 def flow(column):
