@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from colgen.bounds.bounding import Bounded, Bounding, NodeState, Parts
+    from colgen.bounds.column_generation import ColumnGeneration
     from colgen.bounds.fixing import Reduction, ReductionContext
     from colgen.bounds.stabilization import NoStabilization, Stabilization, Wentges
     from colgen.core.columns import Column, Key, Row
@@ -20,14 +22,17 @@ if TYPE_CHECKING:
     from colgen.core.sense import Sense
     from colgen.core.solution import Solution
     from colgen.core.stop import AnyOf, GapLimit, IterationLimit, MemoryLimit, Stalled, TimeLimit
+    from colgen.core.warm_start import WarmStart
     from colgen.cuts.separation import Separation
+    from colgen.master.lagrangian import LagrangianMaster
     from colgen.master.linear import LinearMaster
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
     from colgen.model.formulation import Formulation, FormulationCache, artificial, compile_model
     from colgen.parallel.executor import Executor, seeds_from
     from colgen.pricing.oracles import Best, OraclePricing, Pricing, PricingContext, PricingResult, Stages
-    from colgen.problem import Problem, solve
+    from colgen.problem import Problem
     from colgen.reporting.comparison import Compared, Comparison, compare, solve_complete
+    from colgen.solving import solve
     from colgen.tree.branching import (
         Bound,
         BranchingRule,
@@ -53,7 +58,12 @@ _HOMES = {
     "master.linear": "LinearMaster",
     "master.protocol": "MasterSolution MasterStatus RestrictedMaster",
     "pricing.oracles": "Best OraclePricing Pricing PricingContext PricingResult Stages",
-    "problem": "Problem solve",
+    "problem": "Problem",
+    "solving": "solve",
+    "core.warm_start": "WarmStart",
+    "bounds.bounding": "Bounded Bounding NodeState Parts",
+    "bounds.column_generation": "ColumnGeneration",
+    "master.lagrangian": "LagrangianMaster",
     "core.proof": "Proof",
     "bounds.fixing": "Reduction ReductionContext",
     "core.result": "Certificate Iteration Result Termination",
@@ -94,6 +104,13 @@ def _version() -> str:
 
 
 __all__ = [
+    "WarmStart",
+    "LagrangianMaster",
+    "ColumnGeneration",
+    "Parts",
+    "NodeState",
+    "Bounding",
+    "Bounded",
     "AnyOf",
     "Apart",
     "Best",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from colgen.bounds.bounding import Bounding
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.domains import real, whole
 from colgen.core.errors import InputError
@@ -18,6 +19,7 @@ def check_settings(
     stop: Any = (),
     relaxation: Any = False,
     stabilization: Any = None,
+    bounding: Any = None,
     heuristics: Any = None,
     queue: Any = None,
     node_limit: Any = None,
@@ -44,6 +46,8 @@ def check_settings(
         raise InputError(f"progress: expected True, False or a function of a round, not {what(progress)}")
     if stabilization is not None and not isinstance(stabilization, Stabilization):
         raise InputError(f"stabilization: expected a Stabilization, such as Wentges(), not {what(stabilization)}")
+    if bounding is not None and not isinstance(bounding, Bounding):
+        raise InputError(f"bounding: expected a Bounding, such as ColumnGeneration(), not {what(bounding)}")
     if heuristics is not None:
         for heuristic in _several(heuristics, "heuristics: expected a list of heuristics"):
             if not isinstance(heuristic, Heuristic):

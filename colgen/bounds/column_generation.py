@@ -13,7 +13,6 @@ when the bound shows that the node cannot hold a better answer, or when a stop r
 from __future__ import annotations
 
 import dataclasses
-import enum
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts, Settings
 from colgen.bounds.checks import (
     check_results,
     check_row,
@@ -46,68 +46,23 @@ from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 Floats = NDArray[np.float64]
 
 
-class Outcome(enum.Enum):
-    """How column generation at a node ended."""
+class ColumnGeneration(Bounding):
+    """Column and row generation over the restricted master, a linear program as a rule."""
 
-    SOLVED = "solved"
-    PRUNED = "pruned by its bound"
-    INFEASIBLE = "infeasible"
-    UNBOUNDED = "unbounded"
-    UNPROVED = "not proved: no exact oracle"
-    STOPPED = "stopped"
-
-
-@dataclass(frozen=True)
-class Relaxed:
-    """What column generation found at a node.
-
-    Attributes
-    ----------
-    bound
-        On the node's answers, before any rounding.
-    solved
-        The last restricted master.
-    duals
-        Dual values at which ``bound`` was proved.
-    termination
-        Why the whole run must stop, where the outcome is ``STOPPED``.
-    weakness
-        Which oracles' bounds leave a gap to the restricted master, with their numbers; empty if there is none.
-    """
-
-    outcome: Outcome
-    bound: float
-    solved: MasterSolution | None = None
-    termination: Termination | None = None
-    duals: Any = None
-    weakness: str = ""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How column generation is to be run.
-
-    Attributes
-    ----------
-    stop_early
-        End as soon as the bound decides what the tree wants to know (its rounded value, or that the node is to be
-        pruned).
-    clean_up_after
-        Delete columns whose reduced cost has kept them out for this many solves; None keeps all.
-    keep_duals
-        Keep the dual values of each round in its record.
-    tolerance
-        A column improves if its reduced cost gains more than this, relative to the scale of the objective.
-    scale
-        Of the objective, if the problem states it; None: the master's.
-    """
-
-    stop_early: bool = True
-    round_early: bool = True
-    clean_up_after: int | None = None
-    keep_duals: bool = False
-    tolerance: float = TOLERANCES.reduced_cost
-    scale: float | None = None
+    def bound(self, node: NodeState, parts: Parts) -> Bounded:
+        bounded = column_generation(
+            parts.master,
+            parts.oracles,
+            parts.separation,
+            parts.stabilization,
+            parts.run,
+            parts.context(node),
+            parts.settings,
+            (node.number, node.depth),
+            node.duals,
+            parts.found,
+        )
+        return dataclasses.replace(bounded, proved=True)
 
 
 def column_generation(
@@ -121,7 +76,7 @@ def column_generation(
     node: tuple[int, int] = (0, 0),
     centre: Any = None,
     found: Callable[[MasterSolution], None] = lambda solved: None,
-) -> Relaxed:
+) -> Bounded:
     """Solve a node's relaxation by column and row generation.
 
     Parameters
@@ -139,7 +94,7 @@ def column_generation(
     while True:
         spent = run.budget.reason
         if spent is not None:
-            return Relaxed(Outcome.STOPPED, bound if phase == 2 else sense.ideal, solved, spent, duals)
+            return Bounded(Outcome.STOPPED, bound if phase == 2 else sense.ideal, solved, spent, duals)
         clock = time.perf_counter()
         now = master.solve(run.budget)
         master_seconds = time.perf_counter() - clock
@@ -201,14 +156,14 @@ def column_generation(
         )
         if outcome is Outcome.INFEASIBLE:
             probe_infeasibility(pricing, solved, context)
-            return Relaxed(outcome, sense.hopeless, solved)
+            return Bounded(outcome, sense.hopeless, solved)
         node_bound = bound if phase == 2 else sense.ideal
         if outcome is Outcome.UNPROVED:  # an oracle that was cut off is not one that is not exact
             reason = reason or run.budget.reason or priced.cut_off(context)
         if reason is not None and (outcome is None or outcome is Outcome.UNPROVED):
-            return Relaxed(Outcome.STOPPED, node_bound, solved, reason, duals)
+            return Bounded(Outcome.STOPPED, node_bound, solved, reason, duals)
         if outcome is not None:
-            return Relaxed(outcome, node_bound, solved, duals=duals, weakness=priced.weakness(pricing, context))
+            return Bounded(outcome, node_bound, solved, duals=duals, weakness=priced.weakness(pricing, context))
         progress = TOLERANCES.pruning * size(context.scale, solved.objective)
         if settings.clean_up_after is not None and sense.is_better(solved.objective, cleaned_at, progress):
             # Without progress in between, columns could be deleted and generated again for ever.
@@ -279,17 +234,17 @@ def _in_phase(
     )
 
 
-def _unsolved(solved: MasterSolution, bound: float, pricing: Sequence[Pricing], run: Run) -> Relaxed:
+def _unsolved(solved: MasterSolution, bound: float, pricing: Sequence[Pricing], run: Run) -> Bounded:
     if solved.status is MasterStatus.LIMIT:
-        return Relaxed(Outcome.STOPPED, bound, None, run.budget.reason or Termination.TIME_LIMIT)
+        return Bounded(Outcome.STOPPED, bound, None, run.budget.reason or Termination.TIME_LIMIT)
     if solved.status is MasterStatus.UNBOUNDED:
-        return Relaxed(Outcome.UNBOUNDED, bound, None)
+        return Bounded(Outcome.UNBOUNDED, bound, None)
     if pricing and solved.phase == 2:
         raise FormulationError(
             "the restricted master is infeasible before any column can be priced: mark artificial variables in the "
             "template with colgen.artificial(...) so that its rows can be satisfied without columns"
         )
-    return Relaxed(Outcome.INFEASIBLE, bound, None)
+    return Bounded(Outcome.INFEASIBLE, bound, None)
 
 
 def _exceeds(sense: Sense, bound: float, master: RestrictedMaster) -> bool:

@@ -22,7 +22,7 @@ from colgen.core.files import check_readable, write_figure, writing
 from colgen.core.result import Result, Termination
 from colgen.core.stop import GapLimit, StopRule, TimeLimit
 from colgen.core.wording import is_terminal
-from colgen.problem import solve
+from colgen.solving import solve
 from solvers.arrays import ArrayError
 
 

@@ -88,6 +88,10 @@ class Duals:
             if position < len(self.values):
                 yield self._names.keys[position][1], float(self.values[position])
 
+    def has_names(self, names: RowNames) -> bool:
+        """Whether these are the dual values of a master with these rows."""
+        return self._names is names
+
     def replace(self, values: Floats) -> Duals:
         """Dual values of the same rows with other numbers."""
         return Duals(values, self._names)

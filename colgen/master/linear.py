@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import operator
 import time
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -109,6 +110,7 @@ class LinearMaster(RestrictedMaster):
         self._proper: str | None = None
         self._contradictory = False
         self._rounding = 0.0
+        self._scale_of_guess: float | None = None
         self._softened = 0
         self.phase = 2  # until it is solved: what is asked of it before that is asked of the real objective
         owners = np.repeat(np.arange(len(f.costs)), np.diff(f.matrix.indptr))
@@ -166,6 +168,8 @@ class LinearMaster(RestrictedMaster):
     @property
     def scale(self) -> float:  # type: ignore[override]
         """The size of the costs that answers are made of, a power of two; in phase 1 that of a scaled violation."""
+        if self._scale_of_guess is not None:
+            return self._scale_of_guess
         return self.objective_scale if self.phase == 2 else 1.0
 
     @property
@@ -637,10 +641,6 @@ class LinearMaster(RestrictedMaster):
     def named(self, duals: Any) -> Mapping[Key, float]:
         return dict(zip(self.names.keys, duals.values.tolist(), strict=False))
 
-    def guessed(self, duals: Any) -> Any:
-        centre = self.centre(duals)
-        return None if centre is None else Duals(centre, self.names)
-
     def centre(self, duals: Any) -> Floats | None:
         if isinstance(duals, Duals):
             values = np.append(duals.values, np.zeros(self.num_rows - len(duals.values)))
@@ -649,6 +649,28 @@ class LinearMaster(RestrictedMaster):
             for block, given in duals.items():
                 values[self.names.block(block)] = given
         return self._signed(values)
+
+    def guessed(self, duals: Any) -> Duals:
+        if isinstance(duals, Duals) and duals.has_names(self.names) and len(duals.values) == self.num_rows:
+            return duals
+        values = self.centre(duals)
+        assert values is not None
+        return Duals(values, self.names)
+
+    @contextlib.contextmanager
+    def real_costs(self) -> Iterator[None]:
+        table, phase = self.table, self.phase
+        if phase == 2:
+            yield
+            return
+        self._scale_of_guess = typical_size(table.costs, 0.0) or 1.0
+        limits = table.upper_now[table.artificial]
+        self.phase, table.upper_now[table.artificial] = 2, 0.0
+        try:
+            yield
+        finally:
+            self.phase, self._scale_of_guess = phase, None
+            table.upper_now[table.artificial] = limits
 
     def best_known(self, duals: Duals, origin: int | None) -> float:
         table = self.table

@@ -7,6 +7,7 @@ import enum
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,6 +104,13 @@ class RestrictedMaster(ABC):
     @abstractmethod
     def solution(self, solved: MasterSolution) -> Solution:
         """The columns in use."""
+
+    needs_duals: bool = True
+    """Whether oracles can be asked at guessed dual values only; otherwise a warm start without any is priced too."""
+
+    def real_costs(self) -> AbstractContextManager[None]:
+        """Count real costs inside, also in phase 1, without solving anything."""
+        return nullcontext()
 
     def objective_of(self, solution: Solution) -> float:
         """The objective of a whole solution, without the noise that a solver leaves in its own."""

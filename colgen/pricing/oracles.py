@@ -18,6 +18,7 @@ from colgen.core.decision import Apart, Decision, Together, groups_of
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
+from colgen.core.solution import Solution
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ class PricingResult:
         The reduced costs of all columns of this pricing problem that an answer uses, times their values, sum to
         nothing better than this (which a clustering, say, may know better than the number of its clusters times the
         best of them).  Where it is stated, the dual bound needs no multiplicity.
+    answers
+        Whole solutions that the search has met: guesses, which the engine checks before one becomes the incumbent.
     cut_off
         The search ended early because of the deadline or an interrupt, and states no bound, or a weaker one, for that
         reason alone.
@@ -162,6 +165,7 @@ class PricingResult:
     reduced_costs: Sequence[float] | NDArray[np.float64] | None = None
     total: float | None = None
     cut_off: bool = False
+    answers: Sequence[Solution] = ()
 
 
 class Pricing(ABC):

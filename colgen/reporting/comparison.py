@@ -21,7 +21,8 @@ from colgen.core.solution import Solution
 from colgen.core.stop import TimeLimit
 from colgen.core.tolerances import TOLERANCES
 from colgen.model.formulation import Formulation, compile_model
-from colgen.problem import Problem, solve
+from colgen.problem import Problem
+from colgen.solving import solve
 from solvers.linear.lp import LPStatus, MIPSolution, solve_mip
 
 Way = Callable[[Any], Any]

@@ -34,7 +34,8 @@ from colgen.master.accounts import contributions
 from colgen.master.linear import LinearMaster, as_linear
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
-from colgen.problem import Problem, solve
+from colgen.problem import Problem
+from colgen.solving import solve
 from colgen.testing.crosspricing import NOT_EXACT, PricedColumns, beaten, forgetful, misstated, products
 from colgen.testing.dual_points import DualPoints
 from colgen.testing.observing import Finding, Findings, Observer, Session, WatchedPricing, WatchedSeparation

@@ -9,7 +9,8 @@ from colgen.core.proof import Proof
 from colgen.core.result import Result
 from colgen.core.sense import Sense
 from colgen.core.stop import TimeLimit
-from colgen.problem import Problem, solve
+from colgen.problem import Problem
+from colgen.solving import solve
 from colgen.testing.observing import Findings
 from colgen.tree.search import BestBound, DepthFirst, Plunging
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
+import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounds.checks import check_use, objects
-from colgen.bounds.column_generation import Outcome, Relaxed, Settings, column_generation
+from colgen.bounds.column_generation import column_generation
 from colgen.bounds.fixing import Reduction, ReductionContext
-from colgen.bounds.run import Run
-from colgen.bounds.stabilization import NoStabilization, Stabilization
+from colgen.bounds.proving import prove, record
+from colgen.bounds.stabilization import NoStabilization
 from colgen.core.columns import Column
 from colgen.core.decision import Decision, admits
+from colgen.core.duals import Duals
 from colgen.core.errors import BranchingError, InfeasibleAnswerError, InvalidBoundError, SolverError
 from colgen.core.result import Certificate, Termination
 from colgen.core.solution import Solution
-from colgen.cuts.separation import Separation
-from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
-from colgen.pricing.oracles import Pricing, PricingContext
+from colgen.core.warm_start import WarmStart
+from colgen.master.protocol import MasterSolution, MasterStatus
+from colgen.pricing.oracles import PricingContext
 from colgen.tree.branching import BranchingRule
 from colgen.tree.enumeration import Enumeration
 from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP
@@ -39,46 +43,75 @@ _GRACE = 0.04
 """The share of its time limit that a run may take beyond it to find a first answer."""
 
 
+class _Start(NamedTuple):
+    """What a node leaves to its children: the master's basis, and whatever the bounding wants to find again."""
+
+    basis: Any
+    left: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Search:
+    """What the tree is searched with: branching rules, reductions, enumeration, heuristics.
+
+    ``relaxation_only``: the root's relaxation is wanted, to its exact optimum, and nothing else.
+    """
+
+    branching: Sequence[BranchingRule] = ()
+    reductions: Sequence[Reduction] = ()
+    enumeration: Enumeration | None = None
+    heuristics: Sequence[Heuristic] = ()
+    relaxation_only: bool = False
+
+
 class BranchAndPrice(Relaxation):
     """Evaluates nodes by column generation over one restricted master that is switched from node to node.
 
     Columns stay in the master from node to node: those that a node's decisions forbid are switched off there.
     """
 
-    def __init__(
-        self,
-        master: RestrictedMaster,
-        pricing: Sequence[Pricing],
-        separation: Sequence[Separation],
-        branching: Sequence[BranchingRule],
-        reductions: Sequence[Reduction],
-        enumeration: Enumeration | None,
-        heuristics: Sequence[Heuristic],
-        stabilization: Stabilization,
-        run: Run,
-        settings: Settings,
-        relaxation_only: bool = False,
-        centre: Any = None,
-    ) -> None:
-        self.master = master
-        self.pricing = pricing
-        self.separation = separation
-        self.branching = branching
-        self.reductions = reductions
-        self.enumeration = enumeration
-        self.heuristics = heuristics
-        self.stabilization = stabilization
-        self.run = run
-        self.settings = settings
-        self.relaxation_only = relaxation_only
-        self._centre = centre
-        self._context = PricingContext(master.sense, deadline=run.deadline, budget=run.budget)
+    def __init__(self, parts: Parts, search: Search, bounding: Bounding, duals: Any = None) -> None:
+        self.parts = dataclasses.replace(parts, context=self._in_node, found=self._found, take=self.take)
+        self.search = search
+        self.bounding = bounding
+        self.master, self.pricing, self.separation = parts.master, parts.oracles, parts.separation
+        self.run = parts.run
+        self._duals = duals
         self.root: Solution | None = None
-        self.root_bound = master.sense.ideal
+        self.root_bound = parts.master.sense.ideal
         self.certificate: Certificate | None = None
         self._waited = 0
-        for rule in branching:
-            rule.suit(master)
+        for rule in search.branching:
+            rule.suit(parts.master)
+
+    def start(self, warm: WarmStart, name: str) -> bool:
+        """Take in what the problem knows before the first round; whether that is an answer and its proof.
+
+        Everything is a guess: answers are checked, and one round of pricing at the dual values proves what they are
+        worth.
+        """
+        master, run, root = self.master, self.run, NodeState(bound=self.master.sense.ideal)
+        for answer in warm.answers:
+            master.add([column for column, _ in answer.columns])
+            self.take(answer, f"{name}.warm_start")
+        if not run.expired and (warm.duals is not None or not master.needs_duals):
+            clock = time.perf_counter()
+            found = prove(master, self.pricing, warm.duals, self._in_node(root), self.parts.settings)
+            for answer in found.answers:
+                master.add([column for column, _ in answer.columns])
+                self.take(answer, "an oracle")
+            record(run, master, found, (0, 0), clock, self.parts.settings)
+            self.root_bound = found.bound
+            self._duals = found.duals
+            self._certify(found.bound, found.duals)
+            if self._closed(found.bound, found.duals):
+                self.root = run.incumbent
+                return True
+            for origin, columns in enumerate(found.columns):
+                if len(columns):
+                    run.columns_generated += master.add(columns, (), origin)
+        master.add(list(warm.columns), list(warm.rows))
+        return False
 
     def take(self, solution: Solution, source: str) -> bool:
         """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""
@@ -108,12 +141,12 @@ class BranchAndPrice(Relaxation):
     def _found(self, solved: MasterSolution) -> None:
         """A restricted master on the way: if it is whole, it is an answer."""
         run = self.run
-        if self.relaxation_only or not run.sense.is_better(solved.objective, run.objective):
+        if self.search.relaxation_only or not run.sense.is_better(solved.objective, run.objective):
             return
         if self.master.is_whole(solved):
             with contextlib.suppress(InfeasibleAnswerError):  # columns that are still to come may bring rows and costs
                 self._take_whole(solved)
-        elif run.incumbent is None and self.heuristics and self.master.solves_integers:
+        elif run.incumbent is None and self.search.heuristics and self.master.solves_integers:
             self._waited += 1
             if self._waited >= _FIRST_ROUNDING and self._waited.bit_count() == 1:  # ever more seldom
                 rounded = self.master.rounded(self.master.solution(solved))
@@ -122,18 +155,18 @@ class BranchAndPrice(Relaxation):
 
     def evaluate(self, node: Node) -> Evaluation:
         self.master.apply(node.decisions)
-        if node.start is not None:
-            self.master.restore(node.start)
+        if node.start is not None and node.start.basis is not None:
+            self.master.restore(node.start.basis)
         relaxed = self._relax(node)
         self._check_against_incumbent(node, relaxed)
         if node.number == 0:
             self._keep_root(relaxed)
-        if relaxed.outcome is Outcome.SOLVED and relaxed.solved is not None and not self.relaxation_only:
+        if relaxed.outcome is Outcome.SOLVED and relaxed.solved is not None and not self.search.relaxation_only:
             self._search(node, self.master.solution(relaxed.solved), relaxed.bound, quick=True)
             if self.run.prunes(relaxed.bound):
                 return Evaluation(relaxed.bound, "pruned")
             early = self._stopped_early(relaxed, relaxed.solved)
-            if early and (self.reductions or self.enumeration is not None):
+            if early and (self.search.reductions or self.search.enumeration is not None):
                 # They feed on the last bit of the bound, which a rounded value did not need.
                 relaxed = self._relax(node, round_early=False)
                 self._check_against_incumbent(node, relaxed)
@@ -144,41 +177,63 @@ class BranchAndPrice(Relaxation):
             return dataclasses.replace(self._judge(reduced, relaxed), fixed=fixed)
         return self._judge(node, relaxed)
 
-    def _judge(self, node: Node, relaxed: Relaxed) -> Evaluation:
+    def _judge(self, node: Node, relaxed: Bounded) -> Evaluation:
         """What becomes of a node whose relaxation has been treated."""
         if relaxed.outcome in _LEAF:
             return Evaluation(relaxed.bound, _LEAF[relaxed.outcome])
         if relaxed.outcome is Outcome.UNBOUNDED:
             return Evaluation(relaxed.bound, "unbounded", stop=Termination.UNBOUNDED)
         solved = relaxed.solved
+        if solved is None and relaxed.solution is not None:
+            return self._branch_near(node, relaxed, relaxed.solution)
         if solved is None or solved.phase == 1:
             stop = relaxed.termination
             missing = None if stop else self._unproved(node, relaxed)
             return Evaluation(relaxed.bound, "stopped", unresolved=missing, stop=stop)
         return self._branch(node, relaxed, solved)
 
-    def _relax(self, node: Node, round_early: bool = True) -> Relaxed:
-        relaxed = column_generation(
-            self.master,
-            self.pricing,
-            self.separation,
-            self.stabilization,
-            self.run,
-            self._in_node(node),
-            dataclasses.replace(self.settings, round_early=round_early and self.settings.round_early),
-            (node.number, node.depth),
-            self._centre,
-            self._found,
+    def _relax(self, node: Node, round_early: bool = True) -> Bounded:
+        settings = self.parts.settings
+        parts = dataclasses.replace(
+            self.parts, settings=dataclasses.replace(settings, round_early=round_early and settings.round_early)
         )
-        if relaxed.duals is not None:
-            self._centre = relaxed.duals  # the next relaxation is not far from this one
-        return relaxed
+        state = NodeState(
+            node.number, node.depth, node.decisions, node.bound, self._duals, node.start and node.start.left
+        )
+        bounded = self.bounding.bound(state, parts)
+        if not bounded.proved:
+            bounded = self._prove(state, bounded)
+        if bounded.duals is not None:
+            self._duals = bounded.duals  # the next relaxation is not far from this one
+        return bounded
 
-    def _reduce(self, node: Node, relaxed: Relaxed) -> tuple[Node, Relaxed]:
+    def _prove(self, state: NodeState, bounded: Bounded) -> Bounded:
+        """What the oracles prove at the dual values that a bounding ended with: that is believed, not its own word."""
+        master, run, clock = self.master, self.run, time.perf_counter()
+        nothing = dataclasses.replace(bounded, bound=master.sense.ideal, proved=True)
+        if bounded.outcome in (Outcome.INFEASIBLE, Outcome.UNBOUNDED):
+            return dataclasses.replace(nothing, outcome=Outcome.UNPROVED)
+        if (bounded.duals is None and master.needs_duals) or run.budget.interrupted:
+            return nothing
+        found = prove(master, self.pricing, bounded.duals, self._in_node(state), self.parts.settings)
+        for answer in found.answers:
+            self.take(answer, "an oracle")
+        record(run, master, found, (state.number, state.depth), clock, self.parts.settings)
+        for origin, columns in enumerate(found.columns):
+            if len(columns):
+                run.columns_generated += master.add(columns, (), origin)
+        outcome = bounded.outcome
+        if run.prunes(found.bound):
+            outcome = Outcome.PRUNED
+        elif outcome is Outcome.PRUNED:
+            outcome = Outcome.UNPROVED
+        return dataclasses.replace(nothing, outcome=outcome, bound=found.bound, duals=found.duals)
+
+    def _reduce(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
         """Fix by reduced cost and solve again, until nothing worth it is left to fix."""
-        while self.reductions and relaxed.outcome is Outcome.SOLVED and self.run.incumbent is not None:
+        while self.search.reductions and relaxed.outcome is Outcome.SOLVED and self.run.incumbent is not None:
             context = self._proved_at(node, relaxed)
-            found = [decision for reduction in self.reductions for decision in reduction.reduce(context)]
+            found = [decision for reduction in self.search.reductions for decision in reduction.reduce(context)]
             if not found:
                 break
             node = dataclasses.replace(node, decisions=(*node.decisions, *found))
@@ -190,22 +245,22 @@ class BranchAndPrice(Relaxation):
                 relaxed = dataclasses.replace(again, bound=relaxed.bound, duals=relaxed.duals)
         return node, relaxed
 
-    def _proved_at(self, node: Node, relaxed: Relaxed) -> ReductionContext:
+    def _proved_at(self, node: Node, relaxed: Bounded) -> ReductionContext:
         run = self.run
         return ReductionContext(
             run.sense, relaxed.duals, relaxed.bound, run.target, node.decisions, run.scale, run.budget
         )
 
-    def _enumerate(self, node: Node, relaxed: Relaxed) -> Evaluation | None:
+    def _enumerate(self, node: Node, relaxed: Bounded) -> Evaluation | None:
         """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed."""
         master, run = self.master, self.run
         incumbent = run.incumbent
-        if self.enumeration is None or incumbent is None or not master.solves_integers:
+        if self.search.enumeration is None or incumbent is None or not master.solves_integers:
             return None
         if relaxed.outcome is not Outcome.SOLVED or run.expired:
             return None
-        with run.stage("enumeration"), self._sparing(self.enumeration.name, node):
-            found = self.enumeration.enumerate(self._proved_at(node, relaxed))
+        with run.stage("enumeration"), self._sparing(self.search.enumeration.name, node):
+            found = self.search.enumeration.enumerate(self._proved_at(node, relaxed))
             if found is None:
                 return None
             target = run.target
@@ -213,27 +268,27 @@ class BranchAndPrice(Relaxation):
                 found.columns,
                 found.sides,
                 target,
-                min(self.enumeration.seconds, run.seconds_left),
+                min(self.search.enumeration.seconds, run.seconds_left),
                 any_will_do=not master.sense.is_better(run.round_bound(relaxed.bound), target),
                 stopped=lambda: run.expired,
             )
             if status is MasterStatus.INFEASIBLE:  # the node holds nothing better than the incumbent
                 return Evaluation(master.sense.hopeless, "enumerated")
-            completed = None if solution is None else self.enumeration.complete(solution)
+            completed = None if solution is None else self.search.enumeration.complete(solution)
             if completed is not None and run.meets(target, completed.objective):
-                self.take(completed, self.enumeration.name)
+                self.take(completed, self.search.enumeration.name)
                 if status is MasterStatus.OPTIMAL and completed is solution:
                     return Evaluation(solution.objective, "enumerated")
             return Evaluation(relaxed.bound, "pruned") if run.prunes(relaxed.bound) else None
         return None
 
-    def _branch(self, node: Node, relaxed: Relaxed, solved: MasterSolution) -> Evaluation:
+    def _branch(self, node: Node, relaxed: Bounded, solved: MasterSolution) -> Evaluation:
         """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it."""
         solution = self.master.solution(solved)
         solved_exactly = relaxed.outcome is Outcome.SOLVED and not self._stopped_early(relaxed, solved)
         exact = solved.objective if solved_exactly and not self.master.overuses(solved, self.pricing) else None
         unresolved = self._unproved(node, relaxed) if relaxed.outcome is Outcome.UNPROVED else None
-        if self.relaxation_only:  # "optimal" is then said of the relaxation
+        if self.search.relaxation_only:  # "optimal" is then said of the relaxation
             if self.master.overuses(solved, self.pricing):  # its bound speaks of answers, which use fewer columns
                 relaxed = dataclasses.replace(relaxed, bound=self.run.sense.best(relaxed.bound, solved.objective))
             met = not self._stopped_early(relaxed, solved)  # not so where an oracle's bound is a relaxation's
@@ -249,16 +304,16 @@ class BranchAndPrice(Relaxation):
         closed = self._enumerate(node, relaxed)
         if closed is not None:
             return closed
-        start = self.master.basis()
+        start = _Start(self.master.basis(), relaxed.start)
         self._search(node, solution, relaxed.bound, quick=False)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
-        for rule in self.branching:
+        for rule in self.search.branching:
             children = rule.branch(solution)
             if children:
                 self._check_children(rule, node, children, solution)
                 return Evaluation(relaxed.bound, "branched", children, start, exact, None)
-        for rule in self.branching:
+        for rule in self.search.branching:
             recovered = rule.recover(solution)
             if recovered is not None:
                 if not (
@@ -275,19 +330,51 @@ class BranchAndPrice(Relaxation):
             unresolved = self._unproved(node, relaxed)  # not even its relaxation is
         return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)
 
-    def _open(self, node: Node, relaxed: Relaxed) -> Termination | None:
+    def _branch_near(self, node: Node, relaxed: Bounded, solution: Solution) -> Evaluation:
+        """Split a node at a solution of its relaxation that no linear program stands behind."""
+        if self.search.relaxation_only:
+            return Evaluation(relaxed.bound, "solved", unresolved=Termination.NO_BOUND, stop=relaxed.termination)
+        if relaxed.outcome is Outcome.STOPPED:
+            return Evaluation(relaxed.bound, "stopped", stop=relaxed.termination or self.run.budget.reason)
+        if self.master.num_columns:
+            self._search(node, solution, relaxed.bound, quick=True)
+            self._search(node, solution, relaxed.bound, quick=False)
+        if self.run.prunes(relaxed.bound):
+            return Evaluation(relaxed.bound, "pruned")
+        for rule in self.search.branching:
+            children = rule.branch(solution)
+            if children:
+                self._check_children(rule, node, children, solution)
+                return Evaluation(relaxed.bound, "branched", children, _Start(None, relaxed.start))
+        return Evaluation(relaxed.bound, "stuck", unresolved=Termination.NO_BRANCHING)
+
+    def _closed(self, bound: float, duals: Any) -> bool:
+        """Whether a bound on the root proves the incumbent; where the relaxation is wanted, that it is its optimum."""
+        run = self.run
+        if run.incumbent is None or not run.is_checked or not run.prunes(bound):
+            return False
+        # Multiplicities bound answers, and not what a linear program makes of fractions.
+        fractions = self.search.relaxation_only and isinstance(duals, Duals)
+        return not (fractions and any(math.isfinite(oracle.multiplicity) for oracle in self.pricing))
+
+    def _certify(self, bound: float, duals: Any) -> None:
+        named = None if duals is None else self.master.named(duals)
+        if named is not None:
+            self.certificate = Certificate(bound, named)
+
+    def _open(self, node: Node, relaxed: Bounded) -> Termination | None:
         """Why a node that ended in a whole solution is unresolved: its bound proves less than the solution is worth."""
         if self.run.meets(relaxed.bound, self.run.objective) or self.run.prunes(relaxed.bound):
             return None
         return self._unproved(node, relaxed)
 
-    def _unproved(self, node: Node, relaxed: Relaxed) -> Termination:
+    def _unproved(self, node: Node, relaxed: Bounded) -> Termination:
         """Say which oracles leave a node without a proof."""
         if relaxed.weakness:
             self.run.notes.append(f"Node {node.number} is not proved: {relaxed.weakness}.")
         return Termination.NO_BOUND
 
-    def _stopped_early(self, relaxed: Relaxed, solved: MasterSolution) -> bool:
+    def _stopped_early(self, relaxed: Bounded, solved: MasterSolution) -> bool:
         return not self.run.meets(relaxed.bound, solved.objective)
 
     def _round_off(self, node: Node, solved: MasterSolution, reason: Termination | None) -> None:
@@ -300,7 +387,7 @@ class BranchAndPrice(Relaxation):
             rounded = self.master.rounded(self.master.solution(solved))
             if rounded is not None:
                 self.take(rounded, "rounding")
-        mip = next((h for h in self.heuristics if isinstance(h, RestrictedMIP)), None)
+        mip = next((h for h in self.search.heuristics if isinstance(h, RestrictedMIP)), None)
         if mip is None or run.incumbent is not None or reason is Termination.INTERRUPTED:
             return
         # Nothing is known yet: a limit of t seconds ends within 1.05 t + 0.1, and this takes a part of that.
@@ -318,14 +405,13 @@ class BranchAndPrice(Relaxation):
         except (SolverError, programs.SolverError, ArithmeticError, MemoryError) as error:
             self.run.notes.append(f"{name} failed at node {node.number} and was skipped: {error}.")
 
-    def _in_node(self, node: Node, fixed: tuple[tuple[Column, float], ...] = ()) -> PricingContext:
-        context = self._context
+    def _in_node(self, node: Node | NodeState, fixed: tuple[tuple[Column, float], ...] = ()) -> PricingContext:
         return PricingContext(
-            context.sense,
+            self.master.sense,
             decisions=node.decisions,
             fixed=fixed,
-            deadline=context.deadline,
-            budget=context.budget,
+            deadline=self.run.deadline,
+            budget=self.run.budget,
             pricing_out=self.master.reduced_costs,
         )
 
@@ -334,7 +420,7 @@ class BranchAndPrice(Relaxation):
     def _search(self, node: Node, solution: Solution, bound: float, quick: bool) -> None:
         """Run the quick heuristics, or the others, that apply at this depth."""
 
-        def regenerate(fixed: Mapping[Hashable, float], proper: str | None) -> Relaxed:
+        def regenerate(fixed: Mapping[Hashable, float], proper: str | None) -> Bounded:
             self.master.fix(fixed, proper)
             pairs = tuple((self.master.find(identity), value) for identity, value in fixed.items())
             proved = self.run.node_bound
@@ -346,14 +432,14 @@ class BranchAndPrice(Relaxation):
                     NoStabilization(),
                     self.run,
                     self._in_node(node, pairs),
-                    dataclasses.replace(self.settings, stop_early=True, round_early=True, keep_duals=False),
+                    dataclasses.replace(self.parts.settings, stop_early=True, round_early=True, keep_duals=False),
                     (node.number, node.depth + 1),
                 )
             finally:  # also if interrupted: what a dive proves holds under its fixings only
                 self.run.node_bound = proved
 
         context = HeuristicContext(self.master, solution, self.run, node.depth, regenerate)
-        for heuristic in self.heuristics:
+        for heuristic in self.search.heuristics:
             if heuristic.quick is not quick or not heuristic.applies(node.depth) or self.run.expired:
                 continue
             with self.run.stage("heuristics"), self._sparing(heuristic.name, node):
@@ -363,18 +449,19 @@ class BranchAndPrice(Relaxation):
             if self.run.prunes(bound):
                 return
 
-    def _keep_root(self, relaxed: Relaxed) -> None:
+    def _keep_root(self, relaxed: Bounded) -> None:
         self.root_bound = relaxed.bound
-        if relaxed.solved is None or relaxed.solved.phase == 1:
+        if relaxed.solved is not None and relaxed.solved.phase == 2:
+            self.root = self.master.solution(relaxed.solved)
+        elif relaxed.solution is not None:
+            self.root = relaxed.solution
+        else:
             return
-        self.root = self.master.solution(relaxed.solved)
-        named = None if relaxed.duals is None else self.master.named(relaxed.duals)
-        if named is not None:
-            self.certificate = Certificate(relaxed.bound, named)
+        self._certify(relaxed.bound, relaxed.duals)
 
     # --- checks ------------------------------------------------------------------------------------------------------
 
-    def _check_against_incumbent(self, node: Node, relaxed: Relaxed) -> None:
+    def _check_against_incumbent(self, node: Node, relaxed: Bounded) -> None:
         """A node's bound must not exclude an answer that we hold in our hands."""
         incumbent = self.run.incumbent
         if incumbent is None or not all(decision.exhaustive for decision in node.decisions):

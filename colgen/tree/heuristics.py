@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colgen.bounds.column_generation import Outcome, Relaxed
+from colgen.bounds.bounding import Bounded, Outcome
 from colgen.bounds.run import Run
 from colgen.core.decision import fractionality
 from colgen.core.solution import Solution
@@ -39,7 +39,7 @@ class HeuristicContext:
     relaxation: Solution
     run: Run
     depth: int
-    regenerate: Callable[[Mapping[Hashable, float], str | None], Relaxed]
+    regenerate: Callable[[Mapping[Hashable, float], str | None], Bounded]
 
 
 class Heuristic(ABC):

@@ -144,7 +144,7 @@ def test_every_answer_is_checked():
         solve(Claiming(4, 3))
     with pytest.raises(InfeasibleAnswerError, match=r"objective 15, but .* computes 14"):
         solve(Claiming(4, 7))
-    with pytest.raises(InfeasibleAnswerError, match=r"initial_answers .* 5 is no multiple"):
+    with pytest.raises(InfeasibleAnswerError, match=r"warm_start .* 5 is no multiple"):
         solve(LargestMultiple(4, 3, known=(5,)))
 
 

@@ -14,7 +14,7 @@ from colgen.bounds.stabilization import NoStabilization, Stabilization, Wentges
 from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.stop import GapLimit, IterationLimit, StopRule, TimeLimit
-from colgen.problem import solve
+from colgen.solving import solve
 from colgen.testing.fuzz.pools import Case, Program, scaled
 from colgen.testing.fuzz.problem import PoolProblem
 from colgen.testing.fuzz.truth import Truth, arrays

@@ -1,0 +1,41 @@
+"""What a problem knows before its first round: guesses, which the engine proves or drops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from colgen.core.columns import Column, Row
+from colgen.core.solution import Solution
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """Guesses from which a run starts.  None of them is believed.
+
+    The engine checks each answer, and prices every oracle once at the dual values: the bound that the oracles state
+    there holds whatever the guess is worth.  If it meets the best answer then that is proved optimal, in one round and
+    without a linear program.
+
+    Attributes
+    ----------
+    duals
+        Dual values near the optimal ones: ``{block: values}`` by the names of the master's rows, or whatever the
+        problem's own master and oracles understand.  None: no guess; a master that needs dual values is not priced.
+    answers
+        Whole solutions; the best becomes the first incumbent, and their columns join the master.
+    columns
+        To start from, each one that an oracle could return.
+    rows
+        To start from, each one that separation could return.
+    """
+
+    duals: Any = None
+    answers: Sequence[Solution] = ()
+    columns: Iterable[Column] = ()
+    rows: Sequence[Row] = ()
+
+
+NOTHING = WarmStart()
+"""No guess at all."""

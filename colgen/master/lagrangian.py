@@ -1,0 +1,80 @@
+"""A restricted master without a linear program: its oracles' bounds, added up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from colgen.core.budget import Budget
+from colgen.core.columns import Column, Row
+from colgen.core.errors import FormulationError
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.master.protocol import Floats, MasterSolution, RestrictedMaster
+from colgen.pricing.oracles import Pricing, PricingResult
+
+
+class LagrangianMaster(RestrictedMaster):
+    """The master of a problem whose dual values come from elsewhere than a linear program.
+
+    It holds no columns and solves nothing: a warm start or a :class:`~colgen.Bounding` brings dual values, oracles are
+    priced at them, and with U_k the multiplicity of pricing problem k and β_k what its oracle states at dual values λ,
+
+        constant(λ) + Σ_k U_k β_k
+
+    is the bound on all answers.  Each of the U_k structures is used, so that an oracle for which having none is
+    possible states a bound no worse than zero.
+
+    Parameters
+    ----------
+    sense
+        Direction of the objective.
+    constant
+        What the rows that are relaxed contribute: their right-hand sides times the dual values.
+    """
+
+    def __init__(self, sense: Sense, constant: Callable[[Any], float] | None = None) -> None:
+        self.sense = sense
+        self.constant = constant
+
+    needs_duals = False
+
+    def solve(self, budget: Budget) -> MasterSolution:
+        raise FormulationError(
+            "a LagrangianMaster has no linear program for column generation: give the problem a bounding() that brings "
+            "dual values, or a master() in Pyomo"
+        )
+
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+        return 0
+
+    def reduced_costs(self, columns: Sequence[Column], duals: Any) -> Floats:
+        return np.full(len(columns), math.nan)
+
+    def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+        total = 0.0 if self.constant is None else self.constant(duals)
+        for oracle, result in zip(pricing, results, strict=True):
+            if result.total is not None:
+                total += result.total
+            elif result.bound is not None and math.isfinite(oracle.multiplicity):
+                total += oracle.multiplicity * result.bound
+            elif result.bound is None or self.sense.is_better(result.bound, 0.0):
+                return self.sense.ideal
+        return total
+
+    def solution(self, solved: MasterSolution) -> Solution:
+        raise FormulationError("a LagrangianMaster has no solution of its own")
+
+    @property
+    def num_columns(self) -> int:
+        return 0
+
+    @property
+    def num_rows(self) -> int:
+        return 0
+
+    def apply(self, decisions: Sequence[Any]) -> None:
+        """Decisions reach the oracles and the bounding, which know them."""

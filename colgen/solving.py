@@ -1,0 +1,334 @@
+"""`solve`, which puts the parts of a problem together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from colgen.bounds.bounding import Bounding, Parts, Settings
+from colgen.bounds.run import Run
+from colgen.bounds.stabilization import Stabilization
+from colgen.core.budget import Budget, OutOfBudget, holding_signals
+from colgen.core.doors import behind
+from colgen.core.errors import InputError
+from colgen.core.proof import Proof
+from colgen.core.result import Iteration, Result, Termination
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.stop import AnyOf, StopRule
+from colgen.core.tolerances import TOLERANCES
+from colgen.core.warm_start import NOTHING, WarmStart
+from colgen.master.protocol import RestrictedMaster
+from colgen.pricing.oracles import Pricing
+from colgen.problem import Problem, answer_to_check
+from colgen.settings import check_settings, what
+from colgen.tree.branch_and_price import BranchAndPrice, Search
+from colgen.tree.heuristics import Heuristic
+from colgen.tree.search import NodeQueue, Relaxation, TreeResult, branch_and_bound
+
+
+def solve(
+    problem: Problem,
+    *,
+    stop: StopRule | Sequence[StopRule] = (),
+    relaxation: bool = False,
+    stabilization: Stabilization | None = None,
+    bounding: Bounding | None = None,
+    heuristics: Sequence[Heuristic] | None = None,
+    queue: Callable[[Sense], NodeQueue] | None = None,
+    node_limit: int | None = None,
+    depth_limit: int | None = None,
+    clean_up_after: int | None = None,
+    tolerance: float = TOLERANCES.reduced_cost,
+    keep_duals: bool = False,
+    progress: bool | Callable[[Iteration], None] = False,
+) -> Result:
+    """Solve a problem by column generation, and by branch and bound where its relaxation is not whole.
+
+    First of all the problem's guesses are tried (:meth:`Problem.warm_start`): oracles are priced once at guessed dual
+    values, and where the bound that they state meets the best answer, that is all.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    stop
+        A stop rule or several (:mod:`colgen.core.stop`); whichever speaks first ends the run with the best answer and
+        bound so far.
+    relaxation
+        Solve the root's relaxation only, to its exact optimum; the result's solution is then fractional in general.
+    stabilization
+        Instead of the problem's own.
+    bounding
+        What nodes are bounded by, instead of the problem's own: ``Chain(Volume(200), ColumnGeneration())``, say.
+    heuristics
+        Instead of the problem's own.
+    queue
+        Which node comes next: a class of :mod:`colgen.tree.search`, by default ``Plunging``.
+    node_limit, depth_limit
+        Of the branch-and-bound tree.
+    clean_up_after
+        Delete columns that have not improved for so many solves; None keeps all.
+    tolerance
+        A column improves if its reduced cost gains more than this, relative to the scale of the objective.
+    keep_duals
+        Keep each round's dual values in ``result.iterations``.
+    progress
+        True shows rounds as they come (a live line on a terminal, log lines elsewhere); a callable is given each of
+        them.
+
+    Returns
+    -------
+    Result
+        A limit, an interrupt (Ctrl-C) or an infeasible problem is a termination, not an exception.  An interrupt is
+        remembered and ends the run at its next look at the clock; a second one ends it wherever it is.
+
+    Raises
+    ------
+    ColgenError
+        Where continuing could end in a wrong answer (see :mod:`colgen.core.errors`).  Whatever is raised carries the
+        best result so far as its attribute ``result``.
+    """
+    if not isinstance(problem, Problem):
+        raise InputError(f"expected a problem to solve, an object of a subclass of Problem, not {what(problem)}")
+    check_settings(
+        stop=stop,
+        relaxation=relaxation,
+        stabilization=stabilization,
+        bounding=bounding,
+        heuristics=heuristics,
+        queue=queue,
+        node_limit=node_limit,
+        depth_limit=depth_limit,
+        clean_up_after=clean_up_after,
+        tolerance=tolerance,
+        keep_duals=keep_duals,
+        progress=progress,
+    )
+    if problem.sense is not None and relaxation:
+        raise InputError(
+            f"{type(problem).__name__} brings its own relaxation, which is not solved on its own: node_limit=1 stops "
+            "after the root"
+        )
+    rule = AnyOf(*((stop,) if callable(stop) else stop))
+    settings = Settings(
+        stop_early=not relaxation,
+        round_early=not relaxation,
+        clean_up_after=clean_up_after,
+        keep_duals=keep_duals,
+        tolerance=tolerance,
+        scale=problem.scale,
+    )
+    with holding_signals():
+        budget = Budget(rule.seconds, rule.bytes)
+        try:
+            proof = problem.initial_proof(budget)
+        except OutOfBudget:
+            proof = None
+
+        def check(solution: Solution) -> float | None:
+            return problem.check(answer_to_check(problem, solution))
+
+        if proof is not None and proof.is_closed:
+            run = Run(proof.sense, rule, problem.objective_step, None, budget, check, problem.scale or 0.0)
+            if run.offer(proof.solution, None, f"{type(problem).__name__}.initial_proof") and run.is_checked:
+                return _proved(problem, proof, run, relaxation)
+        if proof is not None and budget.expired:  # nothing is built for a run that is over
+            return _cut_short(problem, proof, Run(proof.sense, rule, None, None, budget, check), relaxation)
+        warm = _warm(problem, budget)
+        try:
+            master = problem.restricted_master() if problem.sense is None else None
+        except OutOfBudget:
+            if proof is None:
+                raise
+            return _cut_short(problem, proof, Run(proof.sense, rule, None, None, budget, check), relaxation)
+        sense = problem.sense if master is None else master.sense
+        assert sense is not None
+        with listening(progress, sense) as listener:
+            run = Run(
+                sense,
+                rule,
+                None if relaxation else problem.objective_step,
+                listener,
+                budget,
+                (lambda solution: None) if relaxation else check,
+                problem.scale or 0.0,
+            )
+            search: Relaxation
+            if master is None:
+                search = problem.relaxation(run)
+            else:
+                search = _search(problem, master, run, settings, relaxation, bounding, stabilization, heuristics)
+            try:
+                with run.stage("setup"):
+                    closed = _start(problem, search, master, run, proof, warm)
+                if closed:
+                    outcome = TreeResult(Termination.OPTIMAL, run.global_bound, ())
+                else:
+                    outcome = branch_and_bound(
+                        search,
+                        run,
+                        queue=None if queue is None else queue(sense),
+                        node_limit=node_limit,
+                        depth_limit=depth_limit,
+                    )
+            except OutOfBudget as spent:
+                outcome = TreeResult(spent.reason, run.global_bound, ())
+            except KeyboardInterrupt:
+                outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, ())
+            except Exception as error:
+                fault = TreeResult(Termination.FAULT, run.global_bound, ())
+                error.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
+                raise
+        return _result(problem, search, run, outcome, relaxation)
+
+
+_SHARE = 0.85
+"""The share of the time that is left which a warm start may take: the rest is for the round that proves it."""
+
+
+def _warm(problem: Problem, budget: Budget) -> WarmStart:
+    try:
+        return problem.warm_start(budget.capped(_SHARE * budget.seconds_left))
+    except OutOfBudget:
+        return NOTHING
+
+
+def listening(
+    progress: bool | Callable[[Iteration], None], sense: Sense
+) -> AbstractContextManager[Callable[[Iteration], None] | None]:
+    """Whoever is to be told of rounds."""
+    if progress is False:
+        return nullcontext(None)
+    found: AbstractContextManager[Callable[[Iteration], None] | None]
+    found = behind("reporting.progress", "listening")(progress, sense)
+    return found
+
+
+def _search(
+    problem: Problem,
+    master: RestrictedMaster,
+    run: Run,
+    settings: Settings,
+    relaxation_only: bool,
+    bounding: Bounding | None,
+    stabilization: Stabilization | None,
+    heuristics: Sequence[Heuristic] | None,
+) -> BranchAndPrice:
+    oracles = problem.pricing()
+    parts = Parts(
+        master,
+        (oracles,) if isinstance(oracles, Pricing) else tuple(oracles),
+        tuple(problem.separation()),
+        problem.stabilization() if stabilization is None else stabilization,
+        run,
+        settings,
+    )
+    search = Search(
+        tuple(problem.branching()),
+        tuple(problem.reductions()),
+        problem.enumeration(),
+        tuple(problem.heuristics() if heuristics is None else heuristics),
+        relaxation_only,
+    )
+    return BranchAndPrice(parts, search, problem.bounding() if bounding is None else bounding)
+
+
+def _start(
+    problem: Problem,
+    search: Relaxation,
+    master: RestrictedMaster | None,
+    run: Run,
+    proof: Proof | None,
+    warm: WarmStart,
+) -> bool:
+    """Take in what the problem knows before the first round; whether that is a proof of an answer that was checked."""
+    name = type(problem).__name__
+    if proof is not None:
+        if master is not None:
+            master.add([column for column, _ in proof.solution.columns])
+        search.take(proof.solution, f"{name}.initial_proof")
+        run.prove(proof.bound)
+        if proof.is_closed and run.incumbent is not None and run.is_checked:
+            return True
+    if isinstance(search, BranchAndPrice):
+        return search.start(warm, name)
+    for solution in warm.answers:
+        search.take(solution, f"{name}.warm_start")
+    return False
+
+
+def _proved(problem: Problem, proof: Proof, run: Run, relaxation: bool) -> Result:
+    """The result of a run that a proof beforehand has decided."""
+    solution = run.incumbent
+    assert solution is not None
+    return Result(
+        sense=proof.sense,
+        termination=Termination.OPTIMAL,
+        objective=solution.objective,
+        dual_bound=proof.bound,
+        solution=solution,
+        answer=None if relaxation else problem.answer(solution),
+        relaxation=solution,
+        root_bound=proof.bound,
+        iterations=(),
+        nodes=(),
+        columns_generated=0,
+        rows_generated=0,
+        seconds=_seconds(run),
+        certificate=proof.certificate,
+    )
+
+
+def _cut_short(problem: Problem, proof: Proof, run: Run, relaxation: bool) -> Result:
+    """The result of a run whose budget was spent before there was a master."""
+    run.offer(proof.solution, None, f"{type(problem).__name__}.initial_proof")
+    run.prove(proof.bound)
+    solution = run.incumbent
+    assert solution is not None
+    return Result(
+        sense=proof.sense,
+        termination=run.budget.reason or Termination.TIME_LIMIT,
+        objective=proof.sense.hopeless if relaxation else solution.objective,
+        dual_bound=run.global_bound,
+        solution=None if relaxation else solution,
+        answer=None if relaxation else problem.answer(solution),
+        relaxation=None,
+        root_bound=proof.bound,
+        iterations=(),
+        nodes=(),
+        columns_generated=0,
+        rows_generated=0,
+        seconds=_seconds(run),
+    )
+
+
+def _result(problem: Problem, search: Relaxation, run: Run, outcome: TreeResult, relaxation: bool) -> Result:
+    solution = search.root if relaxation else run.incumbent
+    termination = outcome.termination
+    if termination is Termination.OPTIMAL and not relaxation and not run.is_checked:
+        termination = Termination.UNCHECKED
+    return Result(
+        sense=run.sense,
+        termination=termination,
+        objective=run.sense.hopeless if solution is None else solution.objective,
+        dual_bound=outcome.bound,
+        solution=solution,
+        answer=None if solution is None or relaxation else problem.answer(solution),
+        relaxation=search.root,
+        root_bound=run.sense.ideal if search.root_bound is None else search.root_bound,
+        iterations=tuple(run.iterations),
+        nodes=tuple(outcome.nodes),
+        columns_generated=run.columns_generated,
+        rows_generated=run.rows_generated,
+        seconds=_seconds(run),
+        certificate=search.certificate,
+        notes=tuple(run.notes),
+    )
+
+
+def _seconds(run: Run) -> dict[str, float]:
+    seconds = dict(run.stage_seconds)
+    seconds["total"] = run.seconds
+    seconds["other"] = max(run.seconds - sum(run.stage_seconds.values()), 0.0)
+    return seconds
