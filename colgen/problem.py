@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyomo.environ as pyo
@@ -180,10 +181,16 @@ class Problem(ABC):
 
 def _states_last(problem: Problem, name: str, other: str) -> bool:
     """Whether a method is stated by the class that states another one, or by a subclass of that."""
-    if name in vars(problem) or other in vars(problem):
-        return name in vars(problem)
-    order = type(problem).__mro__
-    where = {method: next(k for k, kind in enumerate(order) if method in vars(kind)) for method in (name, other)}
+    own = vars(problem)
+    if name in own or other in own:
+        return name in own
+    return _class_states_last(type(problem), name, other)
+
+
+@lru_cache(maxsize=1000)
+def _class_states_last(kind: type, name: str, other: str) -> bool:
+    order = kind.__mro__
+    where = {method: next(k for k, base in enumerate(order) if method in vars(base)) for method in (name, other)}
     return where[name] <= where[other]
 
 

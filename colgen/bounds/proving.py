@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -60,11 +59,15 @@ def prove(
     sense = master.sense
     with master.real_costs():
         scale = settings.scale or master.scale
-        context = dataclasses.replace(
-            context,
+        context = PricingContext(  # cheaper than replacing fields: this is all that a small solve does
+            context.sense,
+            decisions=context.decisions,
+            fixed=context.fixed,
+            deadline=context.deadline,
+            tolerance=settings.tolerance * scale,
             pricing_out=master.reduced_costs,
             scale=max(scale, master.rounding / TOLERANCES.diagnostic),
-            tolerance=settings.tolerance * scale,
+            budget=context.budget,
             held=master.holds,
         )
         duals = master.guessed(guess)

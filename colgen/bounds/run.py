@@ -183,7 +183,9 @@ class Run:
                 "valid, a separated row cuts off answers, or a branching decision loses some"
             )
         stated = self._checked(solution, source)
-        if stated is not None:  # the instance's own number, without what a solver's arithmetic has left in it
+        if (
+            stated is not None and stated != solution.objective
+        ):  # the instance's own number, without what a solver's arithmetic has left in it
             solution = dataclasses.replace(solution, objective=stated)
         self.is_checked = checked or stated is not None
         self.incumbent = solution

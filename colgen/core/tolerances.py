@@ -54,7 +54,12 @@ ROUNDING = 2.0**-50
 
 def size(scale: float, *values: float) -> float:
     """What a difference of ``values`` is relative to: the largest of them that is finite, at least ``scale``."""
-    return max(scale, *(abs(value) for value in values if math.isfinite(value)), 0.0)
+    largest = max(scale, 0.0)
+    for value in values:  # a loop, for this is asked at every comparison
+        value = abs(value)
+        if largest < value < math.inf:
+            largest = value
+    return largest
 
 
 def power_of_two(values: ArrayLike) -> float:

@@ -221,6 +221,8 @@ class RestrictedMaster(ABC):
 
     def made_whole(self, solution: Solution) -> Solution:
         """The same solution with values within the tolerance of whole numbers made exactly whole."""
+        if not solution.variables and all(value == round(value) and value for _, value in solution.columns):
+            return solution
         columns = tuple(
             (column, float(round(value)) if column.integer and not fractionality(value) else value)
             for column, value in solution.columns

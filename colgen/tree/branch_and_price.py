@@ -7,6 +7,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
@@ -71,7 +72,7 @@ class BranchAndPrice(Relaxation):
     """
 
     def __init__(self, parts: Parts, search: Search, bounding: Bounding, duals: Any = None) -> None:
-        self.parts = dataclasses.replace(parts, context=self._in_node, found=self._found, take=self.take)
+        self._parts = parts
         self.search = search
         self.bounding = bounding
         self.master, self.pricing, self.separation = parts.master, parts.oracles, parts.separation
@@ -83,6 +84,11 @@ class BranchAndPrice(Relaxation):
         self._waited = 0
         for rule in search.branching:
             rule.suit(parts.master)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What boundings work with."""
+        return dataclasses.replace(self._parts, context=self._in_node, found=self._found, take=self.take)
 
     def start(self, warm: WarmStart, name: str) -> bool:
         """Take in what the problem knows before the first round; whether that is an answer and its proof.
@@ -96,11 +102,11 @@ class BranchAndPrice(Relaxation):
             self.take(answer, f"{name}.warm_start")
         if not run.expired and (warm.duals is not None or not master.needs_duals):
             clock = time.perf_counter()
-            found = prove(master, self.pricing, warm.duals, self._in_node(root), self.parts.settings)
+            found = prove(master, self.pricing, warm.duals, self._in_node(root), self._parts.settings)
             for answer in found.answers:
                 master.add([column for column, _ in answer.columns])
                 self.take(answer, "an oracle")
-            record(run, master, found, (0, 0), clock, self.parts.settings)
+            record(run, master, found, (0, 0), clock, self._parts.settings)
             self.root_bound = found.bound
             self._duals = found.duals
             self._certify(found.bound, found.duals)
@@ -117,7 +123,8 @@ class BranchAndPrice(Relaxation):
         """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""
         solution = self.master.made_whole(solution)
         exact = self.master.objective_of(solution)
-        if self.run.meets(exact, solution.objective) and self.run.meets(solution.objective, exact):
+        near = exact != solution.objective and self.run.meets(exact, solution.objective)
+        if near and self.run.meets(solution.objective, exact):
             solution = dataclasses.replace(solution, objective=exact)
         if objects(self.separation, solution):
             return False
