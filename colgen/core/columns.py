@@ -10,7 +10,11 @@ from typing import Any, TypeAlias
 from colgen.core.errors import FormulationError
 
 Key: TypeAlias = tuple[str, Hashable]
-"""``(block, index)``, as Pyomo keys a component's members: ``("demand", 3)``; a scalar component's index is None."""
+"""``(block, index)``, as Pyomo keys a component's members: ``("demand", 3)``, ``("arc", (1, 2))``.
+
+A scalar component has one member, whose index is None: the row of ``m.budget = pyo.Constraint(...)`` is
+``("budget", None)``.
+"""
 
 _NO_COEFFICIENTS: Mapping[Key, float] = {}
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import difflib
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ class RowNames:
         self.position: dict[Key, int] = {}
         self._blocks: dict[str, list[int]] = {}
         self._arrays: dict[str, NDArray[np.int64]] = {}
+        self._members: dict[str, tuple[Hashable, ...]] = {}
 
     def append(self, key: Key) -> int:
         """Add a row's name and return its position."""
@@ -28,6 +31,7 @@ class RowNames:
         self.keys.append(key)
         self._blocks.setdefault(key[0], []).append(position)
         self._arrays.pop(key[0], None)
+        self._members.pop(key[0], None)
         return position
 
     def block(self, name: str) -> NDArray[np.int64]:
@@ -37,17 +41,53 @@ class RowNames:
             array = self._arrays[name] = np.array(self._blocks.get(name, ()), dtype=np.int64)
         return array
 
+    def members(self, name: str) -> tuple[Hashable, ...]:
+        """Indices of the rows of one block, in the order of :meth:`block`."""
+        known = self._members.get(name)
+        if known is None:
+            known = self._members[name] = tuple(self.keys[k][1] for k in self._blocks.get(name, ()))
+        return known
+
     def is_scalar(self, name: str) -> bool:
         positions = self._blocks.get(name, ())
         return len(positions) == 1 and self.keys[positions[0]][1] is None
+
+    def instead_of(self, key: Any) -> str:
+        """What may have been meant by a key that no row has: the end of a message, from ``;`` on."""
+        block, index = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
+        if isinstance(key, tuple) and len(key) > 2:
+            block, index = key[0], key[1:]
+        if block in self._blocks:
+            if self.is_scalar(block):
+                return f"; {block!r} is a scalar constraint: its key is {(block, None)!r}"
+            known = {str(member): member for member in self.members(block)}
+            near = [str(index)] if str(index) in known else []
+            if isinstance(index, str) and not near:
+                near = difflib.get_close_matches(index, known, n=1)
+            if near:
+                return f"; did you mean {(block, known[near[0]])!r}?"
+            return f"; the rows of {block!r} have the indices {_listed(list(known.values()))}"
+        names = sorted(self._blocks)
+        guess = difflib.get_close_matches(str(block), names, n=1)
+        meant = f"; did you mean {guess[0]!r}?" if guess else ";"
+        return f"{meant} It has rows of {', '.join(map(repr, names))}" if names else "; it has none"
 
 
 class Duals:
     """Dual values π, one a row, so that a column's reduced cost is c_j - πᵀa_j in the problem's own sense.
 
-    ``duals["demand"]`` is the block's array in the order of its index set (a plain float for a scalar constraint),
-    ``duals["demand", i]`` one value.  Objects are immutable; ``values`` holds all of them in the order of the master's
-    rows.
+    One convention: what stands beside a block's name is always a member of its index set, never a position.
+
+    ==========================  =====================================================================================
+    ``duals["visit"]``          the block's array, in the order of its index set: of :meth:`members`
+    ``duals["visit", "Oslo"]``  one value
+    ``duals["visit", [3, 1]]``  an array, of the members in a list or array
+    ``duals["budget"]``         a plain float, for a scalar constraint; its key is ``("budget", None)``
+    ==========================  =====================================================================================
+
+    Rows that come and go, such as those of a separation or of a branching rule, are asked for in ways that know of a
+    block without rows: :meth:`items`, :meth:`array`, :meth:`get`.  Objects are immutable; ``values`` holds all dual
+    values in the order of the master's rows.
     """
 
     __slots__ = ("_names", "values")
@@ -62,18 +102,35 @@ class Duals:
         """The rows' keys, in the order of ``values``."""
         return self._names.keys[: len(self.values)]
 
-    def __getitem__(self, key: str | Key) -> Floats | float:
+    def __getitem__(self, key: str | Key | tuple[str, Sequence[Hashable]]) -> Floats | float:
         if isinstance(key, str):
-            positions = self._names.block(key)
-            if not len(positions):
-                raise UnknownRowError(f"the master has no rows named {key!r}; it has {self._known()}")
+            if not len(self._names.block(key)):
+                raise UnknownRowError(f"the master has no rows named {key!r}{self._names.instead_of(key)}")
             if self._names.is_scalar(key):
-                return float(self.values[positions[0]])
-            return self.values[positions[positions < len(self.values)]]
-        position = self._names.position.get(key)
+                return float(self.values[self._names.block(key)[0]])
+            return self.array(key)
+        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], (list, np.ndarray)):
+            members = key[1].tolist() if isinstance(key[1], np.ndarray) else key[1]
+            return np.array([self._one((key[0], member)) for member in members], dtype=float)
+        return self._one(key)
+
+    def _one(self, key: Key) -> float:
+        try:
+            position = self._names.position.get(key)
+        except TypeError:  # what cannot be hashed is no index
+            position = None
         if position is None:
-            raise UnknownRowError(f"the master has no row {key!r}; it has {self._known()}")
+            raise UnknownRowError(f"the master has no row {key!r}{self._names.instead_of(key)}")
         return float(self.values[position]) if position < len(self.values) else 0.0
+
+    def members(self, block: str) -> tuple[Hashable, ...]:
+        """Indices of the rows of a block, in the order of its array; none if there is no such block."""
+        return self._names.members(block)[: len(self.array(block))]
+
+    def array(self, block: str) -> Floats:
+        """Dual values of the rows of a block, in the order of :meth:`members`; empty if there is no such block."""
+        positions = self._names.block(block)
+        return self.values[positions[positions < len(self.values)]]
 
     def get(self, key: Key, default: float = 0.0) -> float:
         """The dual value of a row, ``default`` where the master has no such row."""
@@ -84,9 +141,7 @@ class Duals:
 
     def items(self, block: str) -> Iterator[tuple[Hashable, float]]:
         """``(index, dual value)`` for each row of a block, none if there is no such block: for passing rows."""
-        for position in self._names.block(block):
-            if position < len(self.values):
-                yield self._names.keys[position][1], float(self.values[position])
+        yield from zip(self._names.members(block), self.array(block).tolist(), strict=False)
 
     def has_names(self, names: RowNames) -> bool:
         """Whether these are the dual values of a master with these rows."""
@@ -96,5 +151,7 @@ class Duals:
         """Dual values of the same rows with other numbers."""
         return Duals(values, self._names)
 
-    def _known(self) -> str:
-        return ", ".join(sorted({key[0] for key in self._names.keys})) or "none"
+
+def _listed(members: list[Hashable]) -> str:
+    """The first of some members, for a message."""
+    return ", ".join(map(repr, members[:5])) + (", ..." if len(members) > 5 else "")

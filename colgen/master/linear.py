@@ -590,6 +590,7 @@ class LinearMaster(RestrictedMaster):
             raise UnknownRowError(
                 f"the column of {column.structure!r} has a coefficient in row {missing.args[0]!r}, which the master "
                 "does not have: add the row to the template, or let the column bring it in Column.rows"
+                f"{self.names.instead_of(missing.args[0])}"
             ) from None
         values = list(column.coefficients.values())
         if column.key is not None and column.key in self._by_key:

@@ -1,5 +1,7 @@
 """Dual values by name."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -46,13 +48,63 @@ def test_block_of_one_indexed_row_is_an_array(names):
 
 def test_unknown_rows(names):
     duals = Duals(np.zeros(3), names)
-    with pytest.raises(UnknownRowError, match="demand, limit"):
+    with pytest.raises(UnknownRowError, match=r"did you mean 'demand'. It has rows of 'demand', 'limit'"):
         duals["demnad"]
     with pytest.raises(UnknownRowError, match="demnad"):
         duals["demnad", 0]
     assert duals.get(("demnad", 0)) == 0.0
     assert duals.get(("demnad", 0), -1.0) == -1.0
     assert list(duals.items("demnad")) == []
+
+
+def test_members_are_asked_for_by_name(names):
+    names.append(("demand", ("Oslo", 1)))
+    duals = Duals(np.array([1.0, 2.0, 3.0, 4.0]), names)
+    assert duals.members("demand") == (2, 0, ("Oslo", 1))
+    assert duals["demand"].tolist() == [duals["demand", i] for i in duals.members("demand")]
+    assert duals["demand", [0, ("Oslo", 1), 0]].tolist() == [3.0, 4.0, 3.0]
+    assert duals["demand", np.array([0, 2])].tolist() == [3.0, 1.0]
+    assert duals["demand", []].tolist() == []
+    assert dict(duals.items("demand")) == {2: 1.0, 0: 3.0, ("Oslo", 1): 4.0}
+
+
+def test_blocks_without_rows_are_empty_arrays(names):
+    duals = Duals(np.array([1.0, 2.0, 3.0]), names)
+    assert duals.array("cut").tolist() == []
+    assert duals.members("cut") == ()
+    names.append(("cut", 7))
+    assert duals.array("cut").tolist() == []  # it came later
+    assert duals.members("cut") == ()
+    assert list(duals.items("cut")) == []
+    assert duals.array("limit").tolist() == [2.0]
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        (("limit", 0), "'limit' is a scalar constraint: its key is ('limit', None)"),
+        (("demand", "2"), "did you mean ('demand', 2)?"),
+        (("demand", 5), "the rows of 'demand' have the indices 2, 0"),
+        (("demand", [5]), "the rows of 'demand' have the indices 2, 0"),
+        (("demand", None), "the rows of 'demand' have the indices 2, 0"),
+        (("limits", None), "did you mean 'limit'? It has rows of 'demand', 'limit'"),
+        (("demand", 2, 0), "the rows of 'demand' have the indices 2, 0"),
+        (("demand", {}), "the rows of 'demand' have the indices 2, 0"),
+        ("limts", "did you mean 'limit'?"),
+        (5, "It has rows of 'demand', 'limit'"),
+    ],
+)
+def test_a_key_that_is_none_is_guessed(names, key, said):
+    with pytest.raises(UnknownRowError, match=re.escape(said)):
+        Duals(np.zeros(3), names)[key]
+
+
+def test_many_indices_are_shown_in_part():
+    names = RowNames()
+    for k in range(9):
+        names.append(("visit", k))
+    assert names.instead_of(("visit", -1)) == "; the rows of 'visit' have the indices 0, 1, 2, 3, 4, ..."
+    assert RowNames().instead_of("visit") == "; it has none"
 
 
 def test_immutable(names):

@@ -111,9 +111,16 @@ def test_a_column_whose_bounds_leave_no_value_is_refused_where_it_is_made(bounds
         Column(1.0, {}, "odd", lower=bounds[0], upper=bounds[1])
 
 
-def test_unknown_row_is_named():
-    with pytest.raises(UnknownRowError, match="demnad"):
+def test_unknown_row_is_named_and_guessed():
+    with pytest.raises(UnknownRowError, match=r"demnad.* did you mean 'demand'"):
         covering().add([Column(1.0, {("demnad", 0): 1.0})])
+    for key in ("limit", ("limit", 0)):
+        m = pyo.ConcreteModel()
+        m.x = pyo.Var(bounds=(0, 1))
+        m.limit = pyo.Constraint(expr=m.x <= 1)
+        m.cost = pyo.Objective(expr=m.x)
+        with pytest.raises(UnknownRowError, match=r"a scalar constraint: its key is \('limit', None\)"):
+            LinearMaster(compile_model(m)).add([Column(1.0, {key: 1.0})])
 
 
 # --- growing ---------------------------------------------------------------------------------------------------------
