@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -60,7 +61,7 @@ def check_settings(
         whole(depth_limit, "depth_limit")
     if clean_up_after is not None:
         whole(clean_up_after, "clean_up_after", low=1)
-    if not real(tolerance, "tolerance") > 0.0:
+    if not (isinstance(tolerance, float) and 0.0 < tolerance < math.inf) and not real(tolerance, "tolerance") > 0.0:
         raise InputError(f"tolerance: expected a positive number, not {tolerance}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key, Row
 from colgen.core.duals import Duals
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.core.warm_start import WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.linear import LinearMaster
 from colgen.model.formulation import Formulation
@@ -237,17 +239,17 @@ class PoolProblem(Problem):
         )
         return (RyanFoster("row"), *rules) if self.case.way.branching == "pairs" else rules
 
-    def initial_columns(self) -> Iterable[Column]:
-        return [self.columns[j] for j in self.case.way.start]
+    def warm_start(self, budget: Budget) -> WarmStart:
+        return WarmStart(self._duals(), self._answers(), [self.columns[j] for j in self.case.way.start])
 
-    def initial_duals(self) -> Mapping[str, Any] | None:
+    def _duals(self) -> Mapping[str, Any] | None:
         guess, program = self.case.way.duals, self.program
         if guess is None:
             return None
         kept = [i for i, row in enumerate(program.rows) if not row.lazy]
         return {"row": [guess[i] * program.cost_scale / program.row_scales[i] for i in kept]} if kept else None
 
-    def initial_answers(self) -> Iterable[Solution]:
+    def _answers(self) -> Sequence[Solution]:
         known, program = self.case.way.answer, self.program
         if known is None:
             return ()
