@@ -1,0 +1,84 @@
+"""The rooms of the house: drawn as they import each other, and told in CONTRIBUTING."""
+
+import re
+import sys
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))  # where mkdocs finds it as well
+
+import house  # noqa: E402
+
+sys.path.pop(0)
+
+
+@pytest.fixture(scope="module")
+def rooms():
+    return house.rooms()
+
+
+@pytest.fixture(scope="module")
+def contributing():
+    """What CONTRIBUTING says of each room of the engine: what it may know."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `(colgen[\w.]*)` \| (.*?) \|", text, re.MULTILINE)
+    return {room: {full(name) for name in re.findall(r"`([\w.]+)`", knows)} for room, knows in told}
+
+
+def full(name):
+    """A room's name with that of its floor, which is left out for rooms of the engine."""
+    return name if name.split(".")[0] in house.FLOORS else f"colgen.{name}"
+
+
+def test_the_picture_has_the_imports_of_another_program(rooms):
+    graph = grimp.build_graph(*house.FLOORS, cache_dir=None)
+    pairs = {
+        (house.room_of(module), house.room_of(asked))
+        for module in graph.modules
+        for asked in graph.find_modules_directly_imported_by(module)
+    }
+    assert {(room.name, asked) for room in rooms.values() for asked in room.asks} == {p for p in pairs if p[0] != p[1]}
+
+
+def test_every_module_is_in_the_picture(rooms):
+    drawn = house.drawn()
+    words = set(re.findall(r"\w+", drawn))
+    assert set(re.findall(r'data-room="([\w.]+)"', drawn)) == rooms.keys()
+    for module in house.modules():
+        inside = module.removeprefix(house.room_of(module)).strip(".")
+        if inside and "." not in inside and not inside.startswith("_"):
+            assert inside in words, module
+
+
+def test_who_imports_stands_above_what_is_imported(rooms):
+    places = {name: float(y) for y, name in re.findall(r'y="([\d.]+)"[^>]*data-room="([\w.]+)"', house.drawn())}
+    for room in rooms.values():
+        for asked in room.asks:
+            assert places[room.name] < places[asked], f"{room.name} imports {asked}"
+
+
+def test_a_circle_is_named():
+    with pytest.raises(ValueError, match=r"circle: \['a', 'b'\]"):
+        house.levels({"a": {"b"}, "b": {"a"}, "c": set()})
+
+
+def test_the_page_asks_for_the_picture_and_the_table(rooms):
+    page = house.on_page_markdown((ROOT / "docs" / "house.md").read_text(encoding="utf-8"))
+    assert "<svg" in page
+    for room in rooms:
+        if room.startswith("colgen"):
+            assert f"| `{room}` |" in page
+
+
+def test_contributing_says_of_each_room_what_it_may_know(rooms, contributing):
+    engine = {name: room for name, room in rooms.items() if name.startswith("colgen")}
+    assert contributing.keys() == engine.keys()
+    for name, room in engine.items():
+        assert room.asks <= contributing[name], f"{name} imports what CONTRIBUTING.md does not let it know"
+
+
+def test_what_a_room_may_know_runs_downwards(contributing):
+    house.levels(contributing)  # raises where two rooms might come to know each other
