@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from colgen.bounds.column_generation import ColumnGeneration
     from colgen.bounds.fixing import Reduction, ReductionContext
     from colgen.bounds.stabilization import NoStabilization, Stabilization, Wentges
-    from colgen.core.columns import Column, Key, Row
+    from colgen.core.columns import Column, Key, Row, RowFamily
     from colgen.core.decision import Apart, Decision, Together
     from colgen.core.duals import Duals
     from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "core.decision": "Apart Decision Together",
     "tree.branching": "Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster TemplateBound",
-    "core.columns": "Column Key Row",
+    "core.columns": "Column Key Row RowFamily",
     "reporting.comparison": "Compared Comparison compare solve_complete",
     "core.duals": "Duals",
     "tree.enumeration": "Enumerated Enumeration",
@@ -156,6 +156,7 @@ __all__ = [
     "RestrictedMaster",
     "Result",
     "Row",
+    "RowFamily",
     "RyanFoster",
     "Sense",
     "Separation",

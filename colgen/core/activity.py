@@ -36,12 +36,14 @@ class Activity(NamedTuple):
 def coefficient(row: Row, column: Column) -> float:
     """a_j of a generated column in a row.
 
-    What the column itself states comes first, then what the row states of it by key, then the row's function.
+    What the column itself states comes first, then what the row states of it by key, then its family or function.
     """
     if row.key in column.coefficients:
         return column.coefficients[row.key]
     if column.key is not None and column.key in row.coefficients:
         return row.coefficients[column.key]
+    if row.family is not None:
+        return float(row.family.entries((column,), (row.key[1],))[2].sum())
     return 0.0 if row.coefficient is None else row.coefficient(column)
 
 

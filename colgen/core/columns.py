@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import FormulationError
 
@@ -17,6 +21,56 @@ A scalar component has one member, whose index is None: the row of ``m.budget = 
 """
 
 _NO_COEFFICIENTS: Mapping[Key, float] = {}
+
+
+class RowFamily(ABC):
+    """The rows of one block, whose coefficients are known for many columns at a time.  Write :meth:`coefficients`.
+
+    The engine asks for each column and row once, in batches: new columns in all rows of the family that the master has,
+    new rows in all of its columns.  Separations make rows by :meth:`row`; dual values are read as arrays,
+    ``duals.members(block)`` and ``duals.array(block)``.
+
+    Parameters
+    ----------
+    block
+        The first part of the rows' keys; the second, the index, says which row it is.
+    idle_after
+        A row that has been slack for so many solves in a row is taken out of the linear program, and put back as soon
+        as a solution violates it; None: never.
+    """
+
+    def __init__(self, block: str, *, idle_after: int | None = None) -> None:
+        if idle_after is not None and idle_after < 1:
+            raise FormulationError(f"idle_after of the rows {block!r} is {idle_after}, expected at least 1, or None")
+        self.block = block
+        self.idle_after = idle_after
+
+    @abstractmethod
+    def coefficients(self, columns: Sequence[Column], indices: Sequence[Hashable]) -> ArrayLike:
+        """Coefficients of columns in the rows of these indices: an array of shape (columns, indices)."""
+
+    def row(self, index: Hashable, lower: float = -math.inf, upper: float = math.inf) -> Row:
+        """The row of an index."""
+        return Row((self.block, index), lower, upper, family=self)
+
+    def entries(
+        self, columns: Sequence[Column], indices: Sequence[Hashable]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """The coefficients that are not zero, as triples: number of the column, number of the index, coefficient.
+
+        Raises
+        ------
+        FormulationError
+            If :meth:`coefficients` returns another shape, or what is not a finite number.
+        """
+        found = np.asarray(self.coefficients(columns, indices), dtype=np.float64)
+        if found.shape != (len(columns), len(indices)):
+            raise FormulationError(
+                f"{type(self).__name__}.coefficients returned the shape {found.shape} for {len(columns)} columns and "
+                f"{len(indices)} rows of {self.block!r}"
+            )
+        owners, members = np.nonzero(found)
+        return owners, members, found[owners, members]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +88,8 @@ class Row:
     coefficient
         a_j as a function of the column, for every generated column that does not state the row itself: this is how a
         row reaches columns that are generated after it.
+    family
+        The same for many columns and rows at a time, and in place of the function.
     """
 
     key: Key
@@ -41,6 +97,7 @@ class Row:
     upper: float = math.inf
     coefficients: Mapping[Key, float] = field(default_factory=lambda: _NO_COEFFICIENTS)
     coefficient: Callable[[Column], float] | None = None
+    family: RowFamily | None = None
 
 
 @dataclass(frozen=True, slots=True)

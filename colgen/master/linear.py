@@ -26,6 +26,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.master import integer
 from colgen.master.accounts import contributions, itemised
+from colgen.master.by_function import Entries, RowsByFunction, entries_of_rows
 from colgen.master.dual_bound import dual_bound
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.master.pyomo_export import to_pyomo
@@ -98,7 +99,7 @@ class LinearMaster(RestrictedMaster):
             self.names.append(key)
         self.row_lower, self.row_upper = f.row_lower.copy(), f.row_upper.copy()
         self.table = ColumnTable(f)
-        self._by_function: list[tuple[int, Row]] = []
+        self._by_function = RowsByFunction()
         self._by_key: dict[Key, list[tuple[int, float]]] = {}
         self._looked_up: dict[int, _Entries] = {}
         self._last_batch: tuple[tuple[Column, ...], _Batch] | None = None
@@ -385,6 +386,7 @@ class LinearMaster(RestrictedMaster):
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
         new: dict[Hashable, Column] = {}
+        self._look_up_all(columns)
         for column in columns:
             identity = self._identity(column)
             if identity not in self.table.position:
@@ -420,7 +422,9 @@ class LinearMaster(RestrictedMaster):
         entry_columns: list[int] = []
         entry_values: list[float] = []
         first = self.num_rows
-        for row in fresh.values():
+        generated = list(self.table.generated())
+        by_function = entries_of_rows(list(fresh.values()), [column for _, column in generated])
+        for row, stated in zip(fresh.values(), by_function, strict=True):
             if not (row.lower <= row.upper and row.lower < math.inf and row.upper > -math.inf):
                 raise FormulationError(
                     f"row {row.key!r} has the sides {row.lower} and {row.upper}; expected lower ≤ upper"
@@ -433,12 +437,9 @@ class LinearMaster(RestrictedMaster):
                 column_position = self.table.position.get(key)
                 if column_position is not None:
                     entries[column_position] = float(value)
-            if row.coefficient is not None:
-                self._by_function.append((position, row))
-                for column_position, column in self.table.generated():
-                    value = row.coefficient(column)
-                    if value and column_position not in entries:
-                        entries[column_position] = float(value)
+            self._by_function.append(position, row)
+            for number, value in stated.items():
+                entries.setdefault(generated[number][0], value)
             entry_columns += entries.keys()
             entry_values += entries.values()
             starts.append(len(entry_columns))
@@ -498,6 +499,7 @@ class LinearMaster(RestrictedMaster):
 
     def _add_columns(self, new: Mapping[Hashable, Column], origin: int) -> None:
         columns = list(new.values())
+        self._look_up_all(columns)
         starts = [0]
         rows: list[int] = []
         values: list[float] = []
@@ -582,7 +584,15 @@ class LinearMaster(RestrictedMaster):
         self._looked_up.clear()
         self._last_batch = None
 
-    def _find_entries(self, column: Column) -> tuple[list[int], list[float]]:
+    def _look_up_all(self, columns: Sequence[Column]) -> None:
+        """Look up many columns at once: families of rows are asked for all of them together."""
+        fresh = [column for column in columns if not column.rows and id(column) not in self._looked_up]
+        if len(fresh) > 1 and self._by_function:
+            for column, by_function in zip(fresh, self._by_function.entries(fresh), strict=True):
+                rows, values = self._find_entries(column, by_function)
+                self._looked_up[id(column)] = _Entries(column, column.identity, rows, values)
+
+    def _find_entries(self, column: Column, known: Entries | None = None) -> Entries:
         position = self.names.position
         try:
             rows = [position[key] for key in column.coefficients]
@@ -598,11 +608,12 @@ class LinearMaster(RestrictedMaster):
                 if row not in rows:
                     rows.append(row)
                     values.append(value)
-        for row, by_function in self._by_function:
-            value = by_function.coefficient(column) if by_function.coefficient else 0.0
-            if value and row not in rows:
-                rows.append(row)
-                values.append(float(value))
+        if self._by_function:
+            ((by_function, amounts),) = self._by_function.entries([column]) if known is None else [known]
+            for row, value in zip(by_function, amounts, strict=True):
+                if row not in rows:
+                    rows.append(row)
+                    values.append(value)
         return rows, values
 
     # --- what a round proves -----------------------------------------------------------------------------------------
@@ -619,6 +630,7 @@ class LinearMaster(RestrictedMaster):
             asked, batch = self._last_batch
             if len(asked) == len(columns) and all(map(operator.is_, asked, columns)):
                 return batch
+        self._look_up_all(columns)
         rows: list[int] = []
         values: list[float] = []
         lengths = []
@@ -735,7 +747,7 @@ class LinearMaster(RestrictedMaster):
                 sides[row.key] = (max(low, row.lower), min(high, row.upper))
                 rows[row.key] = row
         # Its sides change from node to node: it is added with none, and with an artificial variable for either.
-        free = [Row(key, coefficients=r.coefficients, coefficient=r.coefficient) for key, r in rows.items()]
+        free = [dataclasses.replace(row, lower=-math.inf, upper=math.inf) for row in rows.values()]
         first = self.num_rows
         self.add_rows(free, sides)
         added = np.arange(first, self.num_rows)

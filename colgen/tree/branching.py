@@ -8,12 +8,20 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from colgen.core.columns import Column, Key, Row
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.columns import Column, Key, Row, RowFamily
 from colgen.core.decision import Apart, Decision, Together, fractionality
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
+
+Floats = NDArray[np.float64]
+
+_REMEMBERED = 1 << 16
+"""So many columns are remembered with the original variables that they set."""
 
 
 class BranchingRule(ABC):
@@ -138,12 +146,15 @@ class Bound(Decision):
         one unit of y.
     value
         y_j as a function of the column.
+    family
+        The rows of all variables of the rule, for many columns at a time.
     """
 
     key: Key
     lower: float
     upper: float
     value: Callable[[Column], float] = field(compare=False, repr=False)
+    family: RowFamily | None = field(default=None, compare=False, repr=False)
 
     def allows(self, column: Column) -> bool:
         return self.upper > 0 or not self.value(column)
@@ -154,7 +165,52 @@ class Bound(Decision):
     def row(self) -> Row | None:
         if self.upper <= 0:
             return None
-        return Row(self.key, self.lower, self.upper, coefficient=self.value)
+        return Row(self.key, self.lower, self.upper, coefficient=self.value, family=self.family)
+
+
+class OriginalVariables(RowFamily):
+    """Rows of variables of the original formulation: what a column sets is found out once a column.
+
+    Parameters
+    ----------
+    block
+        Of the rows, whose indices are the variables' names.
+    original
+        The original variables that a column sets, and their values in it.
+    """
+
+    def __init__(self, block: str, original: Callable[[Column], Mapping[Hashable, float]]) -> None:
+        super().__init__(block)
+        self._original = original
+        self._known: dict[int, tuple[Column, Mapping[Hashable, float]]] = {}
+
+    def set_by(self, column: Column) -> Mapping[Hashable, float]:
+        """The original variables that a column sets, remembered."""
+        known = self._known.get(id(column))
+        if known is None or known[0] is not column:
+            if len(self._known) >= _REMEMBERED:  # oracles return many columns that no master keeps
+                self._known.clear()
+            known = self._known[id(column)] = (column, self._original(column))
+        return known[1]
+
+    def coefficients(self, columns: Sequence[Column], indices: Sequence[Hashable]) -> Floats:
+        return np.array([[float(self.set_by(column).get(v, 0.0)) for v in indices] for column in columns]).reshape(
+            len(columns), len(indices)
+        )
+
+    def entries(
+        self, columns: Sequence[Column], indices: Sequence[Hashable]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        place = {variable: k for k, variable in enumerate(indices)}
+        owners, members, amounts = [], [], []
+        for number, column in enumerate(columns):
+            for variable, amount in self.set_by(column).items():
+                k = place.get(variable)
+                if k is not None and amount:
+                    owners.append(number)
+                    members.append(k)
+                    amounts.append(float(amount))
+        return np.array(owners, dtype=np.int64), np.array(members, dtype=np.int64), np.array(amounts, dtype=np.float64)
 
 
 class OnOriginalVariable(BranchingRule):
@@ -164,6 +220,7 @@ class OnOriginalVariable(BranchingRule):
     ----------
     original
         The original variables that a column sets, and their values in it: ``original(column) -> {variable: value}``.
+        It is called once a column, whatever the number of branching rows.
     block
         Name of the block of the branching rows; an oracle reads their duals as ``duals.items(block)``.
     recover
@@ -180,13 +237,14 @@ class OnOriginalVariable(BranchingRule):
     ) -> None:
         self.original = original
         self.block = block
+        self.rows = OriginalVariables(block, original)
         self._recover = recover
 
     def values(self, solution: Solution) -> dict[Hashable, float]:
         """The original variables' values y = Σ_j x_j y_j."""
         values: dict[Hashable, float] = defaultdict(float)
         for column, amount in solution.columns:
-            for variable, value in self.original(column).items():
+            for variable, value in self.rows.set_by(column).items():
                 values[variable] += amount * value
         return values
 
@@ -206,10 +264,10 @@ class OnOriginalVariable(BranchingRule):
         key = (self.block, variable)
 
         def amount(column: Column) -> float:
-            return self.original(column).get(variable, 0.0)
+            return self.rows.set_by(column).get(variable, 0.0)
 
-        down: Sequence[Decision] = (Bound(key, -math.inf, math.floor(value), amount),)
-        up: Sequence[Decision] = (Bound(key, math.ceil(value), math.inf, amount),)
+        down: Sequence[Decision] = (Bound(key, -math.inf, math.floor(value), amount, self.rows),)
+        up: Sequence[Decision] = (Bound(key, math.ceil(value), math.inf, amount, self.rows),)
         return (up, down) if value - math.floor(value) >= 0.5 else (down, up)
 
     def recover(self, solution: Solution) -> Solution | None:
