@@ -112,6 +112,7 @@ class BranchAndPrice(Relaxation):
             self._certify(found.bound, found.duals)
             if self._closed(found.bound, found.duals):
                 self.root = run.incumbent
+                run.prove(found.bound)  # which the round has not, where the relaxation is what is wanted
                 return True
             for origin, columns in enumerate(found.columns):
                 if len(columns):

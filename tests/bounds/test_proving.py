@@ -197,3 +197,24 @@ def test_infinite_multiplicity_without_a_total_bounds_nothing():
     result = solve(problem)
     assert result.termination is not Termination.OPTIMAL
     assert result.dual_bound == math.inf
+
+
+def test_a_relaxation_that_a_guess_proves_has_its_bound():
+    class Halves(CuttingStock):
+        objective_step = None
+
+        def __init__(self):
+            super().__init__(demands=(2, 1, 2, 7))  # whole at the optimum
+
+        def warm_start(self, budget):
+            relaxed = solve(CuttingStock((2, 1, 2, 7)), relaxation=True)
+            duals = [relaxed.certificate.duals["demand", k] for k in range(4)]
+            whole = all(value == round(value) for _, value in relaxed.solution.columns)
+            assert whole
+            return WarmStart({"demand": duals}, (relaxed.solution,))
+
+    for relaxation in (False, True):
+        result = solve(Halves(), relaxation=relaxation)
+        assert result.termination is Termination.OPTIMAL
+        assert len(result.iterations) == 1
+        assert result.dual_bound == pytest.approx(result.objective)
