@@ -28,6 +28,7 @@ from colgen.master import integer
 from colgen.master.accounts import contributions, itemised
 from colgen.master.by_function import Entries, RowsByFunction, entries_of_rows
 from colgen.master.dual_bound import dual_bound
+from colgen.master.idle_rows import IdleRows
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.master.pyomo_export import to_pyomo
 from colgen.master.table import GIVEN, TEMPLATE, ColumnTable
@@ -100,6 +101,7 @@ class LinearMaster(RestrictedMaster):
         self.row_lower, self.row_upper = f.row_lower.copy(), f.row_upper.copy()
         self.table = ColumnTable(f)
         self._by_function = RowsByFunction()
+        self._idle = IdleRows()
         self._by_key: dict[Key, list[tuple[int, float]]] = {}
         self._looked_up: dict[int, _Entries] = {}
         self._last_batch: tuple[tuple[Column, ...], _Batch] | None = None
@@ -185,6 +187,11 @@ class LinearMaster(RestrictedMaster):
         """The generated columns in the master, in the order in which they came."""
         return tuple(column for column in self.table.columns if column is not None)
 
+    @property
+    def idle_rows(self) -> tuple[Key, ...]:
+        """Keys of the rows that are out of the linear program because they have been slack for long."""
+        return tuple(self.names.keys[position] for position in self._idle.out.tolist())
+
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]]:
         rows = self.names.block(block).tolist()
         return {self.names.keys[r]: (float(self.row_lower[r]), float(self.row_upper[r])) for r in rows}
@@ -258,15 +265,41 @@ class LinearMaster(RestrictedMaster):
         # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
         used = self.current_costs() - self.table.row_products(duals) if central else solved.reduced_costs
         self.table.grow_older(self.sense, used, TOLERANCES.pruning * self.scale)
+        self._take_out(solved)
         return MasterSolution(
             MasterStatus.OPTIMAL, solved.objective, solved.values, Duals(duals, self.names), self.phase
         )
 
     def _solve(self, budget: Budget) -> LPSolution:
-        try:
-            return self.lp.solve(max(budget.deadline - time.monotonic(), 0.0), lambda: budget.expired)
-        except programs.SolverError as error:
-            raise SolverError(str(error)) from error
+        while True:
+            try:
+                solved = self.lp.solve(max(budget.deadline - time.monotonic(), 0.0), lambda: budget.expired)
+            except programs.SolverError as error:
+                raise SolverError(str(error)) from error
+            if solved.status in (LPStatus.LIMIT, LPStatus.INFEASIBLE):  # without some of its rows already
+                return solved
+            if not self._put_back(solved.status is LPStatus.UNBOUNDED, solved):
+                return solved
+
+    def _put_back(self, all_of_them: bool, solved: LPSolution | None = None) -> bool:
+        """Put rows back that a solution violates, or all of them; whether there was any."""
+        if not len(self._idle.out):
+            return False
+        activity = None
+        if not all_of_them and solved is not None:
+            activity = self.table.activities(solved.values, self.num_rows)
+        rows = self._idle.put_back(activity, self.row_lower, self.row_upper, self.row_sizes)
+        self.lp.change_row_bounds(rows, self.row_lower[rows], self.row_upper[rows])
+        return len(rows) > 0
+
+    def _take_out(self, solved: LPSolution) -> None:
+        """Take rows out that have been slack for long enough."""
+        if not len(self._idle) or self.phase == 1:
+            return
+        activity = self.table.activities(solved.values, self.num_rows)
+        rows = self._idle.taken_out(activity, self.row_lower, self.row_upper, self.row_sizes)
+        if len(rows):
+            self.lp.change_row_bounds(rows, np.full(len(rows), -math.inf), np.full(len(rows), math.inf))
 
     def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
         table = self.table
@@ -295,7 +328,7 @@ class LinearMaster(RestrictedMaster):
         """
         table, scale = self.table, self.scale
         drowning = _DROWNED * scale
-        if self.phase == 1 or not (np.abs(solved.duals) * self.row_sizes > drowning).any():
+        if self.phase == 1 or len(self._idle.out) or not (np.abs(solved.duals) * self.row_sizes > drowning).any():
             return solved
         free = (table.lower_now <= 0.0) & (table.upper_now > 0.0) & ~table.artificial
         unpaid = np.flatnonzero(free & (np.abs(solved.values) <= TOLERANCES.pruning) & (np.abs(table.costs) > drowning))
@@ -341,6 +374,7 @@ class LinearMaster(RestrictedMaster):
     def solve_integer(
         self, time_limit: float = math.inf, start: Solution | None = None, stopped: programs.Stopped | None = None
     ) -> tuple[Solution | None, float]:
+        self._put_back(all_of_them=True)
         return integer.solve_integer(self, time_limit, start, stopped)
 
     def solve_over(
@@ -438,6 +472,9 @@ class LinearMaster(RestrictedMaster):
                 if column_position is not None:
                     entries[column_position] = float(value)
             self._by_function.append(position, row)
+            bounded = math.isfinite(row.lower) or math.isfinite(row.upper)  # rows of decisions come without sides
+            if bounded and row.family is not None and row.family.idle_after is not None:
+                self._idle.append(position, row.family.idle_after)
             for number, value in stated.items():
                 entries.setdefault(generated[number][0], value)
             entry_columns += entries.keys()
