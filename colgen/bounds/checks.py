@@ -19,7 +19,6 @@ from colgen.core.errors import (
     ReducedCostError,
     SeparationError,
 )
-from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.cuts.separation import Separation
@@ -36,26 +35,22 @@ def check_results(
     found: Sequence[Floats],
     duals: Duals,
     context: PricingContext,
-) -> list[Column | None]:
-    """Hold each result, with its columns' reduced costs, against what is known; returns each problem's best column."""
-    sense = context.sense
-    bests: list[Column | None] = []
-    for k, (oracle, result, reduced_costs) in enumerate(zip(pricing, results, found, strict=True)):
-        _check_stated(master, oracle, result, reduced_costs, duals, context)
+) -> None:
+    """Hold each result, with its columns' reduced costs at ``duals``, against what is known."""
+    held = master.best_known(duals, len(pricing))
+    for oracle, result, reduced_costs, known in zip(pricing, results, found, held, strict=True):
+        if result.reduced_costs is not None and len(result.reduced_costs):
+            _check_stated(master, oracle, result, reduced_costs, duals, context)
         if context.decisions:
             _check_decisions(oracle, result.columns, context)
-        best = int(np.argmax(sense.gains(reduced_costs))) if len(reduced_costs) else None
-        bests.append(None if best is None else result.columns[best])
         if result.bound is None:
             continue
         if math.isnan(result.bound):
             raise InvalidBoundError(f"{oracle.name} states a bound that is not a number")
-        if best is not None:
-            found_best = float(reduced_costs[best])
-            _check_exact(context, oracle, result.bound, found_best, "a column that it returned itself")
-        known = master.best_known(duals, None if len(pricing) == 1 else k)
+        if len(reduced_costs):
+            best = float(reduced_costs.min() if context.sense.sign > 0 else reduced_costs.max())
+            _check_exact(context, oracle, result.bound, best, "a column that it returned itself")
         _check_exact(context, oracle, result.bound, known, "a column that is in the master already")
-    return bests
 
 
 def _check_stated(
@@ -66,13 +61,13 @@ def _check_stated(
     duals: Any,
     context: PricingContext,
 ) -> None:
-    if result.reduced_costs is None or not len(result.reduced_costs):
-        return
     stated = np.asarray(result.reduced_costs, dtype=float)
     if len(stated) > len(reduced_costs):
         raise ReducedCostError(f"{oracle.name} states {len(stated)} reduced costs for {len(reduced_costs)} columns")
     computed = reduced_costs[: len(stated)]
     near = np.abs(stated - computed) <= TOLERANCES.diagnostic * np.maximum(context.scale, np.abs(stated))
+    if near.all():
+        return
     for k in np.flatnonzero(~near).tolist():
         column = result.columns[k]
         if abs(stated[k] - computed[k]) <= TOLERANCES.diagnostic * abs(column.cost):
@@ -106,10 +101,11 @@ def _check_exact(context: PricingContext, oracle: Pricing, bound: float, known: 
 
 
 def check_weak_duality(
-    sense: Sense, bound: float, solved: MasterSolution, pricing: Sequence[Pricing], scale: float
+    master: RestrictedMaster, bound: float, solved: MasterSolution, pricing: Sequence[Pricing], scale: float
 ) -> None:
     """Refuse a dual bound that the restricted master's objective beats."""
-    if sense.is_better(solved.objective, bound, TOLERANCES.diagnostic * size(scale, solved.objective)):
+    tolerance = TOLERANCES.diagnostic * size(scale, solved.objective)
+    if master.sense.is_better(solved.objective, bound, tolerance) and not master.overuses(solved, pricing):
         raise InvalidBoundError(
             f"the dual bound {bound:g} is beaten by the restricted master's objective {solved.objective:g}: a bound "
             f"stated by {names(pricing)} is not valid, or a multiplicity or cost bound is too tight"

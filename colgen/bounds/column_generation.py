@@ -14,242 +14,244 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts, Settings
-from colgen.bounds.checks import (
-    check_results,
-    check_row,
-    check_weak_duality,
-    names,
-    probe_infeasibility,
-)
+from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.bounds.checks import check_row, check_weak_duality, probe_infeasibility
+from colgen.bounds.pricing_round import Priced, Pricer
+from colgen.bounds.recorder import MASTER, PRICING, SEPARATION, Recorder
 from colgen.bounds.run import Run
-from colgen.bounds.stabilization import NoStabilization, Stabilization
-from colgen.core.columns import Column, Row
-from colgen.core.duals import Duals
-from colgen.core.errors import FormulationError, InvalidBoundError, SeparationError
-from colgen.core.result import Iteration, Termination
+from colgen.core.columns import Row
+from colgen.core.errors import FormulationError, SeparationError
+from colgen.core.result import Termination
 from colgen.core.sense import Sense
-from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
-from colgen.cuts.separation import Separation
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
-
-Floats = NDArray[np.float64]
+from colgen.pricing.oracles import PricingContext
 
 
 class ColumnGeneration(Bounding):
     """Column and row generation over the restricted master, a linear program as a rule."""
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
-        bounded = column_generation(
-            parts.master,
-            parts.oracles,
-            parts.separation,
-            parts.stabilization,
-            parts.run,
-            parts.context(node),
-            parts.settings,
-            (node.number, node.depth),
-            node.duals,
-            parts.found,
-        )
-        return dataclasses.replace(bounded, proved=True)
+        return column_generation(node, parts)
 
 
-def column_generation(
-    master: RestrictedMaster,
-    pricing: Sequence[Pricing],
-    separation: Sequence[Separation],
-    stabilization: Stabilization,
-    run: Run,
-    context: PricingContext,
-    settings: Settings,
-    node: tuple[int, int] = (0, 0),
-    centre: Any = None,
-    found: Callable[[MasterSolution], None] = lambda solved: None,
-) -> Bounded:
+def column_generation(node: NodeState, parts: Parts) -> Bounded:
     """Solve a node's relaxation by column and row generation.
 
-    Parameters
-    ----------
-    node
-        Its number and depth.
-    centre
-        Dual values, of another node or guessed, at which stabilization may start; see :meth:`RestrictedMaster.centre`.
-    found
-        Called with each restricted master of phase 2 that may hold an answer, or be rounded to one.
+    ``node.duals``, of another node or guessed, are where stabilization may start (see
+    :meth:`RestrictedMaster.centre`); ``parts.found`` is called with each restricted master of phase 2 that may hold an
+    answer, or be rounded to one.
     """
-    sense, phase, bound, duals = master.sense, 0, master.sense.ideal, None
-    solved: MasterSolution | None = None
-    cleaned_at = sense.hopeless  # the objective at which columns were last deleted
+    master, run = parts.master, parts.run
+    context = parts.context(node)
+    pricer = Pricer(master, parts.oracles, parts.stabilization)
+    rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
+    standing = _Standing(master.sense)
     while True:
         spent = run.budget.reason
         if spent is not None:
-            return Bounded(Outcome.STOPPED, bound if phase == 2 else sense.ideal, solved, spent, duals)
-        clock = time.perf_counter()
-        now = master.solve(run.budget)
-        master_seconds = time.perf_counter() - clock
-        if now.status is MasterStatus.UNBOUNDED and _bounded_by_rows(master, separation, run):
-            continue
-        if now.status is MasterStatus.LIMIT and now.values is not None:  # not optimal, and perhaps an answer
-            found(now)
-        if now.status is not MasterStatus.OPTIMAL:
-            return _unsolved(now, bound if phase == 2 else sense.ideal, pricing, run)
-        solved = now
-        if solved.phase != phase:  # another objective, so another dual function
-            phase, bound, duals, cleaned_at = solved.phase, sense.ideal, None, sense.hopeless
-            stabilization.reset(None if centre is None or phase == 1 else master.centre(centre))
-        context = _in_phase(context, master, phase, run, settings)
+            return standing.bounded(Outcome.STOPPED, spent)
 
-        clock = time.perf_counter()
-        priced = _price(master, pricing, solved, stabilization, context, bound)
-        if duals is None or sense.is_better(bound, priced.bound):
-            bound, duals = priced.bound, priced.duals
-        pricing_seconds = time.perf_counter() - clock
-        if not master.overuses(solved, pricing):
-            check_weak_duality(sense, bound, solved, pricing, context.scale)
+        rounds.begin()
+        solved = master.solve(run.budget)
+        rounds.lap(MASTER)
+        if solved.status is not MasterStatus.OPTIMAL:
+            if solved.status is MasterStatus.UNBOUNDED and _bounded_by_rows(parts):
+                continue
+            return _unsolved(solved, standing, parts)
+        if standing.moves_on(solved):
+            parts.stabilization.reset(_centre(node, master, solved.phase))
+        context = _in_phase(context, solved.phase, parts)
 
-        clock = time.perf_counter()
-        rows: list[Row] = []
-        if phase == 2 and not priced.num_columns:
-            rows = _separate(master, separation, solved, run.known)
-        separation_seconds = time.perf_counter() - clock
-        if phase == 2 and not rows and (not separation or not priced.num_columns):
-            found(solved)
+        priced = pricer.price(solved, context, standing.bound)
+        standing.learn(priced)
+        check_weak_duality(master, standing.bound, solved, parts.oracles, context.scale)
+        rounds.lap(PRICING)
 
-        outcome = _decide(master, priced, rows, run, bound, solved, bool(separation), settings, node == (0, 0))
-        size_before = (master.num_columns, master.num_rows)
+        rows = _separate(solved, priced, parts)
+        rounds.lap(SEPARATION)
+        if solved.phase == 2 and not rows and (not parts.separation or not priced.num_columns):
+            parts.found(solved)
+
+        outcome = _decide(node, solved, priced, rows, standing, parts)
         added = _add(master, priced, rows) if outcome is None else 0
-        live_bound = run.round_bound(bound) if phase == 2 and node == (0, 0) else sense.ideal
-        reason = run.record(
-            Iteration(
-                number=len(run.iterations),
-                node=node[0],
-                depth=node[1],
-                phase=phase,
-                objective=solved.objective,
-                dual_bound=bound,
-                incumbent=run.objective,
-                # After a reduction the bound is one on the answers of interest only, all better than the incumbent.
-                global_bound=sense.best(sense.worst(run.global_bound, live_bound), run.objective),
-                columns=size_before[0],
-                rows=size_before[1],
-                new_columns=added,
-                new_rows=master.num_rows - size_before[1],
-                misprices=priced.misprices,
-                seconds=run.seconds,
-                master_seconds=master_seconds,
-                pricing_seconds=pricing_seconds,
-                separation_seconds=separation_seconds,
-                duals=_kept(settings, stabilization, solved, priced),
-            ),
-            proves=settings.stop_early,
+        reason = rounds.write(
+            solved.phase,
+            solved.objective,
+            standing.bound,
+            new_columns=added,
+            misprices=priced.misprices,
+            duals=_kept(solved, priced, parts),
         )
-        if outcome is Outcome.INFEASIBLE:
-            probe_infeasibility(pricing, solved, context)
-            return Bounded(outcome, sense.hopeless, solved)
-        node_bound = bound if phase == 2 else sense.ideal
-        if outcome is Outcome.UNPROVED:  # an oracle that was cut off is not one that is not exact
-            reason = reason or run.budget.reason or priced.cut_off(context)
-        if reason is not None and (outcome is None or outcome is Outcome.UNPROVED):
-            return Bounded(Outcome.STOPPED, node_bound, solved, reason, duals)
-        if outcome is not None:
-            return Bounded(outcome, node_bound, solved, duals=duals, weakness=priced.weakness(pricing, context))
-        progress = TOLERANCES.pruning * size(context.scale, solved.objective)
-        if settings.clean_up_after is not None and sense.is_better(solved.objective, cleaned_at, progress):
-            # Without progress in between, columns could be deleted and generated again for ever.
-            cleaned_at = solved.objective
-            master.remove_stale(settings.clean_up_after)
+        if outcome is not None or reason is not None:
+            return _ended(outcome, reason, priced, standing, context, parts)
+        if parts.settings.clean_up_after is not None and standing.progresses(context.scale):
+            master.remove_stale(parts.settings.clean_up_after)
 
 
-def _bounded_by_rows(master: RestrictedMaster, separation: Sequence[Separation], run: Run) -> bool:
+@dataclass
+class _Standing:
+    """What the rounds at a node have proved so far in the phase that they are in.
+
+    Attributes
+    ----------
+    solved
+        The last restricted master.
+    bound, duals
+        The best dual bound, and where it was proved; another phase has another objective, so another dual function.
+    cleaned_at
+        The objective at which columns were last deleted.
+    """
+
+    sense: Sense
+    solved: MasterSolution | None = None
+    phase: int = 0
+    bound: float = 0.0
+    duals: Any = None
+    cleaned_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.bound, self.cleaned_at = self.sense.ideal, self.sense.hopeless
+
+    def moves_on(self, solved: MasterSolution) -> bool:
+        """Take in a restricted master; whether another phase begins with it."""
+        self.solved = solved
+        if solved.phase == self.phase:
+            return False
+        self.phase, self.bound, self.duals = solved.phase, self.sense.ideal, None
+        self.cleaned_at = self.sense.hopeless
+        return True
+
+    def learn(self, priced: Priced) -> None:
+        """Take in a round of pricing."""
+        if self.duals is None or self.sense.is_better(self.bound, priced.bound):
+            self.bound, self.duals = priced.bound, priced.duals
+
+    def progresses(self, scale: float) -> bool:
+        """Whether the objective has moved since columns were last deleted, and may be again.
+
+        Without progress in between, columns could be deleted and generated again for ever.
+        """
+        assert self.solved is not None
+        objective = self.solved.objective
+        if not self.sense.is_better(objective, self.cleaned_at, TOLERANCES.pruning * size(scale, objective)):
+            return False
+        self.cleaned_at = objective
+        return True
+
+    @property
+    def node_bound(self) -> float:
+        """On the node's answers: phase 1 proves nothing about those."""
+        return self.bound if self.phase == 2 else self.sense.ideal
+
+    def bounded(self, outcome: Outcome, termination: Termination | None = None, weakness: str = "") -> Bounded:
+        """What is to be said of the node."""
+        return Bounded(outcome, self.node_bound, self.solved, termination, self.duals, weakness, proved=True)
+
+
+# --- before pricing --------------------------------------------------------------------------------------------------
+
+
+def _bounded_by_rows(parts: Parts) -> bool:
     """Whether rows that would be separated bound a master that is unbounded without them; they are added."""
-    if not separation:
+    master = parts.master
+    if not parts.separation:
         return False
-    far = master.solve_in_a_box(run.budget)
+    far = master.solve_in_a_box(parts.run.budget)
     solution = None if far is None else master.solution(far)
     if solution is None:
         return False
     # At such distances rounding may violate rows that the master has.
-    violated = [row for separator in separation for row in separator.separate(solution) if not master.has_row(row.key)]
+    violated = [row for each in parts.separation for row in each.separate(solution) if not master.has_row(row.key)]
     if violated:
         master.add((), violated)
     return bool(violated)
 
 
-def _kept(settings: Settings, stabilization: Stabilization, solved: MasterSolution, priced: _Priced) -> Any:
-    """Optimal dual values of the round's master, those that it was priced at if they are, for its record."""
-    if not settings.keep_duals:
-        return None
-    return priced.duals if stabilization.complementary else solved.duals
+def _unsolved(solved: MasterSolution, standing: _Standing, parts: Parts) -> Bounded:
+    """What becomes of a node whose restricted master has no optimum."""
+    bound = standing.node_bound
+    if solved.status is MasterStatus.LIMIT:
+        if solved.values is not None:  # not optimal, and perhaps an answer
+            parts.found(solved)
+        return Bounded(Outcome.STOPPED, bound, None, parts.run.budget.reason or Termination.TIME_LIMIT, proved=True)
+    if solved.status is MasterStatus.UNBOUNDED:
+        return Bounded(Outcome.UNBOUNDED, bound, proved=True)
+    if parts.oracles and solved.phase == 2:
+        raise FormulationError(
+            "the restricted master is infeasible before any column can be priced: mark artificial variables in the "
+            "template with colgen.artificial(...) so that its rows can be satisfied without columns"
+        )
+    return Bounded(Outcome.INFEASIBLE, bound, proved=True)
+
+
+def _centre(node: NodeState, master: RestrictedMaster, phase: int) -> Any:
+    """Where stabilization may start: dual values of the real objective, which mean nothing in phase 1."""
+    return None if node.duals is None or phase == 1 else master.centre(node.duals)
+
+
+def _in_phase(context: PricingContext, phase: int, parts: Parts) -> PricingContext:
+    """What oracles are told in this phase, at the present scale of the objective; the same object while it is."""
+    master, settings = parts.master, parts.settings
+    scale = 1.0  # in phase 1 an objective counts violations, and rows are scaled
+    if phase == 2:
+        scale = parts.run.scale = settings.scale or master.scale
+    weight, tolerance = (1.0 if phase == 2 else 0.0), settings.tolerance * scale
+    scale = max(scale, master.rounding / TOLERANCES.diagnostic)  # numbers cannot be compared any nearer
+    if (context.cost_weight, context.scale, context.tolerance) == (weight, scale, tolerance) and context.held:
+        return context
+    return dataclasses.replace(
+        context,
+        cost_weight=weight,
+        pricing_out=master.reduced_costs,
+        scale=scale,
+        tolerance=tolerance,
+        held=master.holds,
+    )
+
+
+# --- after pricing ---------------------------------------------------------------------------------------------------
+
+
+def _separate(solved: MasterSolution, priced: Priced, parts: Parts) -> list[Row]:
+    """Rows that the solution violates; looked for once no column improves."""
+    if not parts.separation or solved.phase == 1 or priced.num_columns:
+        return []
+    master, solution = parts.master, parts.master.solution(solved)
+    return [
+        row
+        for separator in parts.separation
+        for row in separator.separate(solution)
+        if check_row(separator, row, solution, parts.run.known, present=master.has_row(row.key))
+    ]
 
 
 def _decide(
-    master: RestrictedMaster,
-    priced: _Priced,
-    rows: list[Row],
-    run: Run,
-    bound: float,
-    solved: MasterSolution,
-    separates: bool,
-    settings: Settings,
-    root: bool,
+    node: NodeState, solved: MasterSolution, priced: Priced, rows: Sequence[Row], standing: _Standing, parts: Parts
 ) -> Outcome | None:
     """How a round ends column generation; None if it goes on."""
-    # At the root only once no column improves: until then a multiplicity that is too small may be all that says so.
-    if solved.phase == 1 and _exceeds(master.sense, bound, master) and not (root and priced.num_columns):
-        return Outcome.INFEASIBLE
+    run, settings, bound = parts.run, parts.settings, standing.bound
+    if solved.phase == 1 and _exceeds(bound, parts.master):
+        # At the root only once no column improves: until then a multiplicity that is too small may be all that says so.
+        root = node.number == node.depth == 0
+        if not (root and priced.num_columns):
+            return Outcome.INFEASIBLE
     if solved.phase == 2 and settings.stop_early and run.prunes(bound):
         return Outcome.PRUNED
-    if solved.phase == 2 and settings.round_early and not separates and _rounding_decides(run, bound, solved):
+    if solved.phase == 2 and settings.round_early and not parts.separation and _rounding_decides(run, bound, solved):
         return Outcome.SOLVED
     if priced.num_columns or rows:
         return None
     return Outcome.SOLVED if priced.exact and solved.phase == 2 else Outcome.UNPROVED
 
 
-def _in_phase(
-    context: PricingContext, master: RestrictedMaster, phase: int, run: Run, settings: Settings
-) -> PricingContext:
-    """What oracles are told in this phase, at the present scale of the objective."""
-    scale = 1.0  # in phase 1 an objective counts violations, and rows are scaled
-    if phase == 2:
-        scale = run.scale = settings.scale or master.scale
-    return dataclasses.replace(
-        context,
-        cost_weight=1.0 if phase == 2 else 0.0,
-        pricing_out=master.reduced_costs,
-        scale=max(scale, master.rounding / TOLERANCES.diagnostic),  # numbers cannot be compared any nearer
-        tolerance=settings.tolerance * scale,
-        held=master.holds,
-    )
-
-
-def _unsolved(solved: MasterSolution, bound: float, pricing: Sequence[Pricing], run: Run) -> Bounded:
-    if solved.status is MasterStatus.LIMIT:
-        return Bounded(Outcome.STOPPED, bound, None, run.budget.reason or Termination.TIME_LIMIT)
-    if solved.status is MasterStatus.UNBOUNDED:
-        return Bounded(Outcome.UNBOUNDED, bound, None)
-    if pricing and solved.phase == 2:
-        raise FormulationError(
-            "the restricted master is infeasible before any column can be priced: mark artificial variables in the "
-            "template with colgen.artificial(...) so that its rows can be satisfied without columns"
-        )
-    return Bounded(Outcome.INFEASIBLE, bound, None)
-
-
-def _exceeds(sense: Sense, bound: float, master: RestrictedMaster) -> bool:
+def _exceeds(bound: float, master: RestrictedMaster) -> bool:
     """Whether a phase 1 bound proves that the artificial variables cannot all be zero."""
-    return sense.sign * bound > getattr(master, "feasibility_tolerance", 0.0)
+    return master.sense.sign * bound > master.feasibility_tolerance
 
 
 def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
@@ -259,106 +261,8 @@ def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
     return not run.sense.is_better(run.round_bound(bound), run.round_bound(solved.objective))
 
 
-_GIVEN_UP = 0.05
-"""An oracle that gives up when no more than this share of the time is left does so because of the deadline."""
-
-
-# --- pricing ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Priced:
-    columns: list[Sequence[Column]]
-    bound: float
-    duals: Any
-    exact: bool
-    misprices: int
-    results: Sequence[PricingResult]
-    reduced_costs: Sequence[Floats]
-
-    @property
-    def num_columns(self) -> int:
-        return sum(map(len, self.columns))
-
-    def cut_off(self, context: PricingContext) -> Termination | None:
-        """Why the run must stop if an oracle gave up early: it did so for want of time."""
-        nearly = context.deadline < math.inf and context.seconds_left() <= _GIVEN_UP * context.budget.seconds
-        return Termination.TIME_LIMIT if nearly and any(result.cut_off for result in self.results) else None
-
-    def weakness(self, pricing: Sequence[Pricing], context: PricingContext) -> str:
-        """Which oracles state no bound, or one that none of their columns comes up to."""
-        said = []
-        for oracle, result, costs in zip(pricing, self.results, self.reduced_costs, strict=True):
-            if result.bound is None:
-                said.append(f"{oracle.name} states no bound" + (": it was cut off" if result.cut_off else ""))
-                continue
-            best = float(costs[np.argmax(context.sense.gains(costs))]) if len(costs) else None
-            if context.improves(result.bound) and (best is None or not context.improves(best)):
-                has = "it returns no column" if best is None else f"its best column has {best:.6g}"
-                said.append(f"{oracle.name} states that reduced costs may be as good as {result.bound:.6g}, but {has}")
-        return "; ".join(said)
-
-
-def _price(
-    master: RestrictedMaster,
-    pricing: Sequence[Pricing],
-    solved: MasterSolution,
-    stabilization: Stabilization,
-    context: PricingContext,
-    best_bound: float,
-) -> _Priced:
-    """One round of pricing: at smoothed duals first, nearer to the master's own after each misprice."""
-    sense, misprices, bound, bound_duals = master.sense, 0, master.sense.ideal, None
-    if not isinstance(solved.duals, Duals):
-        stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
-    while True:
-        duals = stabilization.propose(solved.duals)
-        provisional = duals is not solved.duals and not stabilization.complementary
-        asked = dataclasses.replace(context, provisional=True) if provisional else context
-        results = [oracle.price(duals, asked) for oracle in pricing]
-        reduced_costs = [np.asarray(master.reduced_costs(result.columns, duals)) for result in results]
-        bests = check_results(master, pricing, results, reduced_costs, duals, context)
-        here = master.dual_bound(duals, pricing, results)
-        if math.isnan(here):
-            raise InvalidBoundError(f"the oracles {names(pricing)} state a bound that is not a number")
-        if bound_duals is None or sense.is_better(bound, here):
-            bound, bound_duals = here, duals
-        if provisional:
-            reduced_costs = [np.asarray(master.reduced_costs(result.columns, solved.duals)) for result in results]
-        columns = [
-            master.improving(oracle, result.columns, mine, context.tolerance)
-            for oracle, result, mine in zip(pricing, results, reduced_costs, strict=True)
-        ]
-        exact = all(result.bound is not None and not result.cut_off for result in results)
-        done = any(map(len, columns)) or context.seconds_left() == 0.0 or not stabilization.misprice()
-        if done:
-            break
-        misprices += 1
-    improved = sense.is_better(best_bound, here) or math.isinf(best_bound)
-    stabilization.update(improved, lambda: master.subgradient(solved, bests))
-    # At smoothed duals, nothing found proves nothing about the master's own duals.
-    exact = exact and not provisional
-    return _Priced(columns, bound, bound_duals, exact, misprices, results, reduced_costs)
-
-
-# --- separation and adding -------------------------------------------------------------------------------------------
-
-
-def _separate(
-    master: RestrictedMaster, separation: Sequence[Separation], solved: MasterSolution, known: Sequence[Solution]
-) -> list[Row]:
-    if not separation:
-        return []
-    solution = master.solution(solved)
-    return [
-        row
-        for separator in separation
-        for row in separator.separate(solution)
-        if check_row(separator, row, solution, known, present=master.has_row(row.key))
-    ]
-
-
-def _add(master: RestrictedMaster, priced: _Priced, rows: list[Row]) -> int:
+def _add(master: RestrictedMaster, priced: Priced, rows: Sequence[Row]) -> int:
+    """Add what was found; returns how many columns were new."""
     before = master.num_rows
     added = sum(master.add(batch, (), origin) for origin, batch in enumerate(priced.columns) if len(batch))
     if rows:
@@ -369,3 +273,30 @@ def _add(master: RestrictedMaster, priced: _Priced, rows: list[Row]) -> int:
                 "violates them: two different rows share a key"
             )
     return added
+
+
+def _kept(solved: MasterSolution, priced: Priced, parts: Parts) -> Any:
+    """Optimal dual values of the round's master, those that it was priced at if they are, for its record."""
+    if not parts.settings.keep_duals:
+        return None
+    return priced.duals if parts.stabilization.complementary else solved.duals
+
+
+def _ended(
+    outcome: Outcome | None,
+    reason: Termination | None,
+    priced: Priced,
+    standing: _Standing,
+    context: PricingContext,
+    parts: Parts,
+) -> Bounded:
+    """What is to be said of a node after its last round."""
+    assert standing.solved is not None
+    if outcome is Outcome.INFEASIBLE:
+        probe_infeasibility(parts.oracles, standing.solved, context)
+        return Bounded(outcome, standing.sense.hopeless, standing.solved, proved=True)
+    if outcome is Outcome.UNPROVED:  # an oracle that was cut off is not one that is not exact
+        reason = reason or parts.run.budget.reason or priced.cut_off(context)
+    if outcome is None or (outcome is Outcome.UNPROVED and reason is not None):
+        return standing.bounded(Outcome.STOPPED, reason)
+    return standing.bounded(outcome, weakness=priced.weakness(parts.oracles, context))

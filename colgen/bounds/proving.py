@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +12,12 @@ from numpy.typing import NDArray
 
 from colgen.bounds.bounding import Settings
 from colgen.bounds.checks import check_results, names
+from colgen.bounds.pricing_round import reduced_costs
+from colgen.bounds.recorder import PRICING, Recorder
 from colgen.bounds.run import Run
 from colgen.core.columns import Column
 from colgen.core.duals import Duals
 from colgen.core.errors import InvalidBoundError
-from colgen.core.result import Iteration
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
@@ -75,11 +75,11 @@ def prove(
         answers = [answer for result in results for answer in result.answers]
         columns: list[Sequence[Column]] = []
         if isinstance(duals, Duals) or any(len(result.columns) for result in results):
-            reduced_costs = [np.asarray(master.reduced_costs(result.columns, duals)) for result in results]
-            check_results(master, pricing, results, reduced_costs, duals, context)
+            found = reduced_costs(master, results, duals)
+            check_results(master, pricing, results, found, duals, context)
             columns = [
                 _new(master, result.columns, sense.gains(mine) > context.tolerance)
-                for result, mine in zip(results, reduced_costs, strict=True)
+                for result, mine in zip(results, found, strict=True)
             ]
         bound = master.dual_bound(duals, pricing, results)
     if math.isnan(bound):
@@ -96,28 +96,6 @@ def record(
     run: Run, master: RestrictedMaster, proved: Proved, node: tuple[int, int], started: float, settings: Settings
 ) -> None:
     """Write down such a round as one of the run: it has no restricted master, so its objective is the incumbent's."""
-    sense, root = run.sense, node == (0, 0)
-    live = run.round_bound(proved.bound) if root else sense.ideal
-    run.record(
-        Iteration(
-            number=len(run.iterations),
-            node=node[0],
-            depth=node[1],
-            phase=2,
-            objective=run.objective,
-            dual_bound=proved.bound,
-            incumbent=run.objective,
-            global_bound=sense.best(sense.worst(run.global_bound, live), run.objective),
-            columns=master.num_columns,
-            rows=master.num_rows,
-            new_columns=0,
-            new_rows=0,
-            misprices=0,
-            seconds=run.seconds,
-            master_seconds=0.0,
-            pricing_seconds=time.perf_counter() - started,
-            separation_seconds=0.0,
-            duals=proved.duals if settings.keep_duals else None,
-        ),
-        proves=settings.stop_early,
-    )
+    rounds = Recorder(run, master, *node, proves=settings.stop_early, started=started)
+    rounds.lap(PRICING)
+    rounds.write(2, run.objective, proved.bound, duals=proved.duals if settings.keep_duals else None)

@@ -722,15 +722,16 @@ class LinearMaster(RestrictedMaster):
             self.phase, self._scale_of_guess = phase, None
             table.upper_now[table.artificial] = limits
 
-    def best_known(self, duals: Duals, origin: int | None) -> float:
-        table = self.table
-        mask = np.isposinf(table.upper_now) & (table.origins != TEMPLATE)
-        if origin is not None:
-            mask &= table.origins == origin
-        reduced = self.all_reduced_costs(duals)[mask]
-        if not len(reduced):
-            return self.sense.hopeless
-        return float(reduced.min() if self.sense is Sense.MINIMIZE else reduced.max())
+    def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
+        table, s = self.table, self.sense.sign
+        mask = np.isposinf(table.upper_now) & (table.origins >= (GIVEN if oracles == 1 else 0))
+        reduced, best = s * self.all_reduced_costs(duals)[mask], np.full(oracles, math.inf)
+        if oracles == 1:
+            best[0] = reduced.min(initial=math.inf)
+        else:
+            np.minimum.at(best, table.origins[mask], reduced)
+        known: list[float] = (s * best).tolist()
+        return known
 
     def dual_bound(self, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         return dual_bound(self, duals, pricing, results)

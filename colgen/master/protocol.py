@@ -78,6 +78,11 @@ class RestrictedMaster(ABC):
         """What rounding may leave of a reduced cost at the dual values of the last solve."""
         return 0.0
 
+    @property
+    def feasibility_tolerance(self) -> float:
+        """A phase 1 optimum above this proves infeasibility."""
+        return 0.0
+
     @abstractmethod
     def solve(self, budget: Budget) -> MasterSolution:
         """Optimise over the columns and rows that are there."""
@@ -241,9 +246,12 @@ class RestrictedMaster(ABC):
         """Whether the value of a column in the master can still grow at the present node."""
         return True
 
-    def best_known(self, duals: Any, origin: int | None) -> float:
-        """The best reduced cost of columns in the master that came from pricing problem ``origin`` (None: any)."""
-        return self.sense.hopeless
+    def best_known(self, duals: Any, oracles: int) -> Sequence[float]:
+        """The best reduced cost of the columns in the master that came from each of so many pricing problems.
+
+        Where there is only one, columns of unknown origin are its own.
+        """
+        return [self.sense.hopeless] * oracles
 
     def itemised(self, stated: float, column: Column, duals: Any, weight: float) -> str:
         """What the reduced cost of a column is made of, in words, beside what was stated of it; empty if not known."""

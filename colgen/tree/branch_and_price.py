@@ -434,14 +434,15 @@ class BranchAndPrice(Relaxation):
             proved = self.run.node_bound
             try:
                 return column_generation(
-                    self.master,
-                    self.pricing,
-                    self.separation,
-                    NoStabilization(),
-                    self.run,
-                    self._in_node(node, pairs),
-                    dataclasses.replace(self.parts.settings, stop_early=True, round_early=True, keep_duals=False),
-                    (node.number, node.depth + 1),
+                    NodeState(node.number, node.depth + 1, node.decisions, self.master.sense.ideal),
+                    dataclasses.replace(
+                        self._parts,  # what a dive finds is no answer of the node's own
+                        stabilization=NoStabilization(),
+                        settings=dataclasses.replace(
+                            self.parts.settings, stop_early=True, round_early=True, keep_duals=False
+                        ),
+                        context=lambda state: self._in_node(state, pairs),
+                    ),
                 )
             finally:  # also if interrupted: what a dive proves holds under its fixings only
                 self.run.node_bound = proved

@@ -40,4 +40,4 @@ def test_defaults_claim_nothing():
     assert master.itemised(1.0, column, None, 1.0) == ""
     assert master.origin(column) is None
     assert not master.holds(column)
-    assert master.best_known(None, None) == -math.inf
+    assert master.best_known(None, 2) == [-math.inf, -math.inf]

@@ -1,0 +1,167 @@
+"""One round of pricing: all oracles at the same dual values, and what they return held against what is known."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.bounds.checks import check_results, names
+from colgen.bounds.stabilization import NoStabilization, Stabilization
+from colgen.core.columns import Column
+from colgen.core.duals import Duals
+from colgen.core.errors import InvalidBoundError
+from colgen.core.result import Termination
+from colgen.core.sense import Sense
+from colgen.master.protocol import MasterSolution, RestrictedMaster
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+
+Floats = NDArray[np.float64]
+
+_GIVEN_UP = 0.05
+"""An oracle that gives up when no more than this share of the time is left does so because of the deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """What one round of pricing has found.
+
+    Attributes
+    ----------
+    columns
+        Of each oracle, those that improve the restricted master and are not in it yet.
+    num_columns
+        How many these are.
+    bound, duals
+        The best bound of the round, and where it was proved.
+    exact
+        Whether every oracle has searched to the end, at the master's own dual values.
+    misprices
+        How often oracles were asked in vain before.
+    results, reduced_costs
+        What each oracle returned last, and its columns' reduced costs at the master's dual values.
+    """
+
+    columns: list[Sequence[Column]]
+    num_columns: int
+    bound: float
+    duals: Any
+    exact: bool
+    misprices: int
+    results: Sequence[PricingResult]
+    reduced_costs: Sequence[Floats]
+
+    def cut_off(self, context: PricingContext) -> Termination | None:
+        """Why the run must stop if an oracle gave up early: it did so for want of time."""
+        nearly = context.deadline < math.inf and context.seconds_left() <= _GIVEN_UP * context.budget.seconds
+        return Termination.TIME_LIMIT if nearly and any(result.cut_off for result in self.results) else None
+
+    def weakness(self, pricing: Sequence[Pricing], context: PricingContext) -> str:
+        """Which oracles state no bound, or one that none of their columns comes up to."""
+        said = []
+        for oracle, result, costs in zip(pricing, self.results, self.reduced_costs, strict=True):
+            if result.bound is None:
+                said.append(f"{oracle.name} states no bound" + (": it was cut off" if result.cut_off else ""))
+                continue
+            best = float(costs[np.argmax(context.sense.gains(costs))]) if len(costs) else None
+            if context.improves(result.bound) and (best is None or not context.improves(best)):
+                has = "it returns no column" if best is None else f"its best column has {best:.6g}"
+                said.append(f"{oracle.name} states that reduced costs may be as good as {result.bound:.6g}, but {has}")
+        return "; ".join(said)
+
+
+class Pricer:
+    """Prices round after round at a node: at smoothed dual values first, nearer to the master's after each misprice."""
+
+    def __init__(self, master: RestrictedMaster, oracles: Sequence[Pricing], stabilization: Stabilization) -> None:
+        self._master, self._oracles, self._stabilization = master, oracles, stabilization
+        self._told: tuple[PricingContext, PricingContext] | None = None
+
+    def price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> Priced:
+        """One round; ``best_bound`` is the best that was proved before."""
+        master, oracles, stabilization = self._master, self._oracles, self._stabilization
+        if not isinstance(solved.duals, Duals):
+            stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
+        sense, misprices = master.sense, 0
+        bound, proved_at = sense.ideal, None
+        while True:
+            duals = stabilization.propose(solved.duals)
+            provisional = duals is not solved.duals and not stabilization.complementary
+            asked = self._provisional(context) if provisional else context
+            results = [oracle.price(duals, asked) for oracle in oracles]
+            found = reduced_costs(master, results, duals)
+            here = proved_bound(master, oracles, results, found, duals, context)
+            if proved_at is None or sense.is_better(bound, here):
+                bound, proved_at = here, duals
+            own = reduced_costs(master, results, solved.duals) if provisional else found
+            columns = [
+                master.improving(oracle, result.columns, mine, context.tolerance)
+                for oracle, result, mine in zip(oracles, results, own, strict=True)
+            ]
+            num_columns = sum(map(len, columns))
+            if num_columns or context.seconds_left() == 0.0 or not stabilization.misprice():
+                break
+            misprices += 1
+        improved = math.isinf(best_bound) or sense.is_better(best_bound, here)
+        stabilization.update(improved, lambda: master.subgradient(solved, _bests(sense, results, found)))
+        # At smoothed duals, nothing found proves nothing about the master's own duals.
+        exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)
+        return Priced(columns, num_columns, bound, proved_at, exact, misprices, results, own)
+
+    def _provisional(self, context: PricingContext) -> PricingContext:
+        """The same at smoothed dual values."""
+        if self._told is None or self._told[0] is not context:
+            self._told = context, dataclasses.replace(context, provisional=True)
+        return self._told[1]
+
+
+def proved_bound(
+    master: RestrictedMaster,
+    oracles: Sequence[Pricing],
+    results: Sequence[PricingResult],
+    found: Sequence[Floats],
+    duals: Any,
+    context: PricingContext,
+) -> float:
+    """The bound that results at ``duals`` prove, once they have been held against all that is known.
+
+    Parameters
+    ----------
+    found
+        The reduced costs of each result's columns at ``duals``.
+    """
+    check_results(master, oracles, results, found, duals, context)
+    bound = master.dual_bound(duals, oracles, results)
+    if math.isnan(bound):
+        raise InvalidBoundError(f"the oracles {names(oracles)} state a bound that is not a number")
+    return bound
+
+
+def reduced_costs(master: RestrictedMaster, results: Sequence[PricingResult], duals: Any) -> list[Floats]:
+    """Of each result's columns; single columns of many oracles are multiplied at once."""
+    if len(results) == 1:
+        return [np.asarray(master.reduced_costs(results[0].columns, duals), dtype=float)]
+    single = [isinstance(result.columns, (list, tuple)) for result in results]
+    together = [column for result, one in zip(results, single, strict=True) if one for column in result.columns]
+    whole = np.asarray(master.reduced_costs(together, duals), dtype=float)
+    found, end = [], 0
+    for result, one in zip(results, single, strict=True):
+        if one:
+            start, end = end, end + len(result.columns)
+            found.append(whole[start:end])
+        else:
+            found.append(np.asarray(master.reduced_costs(result.columns, duals), dtype=float))
+    return found
+
+
+def _bests(sense: Sense, results: Sequence[PricingResult], found: Sequence[Floats]) -> list[Column | None]:
+    """The best column of each result."""
+    return [
+        result.columns[int(np.argmax(sense.gains(mine)))] if len(mine) else None
+        for result, mine in zip(results, found, strict=True)
+    ]

@@ -1,0 +1,139 @@
+"""What oracles and separations return, held against what is known: each check by itself."""
+
+import math
+
+import numpy as np
+import pytest
+
+from colgen import Column, Decision, Pricing, PricingContext, PricingResult, Row, Sense, Separation, Solution
+from colgen.bounds.checks import check_results, check_row, check_use, check_weak_duality, names, objects
+from colgen.core.errors import (
+    DecisionViolatedError,
+    InvalidBoundError,
+    OracleBeatenError,
+    ReducedCostError,
+    SeparationError,
+)
+from colgen.master.protocol import MasterSolution, MasterStatus
+from tests.master.test_protocol import Unknowing
+
+
+class Known(Unknowing):
+    """Knows a column of reduced cost -2 of each pricing problem (2 when maximising)."""
+
+    def __init__(self, sense=Sense.MINIMIZE, overused=False):
+        self.sense, self.overused = sense, overused
+
+    def best_known(self, duals, oracles):
+        return [-2.0 * self.sense.sign] * oracles
+
+    def overuses(self, solved, pricing):
+        return self.overused
+
+    def itemised(self, stated, column, duals, weight):
+        return "the parts"
+
+
+class Oracle(Pricing):
+    def price(self, duals, context):
+        raise NotImplementedError
+
+
+class Never(Decision):
+    def allows(self, column):
+        return column.structure != "forbidden"
+
+
+COLUMN = Column(1.0, {}, "a")
+
+
+def check(result, found, sense=Sense.MINIMIZE, decisions=()):
+    results, arrays = [PricingResult((), sense.sign * -2.0), result], [np.empty(0), np.array(found)]
+    context = PricingContext(sense, decisions=decisions)
+    check_results(Known(sense), [Oracle(), Oracle()], results, arrays, None, context)
+
+
+@pytest.mark.parametrize("sense", list(Sense))
+def test_true_results_pass(sense):
+    s = sense.sign
+    check(PricingResult([COLUMN], s * -3.0, [s * -3.0]), [s * -3.0], sense)
+    check(PricingResult([COLUMN, COLUMN], s * -3.0, [s * -3.0]), [s * -3.0, 5.0 * s], sense)  # states one of two
+    check(PricingResult([COLUMN], None), [s * -7.0], sense)  # nothing is claimed
+    check(PricingResult([COLUMN], s * (-3.0 + 1e-8)), [s * -3.0], sense)  # rounding
+
+
+@pytest.mark.parametrize("sense", list(Sense))
+def test_results_that_are_not_true(sense):
+    s = sense.sign
+    with pytest.raises(OracleBeatenError, match="returned itself has -3" if s > 0 else "returned itself has 3"):
+        check(PricingResult([COLUMN], s * -2.5), [s * -3.0], sense)
+    with pytest.raises(OracleBeatenError, match="in the master already"):
+        check(PricingResult([], s * -1.0), [], sense)
+    with pytest.raises(ReducedCostError, match="the parts"):
+        check(PricingResult([COLUMN, COLUMN], None, [s * -3.0, s * -4.0]), [s * -3.0, s * -3.0], sense)
+    with pytest.raises(ReducedCostError, match="states 2 reduced costs for 1"):
+        check(PricingResult([COLUMN], None, [1.0, 2.0]), [1.0], sense)
+    with pytest.raises(ReducedCostError):
+        check(PricingResult([COLUMN], None, [math.nan]), [1.0], sense)
+    with pytest.raises(InvalidBoundError, match="not a number"):
+        check(PricingResult([], math.nan), [], sense)
+
+
+def test_what_rounding_leaves_of_a_large_cost_is_no_mistake():
+    check(PricingResult([Column(1e9, {}, "a")], None, [1.0]), [1.0 + 1e-7 * 1e9])
+
+
+def test_forbidden_columns():
+    check(PricingResult([COLUMN], None), [1.0], decisions=(Never(),))
+    with pytest.raises(DecisionViolatedError, match="'forbidden'"):
+        check(PricingResult([COLUMN, Column(1.0, {}, "forbidden")], None), [1.0, 1.0], decisions=(Never(),))
+
+
+@pytest.mark.parametrize("sense", list(Sense))
+def test_weak_duality(sense):
+    solved = MasterSolution(MasterStatus.OPTIMAL, sense.sign * 10.0)
+    check_weak_duality(Known(sense), sense.sign * 10.0, solved, [Oracle()], 1.0)
+    check_weak_duality(Known(sense), sense.sign * 9.0, solved, [Oracle()], 1.0)
+    with pytest.raises(InvalidBoundError, match="Oracle"):
+        check_weak_duality(Known(sense), sense.sign * 11.0, solved, [Oracle()], 1.0)
+    # Where the relaxation uses more columns than any answer does, a bound on answers may well be worse.
+    check_weak_duality(Known(sense, overused=True), sense.sign * 11.0, solved, [Oracle()], 1.0)
+
+
+class Cuts(Separation):
+    def __init__(self, *rows):
+        self.rows = rows
+
+    def separate(self, solution):
+        return self.rows
+
+
+def test_rows_must_be_violated_and_valid():
+    row = Row(("cut", 0), upper=1.0, coefficients={("x", 0): 1.0})
+    solution, answer = Solution(1.0, variables={("x", 0): 2.0}), Solution(1.0, variables={("x", 0): 1.0})
+    assert check_row(Cuts(), row, solution, [answer])
+    assert not check_row(Cuts(), row, answer, [])  # tight: rounding may be all that says so
+    with pytest.raises(SeparationError, match="satisfies"):
+        check_row(Cuts(), row, Solution(1.0), [])
+    with pytest.raises(SeparationError, match="known answer"):
+        check_row(Cuts(), row, solution, [solution])
+    assert objects([Cuts(row)], solution)
+    assert not objects([Cuts(row)], answer)
+    assert not objects([], solution)
+
+
+def test_answers_that_use_more_than_an_oracle_states():
+    class One(Oracle):
+        multiplicity = 1.0
+        cost_bound = 1.0
+
+    check_use(Known(), [One()], Solution(1.0, ((COLUMN, 1.0),)), "the test")
+    with pytest.raises(InvalidBoundError, match="multiplicity"):
+        check_use(Known(), [One()], Solution(2.0, ((COLUMN, 2.0),)), "the test")
+    with pytest.raises(InvalidBoundError, match="cost_bound"):
+        check_use(Known(), [One()], Solution(0.5, ((Column(0.5, {}), 1.0),)), "the test")
+
+
+def test_names_of_nobody():
+    assert names([Oracle(), Oracle()]) == "Oracle, Oracle"
+    assert "nobody" in names([])

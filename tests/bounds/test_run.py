@@ -1,0 +1,73 @@
+"""The state of a run: incumbent, bounds, and what must not be taken in."""
+
+import math
+
+import pytest
+
+from colgen import AnyOf, Sense, Solution
+from colgen.bounds.run import Run
+from colgen.core.errors import InfeasibleAnswerError, InputError, InvalidBoundError
+
+
+@pytest.mark.parametrize("sense", list(Sense))
+def test_the_best_answer_is_kept(sense):
+    run, s = Run(sense, AnyOf()), sense.sign
+    assert run.objective == sense.hopeless
+    assert run.offer(Solution(s * 12.0), None, "one")
+    assert not run.offer(Solution(s * 12.0), None, "another that is as good")
+    assert run.offer(Solution(s * 11.0), None, "a better one")
+    assert run.objective == s * 11.0
+    assert [answer.objective for answer in run.known] == [s * 12.0, s * 11.0]
+    assert not run.is_checked  # nobody has recomputed it
+
+
+@pytest.mark.parametrize("sense", list(Sense))
+def test_bounds_only_get_tighter(sense):
+    run, s = Run(sense, AnyOf(), 1.0), sense.sign
+    run.offer(Solution(s * 12.0), None, "one")
+    run.prove(s * 9.5)
+    assert run.global_bound == s * 10.0  # objectives are whole
+    run.prove(s * 7.0)
+    assert run.global_bound == s * 10.0
+    run.prove(s * 100.0)  # on answers that are better than the incumbent: there is none
+    assert run.global_bound == s * 12.0
+    assert run.prunes(s * 11.5)
+    assert not run.prunes(s * 10.5)
+    assert run.target == s * 11.0
+
+
+def test_answers_that_are_none():
+    run = Run(Sense.MINIMIZE, AnyOf(), 1.0)
+    with pytest.raises(InfeasibleAnswerError, match="a row is violated"):
+        run.offer(Solution(3.0), "a row is violated", "a heuristic")
+    with pytest.raises(InputError, match="no multiple"):
+        run.offer(Solution(3.5), None, "a heuristic")
+    run.prove(10.0)
+    with pytest.raises(InvalidBoundError, match="better than the bound"):
+        run.offer(Solution(9.0), None, "a heuristic")
+
+
+def test_the_problems_own_check_has_the_last_word():
+    def check(solution):
+        if solution.objective > 20.0:
+            raise ValueError("too far")
+        return round(solution.objective)
+
+    run = Run(Sense.MINIMIZE, AnyOf(), check=check)
+    assert run.offer(Solution(12.0 + 1e-9), None, "one")
+    assert run.objective == 12.0
+    assert run.is_checked
+    with pytest.raises(InfeasibleAnswerError, match="computes 11 for it"):
+        run.offer(Solution(11.3), None, "one")
+    with pytest.raises(InfeasibleAnswerError, match="too far"):
+        Run(Sense.MAXIMIZE, AnyOf(), check=check).offer(Solution(21.0), None, "one")
+
+
+def test_stages_leave_out_what_others_have_counted():
+    run = Run(Sense.MINIMIZE, AnyOf())
+    with run.stage("outer"), run.stage("inner"):
+        run.stage_seconds["pricing"] += 1000.0
+    assert run.stage_seconds["outer"] < 1.0
+    assert run.stage_seconds["inner"] < 1.0
+    assert math.isinf(run.seconds_left)
+    assert not run.expired
