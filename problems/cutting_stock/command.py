@@ -10,7 +10,8 @@ from colgen.cli.template import BenchOptions, Figure, Template
 from colgen.core.result import Result
 from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
 from problems.cutting_stock.drawing import draw_plan
-from problems.cutting_stock.experiment import bench_cutting_stock, bench_engine
+from problems.cutting_stock.engine import bench_engine
+from problems.cutting_stock.experiment import bench_cutting_stock
 from problems.cutting_stock.instance import Instance, Pattern, read
 from problems.cutting_stock.template import CuttingStock
 
