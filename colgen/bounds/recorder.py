@@ -77,7 +77,9 @@ class Recorder:
         """
         run, sense = self._run, self._run.sense
         incumbent = run.objective
-        live = run.round_bound(bound) if phase == 2 and self._root else sense.ideal
+        live = sense.ideal
+        if phase == 2 and self._root:
+            live = run.root_bound = sense.worst(run.root_bound, run.round_bound(bound))
         seconds = self._seconds
         return run.record(
             Iteration(

@@ -78,6 +78,8 @@ class Run:
         self.notes: list[str] = []
         self.incumbent: Solution | None = None
         self.global_bound = sense.ideal
+        self.root_bound = sense.ideal
+        """Of the root as far as rounds show it; where the relaxation is wanted, it counts once that is solved."""
         self.node_bound = sense.ideal
         """Bound of the node being processed, as far as its rounds have proved it."""
         self.reason: Termination | None = None
