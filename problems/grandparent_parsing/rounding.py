@@ -11,7 +11,7 @@ from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.instance import as_heads
 from problems.grandparent_parsing.separation import arc_values
 from problems.grandparent_parsing.standard import StandardScores
-from solvers.trees.arborescence import arborescence
+from solvers.trees.arborescence import arborescence, is_tree
 
 _BETTER = 1e-9
 """Trees are better by more than this, relative to the unit of the scores."""
@@ -62,21 +62,15 @@ class Rounding(Heuristic):
         heads = as_heads(found[0])
         moves = [(h, m) for h, m in np.argwhere(z > _USED).tolist() if z[h, m] < 1.0 - _USED]
         score = problem.worth(heads)
-        improved = bool(moves)
+        improved, mark = bool(moves), np.empty(problem.tokens + 1, dtype=np.int64)
         while improved:
             improved = False
             for h, m in moves:
                 other = (*heads[: m - 1], h, *heads[m:])
-                if other != heads and _is_tree(other, m) and not (problem.single_root and other.count(0) != 1):
+                if other == heads or (problem.single_root and other.count(0) != 1):
+                    continue
+                if is_tree(np.array([-1, *other]), mark):
                     value = problem.worth(other)
                     if value > score + _BETTER * unit:
                         heads, score, improved = other, value, True
         return problem.solution(heads)
-
-
-def _is_tree(heads: Heads, changed: int) -> bool:
-    """Whether a tree is still one after the head of a token has changed."""
-    vertex = heads[changed - 1]
-    while vertex not in (0, changed):
-        vertex = heads[vertex - 1]
-    return vertex == 0

@@ -249,3 +249,23 @@ def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
             return heads, -np.inf, reduced, False
         objective += shift
     return heads, objective, reduced, True
+
+
+@njit(cache=True)
+def is_tree(heads: Ints, mark: Ints) -> bool:
+    """Whether every vertex reaches the root, given the tail of the arc into each; ``mark``, as long, is for work."""
+    n = heads.shape[0] - 1
+    mark[:] = 0
+    mark[0] = -1
+    for m in range(1, n + 1):
+        vertex = m
+        while mark[vertex] == 0:
+            mark[vertex] = m
+            vertex = heads[vertex]
+        if mark[vertex] == m:
+            return False
+        vertex = m
+        while mark[vertex] == m:
+            mark[vertex] = -1
+            vertex = heads[vertex]
+    return True

@@ -64,7 +64,7 @@ SAMPLES = {
         "parent": np.array([1, -1, -1]),
         "table": np.array([0, 0, 0]),
     },
-    "grandparent_dual.start": {"arcs": BARE, "bounds": np.zeros((3, 3)), "entering": np.zeros((3, 3))},
+    "dual_state.start": {"arcs": BARE, "bounds": np.zeros((3, 3)), "entering": np.zeros((3, 3))},
     "min_cut.violated_cuts": {"weights": ARCS, "tolerance": 1e-6},
     "persistency.persistent": {"scores": PAIRS, "kicks": 1},
     "persistency.contracted": {"scores": PAIRS, "kicks": 1},
@@ -217,7 +217,7 @@ def test_what_a_cast_would_change_is_refused(name, argument, what, value):
 def test_the_door_is_open_to_what_can_be_converted():
     """Lists, other integers and floats, arrays that are not contiguous: the same results."""
     for name, sample in SAMPLES.items():
-        if name in ("clustering.search", "grandparent_dual.start", "tree_pruning.prune_by_bounds"):
+        if name in ("clustering.search", "dual_state.start", "tree_pruning.prune_by_bounds"):
             continue  # a generator that has moved on; memory that has not been written to
         expected = FUNCTIONS[name](**sample)
         lists = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in sample.items()}

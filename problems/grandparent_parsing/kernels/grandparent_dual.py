@@ -30,21 +30,18 @@ connectivity; B. T. Polyak, *Minimization of unsmooth functionals*, USSR Computa
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import RELATIONS, Codes, Table, empty_table, score_triple
+from problems.dependency.features.factored_scores import score_triple
+from problems.grandparent_parsing.kernels.dual_state import NO_SOURCE, Dual, Source, begin, learn, move, refine, touch
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
-from problems.grandparent_parsing.kernels.token_bounds import TokenBounds, loose_bounds, pair_bound
-from solvers.arrays import as_floats
-from solvers.trees.arborescence import solve_arborescence
+from problems.grandparent_parsing.kernels.token_bounds import loose_bounds
+from solvers.trees.arborescence import is_tree, solve_arborescence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 EPSILON = 1e-9
 """A bound so near to a tree's score, relative to the larger of it and the unit of the scores, meets it."""
@@ -56,235 +53,7 @@ SHORTEST = 1e-3
 """Steps shorter than this, relative to Polyak's, are given up: the bound will not meet a tree's score."""
 
 
-class Dual(NamedTuple):
-    """Where a descent is; all arrays are written to.
-
-    Attributes
-    ----------
-    arcs
-        Scores of the arcs by *modifier and head*, -inf where there is no arc, shape (n + 1, n + 1).
-    bounds, entering
-        No part (g, p, c) scores more than ``bounds[p, c]``, nor more than ``entering[p, g]``.
-    refined, entered
-        Which of them cannot be made better.
-    pi
-        π by parent and child; at its bound where the pair has not been touched.
-    scores
-        Of parts by parent, child and grandparent: exact where ``known``, else an upper bound; meaningful where the pair
-        has been ``touched``.
-    known, touched
-        Shapes (n + 1, n + 1, n + 1) and (n + 1, n + 1).
-    pairs, used
-        Parents and children that have been touched, shape (n², 2), and how many they are, shape (1,).
-    weights
-        w by modifier and head.
-    heads, best
-        The tree that attains the present D(π), and the best tree so far, shape (n + 1,).
-    best_pi
-        Where the best bound was found.
-    """
-
-    arcs: Floats
-    bounds: Floats
-    entering: Floats
-    refined: Mask
-    entered: Mask
-    pi: Floats
-    scores: Floats
-    known: Mask
-    touched: Mask
-    pairs: Ints
-    used: Ints
-    weights: Floats
-    heads: Ints
-    best: Ints
-    best_pi: Floats
-
-
-class Source(NamedTuple):
-    """Where scores and bounds of a sentence's parts come from, inside the kernel.
-
-    Attributes
-    ----------
-    codes, grandparents
-        See :mod:`problems.dependency.features.factored_scores`.
-    parent_child, grandparent_parent
-        Bound tables of the two pairs of tokens.
-    tokens, entering
-        Bounds of these by one token.
-    """
-
-    codes: Codes
-    grandparents: Table
-    parent_child: Table
-    grandparent_parent: Table
-    tokens: TokenBounds
-    entering: TokenBounds
-
-
-_NOTHING = TokenBounds(*np.zeros((2, 1, 4), dtype=np.int64), *np.zeros((2, 1), dtype=np.float32))
-_TABLE = empty_table(np.zeros((1, 3), np.int64), np.ones(1, np.int64), weights=1, relations=RELATIONS, capacity=2)
-_NO_SOURCE = Source(
-    np.zeros((1, 1), dtype=np.int32),
-    _TABLE,
-    _TABLE,
-    _TABLE,
-    _NOTHING,
-    _NOTHING,
-)
-
-
-@njit(cache=True)
-def _start(arcs, bounds, entering, given):  # type: ignore[no-untyped-def]
-    """A descent that has not begun: no part is scored; ``given``: the bounds are the best there are."""
-    size = arcs.shape[0]
-    pi = bounds.copy()
-    pi[0] = 0.0  # what hangs from the root has no grandparent
-    by_modifier = arcs.T.copy()
-    weights = by_modifier.copy()
-    for m in range(1, size):
-        for h in range(1, size):
-            weights[m, h] += pi[h, m]
-    return Dual(
-        by_modifier,
-        pi.copy(),
-        entering.T.copy(),
-        np.full((size, size), given),
-        np.full((size, size), given),
-        pi,
-        np.empty((size, size, size)),  # memory that is never touched costs nothing
-        np.empty((size, size, size), dtype=np.bool_),
-        np.zeros((size, size), dtype=np.bool_),
-        np.empty((size * size, 2), dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-        weights,
-        np.full(size, -1),
-        np.full(size, -1),
-        pi.copy(),
-    )
-
-
-def start(arcs: Floats, bounds: Floats, entering: Floats) -> Dual:
-    """A descent that has not begun: no part is scored.
-
-    Parameters
-    ----------
-    arcs
-        By head and modifier, -inf where there is no arc, in column 0 and on the diagonal; shape (n + 1, n + 1).
-    bounds, entering
-        Upper bounds of the parts' scores, by parent and child, and by grandparent and parent.
-    """
-    arcs = as_floats(arcs, "arcs", shape=("n", "n"), minus_infinity=True)
-    bounds = as_floats(bounds, "bounds", shape=arcs.shape)
-    entering = as_floats(entering, "entering", shape=arcs.shape)
-    copies = [np.array(given, dtype=np.float64, order="C") for given in (arcs, bounds, entering)]
-    found: Dual = _start(copies[0], copies[1], copies[2], True)
-    return found
-
-
-# --- one dual value, one score ---------------------------------------------------------------------------------------
-
-
-@njit(cache=True)
-def _touch(dual, p, c):  # type: ignore[no-untyped-def]
-    """See to it that there is a row of bounds for a parent and a child."""
-    if dual.touched[p, c]:
-        return
-    dual.touched[p, c] = True
-    dual.pairs[dual.used[0], 0], dual.pairs[dual.used[0], 1] = p, c
-    dual.used[0] += 1
-    size = dual.arcs.shape[0]
-    most = dual.bounds[p, c]
-    for g in range(size):
-        bound = dual.entering[p, g]
-        dual.scores[p, c, g] = bound if bound < most else most
-        dual.known[p, c, g] = False
-
-
-@njit(cache=True)
-def _move(dual, p, c, new):  # type: ignore[no-untyped-def]
-    """Change the dual value of a pair that has been touched, and all weights that depend on it."""
-    old = dual.pi[p, c]
-    dual.pi[p, c] = new
-    dual.weights[c, p] += new - old
-    scores, row = dual.scores[p, c], dual.weights[p]
-    own = row[c]
-    for g in range(row.shape[0]):
-        before, after = scores[g] - old, scores[g] - new
-        row[g] += (after if after > 0.0 else 0.0) - (before if before > 0.0 else 0.0)
-    row[c] = own  # c is no grandparent of itself
-
-
-@njit(cache=True)
-def _learn(dual, p, c, g, score):  # type: ignore[no-untyped-def]
-    """Put a score in the place of its bound."""
-    before, after = dual.scores[p, c, g] - dual.pi[p, c], score - dual.pi[p, c]
-    dual.weights[p, g] += max(after, 0.0) - max(before, 0.0)
-    dual.scores[p, c, g] = score
-    dual.known[p, c, g] = True
-
-
-@njit(cache=True)
-def supply(dual: Dual, triples: Ints, scores: Floats) -> None:
-    """Take in scores of parts (g, p, c) that :func:`descend` has asked for, shape (parts, 3)."""
-    for k in range(triples.shape[0]):
-        g, p, c = triples[k]
-        _learn(dual, p, c, g, scores[k])
-
-
-@njit(cache=True)
-def _refine(dual, source, stale):  # type: ignore[no-untyped-def]
-    """Better bounds for the present tree's arcs; whether there were any to be had.
-
-    π follows its bound down: no part can have a positive reduced cost there.
-    """
-    found = False
-    for c in range(1, dual.arcs.shape[0]):
-        p = dual.heads[c]
-        if p > 0 and not dual.refined[p, c]:
-            dual.refined[p, c] = True
-            better = pair_bound(source.codes, source.parent_child, p, c)
-            dual.weights[c, p] += better - dual.pi[p, c]
-            dual.bounds[p, c] = dual.pi[p, c] = better
-            stale[c] = found = True
-        if not dual.entered[c, p]:
-            better = np.inf
-            for k in range(dual.used[0]):
-                if dual.pairs[k, 0] == c:
-                    child = dual.pairs[k, 1]
-                    bound, paid = dual.scores[c, child, p], dual.pi[c, child]
-                    if child != p and not dual.known[c, child, p] and bound > paid:
-                        if better == np.inf:
-                            dual.entered[c, p] = True
-                            better = pair_bound(source.codes, source.grandparent_parent, p, c)
-                            dual.entering[c, p] = better
-                        if better < bound:
-                            dual.weights[c, p] += max(better - paid, 0.0) - (bound - paid)
-                            dual.scores[c, child, p] = better
-                            stale[c] = found = True
-    return found
-
-
 # --- trees -----------------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True)
-def _is_tree(heads, mark):  # type: ignore[no-untyped-def]
-    n = heads.shape[0] - 1
-    mark[:] = 0
-    mark[0] = -1
-    for m in range(1, n + 1):
-        vertex = m
-        while mark[vertex] == 0:
-            mark[vertex] = m
-            vertex = heads[vertex]
-        if mark[vertex] == m:
-            return False
-        vertex = m
-        while mark[vertex] == m:
-            mark[vertex] = -1
-            vertex = heads[vertex]
-    return True
 
 
 @njit(cache=True)
@@ -319,7 +88,7 @@ def _best_tree(dual, single_root, stale, tops, args, mark):  # type: ignore[no-u
         value += margin if margin < np.inf else dual.weights[root, 0]
     if single_root:
         whole = dual.heads[1:].min() >= 0
-    if whole and _is_tree(dual.heads, mark):
+    if whole and is_tree(dual.heads, mark):
         return value, True
     weights = dual.weights.T.copy()
     weights[:, 0] = -np.inf
@@ -364,7 +133,7 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
     tops, args, mark = np.empty(n + 1), np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
     while state[3] < iterations:
         value, feasible = _best_tree(dual, single_root, stale, tops, args, mark)
-        while feasible and _refine(dual, source, stale):
+        while feasible and refine(dual, source, stale):
             value, feasible = _best_tree(dual, single_root, stale, tops, args, mark)
         if not feasible:
             return -np.inf, -np.inf, wanted[:0]
@@ -376,14 +145,14 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
         # --- the tree's own parts, and those of its arcs that their dual values do not price out
         for c in range(1, n + 1):
             if heads[c] > 0:
-                _touch(dual, heads[c], c)
+                touch(dual, heads[c], c)
         number = 0
         for k in range(dual.used[0]):
             p, c = dual.pairs[k]
             g = heads[p]
             if g != c and not dual.known[p, c, g] and (heads[c] == p or dual.scores[p, c, g] > pi[p, c]):
                 if lazy:
-                    _learn(dual, p, c, g, score_triple(source.codes, source.grandparents, 0, g, p, c))
+                    learn(dual, p, c, g, score_triple(source.codes, source.grandparents, 0, g, p, c))
                     state[4] += 1
                     stale[p] = True
                 else:
@@ -431,7 +200,7 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
                 gain = dual.scores[p, c, heads[p]] - pi[p, c]
                 child = heads[c] == p
                 if (gain < 0.0) if child else (gain > 0.0):
-                    _move(dual, p, c, pi[p, c] - step if child else pi[p, c] + step)
+                    move(dual, p, c, pi[p, c] - step if child else pi[p, c] + step)
                     stale[p] = stale[c] = True
     if upper < np.inf:
         upper = _recomputed(dual, single_root, mark)
@@ -466,7 +235,7 @@ def descend(
         The best bound, the best tree's score (-inf both if there is no tree), and parts (g, p, c) to be given to
         :func:`supply` before the descent can go on, shape (parts, 3).
     """
-    found: tuple[float, float, Ints] = _descend(dual, _NO_SOURCE, False, iterations, single_root, lower, state, unit)
+    found: tuple[float, float, Ints] = _descend(dual, NO_SOURCE, False, iterations, single_root, lower, state, unit)
     return found
 
 
@@ -487,7 +256,7 @@ def descend_lazily(
         The best bound, the best tree's score, where the descent ended, and the state of :func:`descend`.
     """
     entering = loose_bounds(source.codes, source.entering)
-    dual = _start(arcs, loose_bounds(source.codes, source.tokens), entering, False)
+    dual = begin(arcs, loose_bounds(source.codes, source.tokens), entering, False)
     state = np.zeros(5)
     state[0], state[1] = np.inf, 1.0
     upper, lower, _ = _descend(dual, source, True, iterations, single_root, -np.inf, state, unit)

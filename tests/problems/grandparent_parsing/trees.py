@@ -40,6 +40,14 @@ def worth(instance, heads):
     return total
 
 
+def all_worths(instance):
+    """The score of every tree, those with arcs that are no candidates left out."""
+    trees = [heads for heads in all_trees(len(instance)) if not instance.single_root or heads.count(0) == 1]
+    tokens = np.arange(1, len(instance) + 1)
+    arcs = instance.arc_scores[np.array(trees), tokens].sum(axis=1)
+    return {heads: worth(instance, heads) for heads, score in zip(trees, arcs, strict=True) if score > -np.inf}
+
+
 def optimum(instance):
     """The best score of any tree, None if there is none."""
     values = [
