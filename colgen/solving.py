@@ -111,14 +111,6 @@ def solve(
             "after the root"
         )
     rule = AnyOf(*((stop,) if callable(stop) else stop))
-    settings = Settings(
-        stop_early=not relaxation,
-        round_early=not relaxation,
-        clean_up_after=clean_up_after,
-        keep_duals=keep_duals,
-        tolerance=tolerance,
-        scale=problem.scale,
-    )
     with holding_signals():
         budget = Budget(rule.seconds, rule.bytes)
         try:
@@ -144,6 +136,14 @@ def solve(
             return _cut_short(problem, proof, Run(proof.sense, rule, None, None, budget, check), relaxation)
         sense = problem.sense if master is None else master.sense
         assert sense is not None
+        settings = Settings(
+            stop_early=not relaxation,
+            round_early=not relaxation,
+            clean_up_after=clean_up_after,
+            keep_duals=keep_duals,
+            tolerance=tolerance,
+            scale=problem.scale,
+        )
         with listening(progress, sense) as listener:
             run = Run(
                 sense,

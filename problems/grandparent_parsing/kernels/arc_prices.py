@@ -42,6 +42,10 @@ class Bounds(NamedTuple):
     last: Floats
     refined: Mask
 
+    def copied(self) -> Bounds:
+        """Bounds of their own to be refined."""
+        return Bounds(self.grandparents.copy(), self.siblings.copy(), self.last.copy(), self.refined.copy())
+
 
 class _Pricing(NamedTuple):
     """What is known of the arcs that are no candidates, by head and modifier.

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from problems.grandparent_parsing.kernels.head_automata import Automata, backward, forward, tree_score
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
-from solvers.trees.arborescence import solve_arborescence
+from solvers.trees.arborescence import is_tree, solve_arborescence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,7 +67,7 @@ def best_tree(weights, single_root, heads):  # type: ignore[no-untyped-def]
         total += top
         if arg == 0:
             roots += 1
-    if _is_tree(heads) and (roots == 1 or not single_root):
+    if is_tree(heads, np.empty(n + 1, dtype=np.int64)) and (roots == 1 or not single_root):
         reduced = weights.copy()
         for m in range(1, n + 1):
             top = weights[heads[m], m]
@@ -108,22 +108,90 @@ def root_price(weights, heads, unit):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _is_tree(heads):  # type: ignore[no-untyped-def]
-    n = heads.shape[0] - 1
-    seen = np.zeros(n + 1, dtype=np.int64)
-    seen[0] = -1
-    for m in range(1, n + 1):
-        vertex = m
-        while seen[vertex] == 0:
-            seen[vertex] = m
-            vertex = heads[vertex]
-        if seen[vertex] == m:
-            return False
-        vertex = m
-        while seen[vertex] == m:
-            seen[vertex] = -1
-            vertex = heads[vertex]
-    return True
+def force(a, alive, values, enters, local, steps, forced):  # type: ignore[no-untyped-def]
+    """The most that the automaton of an arc's head is worth with the arc, for each arc alive, in ``forced``.
+
+    ``values``: -λ of the arcs in their ``order``; ``enters``: worth of the automaton that each arc enters if it does;
+    ``local``: the best of these.  Elementary steps since the last look at the clock, and whether it had to end.
+    """
+    n = a.arc.shape[0] - 1
+    incoming, outgoing, order, split = a.incoming, a.outgoing, a.order, a.split
+    grandparent_at, grandparents, sibling_at, siblings = a.grandparent_at, a.grandparents, a.sibling_at, a.siblings
+    path, back, rest = np.empty(n + 2), np.empty(n + 2, dtype=np.int64), np.empty(n + 2)
+    forced[:] = -np.inf
+    for p in range(n + 1):
+        start, stop = outgoing[p], outgoing[p + 1]
+        first, final = (0, 1) if p == 0 else (incoming[p], incoming[p + 1])
+        steps += 2 * (final - first) * ((split[p] - start) ** 2 + (stop - split[p]) ** 2)
+        if steps > STEPS:
+            steps = 0
+            if expired():
+                return steps, True
+        for e in range(first, final):
+            if p > 0 and not alive[e]:
+                continue
+            row = -1 if p == 0 else grandparent_at[p] + (e - incoming[p]) * (stop - start)
+            whole = local[p] if p == 0 else enters[e]
+            for side in range(2):
+                low, high = (start, split[p]) if side == 0 else (split[p], stop)
+                if low == high:
+                    continue
+                at, width, own_row = sibling_at[p, side], high - low + 1, row if row < 0 else row + low - start
+                own, _ = forward(siblings, at, width, grandparents, own_row, values, low, path, back)
+                backward(siblings, at, width, grandparents, own_row, values, low, rest)
+                for k in range(1, width):
+                    f = order[low + k - 1]
+                    if alive[f]:
+                        forced[f] = max(forced[f], whole - own + path[k] + rest[k])
+    return steps, False
+
+
+@njit(cache=True)
+def automata_values(a, leaving, entering, values, enters, local):  # type: ignore[no-untyped-def]
+    """Worth of each automaton with each arc into it (``enters``) and at best (``local``); ``values``: -λ by order."""
+    n = a.arc.shape[0] - 1
+    path, back = np.empty(n + 2), np.empty(n + 2, dtype=np.int64)
+    for k in range(a.order.shape[0]):
+        values[k] = -leaving[a.order[k]]
+    for p in range(n + 1):
+        start, middle, stop = a.outgoing[p], a.split[p], a.outgoing[p + 1]
+        local[p] = -np.inf
+        for e in range(a.incoming[p], a.incoming[p + 1]) if p > 0 else range(-1, 0):
+            row = a.grandparent_at[p] + (e - a.incoming[p]) * (stop - start) if p > 0 else -1
+            value = -entering[e] if p > 0 else 0.0
+            for side in range(2):
+                low, width = (start, middle - start + 1) if side == 0 else (middle, stop - middle + 1)
+                at, own = a.sibling_at[p, side], row if row < 0 else row + low - start
+                value += forward(a.siblings, at, width, a.grandparents, own, values, low, path, back)[0]
+            if p > 0:
+                enters[e] = value
+            local[p] = max(local[p], value)
+
+
+@njit(cache=True)
+def marginals(a: Automata, leaving: Floats, entering: Floats, single_root: bool) -> Floats:
+    """The most that a tree of candidate arcs with each of them can score, by the Lagrangian; shape (arcs,).
+
+    All +inf if it had to end before its time.
+    """
+    n = a.arc.shape[0] - 1
+    arcs = a.heads.shape[0]
+    weights = np.full((n + 1, n + 1), -np.inf)
+    for e in range(arcs):
+        weights[a.heads[e], a.modifiers[e]] = a.scores[e] + leaving[e] + entering[e]
+    bound, feasible, reduced = best_tree(weights, single_root, np.full(n + 1, -1))
+    found = np.full(arcs, np.inf if feasible else -np.inf)
+    if not feasible:
+        return found
+    values, enters, forced, local = np.empty(arcs), np.empty(arcs), np.empty(arcs), np.empty(n + 1)
+    automata_values(a, leaving, entering, values, enters, local)
+    if force(a, np.ones(arcs, dtype=np.bool_), values, enters, local, 0, forced)[1]:
+        return found
+    bound += local.sum()
+    for e in range(arcs):
+        h, m = a.heads[e], a.modifiers[e]
+        found[e] = bound + min(reduced[h, m], 0.0) + (forced[e] - local[h]) + (enters[e] - local[m])
+    return found
 
 
 @njit(cache=True)
@@ -174,12 +242,11 @@ def relax(
     weights = np.empty((n + 1, n + 1))
     reduced = weights
     values = np.empty(arcs)  # of the arcs in ``order``
-    heads = np.full(n + 1, -1)
+    heads, mark = np.full(n + 1, -1), np.empty(n + 1, dtype=np.int64)
     chosen = np.full(n + 1, -1)
     taken = np.zeros(arcs, dtype=np.bool_)
     path = np.empty(n + 2)
     back = np.empty(n + 2, dtype=np.int64)
-    rest = np.empty(n + 2)
     forced = np.empty(arcs)
     enters = np.empty(arcs)
     local = np.empty(n + 1)
@@ -205,7 +272,7 @@ def relax(
             roots += arg == 0
         if not feasible:
             return -np.inf, lower, iteration
-        simple = (roots == 1 or not single_root) and _is_tree(heads)
+        simple = (roots == 1 or not single_root) and is_tree(heads, mark)
         if not simple:
             steps += _ARBORESCENCE * n * n
             weights[:, :] = -np.inf
@@ -279,31 +346,7 @@ def relax(
             return upper, lower, iteration + 1
         # --- reduced-cost fixing
         if fix and (improved or bound - lower < 0.5 * scale * unit) and iteration % 3 == 0:
-            forced[:] = -np.inf
-            for p in range(n + 1):
-                start, stop = outgoing[p], outgoing[p + 1]
-                first, final = (0, 1) if p == 0 else (incoming[p], incoming[p + 1])
-                steps += 2 * (final - first) * ((split[p] - start) ** 2 + (stop - split[p]) ** 2)
-                if steps > STEPS:
-                    steps, ended = 0, expired()
-                    if ended:
-                        break
-                for e in range(first, final):
-                    if p > 0 and not alive[e]:
-                        continue
-                    row = -1 if p == 0 else grandparent_at[p] + (e - incoming[p]) * (stop - start)
-                    whole = local[p] if p == 0 else enters[e]
-                    for side in range(2):
-                        low, high = (start, split[p]) if side == 0 else (split[p], stop)
-                        if low == high:
-                            continue
-                        at, width, own_row = sibling_at[p, side], high - low + 1, row if row < 0 else row + low - start
-                        own, _ = forward(siblings, at, width, grandparents, own_row, values, low, path, back)
-                        backward(siblings, at, width, grandparents, own_row, values, low, rest)
-                        for k in range(1, width):
-                            f = order[low + k - 1]
-                            if alive[f]:
-                                forced[f] = max(forced[f], whole - own + path[k] + rest[k])
+            steps, ended = force(a, alive, values, enters, local, steps, forced)
             if ended:
                 break
             deleted = 0
@@ -374,14 +417,14 @@ def _enumerate(a, alive, lower, best_heads, single_root):  # type: ignore[no-unt
             return False, lower
     if count == 0:
         return True, lower
-    choice = np.zeros(n + 1, dtype=np.int64)
+    choice, mark = np.zeros((2, n + 1), dtype=np.int64)
     heads = np.full(n + 1, -1)
     for m in range(1, n + 1):
         choice[m] = a.incoming[m] - 1
     m = 1
     while m > 0:  # an odometer over the arcs alive of each modifier
         if m > n:
-            if _is_tree(heads):
+            if is_tree(heads, mark):
                 roots = 0
                 for k in range(1, n + 1):
                     if heads[k] == 0:

@@ -1,15 +1,13 @@
 r"""The best second-order tree without scoring most parts: a few candidate arcs, head automata, prices for the rest.
 
-1. A few candidate heads of each modifier make a small problem for the Lagrangian of
-:mod:`problems.grandparent_parsing.kernels.automata_dual`; its
-   best tree is the incumbent, which as a rule it proves to be the best of the candidates.
-2. All other arcs are *priced* against the Lagrangian's multipliers
-(:mod:`problems.grandparent_parsing.kernels.arc_prices`), with upper bounds in
-   place of the scores of their parts.  If no automaton is worth more with them, the incumbent is the best tree of all.
-3. Where one is, bounds on its best path are replaced by scores.  Arcs that still improve it become candidates, and the
-   Lagrangian goes on.
+*Guessing* (:func:`ascend`).  A few candidate heads of each modifier make a small problem for the Lagrangian of
+:mod:`problems.grandparent_parsing.kernels.automata_dual`; what it ends with is a tree and multipliers.
 
-What is not proved in the end is a small problem for branch and bound, over the arcs that are left.
+*Proving* (:func:`bound_at`).  At any multipliers of the copies of candidate arcs, the best arborescence and the best
+path of each automaton bound the trees of candidates, and all other arcs are *priced* against these multipliers
+(:mod:`problems.grandparent_parsing.kernels.arc_prices`), with upper bounds in place of the scores of their parts.  If
+no automaton is worth more with them, that bounds all trees.  Arcs that make one worth more have to become candidates,
+and the Lagrangian goes on.
 
 Parts are scored when they are first looked at, and once.
 
@@ -23,17 +21,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from problems.grandparent_parsing.kernels.arc_prices import Bounds, price_arcs
-from problems.grandparent_parsing.kernels.automata_dual import EPSILON, best_tree, relax
+from problems.grandparent_parsing.kernels.automata_dual import best_tree, relax
 from problems.grandparent_parsing.kernels.head_automata import optimistic
-from problems.grandparent_parsing.kernels.patience import expired
 from problems.grandparent_parsing.kernels.tree_parts import Parts, automata_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
-_MANY = 100
-"""Candidate arcs whose parts may take a while to score."""
 
 
 @njit(cache=True)
@@ -73,87 +67,113 @@ def narrowed(scores: Floats, width: int) -> Mask:
 
 
 @njit(cache=True)
-def search(
+def first_candidates(arcs: Floats, bounds: Bounds, single_root: bool, width: int) -> tuple[Mask, bool]:
+    """Candidates to begin with: the most promising heads of each modifier, a tree among them; whether there is one."""
+    n = arcs.shape[0] - 1
+    heads = np.full(n + 1, -1)
+    if not best_tree(arcs, single_root, heads)[1]:
+        return arcs > -np.inf, False
+    candidates = narrowed(arcs + bounds.grandparents + bounds.siblings, width)
+    for m in range(1, n + 1):
+        candidates[heads[m], m] = True
+    return candidates, True
+
+
+@njit(cache=True)
+def ascend(
+    candidates: Mask,
+    leaving: Floats,
+    entering: Floats,
+    known: Mask,
     arcs: Floats,
-    bounds: Bounds,
     parts: Parts,
-    single_root: bool,
-    width: int,
+    lower: float,
+    best: Ints,
     iterations: int,
-    rounds: int,
+    single_root: bool,
     unit: float,
-) -> tuple[Ints, float, float, Mask, Ints]:
-    """The best tree, and a bound that usually proves it.
+) -> tuple[float, int]:
+    """Better multipliers of candidate arcs, and a better tree of these if one is met.
 
     Parameters
     ----------
+    candidates
+        By head and modifier, shape (n + 1, n + 1).
+    leaving, entering
+        λ and μ by head and modifier: those of arcs ``known`` are started from; better ones are left in them.
     arcs
-        Scores by head and modifier, -inf where there is no arc; shape (n + 1, n + 1).
-    bounds
-        Upper bounds on parts; replaced by maxima where that is needed.
-    width
-        Candidate heads a modifier at the start.
+        Scores by head and modifier, -inf where there is no arc.
+    lower, best
+        Score and heads of the best tree known, -inf if none is; a better tree's heads are written there.
     iterations
-        Of the Lagrangian, each time.
-    rounds
-        At most so often are arcs added.
+        At most so many.
     unit
         Typical size of a score: what tolerances are relative to.
 
     Returns
     -------
-    tuple[Ints, float, float, Mask, Ints]
-        Heads, shape (n + 1,); the score; an upper bound on all trees (the tree is proved optimal if that is no more
-        than the score); the arcs that a better tree can have; and counts: candidate arcs, rounds, iterations.
-        The score is -inf if there is no tree at all, or no time to find one: the bound is -inf only if there is none.
+    tuple[float, int]
+        The score of the best tree, and iterations taken.
     """
-    n = arcs.shape[0] - 1
-    counts = np.zeros(3, dtype=np.int64)
-    best = np.full(n + 1, -1)
-    lower, upper = -np.inf, np.inf
-    if not best_tree(arcs, single_root, best)[1]:
-        return best, -np.inf, -np.inf, arcs > -np.inf, counts
-    candidates = narrowed(arcs + bounds.grandparents + bounds.siblings, width)
-    for m in range(1, n + 1):
-        candidates[best[m], m] = True
-    best[:] = -1
-    costs, pays = np.zeros((2, n + 1, n + 1))
-    known = np.zeros((n + 1, n + 1), dtype=np.bool_)
-    for _ in range(rounds):
-        a = automata_of(candidates, arcs, parts)
-        total = a.heads.shape[0]
-        if total > _MANY and expired():
-            break
-        alive = np.ones(total, dtype=np.bool_)
-        leaving, entering = optimistic(a, alive), np.zeros(total)
-        for e in range(total):
-            h, m = a.heads[e], a.modifiers[e]
-            if known[h, m]:
-                leaving[e], entering[e] = costs[h, m], pays[h, m]
-        # Without fixing: arcs that it deletes would have to be priced with the others.
-        _, lower, taken = relax(a, alive, leaving, entering, lower, best, iterations, single_root, False, unit)
-        counts[0], counts[1], counts[2] = total, counts[1] + 1, counts[2] + taken
-        bound, short, costs, pays = price_arcs(a, leaving, entering, arcs, bounds, parts, single_root, lower, unit)
-        if bound == np.inf or (total > _MANY and expired()):
-            break
-        added = 0
-        for h in range(n + 1):
-            for m in range(1, n + 1):
-                if short[h, m]:
-                    candidates[h, m] = True
-                    added += 1
-                known[h, m] = candidates[h, m]
-        if added == 0:  # no better tree has an arc that is not a candidate: what is left is a matter of candidates
-            upper = bound
-            if upper > lower + EPSILON * unit:
-                again, lower, taken = relax(
-                    a, alive, leaving, entering, lower, best, 4 * iterations, single_root, True, unit
-                )
-                upper = min(upper, max(again, lower))
-                counts[2] += taken
-            allowed = np.zeros((n + 1, n + 1), dtype=np.bool_)
-            for e in range(total):
-                if alive[e]:
-                    allowed[a.heads[e], a.modifiers[e]] = True
-            return best, lower, max(lower, upper), allowed, counts
-    return best, lower, upper, arcs > -np.inf, counts
+    a = automata_of(candidates, arcs, parts)
+    total = a.heads.shape[0]
+    alive = np.ones(total, dtype=np.bool_)
+    leaves, enters = optimistic(a, alive), np.zeros(total)
+    for e in range(total):
+        h, m = a.heads[e], a.modifiers[e]
+        if known[h, m]:
+            leaves[e], enters[e] = leaving[h, m], entering[h, m]
+    _, lower, taken = relax(a, alive, leaves, enters, lower, best, iterations, single_root, False, unit)
+    for e in range(total):
+        h, m = a.heads[e], a.modifiers[e]
+        leaving[h, m], entering[h, m] = leaves[e], enters[e]
+    return lower, taken
+
+
+@njit(cache=True)
+def bound_at(
+    candidates: Mask,
+    leaving: Floats,
+    entering: Floats,
+    arcs: Floats,
+    bounds: Bounds,
+    parts: Parts,
+    single_root: bool,
+    lower: float,
+    unit: float,
+) -> tuple[float, Mask, Floats, Floats]:
+    """What multipliers of candidate arcs prove, whatever they are.
+
+    Parameters
+    ----------
+    candidates, leaving, entering, arcs
+        See :func:`ascend`.
+    bounds
+        Upper bounds on parts; replaced by maxima where that is needed.
+    lower
+        Trees with other arcs than candidates are to be proved no better than this; with +inf, no better than the bound.
+
+    Returns
+    -------
+    tuple[float, Mask, Floats, Floats]
+        The bound: no tree is better than the larger of it and a finite ``lower``, if no arc has to become a candidate;
+        +inf if nothing is proved; -inf if there is no tree at all.  Which arcs have to become candidates; λ and μ by
+        head and modifier.
+    """
+    size = arcs.shape[0]
+    short, heads = np.zeros((size, size), dtype=np.bool_), np.full(size, -1)
+    if not best_tree(arcs, single_root, heads)[1]:
+        return -np.inf, short, leaving, entering
+    a = automata_of(candidates, arcs, parts)
+    total = a.heads.shape[0]
+    weights = np.full((size, size), -np.inf)
+    leaves, enters = np.empty(total), np.empty(total)
+    for e in range(total):
+        h, m = a.heads[e], a.modifiers[e]
+        leaves[e], enters[e] = leaving[h, m], entering[h, m]
+        weights[h, m] = arcs[h, m] + leaves[e] + enters[e]
+    if not best_tree(weights, single_root, np.full(size, -1))[1]:  # no tree of candidates
+        for m in range(1, size):
+            short[heads[m], m] = not candidates[heads[m], m]
+        return np.inf, short, leaving, entering
+    return price_arcs(a, leaves, enters, arcs, bounds, parts, single_root, lower, unit)

@@ -22,6 +22,11 @@ WORK = 100
 """Elementary steps of scoring a part, about."""
 
 
+NO_PAIRS = empty_table(np.zeros((1, 2), np.int64), np.ones(1, np.int64), weights=1, relations=2, capacity=0)
+NO_TRIPLES = empty_table(np.zeros((1, 3), np.int64), np.ones(1, np.int64), weights=1, relations=RELATIONS, capacity=2)
+"""Tables that hold nothing."""
+
+
 class Parts(NamedTuple):
     """Where scores of parts come from, and those that have been asked for.
 
@@ -76,13 +81,12 @@ def lazy_parts(
     values = np.empty(shape)  # memory that is never touched costs nothing
     if bounds is not None:
         values[:] = bounds[:, None, :]
-    no_pairs = empty_table(np.zeros((1, 2), np.int64), np.ones(1, np.int64), weights=1, relations=2, capacity=0)
     return Parts(
         codes,
         grandparents,
         siblings,
-        no_pairs if grandparent_pairs is None else grandparent_pairs,
-        no_pairs if sibling_pairs is None else sibling_pairs,
+        NO_PAIRS if grandparent_pairs is None else grandparent_pairs,
+        NO_PAIRS if sibling_pairs is None else sibling_pairs,
         False,
         values,
         np.zeros(shape, dtype=np.bool_),
@@ -100,8 +104,6 @@ def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | N
     if siblings is not None:
         siblings = as_floats(siblings, "siblings", shape=(vertices,) * 3)
     shape = (vertices, vertices, vertices)
-    table = empty_table(np.zeros((1, 3), np.int64), np.ones(1, np.int64), weights=1, relations=RELATIONS, capacity=2)
-    pairs = empty_table(np.zeros((1, 2), np.int64), np.ones(1, np.int64), weights=1, relations=2, capacity=0)
     by_parent, by_modifier = np.zeros(shape), np.zeros(shape)
     if grandparents is not None:
         by_parent[:] = np.swapaxes(grandparents, 0, 1)
@@ -111,7 +113,7 @@ def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | N
         by_modifier[:, each, each] = siblings[each, :, each]
     return Parts(
         np.zeros((1, vertices + 2), dtype=np.int32),
-        *(table, table, pairs, pairs),
+        *(NO_TRIPLES, NO_TRIPLES, NO_PAIRS, NO_PAIRS),
         True,
         by_parent,
         np.zeros(shape, dtype=np.bool_),

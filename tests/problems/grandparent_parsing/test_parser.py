@@ -1,12 +1,16 @@
 """The exact parser against enumeration, with arrays and with lazy scores, short and long."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from colgen import Termination, TimeLimit
+from colgen import PricingContext, Sense, Termination, TimeLimit, solve
+from colgen.core.errors import InvalidBoundError
 from problems.dependency import Vocabulary, Weights
 from problems.grandparent_parsing import Instance, from_scores, parse, random
+from problems.grandparent_parsing.automata import AutomataParsing
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.trees import instances, optimum, worth
 
@@ -116,3 +120,35 @@ def test_a_model_without_weights_gives_any_tree():
     found = parse(Weights.zero(Vocabulary.of(text)).scorer(text[0]))
     assert found.is_optimal
     assert found.score == 0.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_oracle_call_at_the_last_dual_values_proves_the_tree(seed):
+    instance = random(6, seed, siblings=seed % 2 == 0, strength=(0.3, 1.5)[seed % 2])
+    result = solve(AutomataParsing(instance), keep_duals=True)
+    assert result.is_optimal
+    assert result.iterations
+    root = [record for record in result.iterations if record.node == 0]
+    problem = AutomataParsing(instance)
+    oracle, context = problem.pricing(), PricingContext(Sense.MAXIMIZE)
+    for record in root:  # another problem's oracle, which has seen no ascent, states the same bounds
+        priced = oracle.price(record.duals, context)
+        assert priced.total + problem.standard.constant == pytest.approx(record.dual_bound)
+    assert parse(instance).proved_by_engine
+
+
+def test_a_wrong_bound_of_the_oracle_is_found_out():
+    """An oracle that states too little is beaten by the tree that the ascent hands over."""
+    instance = random(6, 0, siblings=True)
+    optimum = parse(instance).score
+
+    class TooLow(AutomataParsing):
+        def pricing(self):
+            oracle = super().pricing()
+            price = oracle.price
+            oracle.price = lambda duals, context: replace(price(duals, context), total=price(duals, context).total - 1)
+            return oracle
+
+    with pytest.raises(InvalidBoundError):
+        solve(TooLow(instance))
+    assert parse(instance).score == optimum
