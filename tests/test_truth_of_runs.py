@@ -27,6 +27,7 @@ from colgen import (
     Solution,
     Termination,
     TimeLimit,
+    WarmStart,
     artificial,
     solve,
 )
@@ -110,7 +111,10 @@ def test_a_row_that_cuts_off_an_answer_is_refused_whenever_it_comes():
     pieces = [(Column(1.0, {("demand", i): 1.0}, (i,)), float(d)) for i, d in enumerate((97, 610, 395, 211))]
 
     class Knowing(Cut):
-        def initial_answers(self):
+        def warm_start(self, budget):
+            return WarmStart(answers=tuple(self.known()))
+
+        def known(self):
             return [Solution(1313.0, tuple(pieces))]
 
     with pytest.raises(SeparationError, match="cuts off a known answer"):
@@ -230,7 +234,10 @@ def test_an_interrupt_anywhere_is_a_termination(ctrl_c, moment):
                 oracle.price = interrupted
             return oracle
 
-        def initial_answers(self):
+        def warm_start(self, budget):
+            return WarmStart(answers=tuple(self.known()))
+
+        def known(self):
             columns = [(Column(1.0, {("demand", i): 1.0}, (i,)), float(d)) for i, d in enumerate((97, 610, 395, 211))]
             yield Solution(1313.0, tuple(columns))
             if moment == "answers":

@@ -28,6 +28,7 @@ from colgen import (
     Separation,
     Solution,
     Stages,
+    WarmStart,
     artificial,
 )
 
@@ -690,7 +691,10 @@ class ChildrenThatLoseAnswers(Partitioning):
     def separation(self):
         return []
 
-    def initial_answers(self):
+    def warm_start(self, budget):
+        return WarmStart(answers=tuple(self.given()))
+
+    def given(self):
         return [self.answer_of((0, 1), (2, 3, 4)), self.answer_of((0, 1, 2), (3, 4))]
 
     def answer_of(self, *sets):
@@ -731,7 +735,10 @@ class CutThatIsNotValid(Partitioning):
 
         return [Paying(self)]
 
-    def initial_answers(self):
+    def warm_start(self, budget):
+        return WarmStart(answers=tuple(self.given()))
+
+    def given(self):
         columns = [Listed(self).encode((i,)) for i in range(self.size)]
         return [Solution(sum(c.cost for c in columns), tuple((c, 1.0) for c in columns))]
 

@@ -110,6 +110,7 @@ class BranchAndPrice(Relaxation):
             self.root_bound = found.bound
             self._duals = found.duals
             self._certify(found.bound, found.duals)
+            self._check_against_incumbent(Node(), found.bound)
             if self._closed(found.bound, found.duals):
                 self.root = run.incumbent
                 run.prove(found.bound)  # which the round has not, where the relaxation is what is wanted
@@ -166,7 +167,7 @@ class BranchAndPrice(Relaxation):
         if node.start is not None and node.start.basis is not None:
             self.master.restore(node.start.basis)
         relaxed = self._relax(node)
-        self._check_against_incumbent(node, relaxed)
+        self._check_against_incumbent(node, relaxed.bound)
         if node.number == 0:
             self._keep_root(relaxed)
         if relaxed.outcome is Outcome.SOLVED and relaxed.solved is not None and not self.search.relaxation_only:
@@ -177,7 +178,7 @@ class BranchAndPrice(Relaxation):
             if early and (self.search.reductions or self.search.enumeration is not None):
                 # They feed on the last bit of the bound, which a rounded value did not need.
                 relaxed = self._relax(node, round_early=False)
-                self._check_against_incumbent(node, relaxed)
+                self._check_against_incumbent(node, relaxed.bound)
                 if node.number == 0:
                     self._keep_root(relaxed)
             reduced, relaxed = self._reduce(node, relaxed)
@@ -470,14 +471,14 @@ class BranchAndPrice(Relaxation):
 
     # --- checks ------------------------------------------------------------------------------------------------------
 
-    def _check_against_incumbent(self, node: Node, relaxed: Bounded) -> None:
+    def _check_against_incumbent(self, node: Node, bound: float) -> None:
         """A node's bound must not exclude an answer that we hold in our hands."""
         incumbent = self.run.incumbent
         if incumbent is None or not all(decision.exhaustive for decision in node.decisions):
             return
-        if not self.run.meets(incumbent.objective, relaxed.bound) and admits(node.decisions, incumbent):
+        if not self.run.meets(incumbent.objective, bound) and admits(node.decisions, incumbent):
             raise InvalidBoundError(
-                f"node {node.number} has the dual bound {relaxed.bound:g}, but the incumbent of objective "
+                f"node {node.number} has the dual bound {bound:g}, but the incumbent of objective "
                 f"{incumbent.objective:g} lies in it: a bound stated by "
                 f"{', '.join(oracle.name for oracle in self.pricing)} is not valid"
             )

@@ -39,6 +39,7 @@ from colgen import (
     Stalled,
     Termination,
     TimeLimit,
+    WarmStart,
     Wentges,
     artificial,
     solve,
@@ -284,7 +285,10 @@ def test_iteration_limit(rounds):
 def test_limits_hold_where_every_round_decides_its_node():
     # All columns are there from the start: each node is solved in its first round, so a stop rule never cuts one short.
     class Known(SetPartitioning):
-        def initial_columns(self):
+        def warm_start(self, budget):
+            return WarmStart(columns=tuple(self.first()))
+
+        def first(self):
             return self.columns
 
     for rounds in (1, 2):
@@ -302,7 +306,10 @@ def test_memory_limit():
 
 def test_gap_limit():
     class Given(CuttingStock):
-        def initial_answers(self):
+        def warm_start(self, budget):
+            return WarmStart(answers=tuple(self.known()))
+
+        def known(self):
             # One pattern for each item alone: a poor answer, but one within half of the first bounds.
             columns = [cutting_column(tuple(int(i == k) * (100 // w) for k in range(4))) for i, w in enumerate(WIDTHS)]
             used = [math.ceil(d / (100 // w)) for d, w in zip(DEMANDS, WIDTHS, strict=True)]
@@ -410,7 +417,10 @@ def test_interrupt_inside_an_oracle():
 class Given(CuttingStock):
     """Starts from the answer that cuts one item a roll."""
 
-    def initial_answers(self):
+    def warm_start(self, budget):
+        return WarmStart(answers=tuple(self.known()))
+
+    def known(self):
         columns = [cutting_column(tuple(int(i == k) * (100 // w) for k in range(4))) for i, w in enumerate(WIDTHS)]
         used = [float(math.ceil(d / (100 // w))) for d, w in zip(DEMANDS, WIDTHS, strict=True)]
         yield Solution(sum(used), tuple(zip(columns, used, strict=True)))
@@ -460,7 +470,10 @@ def test_what_a_dive_proves_does_not_hold_for_its_node():
         def pricing(self):
             return Pool([])
 
-        def initial_columns(self):
+        def warm_start(self, budget):
+            return WarmStart(columns=tuple(self.first()))
+
+        def first(self):
             return columns
 
     solve(Boxed(), heuristics=(Fixing(),))
@@ -604,7 +617,10 @@ def test_exactness_beaten_by_a_known_column():
         return PricingResult([], 0.5)  # "no reduced cost is below one half": but columns in the basis have zero
 
     class Known(CuttingStock):
-        def initial_columns(self):
+        def warm_start(self, budget):
+            return WarmStart(columns=tuple(self.first()))
+
+        def first(self):
             return [cutting_column((2, 0, 0, 0))]
 
     with pytest.raises(errors.OracleBeatenError, match="in the master already"):
@@ -641,7 +657,10 @@ def test_bound_that_excludes_the_incumbent():
         def restricted_master(self):
             return Overstating(self.formulation())
 
-        def initial_answers(self):
+        def warm_start(self, budget):
+            return WarmStart(answers=tuple(self.known()))
+
+        def known(self):
             yield Solution(6.0, (), {("y", None): 2.0})
 
     class Overstating(colgen.LinearMaster):
@@ -886,7 +905,10 @@ def test_scripted_master(sense, best):
         def pricing(self):
             return Costs([1.0, 4.0, 9.0, 5.0])
 
-        def initial_columns(self):
+        def warm_start(self, budget):
+            return WarmStart(columns=tuple(self.first()))
+
+        def first(self):
             return [Column(5.0, {})]
 
     result = solve(Choice(), stabilization=NoStabilization())

@@ -22,6 +22,7 @@ from colgen import (
     Sense,
     Separation,
     Solution,
+    WarmStart,
     artificial,
     solve,
 )
@@ -443,7 +444,10 @@ def test_separated_row_that_cuts_off_an_answer():
         def separation(self):
             return [Wrong()]
 
-        def initial_answers(self):
+        def warm_start(self, budget):
+            return WarmStart(answers=tuple(self.known()))
+
+        def known(self):
             oracles = self.pricing()
             for tasks in itertools.product(range(len(oracles)), repeat=self.costs.shape[1]):
                 mine = [tuple(t for t, j in enumerate(tasks) if j == machine) for machine in range(len(oracles))]

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from colgen import LinearMaster, ReductionContext, Sense, Solution, solve
+from colgen import LinearMaster, ReductionContext, Sense, Solution, WarmStart, solve
 from colgen.core.decision import admits
 from problems.cutting_stock import CuttingStock, Instance, bin_packing
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
@@ -15,7 +15,10 @@ from tests.problems.cutting_stock.naive import NON_IRUP, optimum, plans, tiny
 class Bare(CuttingStock):
     """Nothing but the tree: no first answer, no heuristic, no fixing, no enumeration."""
 
-    def initial_answers(self):
+    def warm_start(self, budget):
+        return WarmStart(answers=tuple(self.known()))
+
+    def known(self):
         return ()
 
     def heuristics(self):
@@ -31,7 +34,10 @@ class Bare(CuttingStock):
 class Fixing(Bare):
     """The tree and the fixing of arcs, which needs an incumbent."""
 
-    def initial_answers(self):
+    def warm_start(self, budget):
+        return WarmStart(answers=tuple(self.known()))
+
+    def known(self):
         return CuttingStock.initial_answers(self)
 
     def reductions(self):

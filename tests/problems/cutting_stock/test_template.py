@@ -7,7 +7,17 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, OraclePricing, PricingContext, Sense, Termination, TimeLimit, artificial, solve
+from colgen import (
+    InputError,
+    OraclePricing,
+    PricingContext,
+    Sense,
+    Termination,
+    TimeLimit,
+    WarmStart,
+    artificial,
+    solve,
+)
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.model.formulation import compile_model
@@ -29,7 +39,10 @@ class Twice(CuttingStock):
         m.rolls = pyo.Objective(expr=0, sense=pyo.minimize)
         return m
 
-    def initial_answers(self):
+    def warm_start(self, budget):
+        return WarmStart(answers=tuple(self.known()))
+
+    def known(self):
         return ()
 
     def heuristics(self):
