@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from colgen.core.solution import Solution
     from colgen.core.stop import AnyOf, GapLimit, IterationLimit, MemoryLimit, Stalled, TimeLimit
     from colgen.core.warm_start import WarmStart
-    from colgen.cuts.separation import Separation
+    from colgen.cuts.separation import Separation, SeparationContext
     from colgen.master.lagrangian import LagrangianMaster
     from colgen.master.linear import LinearMaster
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
@@ -68,7 +68,7 @@ _HOMES = {
     "bounds.fixing": "Reduction ReductionContext",
     "core.result": "Certificate Iteration Result Termination",
     "core.sense": "Sense",
-    "cuts.separation": "Separation",
+    "cuts.separation": "Separation SeparationContext",
     "core.solution": "Solution",
     "bounds.stabilization": "NoStabilization Stabilization Wentges",
     "core.stop": "AnyOf GapLimit IterationLimit MemoryLimit Stalled TimeLimit",
@@ -160,6 +160,7 @@ __all__ = [
     "RyanFoster",
     "Sense",
     "Separation",
+    "SeparationContext",
     "Solution",
     "Stabilization",
     "Stages",

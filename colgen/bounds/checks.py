@@ -21,7 +21,7 @@ from colgen.core.errors import (
 )
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
-from colgen.cuts.separation import Separation
+from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.protocol import MasterSolution, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 
@@ -199,13 +199,13 @@ def check_row(
     return here.violation > (TOLERANCES.feasibility if present else TOLERANCES.pruning)
 
 
-def objects(separation: Sequence[Separation], solution: Solution) -> bool:
+def objects(separation: Sequence[Separation], solution: Solution, context: SeparationContext) -> bool:
     """Whether an answer violates a row that a separation knows: by more than rounding, as in the master's own rows."""
     if not separation:
         return False  # columns may be many, and are made only if somebody looks at them
     whole = all(column.integer for column, _ in solution.columns) and solution.variables.keys() <= solution.integer
     room = TOLERANCES.pruning if whole else TOLERANCES.feasibility
-    rows = (row for separator in separation for row in separator.separate(solution))
+    rows = (row for separator in separation for row in violated_rows(separator, solution, context))
     return any(activity(row, solution).violation > room for row in rows)
 
 

@@ -19,15 +19,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
-from colgen.bounds.checks import check_row, check_weak_duality, probe_infeasibility
+from colgen.bounds.checks import check_weak_duality, probe_infeasibility
 from colgen.bounds.pricing_round import Priced, Pricer
 from colgen.bounds.recorder import MASTER, PRICING, SEPARATION, Recorder
 from colgen.bounds.run import Run
+from colgen.bounds.separating import separate, told
 from colgen.core.columns import Row
 from colgen.core.errors import FormulationError, SeparationError
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size
+from colgen.cuts.separation import violated_rows
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing.oracles import PricingContext
 
@@ -60,7 +62,7 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
         solved = master.solve(run.budget)
         rounds.lap(MASTER)
         if solved.status is not MasterStatus.OPTIMAL:
-            if solved.status is MasterStatus.UNBOUNDED and _bounded_by_rows(parts):
+            if solved.status is MasterStatus.UNBOUNDED and _bounded_by_rows(node, parts):
                 continue
             return _unsolved(solved, standing, parts)
         if standing.moves_on(solved):
@@ -72,7 +74,7 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
         check_weak_duality(master, standing.bound, solved, parts.oracles, context.scale)
         rounds.lap(PRICING)
 
-        rows = _separate(solved, priced, parts)
+        rows = _separate(node, solved, priced, standing, parts)
         rounds.lap(SEPARATION)
         if solved.phase == 2 and not rows and (not parts.separation or not priced.num_columns):
             parts.found(solved)
@@ -156,17 +158,18 @@ class _Standing:
 # --- before pricing --------------------------------------------------------------------------------------------------
 
 
-def _bounded_by_rows(parts: Parts) -> bool:
+def _bounded_by_rows(node: NodeState, parts: Parts) -> bool:
     """Whether rows that would be separated bound a master that is unbounded without them; they are added."""
     master = parts.master
     if not parts.separation:
         return False
     far = master.solve_in_a_box(parts.run.budget)
-    solution = None if far is None else master.solution(far)
-    if solution is None:
+    if far is None:
         return False
+    solution, context = master.solution(far), told(parts, node, far, master.sense.ideal)
     # At such distances rounding may violate rows that the master has.
-    violated = [row for each in parts.separation for row in each.separate(solution) if not master.has_row(row.key)]
+    found = [row for each in parts.separation for row in violated_rows(each, solution, context)]
+    violated = [row for row in found if not master.has_row(row.key)]
     if violated:
         master.add((), violated)
     return bool(violated)
@@ -217,17 +220,13 @@ def _in_phase(context: PricingContext, phase: int, parts: Parts) -> PricingConte
 # --- after pricing ---------------------------------------------------------------------------------------------------
 
 
-def _separate(solved: MasterSolution, priced: Priced, parts: Parts) -> list[Row]:
+def _separate(
+    node: NodeState, solved: MasterSolution, priced: Priced, standing: _Standing, parts: Parts
+) -> Sequence[Row]:
     """Rows that the solution violates; looked for once no column improves."""
     if not parts.separation or solved.phase == 1 or priced.num_columns:
-        return []
-    master, solution = parts.master, parts.master.solution(solved)
-    return [
-        row
-        for separator in parts.separation
-        for row in separator.separate(solution)
-        if check_row(separator, row, solution, parts.run.known, present=master.has_row(row.key))
-    ]
+        return ()
+    return separate(parts, parts.master.solution(solved), told(parts, node, solved, standing.node_bound))
 
 
 def _decide(

@@ -2,11 +2,70 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
+from colgen.core.budget import Budget
 from colgen.core.columns import Row
+from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+
+
+@dataclass(frozen=True)
+class SeparationContext:
+    """Everything besides the solution that a separation may want to know.
+
+    Attributes
+    ----------
+    sense
+        Direction of the objective.
+    node, depth
+        The branch-and-bound node, and its depth; 0 and 0 at the root.
+    round
+        Rounds of the run so far.
+    whole
+        Whether the solution would be taken for an answer if no row is violated: a separation that defines what an
+        answer is may not miss one then.
+    duals
+        The master's dual values at the solution; None where an answer is checked that no master has solved for.
+    bound, incumbent
+        The dual bound of the node, and the objective of the best answer; infinite where there is none.
+    scale
+        What differences of objectives are relative to.
+    budget
+        What the run may spend: a search that can last looks at ``budget.expired``, or calls ``budget.require()``.
+    """
+
+    sense: Sense
+    node: int = 0
+    depth: int = 0
+    round: int = 0
+    whole: bool = False
+    duals: Any = None
+    bound: float = math.nan
+    incumbent: float = math.nan
+    scale: float = 1.0
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def gap(self) -> float:
+        """Relative gap between the incumbent and the node's bound; infinite where one is not known."""
+        gap = self.sense.gap(self.incumbent, self.bound)
+        return math.inf if math.isnan(gap) else gap
+
+    @property
+    def deadline(self) -> float:
+        """Value of ``time.monotonic()`` at which a long search should return what it has."""
+        return self.budget.deadline
+
+    def seconds_left(self) -> float:
+        """Seconds until the deadline, never negative; infinite if there is none, zero after an interrupt."""
+        return self.budget.seconds_left
 
 
 class Separation(ABC):
@@ -15,13 +74,48 @@ class Separation(ABC):
     Rows must be valid for every answer of the problem.  If answers are *defined* by rows that are too many to write
     down, then :meth:`separate` must find a violated one for every whole solution that is not an answer: the engine
     trusts a whole solution once no separation objects.
+
+    Attributes
+    ----------
+    every
+        Separate at the root and then at each ``every``-th level of the tree; 0: at the root alone.  Solutions that
+        would be answers are looked at everywhere.
+    limit
+        So many rows are added a round at most, those that are violated most first; None: all that are found.
     """
+
+    every: int = 1
+    limit: int | None = None
 
     @property
     def name(self) -> str:
         """What diagnostics call this separation."""
         return type(self).__name__
 
+    def applies(self, depth: int) -> bool:
+        """Whether to separate fractional solutions at this depth."""
+        return depth == 0 or (self.every > 0 and depth % self.every == 0)
+
     @abstractmethod
-    def separate(self, solution: Solution) -> Sequence[Row]:
-        """Rows that ``solution`` violates, none if there are none."""
+    def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
+        """Rows that ``solution`` violates, none if there are none.
+
+        A method of one argument, the solution, will do where the context is of no interest.
+        """
+
+
+def violated_rows(separator: Separation, solution: Solution, context: SeparationContext) -> Sequence[Row]:
+    """What a separation returns, whether its method takes the context or not."""
+    method = separator.separate
+    if _takes_context(getattr(method, "__func__", method), hasattr(method, "__self__")):
+        return method(solution, context)
+    alone: Callable[[Solution], Sequence[Row]] = method  # type: ignore[assignment]
+    return alone(solution)
+
+
+@lru_cache(maxsize=1024)
+def _takes_context(function: Callable[..., Any], is_method: bool) -> bool:
+    parameters = list(inspect.signature(function).parameters.values())[is_method:]
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return True
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters) > 1

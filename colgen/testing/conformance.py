@@ -30,6 +30,7 @@ from colgen.core.result import Result, Termination
 from colgen.core.solution import Solution
 from colgen.core.stop import TimeLimit
 from colgen.core.tolerances import TOLERANCES
+from colgen.cuts.separation import SeparationContext, violated_rows
 from colgen.master.accounts import contributions
 from colgen.master.linear import LinearMaster, as_linear
 from colgen.master.protocol import RestrictedMaster
@@ -499,7 +500,9 @@ class _Check:
             if solved.duals is not None and solved.phase == 2:
                 answer = master.solve_integer(2.0)[0]
             master.fix({})
-        if answer is not None and any(separator.separate(answer) for separator in self.problem.separation()):
+        asked = SeparationContext(master.sense, whole=True)
+        separation = () if answer is None else self.problem.separation()
+        if answer is not None and any(violated_rows(each, answer, asked) for each in separation):
             return None  # it breaks rows that come when they are broken
         return answer
 

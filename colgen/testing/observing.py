@@ -16,7 +16,7 @@ from colgen.core.columns import Column, Row
 from colgen.core.duals import Duals
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
-from colgen.cuts.separation import Separation
+from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.linear import LinearMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.testing.crosspricing import Claim
@@ -117,13 +117,17 @@ class WatchedSeparation(Separation):
 
     def __init__(self, separation: Separation, rows: list[tuple[str, Row]]) -> None:
         self._separation, self._rows = separation, rows
+        self.every, self.limit = separation.every, separation.limit
 
     @property
     def name(self) -> str:
         return self._separation.name
 
-    def separate(self, solution: Solution) -> Sequence[Row]:
-        rows = self._separation.separate(solution)
+    def applies(self, depth: int) -> bool:
+        return self._separation.applies(depth)
+
+    def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
+        rows = violated_rows(self._separation, solution, context)
         self._rows += [(self.name, row) for row in rows]
         return rows
 

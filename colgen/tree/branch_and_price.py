@@ -23,6 +23,7 @@ from colgen.core.errors import BranchingError, InfeasibleAnswerError, InvalidBou
 from colgen.core.result import Certificate, Termination
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
+from colgen.cuts.separation import SeparationContext
 from colgen.master.protocol import MasterSolution, MasterStatus
 from colgen.pricing.oracles import PricingContext
 from colgen.tree.branching import BranchingRule
@@ -128,13 +129,26 @@ class BranchAndPrice(Relaxation):
         near = exact != solution.objective and self.run.meets(exact, solution.objective)
         if near and self.run.meets(solution.objective, exact):
             solution = dataclasses.replace(solution, objective=exact)
-        if objects(self.separation, solution):
+        if self.separation and objects(self.separation, solution, self._looked_at()):
             return False
         fault = self.master.violation(solution)
         taken = self.run.offer(solution, fault, source, checked=self.master.checks_rows)
         if taken:
             check_use(self.master, self.pricing, solution, source)
         return taken
+
+    def _looked_at(self) -> SeparationContext:
+        """What separations are told when they look at an answer."""
+        run = self.run
+        return SeparationContext(
+            run.sense,
+            round=len(run.iterations),
+            whole=True,
+            bound=run.global_bound,
+            incumbent=run.objective,
+            scale=run.scale,
+            budget=run.budget,
+        )
 
     def _take_whole(self, solved: MasterSolution) -> bool:
         """Take a restricted master's whole solution; False if it is no answer after all.

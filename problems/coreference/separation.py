@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colgen import Row, Separation, Solution
+from colgen import Row, Separation, SeparationContext, Solution
 from colgen.core.columns import Key
 from problems.coreference.instance import Floats
 from solvers.clusters.transitivity import violated_triangles
@@ -37,7 +37,7 @@ class Transitivity(Separation):
         self.most = most
         self._names = names(mentions)
 
-    def separate(self, solution: Solution) -> Sequence[Row]:
+    def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
         triangles, violations = violated_triangles(values(solution, self.mentions), _TOLERANCE)
         if len(triangles) > self.most:
             triangles = triangles[np.argsort(-violations, kind="stable")[: self.most]]
@@ -91,7 +91,7 @@ class TwoPartition(Separation):
         self.starts = starts
         self._names = names(mentions)
 
-    def separate(self, solution: Solution) -> Sequence[Row]:
+    def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
         x = values(solution, self.mentions)
         if len(violated_triangles(x, self.patience)[0]):
             return ()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from colgen import Row, Separation, Solution
+from colgen import Row, Separation, SeparationContext, Solution
 from colgen.core.columns import Key
 from problems.grandparent_parsing.instance import Floats
 from solvers.flows.min_cut import violated_cuts
@@ -27,7 +27,7 @@ class Cuts(Separation):
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
 
-    def separate(self, solution: Solution) -> Sequence[Row]:
+    def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
         return self.violated(arc_values(solution, self.tokens))
 
     def violated(self, arcs: Floats) -> list[Row]:
@@ -52,7 +52,7 @@ class ArcGP(Separation):
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
 
-    def separate(self, solution: Solution) -> Sequence[Row]:
+    def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
         z = arc_values(solution, self.tokens)
         parts = {column.structure: value for column, value in solution.columns}
         heads, modifiers = np.nonzero(z > _TOLERANCE)

@@ -34,6 +34,7 @@ from colgen import (
     Problem,
     Row,
     Separation,
+    SeparationContext,
     Solution,
     Stabilization,
 )
@@ -125,7 +126,7 @@ class Cuts(Separation):
         self._tails = [np.flatnonzero(column > -np.inf).tolist() for column in graph.weights.T]
         self._from_source = graph.first > -np.inf
 
-    def separate(self, solution: Solution) -> Sequence[Row]:
+    def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
         support = nx.DiGraph()
         support.add_node(SOURCE)
         for key, value in solution.variables.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from colgen import NoStabilization, Problem, Proof, Row, Sense, Separation, Solution, Stabilization
+from colgen import NoStabilization, Problem, Proof, Row, Sense, Separation, SeparationContext, Solution, Stabilization
 from colgen.core.budget import Budget
 from problems.title_path.instance import Instance, Path, checked
 from problems.title_path.master import ONCE, WalkMaster, column_of
@@ -72,7 +72,7 @@ class RepeatedClasses(Separation):
     def __init__(self, instance: Instance) -> None:
         self._classes = instance.class_numbers.tolist()
 
-    def separate(self, solution: Solution) -> Sequence[Row]:
+    def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
         visits: dict[int, float] = {}
         for column, value in solution.columns:
             for v in column.structure:

@@ -5,7 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from colgen import Column, Decision, Pricing, PricingContext, PricingResult, Row, Sense, Separation, Solution
+from colgen import (
+    Column,
+    Decision,
+    Pricing,
+    PricingContext,
+    PricingResult,
+    Row,
+    Sense,
+    Separation,
+    SeparationContext,
+    Solution,
+)
 from colgen.bounds.checks import check_results, check_row, check_use, check_weak_duality, names, objects
 from colgen.core.errors import (
     DecisionViolatedError,
@@ -117,9 +128,10 @@ def test_rows_must_be_violated_and_valid():
         check_row(Cuts(), row, Solution(1.0), [])
     with pytest.raises(SeparationError, match="known answer"):
         check_row(Cuts(), row, solution, [solution])
-    assert objects([Cuts(row)], solution)
-    assert not objects([Cuts(row)], answer)
-    assert not objects([], solution)
+    asked = SeparationContext(Sense.MINIMIZE, whole=True)
+    assert objects([Cuts(row)], solution, asked)
+    assert not objects([Cuts(row)], answer, asked)
+    assert not objects([], solution, asked)
 
 
 def test_answers_that_use_more_than_an_oracle_states():

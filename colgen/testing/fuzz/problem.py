@@ -17,7 +17,7 @@ from colgen.core.duals import Duals
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
-from colgen.cuts.separation import Separation
+from colgen.cuts.separation import Separation, SeparationContext
 from colgen.master.linear import LinearMaster
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, Stages
@@ -98,7 +98,7 @@ class LazyRows(Separation):
     def __init__(self, problem: PoolProblem) -> None:
         self.problem = problem
 
-    def separate(self, solution: Solution) -> Sequence[Row]:
+    def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
         program = self.problem.program
         violated = []
         for i, row in enumerate(program.rows):
