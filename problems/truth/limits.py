@@ -30,7 +30,8 @@ def overrun(seconds: float, say: Callable[[str], None] = lambda line: None) -> t
     worst, count, allowed = 0.0, 0, seconds / len(INSTANCES)
     for name, make in INSTANCES.items():
         instance = make()
-        solve(PROBLEMS[name](instance), stop=TimeLimit(1.0))  # compiles
+        for _ in range(2):  # compiles: a kernel may be met late in a run for the first time
+            solve(PROBLEMS[name](instance), stop=TimeLimit(1.0))
         started = time.monotonic()
         for limit in LIMITS:
             if time.monotonic() + limit > started + allowed:
