@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from colgen.bounds.bounding import Bounded, Bounding, NodeState, Parts
+    from colgen.bounds.bundle import Bundle
+    from colgen.bounds.chain import Chain
     from colgen.bounds.column_generation import ColumnGeneration
     from colgen.bounds.fixing import Reduction, ReductionContext
     from colgen.bounds.stabilization import NoStabilization, Stabilization, Wentges
+    from colgen.bounds.subgradient import Subgradient
+    from colgen.bounds.volume import Volume
     from colgen.core.columns import Column, Key, Row, RowFamily
     from colgen.core.decision import Apart, Decision, Together
     from colgen.core.duals import Duals
@@ -62,6 +66,8 @@ _HOMES = {
     "solving": "solve",
     "core.warm_start": "WarmStart",
     "bounds.bounding": "Bounded Bounding NodeState Parts",
+    "bounds.bundle": "Bundle",
+    "bounds.chain": "Chain",
     "bounds.column_generation": "ColumnGeneration",
     "master.lagrangian": "LagrangianMaster",
     "core.proof": "Proof",
@@ -71,6 +77,8 @@ _HOMES = {
     "cuts.separation": "Separation SeparationContext",
     "core.solution": "Solution",
     "bounds.stabilization": "NoStabilization Stabilization Wentges",
+    "bounds.subgradient": "Subgradient",
+    "bounds.volume": "Volume",
     "core.stop": "AnyOf GapLimit IterationLimit MemoryLimit Stalled TimeLimit",
 }
 """The public names of each module.  A module is imported when one of its names is first asked for, so that a command
@@ -107,6 +115,10 @@ __all__ = [
     "WarmStart",
     "LagrangianMaster",
     "ColumnGeneration",
+    "Subgradient",
+    "Volume",
+    "Bundle",
+    "Chain",
     "Parts",
     "NodeState",
     "Bounding",

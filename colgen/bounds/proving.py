@@ -18,6 +18,7 @@ from colgen.bounds.run import Run
 from colgen.core.columns import Column
 from colgen.core.duals import Duals
 from colgen.core.errors import InvalidBoundError
+from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
@@ -58,18 +59,7 @@ def prove(
     """
     sense = master.sense
     with master.real_costs():
-        scale = settings.scale or master.scale
-        context = PricingContext(  # cheaper than replacing fields: this is all that a small solve does
-            context.sense,
-            decisions=context.decisions,
-            fixed=context.fixed,
-            deadline=context.deadline,
-            tolerance=settings.tolerance * scale,
-            pricing_out=master.reduced_costs,
-            scale=max(scale, master.rounding / TOLERANCES.diagnostic),
-            budget=context.budget,
-            held=master.holds,
-        )
+        context = told(master, context, settings)
         duals = master.guessed(guess)
         results = [oracle.price(duals, context) for oracle in pricing]
         answers = [answer for result in results for answer in result.answers]
@@ -87,6 +77,22 @@ def prove(
     return Proved(bound, duals, columns, answers, any(result.cut_off for result in results))
 
 
+def told(master: RestrictedMaster, context: PricingContext, settings: Settings) -> PricingContext:
+    """What oracles are told where they are priced at guessed dual values; asked for while real costs count."""
+    scale = settings.scale or master.scale
+    return PricingContext(  # cheaper than replacing fields: this is all that a small solve does
+        context.sense,
+        decisions=context.decisions,
+        fixed=context.fixed,
+        deadline=context.deadline,
+        tolerance=settings.tolerance * scale,
+        pricing_out=master.reduced_costs,
+        scale=max(scale, master.rounding / TOLERANCES.diagnostic),
+        budget=context.budget,
+        held=master.holds,
+    )
+
+
 def _new(master: RestrictedMaster, columns: Sequence[Column], improving: NDArray[np.bool_]) -> Sequence[Column]:
     """Columns that improve at guessed dual values and are not there yet; those that are there may improve as well."""
     return [columns[k] for k in np.flatnonzero(improving).tolist() if not master.holds(columns[k])]
@@ -94,8 +100,11 @@ def _new(master: RestrictedMaster, columns: Sequence[Column], improving: NDArray
 
 def record(
     run: Run, master: RestrictedMaster, proved: Proved, node: tuple[int, int], started: float, settings: Settings
-) -> None:
-    """Write down such a round as one of the run: it has no restricted master, so its objective is the incumbent's."""
+) -> Termination | None:
+    """Write down such a round as one of the run: it has no restricted master, so its objective is the incumbent's.
+
+    The answer is a reason to stop, if a rule names one.
+    """
     rounds = Recorder(run, master, *node, proves=settings.stop_early, started=started)
     rounds.lap(PRICING)
-    rounds.write(2, run.objective, proved.bound, duals=proved.duals if settings.keep_duals else None)
+    return rounds.write(2, run.objective, proved.bound, duals=proved.duals if settings.keep_duals else None)

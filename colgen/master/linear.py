@@ -29,6 +29,7 @@ from colgen.master.accounts import contributions, itemised
 from colgen.master.by_function import Entries, RowsByFunction, entries_of_rows
 from colgen.master.dual_bound import dual_bound
 from colgen.master.idle_rows import IdleRows
+from colgen.master.linking import Linking
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.master.pyomo_export import to_pyomo
 from colgen.master.table import GIVEN, TEMPLATE, ColumnTable
@@ -721,6 +722,9 @@ class LinearMaster(RestrictedMaster):
         finally:
             self.phase, self._scale_of_guess = phase, None
             table.upper_now[table.artificial] = limits
+
+    def linking(self) -> Linking:
+        return Linking(self, self.row_sizes, self._batch)
 
     def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
         table, s = self.table, self.sense.sign

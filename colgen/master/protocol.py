@@ -21,6 +21,7 @@ from colgen.core.errors import FormulationError, RepeatedColumnError, UnknownRow
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
+from colgen.master.linking import Linking
 from colgen.pricing.oracles import Pricing, PricingResult
 
 Floats = NDArray[np.float64]
@@ -116,6 +117,10 @@ class RestrictedMaster(ABC):
     def real_costs(self) -> AbstractContextManager[None]:
         """Count real costs inside, also in phase 1, without solving anything."""
         return nullcontext()
+
+    def linking(self) -> Linking | None:
+        """Its rows, at the present node, as a Lagrangian relaxation sees them; None if there are none."""
+        return None
 
     def objective_of(self, solution: Solution) -> float:
         """The objective of a whole solution, without the noise that a solver leaves in its own."""

@@ -153,6 +153,10 @@ class PricingResult:
         The reduced costs of all columns of this pricing problem that an answer uses, times their values, sum to
         nothing better than this (which a clustering, say, may know better than the number of its clusters times the
         best of them).  Where it is stated, the dual bound needs no multiplicity.
+    attained
+        Makes the columns of this pricing problem's best answer by itself, and their values: what ``total`` is worth.
+        Asked for by bounds that move along its activity (Subgradient, Volume, Bundle), and by nobody else.  None: the
+        best of ``columns``, as often as the multiplicity allows, if it improves.
     answers
         Whole solutions that the search has met: guesses, which the engine checks before one becomes the incumbent.
     cut_off
@@ -164,6 +168,7 @@ class PricingResult:
     bound: float | None = None
     reduced_costs: Sequence[float] | NDArray[np.float64] | None = None
     total: float | None = None
+    attained: Callable[[], tuple[Sequence[Column], NDArray[np.float64]]] | None = None
     cut_off: bool = False
     answers: Sequence[Solution] = ()
 

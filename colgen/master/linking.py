@@ -1,0 +1,155 @@
+"""The linking rows of a linear master as a Lagrangian relaxation sees them: what a dual value may be, what it costs.
+
+The rows are relaxed: what they are violated by is paid at the dual values.  What remains are the pricing problems, that
+oracles solve, and the columns that no oracle answers for (the template's variables), each of which takes whichever of
+its bounds is best.  Source: A. M. Geoffrion, *Lagrangean relaxation for integer programming*, Mathematical Programming
+Study 2 (1974).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colgen.core.columns import Column, Key
+from colgen.core.duals import Duals
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.table import TEMPLATE
+from colgen.master.tabular import TabularMaster
+
+Floats = NDArray[np.float64]
+
+_SWEEPS = 20
+"""So often dual values are put right for the columns that forbid them, one column after the other."""
+
+
+class Linking:
+    """Rows of a linear master at the present node, with real costs.
+
+    Parameters
+    ----------
+    master
+        Rows and columns are read now: whoever adds some asks for this anew.
+    entries
+        Column, row and value of each entry of columns, in or not in the master.
+
+    Attributes
+    ----------
+    lower, upper
+        What dual values may be, shape (rows,), in the problem's own sense: a row without a lower side does not pull
+        upwards, and a variable without bounds, alone in its row, may not improve without end.
+    sizes
+        Of the rows, powers of two.
+    own_costs
+        Of the columns that no oracle answers for.
+    """
+
+    def __init__(
+        self,
+        master: TabularMaster,
+        sizes: Floats,
+        entries: Callable[[Sequence[Column]], tuple[Floats, NDArray[np.int64], NDArray[np.int64], Floats]],
+    ) -> None:
+        self._master, self._entries = master, entries
+        table, s = master.table, master.sense.sign
+        self.sizes = sizes
+        self.sides = master.row_lower.copy(), master.row_upper.copy()
+        # Columns of oracles that have no upper bound are the oracles' to answer for.
+        own = ((table.origins == TEMPLATE) | np.isfinite(table.upper_now)) & ~table.artificial
+        self._own = np.flatnonzero(own)
+        self._matrix = sparse.csc_array(table.matrix(self._own, master.num_rows))
+        self.own_costs = table.costs[self._own]
+        self._bounds = table.lower_now[self._own], table.upper_now[self._own]
+        # From here on as if minimising: the reduced cost c_j - πᵀa_j must not be negative without an upper bound.
+        least = np.where(np.isposinf(master.row_upper), 0.0, -np.inf)
+        most = np.where(np.isneginf(master.row_lower), 0.0, np.inf)
+        self._unlimited: list[int] = []
+        for sign, without in ((1.0, np.isposinf(self._bounds[1])), (-1.0, np.isneginf(self._bounds[0]))):
+            for j in np.flatnonzero(without).tolist():
+                begin, end = self._matrix.indptr[j], self._matrix.indptr[j + 1]
+                if end - begin != 1:
+                    self._unlimited.append(j)
+                    continue
+                row, entry = int(self._matrix.indices[begin]), sign * float(self._matrix.data[begin])
+                limit = sign * s * float(self.own_costs[j]) / entry if entry else np.inf
+                if entry > 0.0:
+                    most[row] = min(most[row], limit)
+                elif entry < 0.0:
+                    least[row] = max(least[row], limit)
+        self.lower, self.upper = (least, most) if s > 0 else (-most, -least)
+
+    def project(self, duals: Floats) -> Floats:
+        """Dual values near these at which no variable improves without end, as far as a few sweeps find some."""
+        duals = np.minimum(np.maximum(duals, self.lower), self.upper)
+        s = self._master.sense.sign
+        for _ in range(_SWEEPS if self._unlimited else 0):
+            clean = True
+            for j in self._unlimited:
+                begin, end = self._matrix.indptr[j], self._matrix.indptr[j + 1]
+                rows, column, cost = self._matrix.indices[begin:end], self._matrix.data[begin:end], self.own_costs[j]
+                terms = duals[rows] * column
+                reduced = s * float(cost - terms.sum())
+                improves = self._bounds[1][j] == np.inf if reduced < 0.0 else self._bounds[0][j] == -np.inf
+                slack = TOLERANCES.pruning * max(abs(float(cost)), float(np.abs(terms).max(initial=0.0)))
+                if improves and abs(reduced) > slack:
+                    clean = False
+                    duals[rows] += s * reduced * column / float(column @ column)
+            duals = np.minimum(np.maximum(duals, self.lower), self.upper)
+            if clean:
+                break
+        return duals
+
+    def own_values(self, duals: Duals) -> Floats:
+        """Values of the columns that no oracle answers for: each at its better bound, at these dual values."""
+        lower, upper = self._bounds
+        gains = self._master.sense.gains(self.own_costs - self._matrix.T @ duals.values)
+        best = np.where(gains > 0.0, upper, lower)
+        other = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
+        values: Floats = np.where(np.isfinite(best), best, other)
+        return values
+
+    def own_activity(self, values: Floats) -> Floats:
+        """Σ_j a_ij x_j of every row, over the columns that no oracle answers for."""
+        return np.asarray(self._matrix @ values, dtype=float)
+
+    def named(self, values: Floats) -> tuple[dict[Key, float], frozenset[Key]]:
+        """Values of the template's variables that are not zero, by their names, and which of them must be whole."""
+        formulation = self._master.formulation
+        keys, count = formulation.column_keys, len(formulation.column_keys)
+        found = {keys[k]: float(x) for k, x in zip(self._own.tolist(), values, strict=True) if x and k < count}
+        whole = frozenset(keys[k] for k in self._own.tolist() if k < count and formulation.integer[k])
+        return found, whole & found.keys()
+
+    def own_cost(self, values: Floats) -> float:
+        """What these values cost, the objective's constant included."""
+        return float(self.own_costs @ values) + self._master.formulation.offset
+
+    def costs_of(self, columns: Sequence[Column]) -> Floats:
+        """Costs of columns."""
+        return self._entries(columns)[0]
+
+    def activity(self, columns: Sequence[Column], values: Floats) -> Floats:
+        """Σ_j a_ij x_j of every row, over columns of oracles."""
+        _, owners, rows, entries = self._entries(columns)
+        sums: Floats = np.bincount(rows, entries * values[owners], minlength=len(self.sizes)).astype(float)
+        return sums
+
+    def slope(self, duals: Floats, activity: Floats) -> Floats:
+        """A subgradient of the dual bound, in the direction that improves it: what the rows lack.
+
+        Where a dual value is zero either side counts, whichever the activity misses: none if it lies between.
+        """
+        s = self._master.sense.sign
+        low, high = self.sides
+        pull = s * duals
+        side = np.where(pull > 0.0, low, np.where(pull < 0.0, high, np.clip(activity, low, high)))
+        return s * (np.where(np.isfinite(side), side, np.clip(activity, low, high)) - activity)
+
+    def holds(self, activity: Floats) -> bool:
+        """Whether an activity lies within the sides of all rows."""
+        low, high = self.sides
+        room = TOLERANCES.pruning * self.sizes
+        return bool(((activity >= low - room) & (activity <= high + room)).all())
