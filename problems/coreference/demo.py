@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 
 import networkx as nx
 
-from colgen import Column, solve
+from colgen import solve
 from colgen.cli.template import DemoLine
 from colgen.core.budget import Budget
+from colgen.core.warm_start import WarmStart
 from problems.coreference.baseline import all_link_in_highs
 from problems.coreference.instance import Instance, from_graph, modularity, random
 from problems.coreference.template import Coreference
@@ -26,7 +26,7 @@ def five_cycle() -> list[DemoLine]:
 
 def karate_club() -> list[DemoLine]:
     """Modularity of Zachary's karate club."""
-    return [_compare(modularity(nx.karate_club_graph(), name="modularity of a karate club, 34 nodes"))]
+    return [_compare(modularity(nx.karate_club_graph(), name="karate club, 34 nodes: modularity without its constant"))]
 
 
 def random_text() -> list[DemoLine]:
@@ -41,11 +41,9 @@ class _FromScratch(Coreference):
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance, contracted=False)
 
-    def initial_proof(self, budget: Budget) -> None:
-        super().initial_proof(budget)  # finds the items
-
-    def initial_columns(self) -> Iterable[Column]:
-        return [self.items.column((k,)) for k in range(len(self.items))]
+    def warm_start(self, budget: Budget) -> WarmStart:
+        super().warm_start(budget)  # finds the items
+        return WarmStart(columns=[self.items.column((k,)) for k in range(len(self.items))])
 
 
 def _compare(instance: Instance) -> DemoLine:

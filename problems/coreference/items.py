@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from colgen import Apart, Column, Decision, Together
 from problems.coreference.clusters import Cluster
 from problems.coreference.instance import Floats, Instance
 from solvers.clusters.dual_proof import settle
-from solvers.clusters.persistency import Persistent, persistent, positive_sum
 from solvers.clusters.persistency import contracted as contracted_alone
+from solvers.clusters.persistency import persistent, undecided
+from solvers.clusters.steps import State, Step, UnprovedError, take_all
 from solvers.stopping import Expired, never
 
 COVER = "cover"
@@ -28,6 +29,21 @@ _NOTHING = 2.0**-40
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+
+class Proved(NamedTuple):
+    """What taking all steps again has proved.
+
+    Attributes
+    ----------
+    worth
+        Whatever clusters the mentions have that are in no item, they score no more together.
+    bound
+        No clustering of all mentions scores more.
+    """
+
+    worth: float
+    bound: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +68,12 @@ class Items:
     apart
         Pairs of items that no cluster may hold, because of a penalty between their mentions; shape (items, items), None
         if there is none.
-    bound
-        No clustering scores more.
     scale
         Of the instance.
+    original
+        Scores of pairs of mentions.
+    steps
+        How all of it was decided: :meth:`proved` takes them again.
     complete
         Whether there was time for everything; if not, fewer mentions are contracted or settled than could be.
     """
@@ -67,9 +85,10 @@ class Items:
     settled: tuple[Cluster, ...] = ()
     constant: float = 0.0
     apart: Mask | None = None
-    bound: float = math.inf
     scale: float = 1.0
     complete: bool = True
+    original: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    steps: tuple[Step, ...] = ()
 
     @classmethod
     def of(
@@ -103,9 +122,8 @@ class Items:
         scores = instance.clipped
         n = len(scores)
         if not contracted:
-            start, _ = settle(scores, np.arange(n), kicks=kicks, seed=seed, largest=0, expired=expired)
-            every = [np.array([i]) for i in range(n)]
-            left = Persistent([], every, scores, start, positive_sum(scores))
+            start, _, _ = settle(scores, np.arange(n), kicks=kicks, seed=seed, largest=0, expired=expired)
+            left = undecided(scores, start)
         elif settled:
             left = persistent(scores, smallest=smallest, seed=seed, expired=expired)
         else:
@@ -120,10 +138,32 @@ class Items:
             tuple(sorted(tuple(cluster.tolist()) for cluster in left.settled)),
             sum(_score(scores, cluster) for cluster in left.settled),
             _between(instance.penalties, groups),
-            left.bound,
             instance.scale,
             not expired(),
+            scores,
+            left.steps,
         )
+
+    def proved(self, expired: Expired = never) -> Proved:
+        """Decide all of it again, from the scores of the mentions and the steps alone.
+
+        Raises
+        ------
+        UnprovedError
+            If the steps prove something else, or time runs out.
+        """
+        state = take_all(self.original, self.steps, expired=expired)
+        if not self._agrees(state):
+            raise UnprovedError("the steps do not lead to these items")
+        return Proved(state.worth, state.bound)
+
+    def _agrees(self, state: State) -> bool:
+        """Whether the groups that are left are these items, and their scores the same but for rounding."""
+        order = sorted(range(len(state.groups)), key=lambda k: int(state.groups[k][0]))
+        if tuple(tuple(state.groups[k].tolist()) for k in order) != self.groups:
+            return False
+        near = _NOTHING * max(self.scale, float(np.abs(self.scores).max(initial=0.0)))
+        return bool((np.abs(state.scores[np.ix_(order, order)] - self.scores) <= near).all())
 
     def __len__(self) -> int:
         return len(self.groups)

@@ -34,7 +34,9 @@ from colgen import (
     Solution,
     Stabilization,
 )
+from colgen.core.budget import Budget
 from colgen.core.columns import Key
+from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from problems.coreference.baseline import clusters_of, greedy_joining
 from problems.coreference.clusters import Cluster, as_clusters
@@ -111,8 +113,9 @@ class LazyAllLink(Problem):
     def heuristics(self) -> Sequence[Heuristic]:
         return (Joining(self.instance),)
 
-    def initial_answers(self) -> Iterable[Solution]:
-        yield improved(self.instance, greedy_joining(self.instance))
+    def warm_start(self, budget: Budget) -> WarmStart:
+        first = improved(self.instance, greedy_joining(self.instance), expired=lambda: budget.expired)
+        return WarmStart(answers=(first,))
 
     def check(self, answer: Iterable[Sequence[int]]) -> float | None:
         return self.instance.check(answer)

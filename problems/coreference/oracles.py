@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
 import numpy as np
 
-from colgen import Column, Duals, solve
+from colgen import Duals, solve
 from colgen.cli.template import Figure
 from colgen.core.budget import Budget
 from colgen.core.stop import TimeLimit
+from colgen.core.warm_start import WarmStart
 from problems.coreference.baseline import ilp_pricing
 from problems.coreference.bounded import bounded
 from problems.coreference.instance import Floats, Instance
@@ -27,14 +28,9 @@ class FromScratch(Coreference):
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance, contracted=False)
 
-    def initial_columns(self) -> Iterable[Column]:
-        return [self.items.column((k,)) for k in range(len(self.items))]
-
-    def initial_duals(self) -> dict[str, Floats]:
-        return {}
-
-    def initial_proof(self, budget: Budget) -> None:
-        super().initial_proof(budget)  # finds the items
+    def warm_start(self, budget: Budget) -> WarmStart:
+        super().warm_start(budget)  # finds the items
+        return WarmStart(columns=[self.items.column((k,)) for k in range(len(self.items))])
 
 
 def recorded_duals(instance: Instance, limit: float) -> list[Floats]:

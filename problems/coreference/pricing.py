@@ -14,7 +14,8 @@ from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES, power_of_two
 from problems.coreference.baseline import ilp_pricing
 from problems.coreference.instance import Floats, Instance
-from problems.coreference.items import COVER, Contraction, Items
+from problems.coreference.items import COVER, Contraction, Items, Proved
+from solvers.clusters.steps import UnprovedError
 from solvers.clusters.subset import ascend, promising, search
 from solvers.linear.lp import LPStatus
 
@@ -29,6 +30,7 @@ class ClusterPricing(Pricing):
         self.items = items
         self._situation: tuple[object, ...] = ((), ())
         self._contraction = Contraction(items)
+        self._proved: Proved | None = None
 
     def contraction(self, context: PricingContext) -> Contraction:
         """The items at the node."""
@@ -46,6 +48,33 @@ class ClusterPricing(Pricing):
         values = np.asarray(duals[COVER]) if len(self.items) else np.empty(0)
         return contraction, *contraction.priced(values, context.cost_weight)
 
+    def total(self, duals: Duals, context: PricingContext, priced: float | None) -> float | None:
+        """What the reduced costs of the clusters of an answer sum to at most.
+
+        Whatever has been decided before there were columns is priced as well, in the first round that asks: its
+        clusters at the dual values that decided it, over all mentions (:mod:`solvers.clusters.steps`).
+
+        Parameters
+        ----------
+        priced
+            A bound for the clusters of the items; None if there is none at these dual values.
+        """
+        if context.fixed:
+            return None
+        if context.cost_weight != 1.0:  # what is settled costs nothing here, and is feasible
+            return priced
+        if self._proved is None:
+            try:
+                self._proved = self.items.proved(lambda: context.budget.expired)
+            except UnprovedError:
+                if context.budget.expired:
+                    return None
+                raise
+        decided, known = self._proved, self.items.constant
+        rows = np.asarray(duals[COVER]) if len(self.items) else np.empty(0)
+        most = decided.bound - known - float(rows.sum())
+        return most if priced is None else min(priced + decided.worth - known, most)
+
 
 class GrowingClusters(ClusterPricing):
     """Heuristic: clusters grown from every item that a good cluster could hold, by chains of single changes.
@@ -62,9 +91,10 @@ class GrowingClusters(ClusterPricing):
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         contraction, scores, profits = self.priced(duals, context)
+        total = self.total(duals, context, None)
         left = np.flatnonzero(promising(scores, profits))
         if not len(left):
-            return PricingResult()
+            return PricingResult(total=total)
         found = ascend(
             scores[np.ix_(left, left)],
             profits[left],
@@ -80,7 +110,7 @@ class GrowingClusters(ClusterPricing):
         # A heuristic that returned such a cluster would keep the exact search from proving that there is nothing left.
         rounding = TOLERANCES.reduced_cost
         better = [(c, value) for c, value in grown if value > max(context.tolerance, rounding * abs(c.cost))]
-        return PricingResult([column for column, _ in better], None, [value for _, value in better])
+        return PricingResult([column for column, _ in better], None, [value for _, value in better], total)
 
 
 class ClusterSearch(ClusterPricing):
@@ -107,7 +137,7 @@ class ClusterSearch(ClusterPricing):
         # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.  That of a
         # search that was cut off before it had found anything would only look like a proof.
         bound = None if context.fixed or (cut_off and not columns) else found.total
-        return PricingResult(columns, bound, values, bound, cut_off=cut_off)
+        return PricingResult(columns, bound, values, self.total(duals, context, bound), cut_off=cut_off)
 
 
 class ClusterILP(ClusterPricing):
@@ -119,11 +149,11 @@ class ClusterILP(ClusterPricing):
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         contraction, scores, profits = self.priced(duals, context)
         if not len(profits):
-            return PricingResult(bound=0.0, total=0.0)
+            return PricingResult(bound=0.0, total=self.total(duals, context, 0.0))
         scale = max(power_of_two(scores), power_of_two(profits))  # HiGHS has tolerances for numbers near one
         cluster, solution = ilp_pricing(Instance(scores / scale), -profits / scale, context.seconds_left())
         bound = None if context.fixed or solution.bound == np.inf else max(scale * solution.bound, 0.0)
-        total = None if bound is None else bound * len(profits)
+        total = self.total(duals, context, None if bound is None else bound * len(profits))
         cut_off = solution.status is not LPStatus.OPTIMAL and context.budget.expired
         members = np.zeros((1, len(profits)), dtype=np.bool_)
         members[0, list(cluster)] = True

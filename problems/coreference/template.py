@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -27,7 +26,7 @@ from colgen import (
     Stages,
 )
 from colgen.core.budget import Budget
-from colgen.core.proof import Proof
+from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from problems.coreference.clusters import Cluster
 from problems.coreference.instance import Floats, Instance
@@ -66,7 +65,7 @@ class Coreference(Problem):
 
     What is contracted, settled, or known before there is a master is argued from the scores alone.  A subclass that
     states rows, oracles, branching rules or checks of its own (:data:`STATING`) may state another problem, so that
-    nothing of the kind is done for it: its rows are single mentions, and it starts without columns, answers and bounds
+    nothing of the kind is done for it: its rows are single mentions, and it starts without guesses
     other than its own.  One that still states plain clustering says ``same_problem = True`` in its own body.
 
     Parameters
@@ -133,7 +132,6 @@ class Coreference(Problem):
     def _prepare(self, budget: Budget) -> Items:
         """The items, in the time that there is: what is cut short counts for this run alone, in this thread."""
         self._hurried.items = None
-        self._hurried.budget = budget
         if self._items is None:
             found = self._found(lambda: budget.expired)
             if not found.complete:
@@ -190,50 +188,33 @@ class Coreference(Problem):
     def heuristics(self) -> Sequence[Heuristic]:
         return (RestrictedMIP(5.0),)
 
-    def initial_proof(self, budget: Budget) -> Proof | None:
+    def warm_start(self, budget: Budget) -> WarmStart:
         # The items first, whatever is known of the problem: the rest of the run asks for them.
         items = self._prepare(budget)
         if not self.is_plain:
-            return None
+            return WarmStart()
         columns = [items.column(cluster.tolist()) for cluster in items.clustering()]
         score = items.constant + sum(column.cost for column in columns)
-        solution = Solution(score, tuple((column, 1.0) for column in columns))
-        bound = max(items.bound, score) if len(items) else score
-        return Proof(Sense.MAXIMIZE, solution, bound, scale=items.scale)
+        answer = Solution(score, tuple((column, 1.0) for column in columns))
+        return WarmStart(self._first_duals(items), (answer,), self._first_columns(items, budget))
 
-    def initial_columns(self) -> Iterable[Column]:
+    @staticmethod
+    def _first_duals(items: Items) -> dict[str, Floats]:
+        # Half of what an item scores in its cluster: then no part of a cluster that is best as a whole prices in.
+        same = items.start[:, None] == items.start
+        return {COVER: items.within + 0.5 * np.where(same, items.scores, 0.0).sum(axis=1)}
+
+    @staticmethod
+    def _first_columns(items: Items, budget: Budget) -> Iterator[Column]:
         # An item can always be left alone.  The clusters of the first answer with one item more or one less tie its
         # dual value down: between what it would score in another cluster and what it scores in its own.  Without
         # them the first dual solutions heap the value of a cluster on a few of its items.
-        if not self.is_plain:
-            return
-        items = self.items
-        budget: Budget | None = getattr(self._hurried, "budget", None)
-        seconds = math.inf if budget is None else budget.seconds_left
-        for chosen in self._first_clusters(items):
+        seconds = budget.seconds_left
+        for chosen in _near(items):
             # Of many items there are very many of these: what they take leaves most of the time to the rounds.
-            if budget is not None and not budget.seconds_left > _ROUNDS * seconds:
+            if budget.expired or budget.seconds_left < _ROUNDS * seconds:
                 return
             yield items.column(chosen)
-
-    @staticmethod
-    def _first_clusters(items: Items) -> Iterator[list[int]]:
-        yield from ([k] for k in range(len(items)))
-        for cluster in items.clustering():
-            members = cluster.tolist()
-            if len(members) > 2:
-                yield from ([k for k in members if k != left_out] for left_out in members)
-            attracted = items.scores[:, cluster].max(axis=1)
-            attracted[cluster] = 0.0
-            if items.apart is not None:
-                attracted[items.apart[:, cluster].any(axis=1)] = 0.0
-            yield from ([*members, k] for k in np.flatnonzero(attracted > 0.0).tolist())
-
-    def initial_duals(self) -> Mapping[str, Floats]:
-        # Half of what an item scores in its cluster: then no part of a cluster that is best as a whole prices in.
-        items = self.items
-        same = items.start[:, None] == items.start
-        return {COVER: items.within + 0.5 * np.where(same, items.scores, 0.0).sum(axis=1)}
 
     def check(self, answer: Iterable[Sequence[int]]) -> float | None:
         # Of another problem a subclass says itself what an answer is worth; it may call this one for the clustering.
@@ -243,3 +224,17 @@ class Coreference(Problem):
 
     def answer(self, solution: Solution) -> list[Cluster]:
         return sorted([*self.items.settled, *(column.structure for column, _ in solution.columns)])
+
+
+def _near(items: Items) -> Iterator[list[int]]:
+    """Each item alone, and the clusters of the good clustering with one item more or one less."""
+    yield from ([k] for k in range(len(items)))
+    for cluster in items.clustering():
+        members = cluster.tolist()
+        if len(members) > 2:
+            yield from ([k for k in members if k != left_out] for left_out in members)
+        attracted = items.scores[:, cluster].max(axis=1)
+        attracted[cluster] = 0.0
+        if items.apart is not None:
+            attracted[items.apart[:, cluster].any(axis=1)] = 0.0
+        yield from ([*members, k] for k in np.flatnonzero(attracted > 0.0).tolist())

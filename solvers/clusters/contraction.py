@@ -54,7 +54,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def contract(scores: Floats, labels: Ints, *, smallest: int = 2, expired: Expired = never) -> Ints:
+def contract(
+    scores: Floats,
+    labels: Ints,
+    *,
+    smallest: int = 2,
+    expired: Expired = never,
+    rounds: list[tuple[Ints, Ints]] | None = None,
+) -> Ints:
     """Contract what the theorem allows, until it allows no more.
 
     Parameters
@@ -67,6 +74,9 @@ def contract(scores: Floats, labels: Ints, *, smallest: int = 2, expired: Expire
         Components of the graph of positive scores with fewer items are left as they are.
     expired
         Asked between tests; those that are left are not made, and less is contracted.
+    rounds
+        Is given each round, for :func:`passes`: the items of a component, by the first ones that they hold, and the
+        number of each one's group.
 
     Returns
     -------
@@ -95,6 +105,8 @@ def contract(scores: Floats, labels: Ints, *, smallest: int = 2, expired: Expire
         joined = _contract_once(scores, weights, labels, expired)
         if len(joined) and joined.max() == len(joined) - 1:
             continue  # nothing to contract
+        if rounds is not None:
+            rounds.append((np.array([group.min() for group in groups]), joined))
         fresh = [np.concatenate([groups[i] for i in np.flatnonzero(joined == k)]) for k in range(joined.max() + 1)]
         for group in fresh:
             first[group] = group.min()
@@ -149,13 +161,16 @@ def _contract_once(scores: Floats, weights: Floats, labels: Ints, expired: Expir
         rest = np.flatnonzero(labels == cluster)
         while len(rest) >= 2 and not expired():
             # A cluster is contracted in parts if it is not as a whole.
-            part = together(scores, weights, rest, everything)
-            if not len(part):
-                break
+            part = np.sort(together(scores, weights, rest, everything))
+            if not len(part) or not passes(scores, weights, np.where(np.isin(everything, part), part[0], everything)):
+                break  # by a rounding error, at worst
             group[part] = part[0]
             rest = np.setdiff1d(rest, part)
     if (group == everything).all() and not expired():
         group = _pairs(np.ascontiguousarray(scores), weights)
+        for item in np.flatnonzero(group != everything):
+            if not passes(scores, weights, np.where(everything == item, group, everything)):
+                group[item] = item  # by a rounding error
     return np.unique(group, return_inverse=True)[1]
 
 
@@ -171,6 +186,41 @@ def together(scores: Floats, weights: Floats, items: Ints, others: Ints) -> Ints
     others = np.setdiff1d(others, items)
     both = np.append(items, others)
     return items[_together(np.ascontiguousarray(scores[np.ix_(items, both)]), weights[items])]
+
+
+def passes(scores: Floats, weights: Floats, groups: Ints) -> bool:
+    """Whether every group of two items or more passes the test.
+
+    Parameters
+    ----------
+    scores
+        Of all items that could share a cluster, symmetric with zero diagonal, shape (n, n).
+    weights
+        From which μ is made, shape (n,).
+    groups
+        The number of each item's group.
+    """
+    scores = as_floats(scores, "scores", shape=("n", "n"))
+    weights = as_floats(weights, "weights", shape=(len(scores),), low=0.0)
+    groups = as_indices(groups, "groups", upper=len(scores), shape=(len(scores),))
+    everything = np.arange(len(scores))
+    for group in np.flatnonzero(np.bincount(groups, minlength=1) > 1):
+        items = np.flatnonzero(groups == group)
+        if len(items) == 2 and bool(_is_heavy(np.ascontiguousarray(scores), items[0], items[1])):
+            continue
+        if len(together(scores, weights, items, everything)) < len(items):
+            return False
+    return True
+
+
+@njit(cache=True)
+def _is_heavy(scores: Floats, i: int, j: int) -> bool:
+    """Whether two items share a score as large as all others of one of them."""
+    first, second = 0.0, 0.0
+    for k in range(len(scores)):
+        first += abs(scores[i, k])
+        second += abs(scores[j, k])
+    return bool(2.0 * scores[i, j] >= min(first, second))  # the score itself is in the sums
 
 
 @njit(cache=True)

@@ -52,6 +52,9 @@ _SEARCHES = 12
 _SWEEPS = 400
 """The relaxation method gives up after so many sweeps over the cuts."""
 
+_BEYOND = 20
+"""So many sweeps try to leave cuts behind that rounding errors violate."""
+
 _CUTS = 12
 """And so many cuts an item are kept."""
 
@@ -77,8 +80,8 @@ def settle(
     largest: int = 60,
     nodes: int = 20_000,
     expired: Expired = never,
-) -> tuple[Ints, Mask]:
-    """A good clustering by local search in each component, and which components' clusterings are proved best.
+) -> tuple[Ints, Mask, Floats]:
+    """A good clustering by local search in each component, and which components' clusterings dual values prove best.
 
     Parameters
     ----------
@@ -99,9 +102,9 @@ def settle(
 
     Returns
     -------
-    labels, settled
-        The number of each item's cluster, clusters numbered by their first items; and of each item whether its
-        component's clustering is proved best.
+    labels, settled, duals
+        The number of each item's cluster, clusters numbered by their first items; of each item whether its component's
+        clustering is proved best, and the dual values that prove it, zero elsewhere.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     start = as_indices(start, "start", upper=len(scores), shape=(len(scores),))
@@ -114,11 +117,12 @@ def settle(
     generator = np.random.default_rng(seed)
     n = len(scores)
     found, settled = np.arange(n), np.ones(n, dtype=np.bool_)  # of each item the first one of its cluster
+    duals = np.zeros(n)
     first, k = 0, 0
     while k < len(ends):
         if ends[k] - first > _SMALL or expired():
             _settle_alone(
-                scores, order[first : ends[k]], start, kicks, generator, largest, nodes, expired, found, settled
+                scores, order[first : ends[k]], start, kicks, generator, largest, nodes, expired, found, settled, duals
             )
             first, k = ends[k], k + 1
             continue
@@ -130,9 +134,9 @@ def settle(
             here.append(ends[k])
             k += 1
         draws = generator.random(drawn)
-        _settle(scores, order, np.array(here), start, kicks, draws, largest, nodes, found, settled)
+        _settle(scores, order, np.array(here), start, kicks, draws, largest, nodes, found, settled, duals)
         first = here[-1]
-    return _numbered(found), settled
+    return _numbered(found), settled, duals
 
 
 def _settle_alone(
@@ -146,23 +150,27 @@ def _settle_alone(
     expired: Expired,
     found: Ints,
     settled: Mask,
+    duals: Floats,
 ) -> None:
     """One component, with looks at the clock."""
     m = len(items)
     if m <= 2:
         found[items] = items[0]  # joined by a positive score
+        duals[items] = 0.5 * scores[items[0], items[-1]]
         return
     inner = np.ascontiguousarray(scores[np.ix_(items, items)])
     _, ahead, place = np.unique(start[items], return_index=True, return_inverse=True)
     labels = ahead[place].astype(np.int64)
     labels = search(inner, labels, generator, kicks * m, expired)
     _note(labels, items, found)
-    settled[items] = m <= largest and not expired() and _prove_patiently(inner, labels, nodes, expired)
+    proof = _begin(inner, labels)
+    settled[items] = m <= largest and not expired() and _prove_patiently(inner, labels, proof, nodes, expired)
+    if settled[items[0]]:
+        duals[items] = proof.duals
 
 
-def _prove_patiently(scores: Floats, labels: Ints, nodes: int, expired: Expired) -> bool:
+def _prove_patiently(scores: Floats, labels: Ints, proof: _Proof, nodes: int, expired: Expired) -> bool:
     """:func:`_prove`, which gives up when it is to end."""
-    proof = _begin(scores, labels)
     for _ in range(_SEARCHES):
         said = _look(scores, labels, proof, nodes)
         if said != _OPEN:
@@ -193,7 +201,8 @@ def proves(scores: Floats, labels: Ints, *, nodes: int = 20_000) -> bool:
     scores = as_floats(scores, "scores", shape=("n", "n"))
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
     nodes = as_integer(nodes, "nodes", low=0)
-    return bool(_prove(np.ascontiguousarray(scores, dtype=np.float64), np.asarray(labels, dtype=np.int64), nodes))
+    scores, labels = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(labels, dtype=np.int64)
+    return bool(_prove(scores, labels, _begin(scores, labels), nodes))
 
 
 @njit(cache=True)
@@ -208,6 +217,7 @@ def _settle(
     nodes: int,
     found: Ints,
     settled: Mask,
+    duals: Floats,
 ) -> None:
     """Components, each the items of ``order`` between two ``ends``."""
     drawn = 0
@@ -216,6 +226,7 @@ def _settle(
         m = len(items)
         if m == 2:  # joined by a positive score
             found[items[1]] = items[0]
+            duals[items] = 0.5 * scores[items[0], items[1]]
         if m <= 2:
             continue
         inner = np.empty((m, m))
@@ -234,7 +245,10 @@ def _settle(
         labels = descend(inner, labels, draws[drawn : drawn + rows * m].reshape(rows, m), largest_score)
         drawn += rows * m
         _note(labels, items, found)
-        if m > largest or not _prove(inner, labels, nodes):
+        proof = _begin(inner, labels)
+        if m <= largest and _prove(inner, labels, proof, nodes):
+            duals[items] = proof.duals
+        else:
             settled[items] = False
 
 
@@ -289,8 +303,7 @@ _OPEN, _PROVED, _FAILED = range(3)
 
 
 @njit(cache=True)
-def _prove(scores: Floats, labels: Ints, nodes: int) -> bool:
-    proof = _begin(scores, labels)
+def _prove(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> bool:
     for _ in range(_SEARCHES):
         said = _look(scores, labels, proof, nodes)
         if said != _OPEN:
@@ -305,10 +318,8 @@ def _begin(scores: Floats, labels: Ints) -> _Proof:
     """The first guess."""
     n = len(labels)
     duals = np.zeros(n)
-    largest = 0.0
     for i in range(n):
         for j in range(n):
-            largest = max(largest, abs(scores[i, j]))
             if labels[i] == labels[j]:
                 duals[i] += 0.5 * scores[i, j]
     most = _CUTS * n
@@ -319,8 +330,18 @@ def _begin(scores: Floats, labels: Ints) -> _Proof:
         np.empty(most),
         np.empty(most),
         np.zeros(1, dtype=np.int64),
-        np.full(1, _ZERO * largest),
+        np.full(1, relative_zero(scores)),
     )
+
+
+@njit(cache=True)
+def relative_zero(scores: Floats) -> float:
+    """Violations up to this count as none."""
+    largest = 0.0
+    for i in range(len(scores)):
+        for j in range(len(scores)):
+            largest = max(largest, abs(scores[i, j]))
+    return _ZERO * largest
 
 
 @njit(cache=True)
@@ -364,18 +385,29 @@ def _look(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> int:
 @njit(cache=True)
 def _relax(proof: _Proof, sweeps: int) -> bool:
     """Project dual values on violated cuts until none is violated; False if so many sweeps do not do it."""
-    duals, cuts, steps, worths, lengths = proof.duals, proof.cuts, proof.steps, proof.worths, proof.lengths
     zero = 0.5 * proof.zero[0]
     for _ in range(sweeps):
-        satisfied = True
-        for k in range(proof.size[0]):
-            violation = worths[k]
-            for i in range(len(duals)):
-                if cuts[k, i]:
-                    violation -= duals[i]
-            if violation > zero:
-                duals += violation / lengths[k] * steps[k]
-                satisfied = False
-        if satisfied:
+        if _sweep(proof, zero, 0.0):
+            before = proof.duals.copy()
+            for _ in range(_BEYOND):  # where there is room, not even rounding errors are to violate a cut
+                if _sweep(proof, 0.0, zero):
+                    return True
+            proof.duals[:] = before
             return True
     return False
+
+
+@njit(cache=True)
+def _sweep(proof: _Proof, zero: float, beyond: float) -> bool:
+    """Project on each cut that is violated by more than ``zero``, and beyond it; whether there was none."""
+    duals, cuts, worths = proof.duals, proof.cuts, proof.worths
+    satisfied = True
+    for k in range(proof.size[0]):
+        violation = worths[k]
+        for i in range(len(duals)):
+            if cuts[k, i]:
+                violation -= duals[i]
+        if violation > zero:
+            duals += (violation + beyond) / proof.lengths[k] * proof.steps[k]
+            satisfied = False
+    return satisfied

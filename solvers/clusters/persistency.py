@@ -14,7 +14,8 @@ near the
 
 A seed decides the outcome as long as there is time: searches have so many nodes, the ascent looks at so many triangles,
 and a round that decides little is the last one.  Together they take seconds at worst.  Whoever has less time says so by
-``expired``, and less is decided then.
+``expired``, and less is decided then.  What is decided comes with its steps (:mod:`solvers.clusters.steps`), which
+prove it to anybody who takes them again.
 """
 
 from __future__ import annotations
@@ -25,14 +26,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_integer
-from solvers.clusters.contraction import components, contract, merged
+from solvers.clusters.contraction import components, contract
 from solvers.clusters.dual_proof import settle
-from solvers.clusters.triangle_dual import kept_apart, triangle_bound
+from solvers.clusters.steps import (
+    Bounded,
+    Contracted,
+    Round,
+    Settled,
+    State,
+    Step,
+    Triangles,
+    beginning,
+    renumbered,
+    take,
+)
+from solvers.clusters.triangle_dual import triangle_bound
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _LARGEST = 200
 """Dual values are tried on components of so many items at most, by searches of so many nodes."""
@@ -56,21 +68,33 @@ class Persistent(NamedTuple):
     ----------
     settled
         The items of each cluster that is decided as a whole.
-    groups
-        The items of each group that is left: they are in one cluster.
-    scores
-        Of pairs of groups, zero diagonal; where the two are apart the score is bad enough, and no longer a sum.
     start
         The number of each group's cluster in a good clustering.
-    bound
-        No clustering of the items scores more (nor does any point of the relaxation of set partitioning of the groups).
+    state
+        The groups that are left, each in one cluster; the scores of pairs of them, those inside them; and bounds.
+    steps
+        How it was decided.
     """
 
     settled: list[Ints]
-    groups: list[Ints]
-    scores: Floats
     start: Ints
-    bound: float = np.inf
+    state: State
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def groups(self) -> list[Ints]:
+        """The items of each group that is left: they are in one cluster."""
+        return self.state.groups
+
+    @property
+    def scores(self) -> Floats:
+        """Of pairs of groups, zero diagonal; where the two are apart the score is bad enough, and no longer a sum."""
+        return self.state.scores
+
+    @property
+    def bound(self) -> float:
+        """No clustering of the items scores more (nor does any point of the relaxation of set partitioning)."""
+        return self.state.bound
 
 
 def persistent(
@@ -93,17 +117,14 @@ def persistent(
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     smallest, kicks = as_integer(smallest, "smallest"), as_integer(kicks, "kicks", low=0)
-    n = len(scores)
-    left = Persistent([], [np.array([i]) for i in range(n)], scores, np.arange(n), positive_sum(scores))
+    left = undecided(scores, np.arange(len(scores)))
     left = _without_settled(left, kicks=1, seed=seed, expired=expired)
     before = np.inf
     while 0 < len(left.groups) <= _WORTHWHILE * before and not expired():
         before = len(left.groups)
-        left = _bounded(left, scores, seed, expired)
-        left = _joined(left, contract(left.scores, left.start, smallest=smallest, expired=expired))
+        left = _bounded(left, seed, expired)
+        left = _contracted(left, smallest, expired)
         left = _without_settled(left, kicks=kicks, seed=seed, expired=expired)
-    if not left.groups:
-        return left._replace(bound=sum(_score(scores, cluster) for cluster in left.settled))
     return left
 
 
@@ -113,81 +134,55 @@ def contracted(
     """Contraction alone, with nothing settled; parameters as for :func:`persistent`."""
     scores = as_floats(scores, "scores", shape=("n", "n"))
     smallest, kicks = as_integer(smallest, "smallest"), as_integer(kicks, "kicks", low=0)
-    n = len(scores)
-    start, _ = settle(scores, np.arange(n), kicks=1, seed=seed, largest=0, expired=expired)
-    left = Persistent([], [np.array([i]) for i in range(n)], scores, start, positive_sum(scores))
-    left = _joined(left, contract(scores, start, smallest=smallest, expired=expired))
-    start, _ = settle(left.scores, left.start, kicks=kicks, seed=seed, largest=0, expired=expired)
+    start, _, _ = settle(scores, np.arange(len(scores)), kicks=1, seed=seed, largest=0, expired=expired)
+    left = _contracted(undecided(scores, start), smallest, expired)
+    start, _, _ = settle(left.scores, left.start, kicks=kicks, seed=seed, largest=0, expired=expired)
     return left._replace(start=start)
 
 
-def positive_sum(scores: Floats) -> float:
-    """What all pairs with positive scores are worth: no clustering scores more."""
-    scores = as_floats(scores, "scores", shape=("n", "n"))
-    return 0.5 * float(np.maximum(scores, 0.0).sum())
+def undecided(scores: Floats, start: Ints) -> Persistent:
+    """Nothing is decided; ``start`` numbers the clusters of a good clustering."""
+    return Persistent([], start, beginning(scores))
 
 
 def _without_settled(left: Persistent, *, kicks: int, seed: int, expired: Expired) -> Persistent:
-    start, done = settle(
+    start, done, duals = settle(
         left.scores, left.start, kicks=kicks, seed=seed, largest=_LARGEST, nodes=_NODES, expired=expired
     )
-    clusters = [_union(left.groups, np.flatnonzero(start == c)) for c in np.unique(start[done])]
-    return _part(left._replace(settled=[*left.settled, *clusters], start=start), np.flatnonzero(~done))
+    left = left._replace(start=start)
+    return _taken(left, Settled(np.flatnonzero(done), duals[done], _NODES), start) if done.any() else left
 
 
-def _bounded(left: Persistent, original: Floats, seed: int, expired: Expired) -> Persistent:
+def _bounded(left: Persistent, seed: int, expired: Expired) -> Persistent:
     """Decide by triangles, component by component."""
     component = components(left.scores)
-    together = np.arange(len(left.groups))
-    scores, start, done = left.scores.copy(), left.start.copy(), np.zeros(len(left.groups), dtype=np.bool_)
-    settled = list(left.settled)
-    bound = sum(_score(original, part) for part in [*settled, *left.groups]) + positive_sum(scores)
+    parts, start = [], left.start.copy()
     for c in np.flatnonzero(np.bincount(component) >= _SMALLEST_BOUNDED):
         here = np.flatnonzero(component == c)
         if len(here) > _LARGEST_BOUNDED or expired():
             continue
-        within = np.ix_(here, here)
-        found = triangle_bound(left.scores[within], _renumbered(start[here]), seed=seed, expired=expired)
-        bound += found.bound - positive_sum(left.scores[within])
+        inner = np.ascontiguousarray(left.scores[np.ix_(here, here)])
+        found = triangle_bound(inner, renumbered(start[here]), seed=seed, expired=expired)
         start[here] = len(start) + here[np.unique(found.labels, return_index=True)[1]][found.labels]
-        together[here] = here[np.unique(found.together, return_index=True)[1]][found.together]
-        scores[within] = kept_apart(left.scores[within], found.apart)
-        if found.closed:
-            done[here] = True
-            settled += [_union(left.groups, here[found.labels == k]) for k in range(found.labels.max() + 1)]
-    rest = np.flatnonzero(~done)
-    left = _part(Persistent(settled, left.groups, scores, _renumbered(start), min(bound, left.bound)), rest)
-    return _joined(left, _renumbered(together[rest]))
+        parts.append(Triangles(here, found.rows, found.duals, found.labels))
+    return _taken(left, Bounded(tuple(parts)), renumbered(start)) if parts else left
 
 
-def _part(left: Persistent, chosen: Ints) -> Persistent:
-    """What is left of some groups alone."""
-    if len(chosen) == len(left.groups):
-        return left._replace(start=_renumbered(left.start))
-    return left._replace(
-        groups=[left.groups[k] for k in chosen],
-        scores=np.ascontiguousarray(left.scores[np.ix_(chosen, chosen)]),
-        start=_renumbered(left.start[chosen]),
-    )
+def _contracted(left: Persistent, smallest: int, expired: Expired) -> Persistent:
+    rounds: list[tuple[Ints, Ints]] = []
+    contract(left.scores, left.start, smallest=smallest, expired=expired, rounds=rounds)
+    return _taken(left, Contracted(tuple(Round(*one) for one in rounds)), left.start) if rounds else left
 
 
-def _joined(left: Persistent, joined: Ints) -> Persistent:
-    """Groups put together; ``joined`` numbers them by first groups."""
-    if not len(joined) or joined.max() == len(joined) - 1:
-        return left
-    _, first = np.unique(joined, return_index=True)
-    groups = [_union(left.groups, np.flatnonzero(joined == k)) for k in range(len(first))]
-    return left._replace(groups=groups, scores=merged(left.scores, joined), start=_renumbered(left.start[first]))
-
-
-def _score(scores: Floats, items: Ints) -> float:
-    """Of one cluster."""
-    return 0.5 * float(scores[np.ix_(items, items)].sum())
-
-
-def _union(groups: list[Ints], chosen: Ints) -> Ints:
-    return np.sort(np.concatenate([groups[k] for k in chosen]))
-
-
-def _renumbered(labels: Ints) -> Ints:
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+def _taken(left: Persistent, step: Step, start: Ints) -> Persistent:
+    """What a step leaves of a clustering of its items: whole clusters are settled, and the others are joined."""
+    state = take(left.state, step, priced=False)
+    cluster = np.full(sum(len(part) for part in [*left.settled, *left.groups]), -1)
+    for group, label in zip(left.groups, start.tolist(), strict=True):
+        cluster[group] = label
+    of_groups = np.array([cluster[group[0]] for group in state.groups], dtype=np.int64)
+    gone = np.flatnonzero((cluster >= 0) & ~np.isin(cluster, of_groups))
+    gone = gone[np.argsort(cluster[gone], kind="stable")]
+    ends = np.flatnonzero(np.diff(cluster[gone])) + 1
+    settled = [*left.settled, *np.split(gone, ends)] if len(gone) else left.settled
+    return Persistent(settled, renumbered(of_groups), state, (*left.steps, step))

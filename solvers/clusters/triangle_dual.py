@@ -76,7 +76,7 @@ _LOOK = 1 << 23
 _VISITS = 500_000_000
 """The ascent ends after looking at so many rows: a few seconds."""
 
-_CLOSED = 1e-10
+_CLOSED = 1e-13
 """A gap of this much counts as none, relative to the score: rounding errors are of this size."""
 
 _STALLED = 0.1
@@ -97,12 +97,16 @@ class TriangleBound(NamedTuple):
         The best clustering known: the number of each item's cluster, and its score.
     reduced
         Reduced scores at which ``bound`` is proved, symmetric with zero diagonal.
+    rows, duals
+        The triangle inequalities that they are made of, as :func:`proved_by` takes them, and their dual values.
     """
 
     bound: float
     labels: Ints
     score: float
     reduced: Floats
+    rows: Rows
+    duals: Floats
 
     @property
     def closed(self) -> bool:
@@ -155,7 +159,7 @@ def triangle_bound(
     labels, score = local_search(scores, labels, seed=seed, expired=expired)
     rows, duals = np.empty((0, 4), dtype=np.int32), np.empty(0)
     pairs = np.stack([scores, np.zeros((n, n))], axis=2)
-    best = TriangleBound(_value(scores, duals), labels, score, scores)
+    best = TriangleBound(_value(scores, duals), labels, score, scores, rows, duals)
     seen, stalled = 0, False
     for level in range(_LEVELS):
         if best.closed or seen >= visits or expired():
@@ -174,13 +178,42 @@ def triangle_bound(
             labels, score = best.labels, best.score
         halted = best.bound - bound <= _STALLED * (min(bound, best.bound) - score)
         if bound <= best.bound:
-            best = TriangleBound(bound, labels, score, reduced)
+            best = TriangleBound(bound, labels, score, reduced, rows, duals)
         else:
             best = best._replace(labels=labels, score=score)
         if (halted and stalled) or int(best.together.max(initial=0)) + 1 < _ENOUGH * n:
             break
         stalled = halted
     return best
+
+
+def proved_by(scores: Floats, rows: Rows, duals: Floats, labels: Ints) -> TriangleBound:
+    """What dual values of triangle inequalities prove, recomputed from the scores.
+
+    Parameters
+    ----------
+    scores
+        w, symmetric with zero diagonal, shape (n, n).
+    rows
+        Of each inequality x_ik + x_kj - x_ij ≤ 1 the places i n + j, i < j, of the pairs ij, ik and kj in a matrix, and
+        k; shape (rows, 4).
+    duals
+        Negative ones count as zero.
+    labels
+        The number of each item's cluster in a clustering.
+    """
+    scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
+    n = len(scores)
+    rows = as_indices(rows, "rows", upper=n * n, shape=("rows", 4)).astype(np.int32)
+    duals = np.maximum(as_floats(duals, "duals", shape=(len(rows),)), 0.0)
+    labels = as_indices(labels, "labels", upper=n, shape=(n,))
+    i, j, k = rows[:, 0] // n, rows[:, 0] % n, rows[:, 3]
+    sides = (np.minimum(i, k) * n + np.maximum(i, k), np.minimum(j, k) * n + np.maximum(j, k))
+    if not ((i < j) & (k != i) & (k != j) & (rows[:, 1] == sides[0]) & (rows[:, 2] == sides[1])).all():
+        raise ValueError("rows: expected triangle inequalities, by the places of their pairs ij, ik, kj and by k")
+    reduced = _reduced(scores, rows, duals)
+    score = float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
+    return TriangleBound(_value(reduced, duals), labels, score, reduced, rows, duals)
 
 
 def kept_apart(scores: Floats, apart: Mask) -> Floats:

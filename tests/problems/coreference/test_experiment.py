@@ -6,6 +6,7 @@ import pytest
 
 from colgen import InputError
 from colgen.cli.template import BenchOptions
+from colgen.core.budget import Budget
 from problems.coreference import communities, random, random_signs
 from problems.coreference.comparison import Plan as BenchPlan
 from problems.coreference.comparison import cut, growth, growth_exponent, speedup, speedups, spread
@@ -98,7 +99,7 @@ def test_duals_are_those_of_a_run_from_scratch():
     assert 1 <= len(duals) <= 3
     assert all(values.shape == (14,) for values in duals)
     assert not duals[0].any()  # each mention alone is worth nothing
-    assert FromScratch(instance).initial_duals() == {}
+    assert FromScratch(instance).warm_start(Budget()).duals is None
 
 
 def test_oracles_are_compared():

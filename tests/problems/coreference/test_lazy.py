@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import IterationLimit, Termination, compile_model, solve
+from colgen import IterationLimit, Termination, WarmStart, compile_model, solve
 from colgen.tree.search import BestBound, Plunging
 from problems.coreference.baseline import all_link_in_highs, greedy_joining
 from problems.coreference.instance import Instance, communities, random, random_signs
@@ -18,8 +18,8 @@ from tests.problems.coreference.partitions import instances, optimum, partitions
 class Bare(LazyAllLink):
     """Nothing but rows and the tree."""
 
-    def initial_answers(self):
-        return ()
+    def warm_start(self, budget):
+        return WarmStart()
 
     def heuristics(self):
         return ()

@@ -1,5 +1,6 @@
 """Clustering on the engine: optimal against enumeration and the all-link model, honest when it is stopped."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import IterationLimit, LinearMaster, NoStabilization, Termination, TimeLimit, solve
+from colgen import IterationLimit, LinearMaster, NoStabilization, Termination, TimeLimit, WarmStart, solve
 from colgen.model.formulation import compile_model
 from colgen.testing.conformance import check_problem
 from problems.coreference import (
@@ -16,11 +17,13 @@ from problems.coreference import (
     Coreference,
     GrowingClusters,
     Instance,
+    Items,
     communities,
     random,
     random_signs,
 )
 from problems.coreference.baseline import all_link_in_highs
+from solvers.clusters.steps import UnprovedError
 from tests.problems.coreference.partitions import instances, optimum, symmetric
 
 every_way = pytest.mark.parametrize(
@@ -34,14 +37,9 @@ class Bare(Coreference):
     def __init__(self, instance, *, settled=False, **how):
         super().__init__(instance, settled=settled, **how)
 
-    def initial_proof(self, budget):
-        super().initial_proof(budget)  # finds the items
-
-    def initial_duals(self):
-        return None
-
-    def initial_columns(self):
-        return ()
+    def warm_start(self, budget):
+        super().warm_start(budget)  # finds the items
+        return WarmStart()
 
     def heuristics(self):
         return ()
@@ -305,3 +303,49 @@ def test_result_says_what_bounds_it():
     assert math.isfinite(result.root_bound)
     for record in result.iterations:
         assert record.global_bound >= result.objective - 1e-6
+
+
+# --- proofs ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1.0, 3e7])
+@pytest.mark.parametrize(
+    "instance",
+    [communities(60, 1, num_communities=5, noise=0.05, spread=0.1), random(40, 3), random_signs(18, 2), random(6, 1)],
+    ids=lambda instance: instance.name,
+)
+def test_an_oracle_has_priced_at_what_proves_the_bound(instance, factor, monkeypatch):
+    """Whatever was decided before there are columns, an oracle's call of this run states the bound."""
+    priced = []
+    price = ClusterSearch.price
+    monkeypatch.setattr(ClusterSearch, "price", lambda *given: priced.append(price(*given)) or priced[-1])
+    result = proved(Instance(factor * instance.scores))
+    assert result.iterations
+    assert result.iterations[-1].pricing_seconds > 0.0
+    assert any(one.total is not None for one in priced)
+    assert min(i.dual_bound for i in result.iterations if i.node == 0) >= result.objective * (1.0 - 1e-9)
+
+
+def test_dual_values_that_settle_too_little_do_not_prove_it():
+    """Of a pair that is worth 2 dual values of 0.9 and 1 are handed over: the oracle finds what is missing."""
+    instance = Instance(symmetric(2, [2.0]))
+    items = Items.of(instance)
+    (step,) = items.steps
+    wrong = dataclasses.replace(items, steps=(step._replace(duals=np.array([0.9, 1.0])),))
+    assert items.proved() == (2.0, 2.0)
+    assert wrong.proved().worth == pytest.approx(2.0)
+    assert dataclasses.replace(items, steps=(step._replace(duals=np.array([9.0, 1.0])),)).proved().worth == 10.0
+    with pytest.raises(UnprovedError, match="do not lead to these items"):
+        dataclasses.replace(items, steps=()).proved()
+
+
+def test_a_claim_that_dual_values_do_not_prove_is_no_optimum():
+    """Dual values that are too good leave a gap, and are never believed."""
+    instance = Instance(symmetric(3, [1.0, 1.0, -0.375]))
+    problem = Coreference(instance)
+    (step,) = problem.items.steps
+    problem._items = dataclasses.replace(problem.items, steps=(step._replace(duals=np.array([1.5, 1.5, 1.0])),))
+    result = solve(problem)
+    assert result.termination is not Termination.OPTIMAL
+    assert result.objective == 1.625
+    assert result.dual_bound == 2.0  # what all positive scores are worth

@@ -48,7 +48,7 @@ def matrices(draw, largest=6):
 @given(matrices())
 def test_what_is_settled_is_best(scores):
     n = len(scores)
-    labels, settled = settle(scores, np.arange(n))
+    labels, settled, duals = settle(scores, np.arange(n))
     component = components(scores)
     for c in range(component.max() + 1):
         here = component == c
@@ -59,6 +59,12 @@ def test_what_is_settled_is_best(scores):
         assert score(inner, labels[here]) <= best + 1e-9
         if settled[here].all():
             assert score(inner, labels[here]) == pytest.approx(best, abs=1e-9)
+            assert duals[here].sum() == pytest.approx(best, abs=1e-9)
+            for members in itertools.product([False, True], repeat=len(inner)):
+                chosen = np.flatnonzero(members)
+                assert duals[here][chosen].sum() >= 0.5 * inner[np.ix_(chosen, chosen)].sum() - 1e-9
+        else:
+            assert not duals[here].any()
     assert [int(k) for k in dict.fromkeys(labels.tolist())] == list(range(labels.max() + 1))  # by first items
 
 
@@ -85,7 +91,7 @@ def test_a_pentagon_is_not_proved():
     near = [(j - i) % 5 in (1, 4) for i in range(5) for j in range(i + 1, 5)]
     scores = symmetric(5, np.where(near, 1.0, -1.0))
     assert not proves(scores, np.array([0, 0, 1, 1, 2]))
-    labels, settled = settle(scores, np.arange(5))
+    labels, settled, _ = settle(scores, np.arange(5))
     assert score(scores, labels) == 2.0
     assert not settled.any()
 
@@ -99,7 +105,7 @@ def test_no_other_clustering_is_proved(labels):
 
 def test_one_and_two_items_need_no_search():
     scores = symmetric(5, [1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -2.0])
-    labels, settled = settle(scores, np.arange(5), largest=0)
+    labels, settled, _ = settle(scores, np.arange(5), largest=0)
     assert labels.tolist() == [0, 0, 1, 2, 3]
     assert settled.all()
 
@@ -116,7 +122,7 @@ def test_the_search_starts_from_the_clustering_given():
     rng = np.random.default_rng(0)
     scores = symmetric(20, rng.normal(size=190))
     best, value = local_search(scores, np.arange(20), kicks=500)
-    labels, _ = settle(scores, best, kicks=0)
+    labels, _, _ = settle(scores, best, kicks=0)
     assert score(scores, labels) == pytest.approx(value)
     assert labels.tolist() == best.tolist()
 

@@ -173,7 +173,7 @@ def test_one_and_two_items(n, value):
 def test_decisions_leave_a_margin():
     """A pair whose reduced score is just the gap decides nothing."""
     reduced = symmetric(3, [1.0, -1.0, 1.5])
-    found = TriangleBound(bound=5.0, labels=np.arange(3), score=4.0, reduced=reduced)
+    found = TriangleBound(5.0, np.arange(3), 4.0, reduced, np.empty((0, 4), dtype=np.int32), np.empty(0))
     assert not found.closed
     assert found.together.tolist() == [0, 1, 1]
     assert not found.apart.any()

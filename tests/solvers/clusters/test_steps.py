@@ -1,0 +1,133 @@
+"""Steps taken again: what they prove holds, whatever dual values, multipliers and groups they hold."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solvers.clusters import persistency
+from solvers.clusters.persistency import contracted, persistent
+from solvers.clusters.steps import (
+    Bounded,
+    Contracted,
+    Round,
+    Settled,
+    Triangles,
+    UnprovedError,
+    beginning,
+    overpriced,
+    positive_sum,
+    take,
+    take_all,
+)
+from tests.problems.coreference.partitions import symmetric
+from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
+
+
+def best_of(scores):
+    return max(score(scores, labels) for labels in partitions(len(scores)))
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Triangles are looked at however few items there are, and dual values settle one and two items alone."""
+    monkeypatch.setattr(persistency, "_SMALLEST_BOUNDED", 3)
+    monkeypatch.setattr(persistency, "_LARGEST", 2)
+
+
+def check_again(scores, left):
+    """Steps taken again lead to the same groups, and prove what was found."""
+    again = take_all(scores, left.steps)
+    assert [group.tolist() for group in again.groups] == [group.tolist() for group in left.groups]
+    assert (again.scores == left.scores).all()
+    best = best_of(scores)
+    assert again.bound >= best - 1e-9
+    known = sum(score(scores[np.ix_(c, c)], np.zeros(len(c))) for c in left.settled)
+    assert again.worth == pytest.approx(known, abs=1e-9)
+    assert again.within.tolist() == pytest.approx([score(scores[np.ix_(g, g)], np.zeros(len(g))) for g in left.groups])
+    if not left.groups:
+        assert again.bound == pytest.approx(best, abs=1e-9)
+
+
+@given(matrices(), st.integers(0, 3))
+def test_what_was_decided_is_proved_again(scores, seed):
+    check_again(scores, persistent(scores, seed=seed))
+    check_again(scores, contracted(scores, seed=seed))
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-8, 1e8])
+@pytest.mark.parametrize("seed", range(30))
+def test_what_triangles_decide_is_proved_again(seed, factor, eager):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 8))
+    values = rng.normal(size=n * (n - 1) // 2) if seed % 2 else rng.integers(-3, 4, n * (n - 1) // 2)
+    scores = factor * symmetric(n, values)
+    left = persistent(scores, smallest=2 if seed % 3 else 100)
+    again = take_all(scores, left.steps)
+    assert again.bound >= best_of(scores) - 1e-9 * factor
+    assert (again.scores == left.scores).all()
+
+
+@given(matrices(), st.integers(0, 10**6))
+def test_any_dual_values_give_a_bound(scores, seed):
+    rng = np.random.default_rng(seed)
+    n = len(scores)
+    duals = rng.normal(size=n)
+    state = take(beginning(scores), Settled(np.arange(n), duals, 10**6))
+    assert state.worth >= best_of(scores) - 1e-9
+    assert state.worth == duals.sum() + overpriced(scores, duals, 10**6)
+    best = max(score(scores - np.diag(2.0 * duals), labels) for labels in partitions(n))
+    assert overpriced(scores, duals, 10**6) >= best - 1e-9
+
+
+@given(matrices(), st.integers(0, 10**6))
+def test_any_multipliers_and_clustering_keep_an_optimum(scores, seed):
+    """A bad clustering decides less, and bad multipliers prove less; neither loses the best."""
+    rng = np.random.default_rng(seed)
+    n = len(scores)
+    triples = [(i, j, k) for i in range(n) for j in range(i + 1, n) for k in range(n) if k not in (i, j)]
+    rows = np.array(
+        [(i * n + j, min(i, k) * n + max(i, k), min(j, k) * n + max(j, k), k) for i, j, k in triples], dtype=np.int32
+    ).reshape(-1, 4)
+    multipliers = rng.exponential(0.3, len(rows)) * (rng.random(len(rows)) < 0.5)
+    labels = np.array(rng.integers(0, n, n))
+    state = take(beginning(scores), Bounded((Triangles(np.arange(n), rows, multipliers, labels),)))
+    best = best_of(scores)
+    assert state.bound >= best - 1e-9
+    left = max(score(state.scores, labels) for labels in partitions(len(state.groups)))
+    assert state.worth + state.within.sum() + left == pytest.approx(best, abs=1e-9)
+
+
+@given(matrices(), st.integers(0, 10**6))
+def test_groups_are_tested(scores, seed):
+    rng = np.random.default_rng(seed)
+    n = len(scores)
+    groups = np.unique(rng.integers(0, n, n), return_inverse=True)[1]
+    step = Contracted((Round(np.arange(n), groups),))
+    try:
+        state = take(beginning(scores), step)
+    except UnprovedError:
+        return
+    left = max(score(state.scores, labels) for labels in partitions(len(state.groups)))
+    assert state.within.sum() + left == pytest.approx(best_of(scores), abs=1e-9)
+
+
+def test_claims_that_do_not_hold_are_refused():
+    scores = symmetric(3, [1.0, -2.0, 1.0])
+    with pytest.raises(UnprovedError, match="joined to others by a positive score"):
+        take(beginning(scores), Settled(np.array([0]), np.zeros(1), 100))
+    with pytest.raises(UnprovedError, match="does not pass the test"):
+        take(beginning(scores), Contracted((Round(np.arange(3), np.array([0, 0, 0])),)))
+    with pytest.raises(UnprovedError, match="does not come to its end"):
+        take(beginning(symmetric(7, np.ones(21))), Settled(np.arange(7), np.zeros(7), 1))
+    rows = np.array([[1, 2, 5, 1]], dtype=np.int32)
+    wrong = Bounded((Triangles(np.arange(3), rows, np.ones(1), np.zeros(3, dtype=np.int64)),))
+    with pytest.raises(ValueError, match="expected triangle inequalities"):
+        take(beginning(scores), wrong)
+    with pytest.raises(UnprovedError, match="no time"):
+        take_all(scores, [Settled(np.arange(3), np.ones(3), 100)], expired=lambda: True)
+
+
+def test_without_steps_the_bound_is_what_all_positive_scores_are_worth():
+    scores = symmetric(4, [1.0, -2.0, 3.0, -4.0, 5.0, -6.0])
+    assert take_all(scores, ()).bound == positive_sum(scores) == 9.0
