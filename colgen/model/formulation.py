@@ -156,7 +156,7 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     matrix, row_lower, row_upper, row_keys = _merge_ranged(form, order, len(variables))
     costs = np.zeros(len(variables))
     costs[order] = form.c.toarray()[0]
-    column_keys = tuple(_key(v) for v in variables)
+    column_keys = _keys(variables)
     return Formulation(
         sense=Sense.MINIMIZE if objectives[0].sense == pyo.minimize else Sense.MAXIMIZE,
         matrix=matrix,
@@ -180,29 +180,41 @@ def _merge_ranged(
 ) -> tuple[sparse.csc_array, Floats, Floats, tuple[Key, ...]]:
     """Rows of the standard form, columns put at ``order``, the two rows of a ranged constraint merged."""
     position: dict[int, int] = {}
-    keep: list[int] = []
+    constraints: list[Any] = []
     lower: list[float] = []
     upper: list[float] = []
-    keys: list[Key] = []
-    for k, entry in enumerate(form.rows):
+    row_of = np.full(len(form.rows), -1)
+    for k, (entry, side) in enumerate(zip(form.rows, form.rhs, strict=True)):
         row = position.get(id(entry.constraint))
         if row is None:
-            row = position[id(entry.constraint)] = len(keep)
-            keep.append(k)
+            row = position[id(entry.constraint)] = len(constraints)
+            row_of[k] = row  # of the two rows of a ranged constraint the first
+            constraints.append(entry.constraint)
             lower.append(-math.inf)
             upper.append(math.inf)
-            keys.append(_key(entry.constraint))
         if entry.bound_type <= 0:  # -1: lower side, 0: equation, +1: upper side
-            lower[row] = float(form.rhs[k])
+            lower[row] = float(side)
         if entry.bound_type >= 0:
-            upper[row] = float(form.rhs[k])
-    entries = sparse.coo_array(sparse.csr_array(form.A)[keep, :])
-    matrix = sparse.csc_array((entries.data, (entries.row, order[entries.col])), shape=(len(keep), width))
-    return matrix, np.array(lower), np.array(upper), tuple(keys)
+            upper[row] = float(side)
+    entries = sparse.coo_array(form.A)
+    rows = row_of[entries.row]
+    kept = rows >= 0
+    shape = (len(constraints), width)
+    matrix = sparse.csc_array((entries.data[kept], (rows[kept], order[entries.col[kept]])), shape=shape)
+    return matrix, np.array(lower), np.array(upper), _keys(constraints)
 
 
-def _key(data: Any) -> Key:
-    return (data.parent_component().name, data.index())
+def _keys(members: Sequence[Any]) -> tuple[Key, ...]:
+    """``(block, index)`` of variables or constraints; Pyomo makes a component's name anew each time."""
+    names: dict[int, str] = {}
+    keys = []
+    for member in members:
+        component = member.parent_component()
+        name = names.get(id(component))
+        if name is None:
+            name = names[id(component)] = component.name
+        keys.append((name, member.index()))
+    return tuple(keys)
 
 
 def _blocks(keys: Sequence[Key]) -> dict[str, Block]:

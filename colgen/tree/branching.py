@@ -81,6 +81,7 @@ class RyanFoster(BranchingRule):
     def __init__(self, block: str) -> None:
         self.block = block
         self._whole: dict[Key, float] = {}
+        self._names: dict[Key, str] = {}
 
     def suit(self, master: RestrictedMaster) -> None:
         sides = master.sides(self.block)
@@ -105,15 +106,23 @@ class RyanFoster(BranchingRule):
                 continue
             rows = [row for row, entry in column.coefficients.items() if row[0] == self.block and entry]
             self._check(column, rows)
+            rows.sort(key=self._name)
             for k, first in enumerate(rows):
                 for second in rows[k + 1 :]:
-                    ordered = (first, second) if repr(first) <= repr(second) else (second, first)
-                    together[ordered] += value
-        pair = max(together, key=lambda pair: (fractionality(together[pair]), repr(pair)), default=None)
-        if pair is None or not fractionality(together[pair]):
+                    together[first, second] += value
+        most = max(map(fractionality, together.values()), default=0.0)
+        if not most:
             return ()
+        pair = max((pair for pair, value in together.items() if fractionality(value) == most), key=repr)
         children: list[Sequence[Decision]] = [(Together(*pair),), (Apart(*pair),)]
         return children if together[pair] >= 0.5 else children[::-1]
+
+    def _name(self, row: Key) -> str:
+        """What pairs are ordered by, whatever their rows' indices are."""
+        name = self._names.get(row)
+        if name is None:
+            name = self._names[row] = repr(row)
+        return name
 
     def _check(self, column: Column, rows: Sequence[Key]) -> None:
         """Refuse a column for which pairs of rows are no variables that must be whole."""

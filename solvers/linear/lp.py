@@ -20,6 +20,7 @@ simplex method*, Mathematical Programming Computation 10 (2018).
 from __future__ import annotations
 
 import enum
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -154,6 +155,7 @@ class LinearProgram:
         self._highs = _new_highs(tolerance)
         self._highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
         self._rows_changed = dual_first
+        self._present: highspy.HighsBasis | None = None
         _check_finite(costs, matrix.data)
         sizes = row_sizes(matrix, row_lower, row_upper) if sizes is None else sizes
         self._rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
@@ -239,6 +241,7 @@ class LinearProgram:
 
     def delete_columns(self, columns: Ints) -> None:
         """Delete columns; if none of them is basic then the basis stays optimal."""
+        self._present = None
         _check(self._highs.deleteCols(len(columns), _int32(columns)))
         self._costs = np.delete(self._costs, columns)
         self._units = np.delete(self._units, columns)
@@ -272,16 +275,20 @@ class LinearProgram:
 
     def basis(self) -> highspy.HighsBasis:
         """The current basis, to be handed back to :meth:`set_basis` (columns and rows may have been appended since)."""
-        return self._highs.getBasis()
+        self._present = self._highs.getBasis()
+        return self._present
 
     def set_basis(self, basis: highspy.HighsBasis) -> None:
         """Start the next solve from ``basis``; columns appended since are at their lower bounds, rows are basic."""
+        if basis is self._present:  # nothing has been solved since it was saved: appended columns and rows join it so
+            return
         columns = list(basis.col_status)
         rows = list(basis.row_status)
         columns += [highspy.HighsBasisStatus.kLower] * (self.num_columns - len(columns))
         rows += [highspy.HighsBasisStatus.kBasic] * (self.num_rows - len(rows))
         whole = highspy.HighsBasis()
         whole.col_status, whole.row_status, whole.valid = columns, rows, True
+        self._present = None
         _check(self._highs.setBasis(whole))
 
     def basic_columns(self) -> NDArray[np.bool_]:
@@ -316,8 +323,12 @@ class LinearProgram:
             status = self._run(_DUAL_SIMPLEX, deadline, stopped)
         if status is None:
             status = self._last_try(deadline, stopped)
-        for _ in range(_SCALINGS):
-            if status is not LPStatus.OPTIMAL or not self._scale_again():
+        for attempt in range(_SCALINGS + 1):
+            if status is not LPStatus.OPTIMAL:
+                break
+            solution = highs.getSolution()
+            values = np.array(solution.col_value)
+            if attempt == _SCALINGS or not self._scale_again(values):
                 break
             status = self._run(_PRIMAL_SIMPLEX, deadline, stopped)
         if status is None:
@@ -325,8 +336,7 @@ class LinearProgram:
         if status is not LPStatus.OPTIMAL:
             empty = np.empty(0)
             return LPSolution(status, float("nan"), empty, empty, empty)
-        solution = highs.getSolution()
-        values = np.array(solution.col_value) * self._units
+        values *= self._units
         self._has_cost = bool((self._costs[values != 0.0] != 0.0).any())
         no_columns = highs.getModelStatus() == highspy.HighsModelStatus.kModelEmpty  # HiGHS forgets the offset then
         return LPSolution(
@@ -364,6 +374,7 @@ class LinearProgram:
     def _run(self, strategy: int, deadline: float, stopped: Stopped | None) -> LPStatus | None:
         """Run HiGHS in slices: while it runs, Python sees no signal."""
         highs = self._highs
+        self._present = None
         highs.setOptionValue("simplex_strategy", strategy)
         while True:
             left = max(deadline - time.monotonic(), 0.0)
@@ -387,9 +398,8 @@ class LinearProgram:
             _set_tolerance(highs, self._tolerance)
         return None
 
-    def _scale_again(self) -> bool:
+    def _scale_again(self, values: Floats) -> bool:
         """Scale the costs by those that the optimum is made of, if they are far from their scale; whether they were."""
-        values = np.array(self._highs.getSolution().col_value)
         scale = _better_scale(self._costs * self._units, values, 1.0 / self._factor)
         if scale is None:
             return False
@@ -422,6 +432,7 @@ class LinearProgram:
     def solve_for_duals(self) -> tuple[float, Floats]:
         """Optimum and dual values alone: for a loop over columns that is to cost no more than HiGHS itself."""
         highs = self._highs
+        self._present = None
         highs.setOptionValue("simplex_strategy", _PRIMAL_SIMPLEX)
         if _run(highs) is not LPStatus.OPTIMAL:
             raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
@@ -623,11 +634,22 @@ def _better_scale(costs: Floats, values: Floats, scale: float) -> float | None:
     """The size of the costs that an optimum is made of, a power of two, if it is far from the present scale."""
     used = np.abs(costs[(values != 0.0) & (costs != 0.0)])
     if len(used):
-        typical = float(powers_of_two(np.median(used)))
+        typical = _power_of_two(_median(used))
     else:  # made of nothing: perhaps because what could improve it is too small to be seen
         sizes = np.abs(costs[costs != 0.0])
         typical = float(powers_of_two(np.maximum(sizes.min(), sizes.max() / _WIDEST))) if len(sizes) else scale
     return typical if typical < _NEAR * scale or typical > _FAR * scale else None
+
+
+def _median(values: Floats) -> float:
+    """As ``np.median``, whose ceremony costs more than a small linear program."""
+    ranked, half = np.sort(values), len(values) // 2
+    return float(ranked[half] if len(values) % 2 else (ranked[half - 1] + ranked[half]) / 2.0)
+
+
+def _power_of_two(size: float) -> float:
+    """The power of two next below a positive size."""
+    return math.ldexp(1.0, min(max(math.frexp(size)[1] - 1, -1000), 1000))
 
 
 def _scaled(matrix: sparse.csc_array, rows: Floats, units: Floats) -> sparse.csc_array:

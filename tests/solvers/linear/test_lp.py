@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
+from solvers.linear import lp as lp_module
 from solvers.linear.lp import LinearProgram, LPStatus, SolverError, solve_mip
 
 
@@ -325,3 +326,34 @@ def test_units_change_nothing(problem, of_costs, of_rows):
         assert after.values.tolist() == before.values.tolist()
         assert after.objective == before.objective * unit
         assert (after.duals * size).tolist() == (before.duals * unit).tolist()
+
+
+def test_a_basis_that_is_still_there_need_not_be_set():
+    """After columns have been appended the saved basis is the present one: restoring it changes nothing."""
+    lp = LinearProgram(
+        False,
+        sparse.csc_array(np.eye(2)),
+        np.ones(2),
+        np.zeros(2),
+        np.full(2, np.inf),
+        np.array([3.0, 4.0]),
+        np.full(2, np.inf),
+    )
+    assert lp.solve().objective == 7.0
+    basis = lp.basis()
+    lp.add_columns(np.array([0.5]), np.zeros(1), np.full(1, np.inf), np.array([0, 1]), np.array([1]), np.ones(1))
+    lp.set_basis(basis)
+    assert lp.solve().objective == 5.0
+    lp.set_basis(basis)  # another one by now: the new column leaves it
+    assert lp.solve().objective == 5.0
+    assert lp.simplex_iterations > 0
+    lp.set_basis(lp.basis())
+    lp.solve()
+    assert lp.simplex_iterations == 0
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 8])
+def test_the_middle_of_some_numbers(count):
+    values = np.random.default_rng(count).lognormal(0.0, 20.0, count)
+    assert lp_module._median(values) == np.median(values)
+    assert lp_module._power_of_two(float(values[0])) == lp_module.powers_of_two(values)[0]
