@@ -19,6 +19,7 @@ from colgen.core.stop import AnyOf, StopRule
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.master.protocol import RestrictedMaster
+from colgen.pricing.grouping import grouped
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem, answer_to_check
 from colgen.settings import check_settings, what
@@ -218,7 +219,7 @@ def _search(
     oracles = problem.pricing()
     parts = Parts(
         master,
-        (oracles,) if isinstance(oracles, Pricing) else tuple(oracles),
+        (oracles,) if isinstance(oracles, Pricing) else grouped(tuple(oracles)),
         tuple(problem.separation()),
         problem.stabilization() if stabilization is None else stabilization,
         run,

@@ -185,10 +185,15 @@ class Pricing(ABC):
     cost_bound
         No column of this pricing problem costs less than this (when maximising: no column is worth more).  If it is
         positive (when maximising: negative) then Farley's bound holds without a multiplicity.
+    same_as
+        Pricing problems that agree in this are identical: the same columns, of the same costs and coefficients.  One of
+        them is asked for all, with the sum of their multiplicities.  Objects of one class whose attributes are the
+        same (numbers, names, arrays, or the very same objects) are so without saying it.
     """
 
     multiplicity: float = math.inf
     cost_bound: float | None = None
+    same_as: Hashable | None = None
 
     @property
     def name(self) -> str:
