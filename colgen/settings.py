@@ -26,6 +26,7 @@ def check_settings(
     node_limit: Any = None,
     depth_limit: Any = None,
     clean_up_after: Any = None,
+    pricing_share: Any = 1.0,
     tolerance: Any = 1.0,
     keep_duals: Any = False,
     progress: Any = False,
@@ -61,6 +62,8 @@ def check_settings(
         whole(depth_limit, "depth_limit")
     if clean_up_after is not None:
         whole(clean_up_after, "clean_up_after", low=1)
+    if not 0.0 < real(pricing_share, "pricing_share") <= 1.0:
+        raise InputError(f"pricing_share: expected a share above 0 and at most 1, not {pricing_share}")
     if not (isinstance(tolerance, float) and 0.0 < tolerance < math.inf) and not real(tolerance, "tolerance") > 0.0:
         raise InputError(f"tolerance: expected a positive number, not {tolerance}")
 

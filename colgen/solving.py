@@ -40,6 +40,7 @@ def solve(
     node_limit: int | None = None,
     depth_limit: int | None = None,
     clean_up_after: int | None = None,
+    pricing_share: float = 1.0,
     tolerance: float = TOLERANCES.reduced_cost,
     keep_duals: bool = False,
     progress: bool | Callable[[Iteration], None] = False,
@@ -70,6 +71,9 @@ def solve(
         Of the branch-and-bound tree.
     clean_up_after
         Delete columns that have not improved for so many solves; None keeps all.
+    pricing_share
+        Of many pricing problems, ask this share at a time, in turn, until one finds a column; all of them are asked
+        before anything is proved.  It pays where oracles are slow and most rounds find columns anywhere.
     tolerance
         A column improves if its reduced cost gains more than this, relative to the scale of the objective.
     keep_duals
@@ -102,6 +106,7 @@ def solve(
         node_limit=node_limit,
         depth_limit=depth_limit,
         clean_up_after=clean_up_after,
+        pricing_share=pricing_share,
         tolerance=tolerance,
         keep_duals=keep_duals,
         progress=progress,
@@ -144,6 +149,7 @@ def solve(
             keep_duals=keep_duals,
             tolerance=tolerance,
             scale=problem.scale,
+            pricing_share=pricing_share,
         )
         with listening(progress, sense) as listener:
             run = Run(

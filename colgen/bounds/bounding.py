@@ -48,6 +48,8 @@ class Settings:
         A column improves if its reduced cost gains more than this, relative to the scale of the objective.
     scale
         Of the objective, if the problem states it; None: the master's.
+    pricing_share
+        The share of the oracles that is asked at a time, until one finds a column; all before anything is proved.
     """
 
     stop_early: bool = True
@@ -56,6 +58,7 @@ class Settings:
     keep_duals: bool = False
     tolerance: float = TOLERANCES.reduced_cost
     scale: float | None = None
+    pricing_share: float = 1.0
 
 
 @dataclass(frozen=True)

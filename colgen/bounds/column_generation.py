@@ -50,7 +50,7 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
     """
     master, run = parts.master, parts.run
     context = parts.context(node)
-    pricer = Pricer(master, parts.oracles, parts.stabilization)
+    pricer = Pricer(master, parts.oracles, parts.stabilization, parts.settings.pricing_share)
     rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
     standing = _Standing(master.sense)
     while True:

@@ -75,11 +75,19 @@ class Priced:
         return "; ".join(said)
 
 
+_NOT_ASKED = PricingResult()
+"""Of an oracle that another round will ask."""
+
+
 class Pricer:
     """Prices round after round at a node: at smoothed dual values first, nearer to the master's after each misprice."""
 
-    def __init__(self, master: RestrictedMaster, oracles: Sequence[Pricing], stabilization: Stabilization) -> None:
+    def __init__(
+        self, master: RestrictedMaster, oracles: Sequence[Pricing], stabilization: Stabilization, share: float = 1.0
+    ) -> None:
         self._master, self._oracles, self._stabilization = master, oracles, stabilization
+        self._part = max(math.ceil(share * len(oracles)), 1)
+        self._next = 0
         self._told: tuple[PricingContext, PricingContext] | None = None
 
     def price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> Priced:
@@ -89,11 +97,12 @@ class Pricer:
             stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
         sense, misprices = master.sense, 0
         bound, proved_at = sense.ideal, None
+        everybody = self._part >= len(oracles)
         while True:
             duals = stabilization.propose(solved.duals)
             provisional = duals is not solved.duals and not stabilization.complementary
             asked = self._provisional(context) if provisional else context
-            results = [oracle.price(duals, asked) for oracle in oracles]
+            results = self._ask(duals, asked, everybody)
             found = reduced_costs(master, results, duals)
             here = proved_bound(master, oracles, results, found, duals, context)
             if proved_at is None or sense.is_better(bound, here):
@@ -104,14 +113,40 @@ class Pricer:
                 for oracle, result, mine in zip(oracles, results, own, strict=True)
             ]
             num_columns = sum(map(len, columns))
-            if num_columns or context.seconds_left() == 0.0 or not stabilization.misprice():
+            if num_columns or context.seconds_left() == 0.0:
                 break
-            misprices += 1
+            if stabilization.misprice():
+                misprices += 1
+            elif any(result is _NOT_ASKED for result in results):
+                everybody = True  # those that were asked have found what the master does not want
+            else:
+                break
         improved = math.isinf(best_bound) or sense.is_better(best_bound, here)
         stabilization.update(improved, lambda: master.subgradient(solved, _bests(sense, results, found)))
         # At smoothed duals, nothing found proves nothing about the master's own duals.
         exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)
         return Priced(columns, num_columns, bound, proved_at, exact, misprices, results, own)
+
+    def _ask(self, duals: Any, context: PricingContext, everybody: bool) -> list[PricingResult]:
+        """Results of a part of the oracles after the other, until one has found a column that improves at ``duals``.
+
+        Those that were not asked prove nothing, so that nothing is proved before all have been.
+        """
+        oracles, count = self._oracles, len(self._oracles)
+        if everybody:
+            return [oracle.price(duals, context) for oracle in oracles]
+        results = [_NOT_ASKED] * count
+        while any(result is _NOT_ASKED for result in results):
+            part = [k % count for k in range(self._next, self._next + self._part) if results[k % count] is _NOT_ASKED]
+            self._next = (self._next + self._part) % count
+            for k in part:
+                results[k] = oracles[k].price(duals, context)
+            found = reduced_costs(self._master, [results[k] for k in part], duals)
+            for k, mine in zip(part, found, strict=True):
+                improving = np.flatnonzero(context.sense.gains(mine) > context.tolerance).tolist()
+                if any(context.is_new(results[k].columns[j]) for j in improving):
+                    return results
+        return results
 
     def _provisional(self, context: PricingContext) -> PricingContext:
         """The same at smoothed dual values."""

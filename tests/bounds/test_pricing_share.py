@@ -1,0 +1,54 @@
+"""Asking a part of the oracles at a time: fewer calls, and the same proofs."""
+
+import pytest
+
+from colgen import InputError, NoStabilization, Wentges, solve
+from tests.assignment import Assignment, Knapsack, assignment
+
+
+class Counted(Knapsack):
+    def price(self, duals, context):
+        self.problem.asked.append(self.machine)
+        return super().price(duals, context)
+
+
+class Counting(Assignment):
+    def pricing(self):
+        self.asked = []
+        return [Counted(self, machine) for machine in range(len(self.costs))]
+
+
+@pytest.mark.parametrize("stabilization", [NoStabilization, Wentges])
+@pytest.mark.parametrize("relaxation", [True, False])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_bound_is_unchanged(stabilization, relaxation, seed):
+    results = {}
+    for share in (1.0, 0.5, 0.01):
+        problem = assignment(4, 7, seed, Counting)
+        results[share] = solve(
+            problem, relaxation=relaxation, stabilization=stabilization(), pricing_share=share, heuristics=()
+        )
+        assert results[share].is_optimal
+        last = [i for i in results[share].iterations if i.phase == 2][-1]
+        assert last.dual_bound == pytest.approx(last.objective, abs=1.0)  # rounded bounds may end a node
+        assert set(problem.asked) == {0, 1, 2, 3}
+    for share in (0.5, 0.01):
+        assert results[share].objective == pytest.approx(results[1.0].objective)
+        if relaxation:
+            assert results[share].dual_bound == pytest.approx(results[1.0].dual_bound)
+
+
+def test_a_part_is_asked_in_turn_until_one_finds_a_column():
+    problem = assignment(4, 7, 1, Counting)
+    result = solve(problem, relaxation=True, stabilization=NoStabilization(), pricing_share=0.25)
+    rounds = len(result.iterations)
+    assert result.is_optimal
+    assert len(problem.asked) < 4 * rounds
+    assert problem.asked[:4] == [0, 1, 2, 3]  # each finds a column in its round
+    assert len(problem.asked[-4:]) == len(set(problem.asked[-4:]))  # the last round asks everybody
+
+
+@pytest.mark.parametrize("share", [0.0, 1.5, -1, float("nan"), "half"])
+def test_a_share_is_a_share(share):
+    with pytest.raises(InputError, match="pricing_share"):
+        solve(assignment(), pricing_share=share)
