@@ -1,12 +1,10 @@
-"""Observing a problem's parts while the engine or a check calls them: findings, columns, claims."""
+"""Observing a problem's parts while the engine or a check calls them: columns, rows, claims."""
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,66 +18,13 @@ from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.linear import LinearMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.testing.crosspricing import Claim
+from colgen.testing.findings import Findings
 
 _MOST_CLAIMS = 400
 """Priced points kept per oracle, so that a long run does not exhaust memory."""
 
 _MOST_COLUMNS = 2000
 """Columns kept per oracle."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that is wrong.
-
-    Attributes
-    ----------
-    kind
-        One or two words, the same for the same mistake.
-    where
-        The oracle, rule or method to look at.
-    message
-        What was seen, first example, and what to look at.
-    count
-        How often it was seen.
-    """
-
-    kind: str
-    where: str
-    message: str
-    count: int = 1
-
-    def __str__(self) -> str:
-        more = f"  (seen {self.count} times; this is the first)" if self.count > 1 else ""
-        return f"[{self.kind}] {self.where}: {self.message}{more}"
-
-
-class Findings:
-    """Findings, one for each kind and place; the first example is kept and the others are counted."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str], Finding] = {}
-
-    def add(self, kind: str, where: str, message: str, count: int = 1) -> None:
-        known = self._found.get((kind, where))
-        if known is None:
-            self._found[kind, where] = Finding(kind, where, message, count)
-        else:
-            self._found[kind, where] = dataclasses.replace(known, count=known.count + count)
-
-    @contextmanager
-    def guard(self, kind: str, where: str) -> Iterator[None]:
-        """Turn whatever the problem's code raises into a finding."""
-        try:
-            yield
-        except Exception as error:
-            self.add(kind, where, f"raised {type(error).__name__}: {error}")
-
-    def list(self) -> tuple[Finding, ...]:
-        return tuple(self._found.values())
-
-    def __bool__(self) -> bool:
-        return bool(self._found)
 
 
 @dataclass

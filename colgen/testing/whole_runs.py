@@ -11,7 +11,7 @@ from colgen.core.sense import Sense
 from colgen.core.stop import TimeLimit
 from colgen.problem import Problem
 from colgen.solving import solve
-from colgen.testing.observing import Findings
+from colgen.testing.findings import Findings
 from colgen.tree.search import BestBound, DepthFirst, Plunging
 
 TOLERANCE = 1e-6

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from colgen import Column, Pricing, PricingContext, PricingResult, Sense
-from colgen.testing.observing import Findings, Observer
+from colgen.testing.findings import Findings
+from colgen.testing.observing import Observer
 
 
 class Fickle(Pricing):

@@ -1,0 +1,44 @@
+"""Data of a problem that change while it is solved, as none may."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from colgen.problem import Problem
+
+
+def public_data(problem: Problem) -> dict[str, Any]:
+    """The problem's public containers of data; what begins with an underscore may be a cache, a number may count."""
+    found = {}
+    for name, value in getattr(problem, "__dict__", {}).items():
+        if not name.startswith("_") and isinstance(value, np.ndarray | list | dict | tuple | set):
+            try:
+                found[name] = copy.deepcopy(value)
+            except Exception:  # not plain data after all
+                continue
+    return found
+
+
+def changed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Names of what is no longer what it was."""
+    return [name for name, value in before.items() if name in after and not _equal(value, after[name])]
+
+
+def _equal(first: Any, second: Any) -> bool:
+    try:
+        if isinstance(first, np.ndarray):
+            same = first.shape == second.shape and first.dtype == second.dtype
+            return same and bool(((first == second) | ((first != first) & (second != second))).all())
+        if isinstance(first, dict):
+            # One that only grows is a memory of what was worked out.
+            return first.keys() <= second.keys() and all(_equal(v, second[k]) for k, v in first.items())
+        if isinstance(first, set):
+            return bool(first <= second)
+        if isinstance(first, list | tuple):
+            return len(first) == len(second) and all(map(_equal, first, second))
+        return bool(first == second) or not isinstance(first, int | float | str | set)
+    except Exception:  # objects that refuse to be compared say nothing
+        return True

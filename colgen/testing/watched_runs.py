@@ -1,0 +1,110 @@
+"""Runs of the engine over a problem whose parts are watched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from colgen.bounds.stabilization import Stabilization
+from colgen.core.errors import ColgenError
+from colgen.core.result import Result, Termination
+from colgen.core.solution import Solution
+from colgen.core.stop import TimeLimit
+from colgen.master.linear import as_linear
+from colgen.master.protocol import RestrictedMaster
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from colgen.problem import Problem
+from colgen.solving import solve
+from colgen.testing.evidence import Evidence
+from colgen.testing.observing import Session, WatchedPricing, WatchedSeparation
+
+
+class WatchedRuns:
+    """The engine at work, one run after the other, everything that passes between it and the problem kept."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._master: RestrictedMaster | None = None
+        self._label = "round {}"
+        self._round = 0
+
+    @property
+    def foreign(self) -> str | None:
+        """The class of the last run's master if it is no linear program, so that nobody here can look into it."""
+        return None if self._master is None or as_linear(self._master) is not None else type(self._master).__name__
+
+    def solve(
+        self, what: str, label: str, stabilization: Stabilization | None, *, relaxation: bool, share: float
+    ) -> Result | None:
+        """One run.
+
+        Parameters
+        ----------
+        what
+            The call, as a finding names it.
+        label
+            Words for the dual values of a round, ``{}`` for its number.
+        share
+            Of the check's time, when the run must be over.
+        """
+        evidence = self._evidence
+        self._label, self._round = label, 0
+        problem = self._stand_in()
+        try:
+            result = solve(
+                problem, relaxation=relaxation, stabilization=stabilization, stop=TimeLimit(evidence.left(share))
+            )
+        except Exception as error:
+            evidence.findings.add(
+                "diagnostic" if isinstance(error, ColgenError) else "exception",
+                f"{evidence.name}, {what}",
+                f"raised {type(error).__name__}: {error}",
+            )
+            return getattr(error, "result", None)
+        if result.termination is Termination.NO_BOUND:
+            silent = not any(c.bound is not None for s in evidence.sessions for claims in s.claims for c in claims)
+            why = "no oracle stated a bound" if silent else "the bounds that were stated do not meet the objective"
+            evidence.notes.append(f"{what} proved nothing: {why}")
+        return result
+
+    def _stand_in(self) -> Problem:
+        """The problem with its parts watched; its own methods still get its own oracles from each other."""
+        evidence = self._evidence
+        parts = {
+            "restricted_master": self._restricted_master,
+            "pricing": lambda: [WatchedPricing(oracle, k, self._told) for k, oracle in enumerate(evidence.oracles)],
+            "separation": lambda: [WatchedSeparation(s, evidence.rows) for s in evidence.problem.separation()],
+            "answer": self._answer,
+            "initial_proof": lambda budget: None,  # which could leave nothing for the engine to do
+        }
+        problem: Problem = type(evidence.name, (Problem,), {})()
+        for name in dir(Problem):
+            if not name.startswith("_"):
+                setattr(problem, name, parts.get(name) or getattr(evidence.problem, name))
+        return problem
+
+    def _restricted_master(self) -> RestrictedMaster:
+        self._master = self._evidence.problem.restricted_master()
+        linear = as_linear(self._master)
+        if linear is not None:
+            self._evidence.sessions.append(Session(linear, [[] for _ in self._evidence.oracles]))
+        return self._master
+
+    def _answer(self, solution: Solution) -> Any:
+        self._evidence.answers.append(solution)
+        with self._evidence.findings.guard("answer", f"{self._evidence.name}.answer()"):
+            return self._evidence.problem.answer(solution)
+        return None
+
+    def _told(self, number: int, oracle: Pricing, duals: Any, context: PricingContext) -> PricingResult:
+        """A price call of the engine."""
+        evidence = self._evidence
+        result = oracle.price(duals, context)
+        self._round += 1
+        label = self._label.format(self._round)
+        if as_linear(self._master) is not None:
+            evidence.seen.keep(evidence.sessions[-1], number, oracle, duals, context, result, label, legal=True)
+        else:
+            evidence.seen.asked += 1
+        if evidence.rng.random() < 0.2:
+            evidence.seen.again(oracle, duals, context, result, label)
+        return result
