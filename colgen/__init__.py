@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from colgen.core.duals import Duals
     from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError
     from colgen.core.proof import Proof
-    from colgen.core.result import Certificate, Iteration, Result, Termination
+    from colgen.core.result import Certificate, Iteration, NodeVisit, Result, Termination
     from colgen.core.sense import Sense
     from colgen.core.solution import Solution
     from colgen.core.stop import AnyOf, GapLimit, IterationLimit, MemoryLimit, Stalled, TimeLimit
@@ -72,7 +72,7 @@ _HOMES = {
     "master.lagrangian": "LagrangianMaster",
     "core.proof": "Proof",
     "bounds.fixing": "Reduction ReductionContext",
-    "core.result": "Certificate Iteration Result Termination",
+    "core.result": "Certificate Iteration NodeVisit Result Termination",
     "core.sense": "Sense",
     "cuts.separation": "Separation SeparationContext",
     "core.solution": "Solution",
@@ -154,6 +154,7 @@ __all__ = [
     "MasterStatus",
     "MemoryLimit",
     "NoStabilization",
+    "NodeVisit",
     "OnOriginalVariable",
     "OnTemplateVariable",
     "OraclePricing",

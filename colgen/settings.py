@@ -30,6 +30,7 @@ def check_settings(
     tolerance: Any = 1.0,
     keep_duals: Any = False,
     progress: Any = False,
+    on_node: Any = None,
 ) -> None:
     """Refuse settings of :func:`colgen.solve` that are out of their domain; each by its name.
 
@@ -46,6 +47,8 @@ def check_settings(
             raise InputError(f"{name}: expected True or False, not {what(value)}")
     if not isinstance(progress, (bool, np.bool_)) and (not callable(progress) or isinstance(progress, type)):
         raise InputError(f"progress: expected True, False or a function of a round, not {what(progress)}")
+    if on_node is not None and (not callable(on_node) or isinstance(on_node, type)):
+        raise InputError(f"on_node: expected a function of a node's visit, not {what(on_node)}")
     if stabilization is not None and not isinstance(stabilization, Stabilization):
         raise InputError(f"stabilization: expected a Stabilization, such as Wentges(), not {what(stabilization)}")
     if bounding is not None and not isinstance(bounding, Bounding):

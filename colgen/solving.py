@@ -12,7 +12,7 @@ from colgen.core.budget import Budget, OutOfBudget, holding_signals
 from colgen.core.doors import behind
 from colgen.core.errors import InputError
 from colgen.core.proof import Proof
-from colgen.core.result import Iteration, Result, Termination
+from colgen.core.result import Iteration, NodeVisit, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.stop import AnyOf, StopRule
@@ -44,6 +44,7 @@ def solve(
     tolerance: float = TOLERANCES.reduced_cost,
     keep_duals: bool = False,
     progress: bool | Callable[[Iteration], None] = False,
+    on_node: Callable[[NodeVisit], object] | None = None,
 ) -> Result:
     """Solve a problem by column generation, and by branch and bound where its relaxation is not whole.
 
@@ -81,6 +82,8 @@ def solve(
     progress
         True shows rounds as they come (a live line on a terminal, log lines elsewhere); a callable is given each of
         them.
+    on_node
+        Called after each node of the tree, with what became of it, the best answer so far and the bounds.
 
     Returns
     -------
@@ -110,6 +113,7 @@ def solve(
         tolerance=tolerance,
         keep_duals=keep_duals,
         progress=progress,
+        on_node=on_node,
     )
     if problem.sense is not None and relaxation:
         raise InputError(
@@ -178,6 +182,7 @@ def solve(
                         queue=None if queue is None else queue(sense),
                         node_limit=node_limit,
                         depth_limit=depth_limit,
+                        on_node=on_node,
                     )
             except OutOfBudget as spent:
                 outcome = TreeResult(spent.reason, run.global_bound, ())

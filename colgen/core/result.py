@@ -106,6 +106,32 @@ class NodeRecord:
     decisions: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class NodeVisit:
+    """The state of the search after a node: what ``solve(..., on_node=...)`` is called with.
+
+    Attributes
+    ----------
+    node
+        What became of the node.
+    incumbent
+        The best answer so far, as the problem's :meth:`Problem.answer` reads it; None if there is none.
+    objective, dual_bound
+        Of the incumbent, and the bound on all answers.
+    open_nodes
+        How many nodes are left to look at.
+    seconds
+        Since the start of the run.
+    """
+
+    node: NodeRecord
+    incumbent: Solution | None
+    objective: float
+    dual_bound: float
+    open_nodes: int
+    seconds: float
+
+
 @dataclass(frozen=True)
 class Certificate:
     """Dual values that prove the root's dual bound by weak duality, for a check that trusts no solver.

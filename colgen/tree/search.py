@@ -6,14 +6,14 @@ import heapq
 import itertools
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from colgen.bounds.run import Run
 from colgen.core.decision import Decision
 from colgen.core.errors import ChildBoundError
-from colgen.core.result import Certificate, NodeRecord, Termination
+from colgen.core.result import Certificate, NodeRecord, NodeVisit, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 
@@ -210,8 +210,14 @@ def branch_and_bound(
     queue: NodeQueue | None = None,
     node_limit: int | None = None,
     depth_limit: int | None = None,
+    on_node: Callable[[NodeVisit], object] | None = None,
 ) -> TreeResult:
     """Search the tree until the incumbent is proved optimal, or something stops the search.
+
+    Parameters
+    ----------
+    on_node
+        Called after each node, once it is known what has become of it.
 
     Raises
     ------
@@ -226,6 +232,13 @@ def branch_and_bound(
     left = sense.hopeless  # best bound of the leaves that could not be resolved
     why_left: Termination | None = None
     stop: Termination | None = None
+
+    def tell() -> None:
+        if on_node is not None:
+            run.prove(sense.best(left, open_nodes.best))
+            visit = NodeVisit(records[-1], run.incumbent, run.objective, run.global_bound, len(open_nodes), run.seconds)
+            on_node(visit)
+
     root = [Node(bound=sense.ideal)]
     open_nodes.add(root)
     queue.push(root)
@@ -241,6 +254,7 @@ def branch_and_bound(
         open_nodes.close(node)
         if run.prunes(node.bound) and node.number:
             records.append(_record(node, node.bound, "pruned"))
+            tell()
             continue
         run.node_bound = node.bound
         try:
@@ -272,6 +286,7 @@ def branch_and_bound(
             ]
             open_nodes.add(children)
             queue.push(children)
+        tell()
     run.prove(sense.best(left, open_nodes.best))
     bound = run.global_bound  # a round that was cut short may have proved more than what its node was left with
     if run.prunes(bound):  # nothing open can be better
@@ -299,6 +314,9 @@ class _OpenBounds:
 
     def close(self, node: Node) -> None:
         self._done.add(node.number)
+
+    def __len__(self) -> int:
+        return len(self._heap) - len(self._done)
 
     @property
     def best(self) -> float:

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import AnyOf, Decision, Sense, Solution, Termination
+from colgen import AnyOf, Decision, InputError, Sense, Solution, Termination, solve
 from colgen.bounds.run import Run
 from colgen.core.errors import ChildBoundError
 from colgen.tree.search import BestBound, DepthFirst, Evaluation, LevelWise, Plunging, Relaxation, branch_and_bound
+from tests.zoo import Partitioning
 
 QUEUES = [BestBound, Plunging, DepthFirst, LevelWise]
 
@@ -275,3 +276,34 @@ def test_stopped_trees_tell_the_truth(script, queue, nodes, sense):
     assert not sense.is_better(run.objective, best)
     if result.termination is Termination.OPTIMAL:
         assert run.objective == best
+
+
+def test_every_node_is_told_of_with_the_incumbent_and_the_bounds():
+    problem = Partitioning(size=9, seed=4, cuts=False)
+    visits = []
+    result = solve(problem, heuristics=(), on_node=visits.append)
+    assert result.is_optimal
+    assert [visit.node for visit in visits] == list(result.nodes)
+    assert visits[-1].open_nodes == 0
+    assert visits[-1].objective == visits[-1].dual_bound == result.objective
+    assert visits[-1].incumbent is result.solution
+    assert visits[0].incumbent.objective == visits[0].objective > result.objective
+    assert visits[0].open_nodes == 2
+    bounds = [visit.dual_bound for visit in visits]
+    assert bounds == sorted(bounds)
+    assert all(visit.dual_bound <= result.objective <= visit.objective for visit in visits)
+    assert [visit.seconds for visit in visits] == sorted(visit.seconds for visit in visits)
+    without = solve(problem, heuristics=())
+    assert [node.bound for node in without.nodes] == [node.bound for node in result.nodes]
+
+
+def test_what_a_function_of_nodes_raises_comes_with_the_result():
+    def stop(visit):
+        if visit.node.number:
+            raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough") as caught:
+        solve(Partitioning(size=9, seed=4, cuts=False), heuristics=(), on_node=stop)
+    assert caught.value.result.iterations
+    with pytest.raises(InputError, match="on_node: expected a function of a node's visit, not 3"):
+        solve(Partitioning(), on_node=3)
