@@ -62,13 +62,12 @@ def dual_bound(
         terms.append((oracle.multiplicity, beta, gamma))
     pi = s * duals.values
     known = len(pi)
-    if ((pi > 0) & np.isneginf(master.row_lower[:known]) | (pi < 0) & np.isposinf(master.row_upper[:known])).any():
+    sides = np.where(pi > 0, master.row_lower[:known], master.row_upper[:known])
+    used = pi != 0
+    pi, sides = pi[used], sides[used]
+    if np.isinf(sides).any():
         return master.sense.ideal  # the dual of a side that the row does not have
-    low, high = master.row_lower[:known], master.row_upper[:known]
-    total = theta * float(
-        np.where(pi > 0, pi, 0.0) @ np.where(np.isfinite(low), low, 0.0)
-        + np.where(pi < 0, pi, 0.0) @ np.where(np.isfinite(high), high, 0.0)
-    )
+    total = theta * float(pi @ sides)
     total += _box_terms(master, theta, duals, clean)
     for multiplicity, beta, gamma in terms:
         mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
