@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from colgen.bounds.bundle import Bundle
     from colgen.bounds.chain import Chain
     from colgen.bounds.column_generation import ColumnGeneration
-    from colgen.bounds.fixing import Reduction, ReductionContext
+    from colgen.bounds.fixing import ReducedCostFixing, Reduction, ReductionContext
     from colgen.bounds.stabilization import NoStabilization, Stabilization, Wentges
     from colgen.bounds.subgradient import Subgradient
     from colgen.bounds.volume import Volume
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
     from colgen.model.formulation import Formulation, FormulationCache, artificial, compile_model
     from colgen.parallel.executor import Executor, seeds_from
-    from colgen.pricing.oracles import Best, OraclePricing, Pricing, PricingContext, PricingResult, Stages
+    from colgen.pricing.oracles import Best, Marginals, OraclePricing, Pricing, PricingContext, PricingResult, Stages
     from colgen.problem import Problem
     from colgen.reporting.comparison import Compared, Comparison, compare, solve_complete
     from colgen.solving import solve
@@ -61,7 +61,7 @@ _HOMES = {
     "tree.heuristics": "Diving Heuristic HeuristicContext RestrictedMIP",
     "master.linear": "LinearMaster",
     "master.protocol": "MasterSolution MasterStatus RestrictedMaster",
-    "pricing.oracles": "Best OraclePricing Pricing PricingContext PricingResult Stages",
+    "pricing.oracles": "Best Marginals OraclePricing Pricing PricingContext PricingResult Stages",
     "problem": "Problem",
     "solving": "solve",
     "core.warm_start": "WarmStart",
@@ -71,7 +71,7 @@ _HOMES = {
     "bounds.column_generation": "ColumnGeneration",
     "master.lagrangian": "LagrangianMaster",
     "core.proof": "Proof",
-    "bounds.fixing": "Reduction ReductionContext",
+    "bounds.fixing": "ReducedCostFixing Reduction ReductionContext",
     "core.result": "Certificate Iteration NodeVisit Result Termination",
     "core.sense": "Sense",
     "cuts.separation": "Separation SeparationContext",
@@ -165,6 +165,8 @@ __all__ = [
     "Proof",
     "Reduction",
     "ReductionContext",
+    "ReducedCostFixing",
+    "Marginals",
     "RestrictedMIP",
     "RestrictedMaster",
     "Result",

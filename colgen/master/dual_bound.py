@@ -10,12 +10,16 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colgen.core.duals import Duals
+from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.table import TEMPLATE
 from colgen.master.tabular import TabularMaster
 from colgen.pricing.oracles import Pricing, PricingResult
+
+Floats = NDArray[np.float64]
 
 
 def dual_bound(
@@ -37,29 +41,22 @@ def dual_bound(
     s = master.sense.sign
     # A reduced cost this near to zero counts as zero where an infinite bound would multiply it.
     clean = max(TOLERANCES.reduced_cost * master.scale, master.rounding)
-    theta = 1.0
+    weight = 1.0 if master.phase == 2 else 0.0
+    found = factor(master.sense, pricing, results, clean, weight)
+    if found is None:
+        return master.sense.ideal
+    theta = found
     terms: list[tuple[float, float, float]] = []
     for oracle, result in zip(pricing, results, strict=True):
-        stated = result.bound if result.total is None else result.total
-        if stated is None:
-            return master.sense.ideal
-        beta = s * stated
+        beta, gamma = s * stated(result), _least_cost(oracle, master.sense, weight)
         if beta == math.inf:  # it has no columns at all
             continue
-        gamma = 0.0  # in phase 1 no column costs anything
-        if master.phase == 2:
-            gamma = -math.inf if oracle.cost_bound is None else s * oracle.cost_bound
         if result.total is not None:
             terms.append((1.0, beta, 0.0 if gamma >= 0 else oracle.multiplicity * gamma))
-            continue
-        if math.isinf(oracle.multiplicity):
-            if -clean <= beta < 0:
-                beta = 0.0
-            if beta < 0:
-                if gamma < 0:
-                    return master.sense.ideal
-                theta = min(theta, gamma / (gamma - beta))
-        terms.append((oracle.multiplicity, beta, gamma))
+        elif math.isinf(oracle.multiplicity):
+            terms.append((oracle.multiplicity, 0.0 if -clean <= beta < 0 else beta, gamma))
+        else:
+            terms.append((oracle.multiplicity, beta, gamma))
     pi = s * duals.values
     known = len(pi)
     sides = np.where(pi > 0, master.row_lower[:known], master.row_upper[:known])
@@ -76,6 +73,76 @@ def dual_bound(
     if math.isnan(total) or total == -math.inf:
         return master.sense.ideal
     return s * total + (master.formulation.offset if master.phase == 2 else 0.0)
+
+
+def stated(result: PricingResult) -> float:
+    """What an oracle states of all its reduced costs together, or else of the best of them; nan if nothing."""
+    value = result.bound if result.total is None else result.total
+    return math.nan if value is None else value
+
+
+def factor(
+    sense: Sense, pricing: Sequence[Pricing], results: Sequence[PricingResult], clean: float, weight: float = 1.0
+) -> float | None:
+    """By what dual values are multiplied so that pricing problems without a multiplicity prove something.
+
+    1, or Farley's factor where that is less; None if the results prove nothing.
+
+    Parameters
+    ----------
+    clean
+        A reduced cost this near to zero counts as zero.
+    weight
+        On columns' own costs: 0 in phase 1.
+    """
+    theta = 1.0
+    for oracle, result in zip(pricing, results, strict=True):
+        beta = sense.sign * stated(result)
+        if math.isnan(beta):
+            return None
+        if result.total is None and math.isinf(oracle.multiplicity) and beta < -clean:
+            gamma = _least_cost(oracle, sense, weight)
+            if gamma < 0:
+                return None
+            theta = min(theta, gamma / (gamma - beta))
+    return theta
+
+
+def _least_cost(oracle: Pricing, sense: Sense, weight: float) -> float:
+    """What a column costs at least, as if minimising."""
+    if not weight:
+        return 0.0  # in phase 1 no column costs anything
+    return -math.inf if oracle.cost_bound is None else sense.sign * oracle.cost_bound
+
+
+def increases(
+    sense: Sense, oracle: Pricing, result: PricingResult, marginals: Floats, theta: float, clean: float
+) -> Floats:
+    """By how much the dual bound worsens, at least, where an answer uses some variable of a pricing problem.
+
+    One of the U_k columns that the bound counts at β_k is then one that uses the variable, at its marginal m ≥ β_k.  So
+    the bound on such answers is worse by θ m + (1 - θ) γ_k, less what the column had counted for before: nothing where
+    that did not improve.  Where a result states a total, marginals are totals too.
+
+    Parameters
+    ----------
+    marginals
+        In the sense of the objective, as reduced costs are.
+
+    Returns
+    -------
+    array
+        Positive if the bound gets worse, -inf where nothing is known.
+    """
+    s = sense.sign
+    if result.total is not None:
+        return np.asarray(theta * s * (marginals - result.total), dtype=float)
+    beta, gamma = s * stated(result), _least_cost(oracle, sense, 1.0)
+    mixed = s * marginals if theta == 1.0 else theta * s * marginals + (1.0 - theta) * gamma
+    counted = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
+    if math.isinf(oracle.multiplicity) or not counted < 0.0:
+        counted = 0.0
+    return np.asarray(mixed - counted, dtype=float)
 
 
 def _box_terms(master: TabularMaster, theta: float, duals: Duals, clean: float) -> float:

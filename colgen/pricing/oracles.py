@@ -135,6 +135,24 @@ class PricingContext:
 
 
 @dataclass(frozen=True)
+class Marginals:
+    """What it costs to force variables of the original formulation in.
+
+    Attributes
+    ----------
+    values
+        For each variable the best reduced cost of a column that uses it, with the column's own cost at weight 1;
+        ``sense.hopeless`` if no column may.  Where the result states a total, the best total with it forced in.  As
+        for ``bound``, a relaxation's value will do.
+    names
+        The variables, by their names in the branching rule's block: a list or an array, one each.
+    """
+
+    values: NDArray[np.float64]
+    names: Sequence[Hashable] | NDArray[Any]
+
+
+@dataclass(frozen=True)
 class PricingResult:
     """Columns, and what the search for them proves.
 
@@ -157,6 +175,9 @@ class PricingResult:
         Makes the columns of this pricing problem's best answer by itself, and their values: what ``total`` is worth.
         Asked for by bounds that move along its activity (Subgradient, Volume, Bundle), and by nobody else.  None: the
         best of ``columns``, as often as the multiplicity allows, if it improves.
+    marginals
+        Computes what forcing each variable of the original formulation in costs, or None if that is too much work:
+        what :class:`colgen.ReducedCostFixing` asks for.
     answers
         Whole solutions that the search has met: guesses, which the engine checks before one becomes the incumbent.
     cut_off
@@ -169,6 +190,7 @@ class PricingResult:
     reduced_costs: Sequence[float] | NDArray[np.float64] | None = None
     total: float | None = None
     attained: Callable[[], tuple[Sequence[Column], NDArray[np.float64]]] | None = None
+    marginals: Callable[[], Marginals | None] | None = None
     cut_off: bool = False
     answers: Sequence[Solution] = ()
 

@@ -14,7 +14,7 @@ from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounds.checks import check_use, objects
 from colgen.bounds.column_generation import column_generation
 from colgen.bounds.fixing import Reduction, ReductionContext
-from colgen.bounds.proving import prove, record
+from colgen.bounds.proving import prove, record, told
 from colgen.bounds.stabilization import NoStabilization
 from colgen.core.columns import Column
 from colgen.core.decision import Decision, admits
@@ -271,7 +271,14 @@ class BranchAndPrice(Relaxation):
     def _proved_at(self, node: Node, relaxed: Bounded) -> ReductionContext:
         run = self.run
         return ReductionContext(
-            run.sense, relaxed.duals, relaxed.bound, run.target, node.decisions, run.scale, run.budget
+            run.sense,
+            relaxed.duals,
+            relaxed.bound,
+            run.target,
+            node.decisions,
+            run.scale,
+            run.budget,
+            told(self.master, self._in_node(node), self.parts.settings),
         )
 
     def _enumerate(self, node: Node, relaxed: Bounded) -> Evaluation | None:

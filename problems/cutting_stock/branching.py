@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from colgen import Bound, Decision, OnOriginalVariable, PricingContext, Reduction, ReductionContext, Solution
-from colgen.core.budget import OutOfBudget
+from colgen import Bound, Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
 from colgen.core.decision import fractionality
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
 from problems.cutting_stock.pricing import ARC, PatternOracle
-from solvers.packing.knapsack import arc_values, arc_work, best_from
-
-_WORK = 1e9
-"""Elementary steps above which fixing costs more than it saves: some seconds."""
 
 
 class OnArcFlow(OnOriginalVariable):
@@ -85,38 +81,14 @@ class OnArcFlow(OnOriginalVariable):
         return Solution(float(sum(patterns.values())), columns)
 
 
-class ArcFixing(Reduction):
-    """Forbids arcs that no better answer can use.
-
-    With π scaled so that no pattern earns more than its roll, an answer of K rolls pays for the slack of every pattern
-    in it out of K - bound: an arc whose best pattern has more slack than that is in no such answer.
-
-    Parameters
-    ----------
-    share
-        A new relaxation is worth it if at least this share of the arcs can go.
-    """
+class ArcFixing(ReducedCostFixing):
+    """Forbids arcs that no better answer can use: an arc whose best pattern wastes more than the gap is in none."""
 
     def __init__(self, layout: Layout, oracle: PatternOracle, share: float = 0.02) -> None:
+        super().__init__(oracle, share=share, decide=self._arcs)
         self.layout = layout
-        self.oracle = oracle
-        self.share = share
 
-    def reduce(self, context: ReductionContext) -> Sequence[Decision]:
-        look = context.budget.require
-        try:
-            net = self.oracle.network(PricingContext(context.sense, decisions=context.decisions, budget=context.budget))
-            if arc_work(net) > _WORK:
-                return ()
-            profits = self.oracle.profits(net, context.duals)
-            values = best_from(net, profits, look=look)
-            scale = max(1.0, float(values[0, 0]))
-            slack = 1.0 - arc_values(net, values, profits, look=look) / scale
-        except OutOfBudget:
-            return ()
-        keep = slack <= context.slack + 1e-6
-        if (~keep).sum() <= self.share * max(net.num_arcs, 1):
-            return ()
+    def _arcs(self, number: int, marginals: Marginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
         allowed = np.zeros(self.layout.network.num_arcs, dtype=np.bool_)
-        allowed[keep if net.origin is None else net.origin[keep]] = True
+        allowed[np.asarray(marginals.names)[~worse]] = True
         return (ArcsForbidden(self.layout, allowed, exhaustive=False),)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Column, Duals, Pricing, PricingContext, PricingResult
+from colgen import Bound, Column, Duals, Marginals, Pricing, PricingContext, PricingResult
 from colgen.core.budget import OutOfBudget
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
-from solvers.packing.knapsack import Network, best_from, packings_by_first_item, restricted
+from solvers.packing.arc_values import arc_values, arc_work
+from solvers.packing.knapsack import NEVER, Network, best_from, packings_by_first_item, restricted
+
+_WORK = 1e9
+"""Elementary steps above which fixing arcs costs more than it saves: some seconds."""
 
 ARC = "arc"
 """Block of the branching rows; their index is an arc ``(rank, position)``."""
@@ -54,7 +60,16 @@ class PatternOracle(Pricing):
         columns = [self.encode(pattern) for pattern in self.layout.patterns(packings[chosen])]
         reduced_costs = (weight - earned[chosen]).tolist()
         # While a dive has fixed columns, patterns are limited to what is still demanded, which proves nothing.
-        return PricingResult(columns, None if context.fixed else context.cost_weight - optimum, reduced_costs)
+        bound = None if context.fixed else weight - optimum
+
+        def marginals() -> Marginals | None:
+            if arc_work(net) > _WORK:
+                return None
+            through = arc_values(net, values, profits, look=context.budget.require)
+            arcs = np.arange(net.num_arcs) if net.origin is None else net.origin
+            return Marginals(np.where(through > NEVER, weight - through, math.inf), arcs)
+
+        return PricingResult(columns, bound, reduced_costs, marginals=marginals)
 
     def encode(self, pattern: Pattern) -> Column:
         """The column of a pattern."""
