@@ -1,4 +1,10 @@
-"""Profiles of hypothesis: fast by default, a thousand examples where a test asks for them."""
+"""Profiles of hypothesis: fast by default, a thousand examples where a test asks for them; workers keep to one core."""
+
+import os
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # before numpy is imported, whose libraries would each take all cores
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 from hypothesis import HealthCheck, settings
 

@@ -13,6 +13,7 @@ from problems.chain_map.training import examples_of, read_corpus
 from solvers.chains.viterbi import viterbi
 from tests.problems.chain_map.models import draw, scores_of
 from tests.problems.chain_map.sentences import write_corpus
+from tests.sweeps import seeds
 
 
 def quiet(_):
@@ -124,7 +125,7 @@ def test_stronger_regularisation_makes_smaller_transitions(folder):
     assert sizes[0] > sizes[1] > sizes[2]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_margins_are_violated_where_enumeration_says_so(seed):
     instance = draw(seed, forbidden=False)
     rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from problems.chain_map import Instance, Pairwise, certify, decode, random, vite
 from problems.chain_map.pruning import prune
 from solvers.chains.forest import NONE, from_parents
 from tests.problems.chain_map.models import draw, scores_of
+from tests.sweeps import seeds
 
 WAYS = [
     {},
@@ -179,7 +180,7 @@ def test_single_precision_is_left_where_it_does_not_tell_labels_apart():
     np.testing.assert_allclose(decode(shifted).values, viterbi(double).values, rtol=1e-15)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_given_labels_that_are_pruned(seed):
     """Rounds that begin with labels which rule (14) forbids go on with others, also where few pairs are allowed."""
     rng = np.random.default_rng(seed)

@@ -33,6 +33,7 @@ from problems.chain_map.kernels import tree_labels
 from problems.chain_map.learning import train_perceptron
 from problems.chain_map.training import examples_of, read_corpus
 from tests.problems.chain_map.models import best_scores, draw, second_scores
+from tests.sweeps import seeds
 
 DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "english_ewt"
 
@@ -47,7 +48,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize("options", WAYS, ids=str)
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_best_labellings_are_those_of_enumeration(seed, options):
     instance = draw(seed)
     best, found = best_scores(instance), decode(instance, **options)
@@ -62,7 +63,7 @@ def test_best_labellings_are_those_of_enumeration(seed, options):
         assert instance.check(found.labels) == pytest.approx(best.sum(), abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", seeds(120))
 def test_second_best_labellings_are_those_of_enumeration(seed):
     instance = draw(seed)
     best, second = best_scores(instance), second_scores(instance)
@@ -76,7 +77,7 @@ def test_second_best_labellings_are_those_of_enumeration(seed):
         assert (labels[part] != found.labels[part]).any()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 @pytest.mark.parametrize("gap", [0.0015, 0.1, 10.0])
 def test_gap_bounds_what_is_missed(seed, gap):
     instance = draw(seed)
@@ -210,7 +211,7 @@ def test_columns_of_a_solution_are_the_pairs_in_use():
     assert columns[0][0].key == next(iter(columns))[0].key
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_certificates_bound_what_any_labelling_loses(seed):
     instance = draw(seed)
     best = best_scores(instance)

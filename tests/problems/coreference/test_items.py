@@ -11,6 +11,7 @@ from colgen import Apart, Together
 from problems.coreference import Instance, Items, communities
 from problems.coreference.items import COVER, Contraction
 from tests.problems.coreference.partitions import instances, optimum, partitions, subsets, symmetric
+from tests.sweeps import seeds
 
 
 def pair(kind, i, j):
@@ -70,7 +71,7 @@ def allowed(decisions, members):
     return True
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_contraction_holds_all_clusters_that_are_allowed(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 7))

@@ -11,10 +11,11 @@ from colgen.core.duals import Duals, RowNames
 from problems.coreference import ClusterILP, ClusterSearch, GrowingClusters, Instance, Items
 from problems.coreference.items import COVER
 from tests.problems.coreference.partitions import partitions, subsets, symmetric
+from tests.sweeps import seeds
 
 ORACLES = [GrowingClusters, ClusterSearch, ClusterILP]
 EXACT = [ClusterSearch, ClusterILP]
-SEEDS = range(40)
+SEEDS = seeds(40)
 
 
 def as_duals(values):

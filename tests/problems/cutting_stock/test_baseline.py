@@ -10,6 +10,7 @@ from problems.cutting_stock.fitting import first_fit_decreasing
 from problems.cutting_stock.loops import highs_loop, scip_loop
 from solvers.linear.lp import LPStatus
 from tests.problems.cutting_stock.naive import optimum, tiny
+from tests.sweeps import seeds
 
 
 @pytest.mark.parametrize("heuristic", [first_fit_decreasing, best_fit_decreasing])
@@ -73,7 +74,7 @@ def best_one_by_one(instance, demands):
     return sorted(rooms)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_best_fit_of_many_pieces_at_once_is_that_of_one_piece_at_a_time(seed):
     rng = np.random.default_rng(seed)
     widths = tuple(int(w) for w in rng.choice(np.arange(1, 31), int(rng.integers(1, 7)), replace=False))

@@ -10,6 +10,7 @@ from colgen import solve
 from problems.cutting_stock import CuttingStock, Instance, uniform
 from problems.cutting_stock.bound import exact_bound, verify
 from tests.problems.cutting_stock.naive import optimum, patterns, tiny
+from tests.sweeps import seeds
 
 
 def naive_bound(instance, duals):
@@ -20,7 +21,7 @@ def naive_bound(instance, duals):
     return total / most if most else Fraction(0)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_bound_of_random_duals_is_exact(seed):
     rng = np.random.default_rng(seed)
     instance = tiny(rng)

@@ -10,6 +10,7 @@ from colgen.core.decision import admits
 from problems.cutting_stock import CuttingStock, Instance, bin_packing
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
 from tests.problems.cutting_stock.naive import NON_IRUP, optimum, plans, tiny
+from tests.sweeps import seeds
 
 
 class Bare(CuttingStock):
@@ -126,7 +127,7 @@ def exactly(instance, plan):
     return all(cut[item] == demand for item, demand in enumerate(instance.demands))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_children_cut_the_relaxation_off_and_keep_an_optimal_plan(seed):
     instance = tiny(np.random.default_rng(seed), items=3, roll=12, demand=2)
     problem = Bare(instance)
@@ -145,7 +146,7 @@ def test_children_cut_the_relaxation_off_and_keep_an_optimal_plan(seed):
 # --- fixing ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_fixing_keeps_every_better_answer(seed):
     rng = np.random.default_rng(seed)
     instance = tiny(rng, items=3, roll=12, demand=2)

@@ -13,6 +13,7 @@ from problems.cutting_stock.experiment import NON_IRUP
 from problems.cutting_stock.instance import critical
 from problems.cutting_stock.pricing import ARC
 from tests.problems.cutting_stock.naive import optimum, plans, tiny
+from tests.sweeps import seeds
 
 
 def context_of(problem, target):
@@ -22,7 +23,7 @@ def context_of(problem, target):
     return ReductionContext(Sense.MINIMIZE, duals, root.certificate.bound, target, ())
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_every_pattern_of_a_plan_of_interest_is_listed(seed):
     instance = tiny(np.random.default_rng(seed), items=3, roll=12, demand=2)
     problem = CuttingStock(instance)

@@ -9,6 +9,7 @@ from problems.cutting_stock import CuttingStock, Instance
 from problems.cutting_stock.layout import ArcsForbidden, Layout
 from problems.cutting_stock.pricing import ARC, PatternOracle
 from tests.problems.cutting_stock.naive import patterns, tiny
+from tests.sweeps import seeds
 
 
 def priced(seed, columns=30):
@@ -42,7 +43,7 @@ def priced(seed, columns=30):
     return oracle, duals, context, allowed, master.reduced_costs(allowed, duals)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_bound_is_exact_at_every_node(seed):
     oracle, duals, context, allowed, reduced_costs = priced(seed)
     result = oracle.price(duals, context)

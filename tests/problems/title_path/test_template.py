@@ -15,6 +15,7 @@ from problems.title_path.search import Start
 from problems.title_path.template import RepeatedClasses
 from solvers.paths.colour_coding import complete
 from tests.problems.title_path.naive import heaviest
+from tests.sweeps import seeds
 
 
 def instances(count, most=7):
@@ -188,7 +189,7 @@ def drawn(seed):
     return random(n, k, seed, num_classes=4 if seed % 3 == 0 else None, density=0.8, attraction=3.0 * (seed % 2))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 @pytest.mark.parametrize(("scale", "constant"), LAW)
 def test_weights_of_any_scale_have_the_path_of_enumeration(seed, scale, constant):
     base = drawn(seed)

@@ -10,6 +10,7 @@ from solvers.chains.forest import chains
 from solvers.chains.tree_domains import count_pairs, exchange, sweep
 from solvers.chains.vectors import padded
 from tests.solvers.small_forests import draw, labellings, rows
+from tests.sweeps import seeds
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -34,7 +35,7 @@ def test_exchange_is_the_greatest_gain(seed):
 
 @pytest.mark.parametrize("dtype", [np.float32, float])
 @pytest.mark.parametrize("slack", [0.0, 0.7, 100.0])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_sweep_keeps_what_is_within_the_slack(seed, slack, dtype):
     forest, scores, tables = draw(seed, dtype)
     domains = sweep(forest, scores, rows(tables), exchange(tables), np.full(2, slack))

@@ -7,6 +7,7 @@ from solvers.chains.forest import NONE
 from solvers.chains.tree_domains import Domains
 from solvers.chains.tree_messages import grow
 from tests.solvers.small_forests import messages_of, restricted
+from tests.sweeps import seeds
 
 
 def naive_messages(forest, scores, tables, member):
@@ -33,7 +34,7 @@ def agree(forest, messages, expected):
         np.testing.assert_allclose(found[inner], wanted[inner], atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_messages_are_maxima_over_domains(seed):
     forest, scores, tables, member, domains = restricted(seed)
     messages, computed = messages_of(forest, scores, tables, domains)
@@ -42,7 +43,7 @@ def test_messages_are_maxima_over_domains(seed):
     assert messages_of(forest, scores, tables, domains, messages)[1] == 0  # nothing has changed
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_messages_stay_right_when_domains_grow(seed):
     forest, scores, tables, member, domains = restricted(seed)
     messages, all_of_them = messages_of(forest, scores, tables, domains)

@@ -10,10 +10,11 @@ import pytest
 
 from solvers.chains import viterbi
 from tests.solvers.small_chains import draw, labellings
+from tests.sweeps import seeds
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_best_and_second_best_labellings(seed, dtype):
     scores, starts, tau = draw(seed, dtype)
     labels, values = viterbi.viterbi(scores, starts, tau)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers.clusters.clustering import local_search
+from tests.sweeps import seeds
 
-SEEDS = range(60)
+SEEDS = seeds(60)
 
 
 def draw(seed, most=8):

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers.clusters.contraction import _contract_once, contract, merged, together
+from tests.sweeps import seeds
 
-SEEDS = range(90)
+SEEDS = seeds(90)
 
 
 @cache

@@ -12,6 +12,7 @@ from solvers.clusters.clustering import local_search
 from solvers.clusters.contraction import components
 from solvers.clusters.dual_proof import proves, settle
 from tests.problems.coreference.partitions import symmetric
+from tests.sweeps import seeds
 
 
 def score(scores, labels):
@@ -76,7 +77,7 @@ def test_a_proof_is_a_proof(scores, data):
         assert score(scores, labels) == pytest.approx(relaxed(scores), abs=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_most_of_what_can_be_proved_is(seed):
     """Without ties, a best clustering that is worth the relaxation's optimum is proved."""
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ from solvers.clusters import persistency as kernel
 from solvers.clusters.persistency import contracted, persistent
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
+from tests.sweeps import seeds
 
 
 def whole(scores, left):
@@ -63,7 +64,7 @@ def test_contraction_alone_settles_nothing(scores):
     check(scores, left)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_the_optimum_stays_with_triangles(seed, eager):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 9))

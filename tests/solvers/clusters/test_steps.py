@@ -22,6 +22,7 @@ from solvers.clusters.steps import (
 )
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
+from tests.sweeps import seeds
 
 
 def best_of(scores):
@@ -56,7 +57,7 @@ def test_what_was_decided_is_proved_again(scores, seed):
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e-8, 1e8])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_what_triangles_decide_is_proved_again(seed, factor, eager):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 8))

@@ -12,8 +12,9 @@ from scipy.sparse.csgraph import connected_components
 
 import solvers.clusters.subset as kernel
 from solvers.clusters.subset import ascend, promising, search
+from tests.sweeps import seeds
 
-SEEDS = range(90)
+SEEDS = seeds(90)
 SCALES = [1e-6, 1.0, 1.0, 1e6]
 LEAST = 1e-9
 

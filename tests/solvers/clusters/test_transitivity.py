@@ -9,8 +9,9 @@ import pytest
 
 from solvers.clusters.transitivity import violated_triangles
 from solvers.clusters.two_partition import violated_stars
+from tests.sweeps import seeds
 
-SEEDS = range(40)
+SEEDS = seeds(40)
 
 
 def draw(seed):

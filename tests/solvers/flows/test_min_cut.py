@@ -3,9 +3,10 @@ import numpy as np
 import pytest
 
 from solvers.flows.min_cut import violated_cuts
+from tests.sweeps import seeds
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_cuts_are_found_exactly_where_networkx_finds_them(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))

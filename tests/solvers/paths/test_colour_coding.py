@@ -18,13 +18,14 @@ from solvers.paths.colour_coding import (
     table_bytes,
 )
 from tests.problems.title_path.naive import answers, heaviest
+from tests.sweeps import seeds
 
 
 def colours_of(instance, seed, num_colours):
     return _deal(np.uint64(seed), instance.num_classes, num_colours)
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", seeds(80))
 def test_an_iteration_finds_the_best_colourful_path(seed):
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(1, 8)), int(rng.integers(1, 5))
@@ -40,7 +41,7 @@ def test_an_iteration_finds_the_best_colourful_path(seed):
         assert instance.check(found.path) == pytest.approx(found.weights.max())
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_a_colour_for_each_class_is_exact(seed):
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(1, 8)), int(rng.integers(1, 5))

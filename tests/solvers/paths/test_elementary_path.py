@@ -9,6 +9,7 @@ from problems.title_path import random
 from solvers.paths.elementary_path import heaviest
 from solvers.paths.walks import ascend
 from tests.problems.title_path import naive
+from tests.sweeps import seeds
 
 
 def small(seed, most=5):
@@ -38,7 +39,7 @@ def penalised_classes(relaxed):
 
 
 @pytest.mark.parametrize("rounds", [0, 5])
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", seeds(120))
 def test_walk_is_that_of_enumeration(seed, rounds):
     instance = small(seed)
     relaxed = ascend(instance.graph, rounds=rounds)  # without a path nothing is struck out
@@ -59,7 +60,7 @@ def test_walk_is_that_of_enumeration(seed, rounds):
 
 
 @pytest.mark.parametrize("states", [1, 3, 20, 1 << 20])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_all_classes_remembered_is_the_optimum_in_any_space(seed, states):
     instance = small(seed, most=6)
     optimum = naive.heaviest(instance)

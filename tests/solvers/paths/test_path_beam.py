@@ -7,6 +7,7 @@ from problems.title_path import random
 from solvers.paths.path_beam import beam, guided_beam
 from solvers.paths.walks import ascend
 from tests.problems.title_path.naive import heaviest
+from tests.sweeps import seeds
 
 
 def naive_beam(instance, width):
@@ -28,7 +29,7 @@ def naive_beam(instance, width):
 
 
 @pytest.mark.parametrize("width", [1, 2, 5, 1000])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_beam_is_that_of_lists(seed, width):
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(1, 9)), int(rng.integers(1, 5))
@@ -39,7 +40,7 @@ def test_beam_is_that_of_lists(seed, width):
         assert instance.check(path) == pytest.approx(weight)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_wide_guided_beam_is_exact(seed):
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(1, 7)), int(rng.integers(1, 5))

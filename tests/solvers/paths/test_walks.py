@@ -8,6 +8,7 @@ from problems.title_path import random
 from solvers.arrays import ArrayError
 from solvers.paths.walks import ascend, completions, graph, tolerance
 from tests.problems.title_path.naive import heaviest
+from tests.sweeps import seeds
 
 
 def walks(of):
@@ -30,7 +31,7 @@ def test_arcs_within_a_class_are_gone():
     assert np.isneginf(of.weights).tolist() == [[True, False, True], [False, True, False], [True, False, True]]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_completions_are_those_of_enumeration(seed):
     of = small(seed).graph
     to_go = completions(of)
@@ -42,7 +43,7 @@ def test_completions_are_those_of_enumeration(seed):
         assert to_go[position] == pytest.approx(best)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", seeds(150))
 def test_bound_lies_between_the_best_path_and_the_best_walk(seed):
     instance = small(seed)
     of = instance.graph
@@ -58,7 +59,7 @@ def test_bound_lies_between_the_best_path_and_the_best_walk(seed):
         assert relaxed.bound == -math.inf
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", seeds(150))
 def test_bound_with_a_known_path_holds_and_every_better_path_is_left(seed):
     instance = small(seed)
     optimum = heaviest(instance)
@@ -80,7 +81,7 @@ def test_bound_with_a_known_path_holds_and_every_better_path_is_left(seed):
         )
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_what_is_to_go_is_counted_with_penalties(seed):
     of = small(seed).graph
     relaxed = ascend(of, rounds=7)
@@ -119,7 +120,7 @@ def test_forbidden_places_are_not_used():
 
 
 @pytest.mark.parametrize("power", [-30, -7, 30])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_bounds_scale_with_the_weights(seed, power):
     of = random(25, 5, seed, num_classes=15, attraction=4.0).graph
     plain = ascend(of)

@@ -7,9 +7,10 @@ from problems.chain_map.kernels import tree_labels
 from problems.chain_map.kernels.tree_labels import best_flips, best_labels, runner_up
 from solvers.chains.tree_domains import exchange, sweep
 from tests.solvers.small_forests import draw, labellings, rows
+from tests.sweeps import seeds
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_flips_lose_what_the_best_change_of_one_label_loses(seed):
     forest, scores, tables = draw(seed)
     domains = sweep(forest, scores, rows(tables), exchange(tables))

@@ -8,6 +8,7 @@ from problems.chain_map.kernels.tree_prices import price, reduced_costs, root_sh
 from solvers.chains.forest import NONE
 from solvers.chains.vectors import padded
 from tests.solvers.small_forests import labellings, messages_of, restricted, rows
+from tests.sweeps import seeds
 
 
 def whole():
@@ -15,7 +16,7 @@ def whole():
 
 
 @pytest.mark.parametrize("both_ways", [True, False])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_prices_find_all_pairs_of_positive_reduced_cost_and_a_valid_bound(seed, both_ways):
     forest, scores, tables, member, domains = restricted(seed)
     messages, _ = messages_of(forest, scores, tables, domains, both_ways=both_ways)

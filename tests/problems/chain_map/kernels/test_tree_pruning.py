@@ -7,10 +7,11 @@ from problems.chain_map.kernels import tree_pruning
 from problems.chain_map.kernels.tree_labels import best_labels
 from problems.chain_map.kernels.tree_pruning import fill_below, prune_by_bounds
 from tests.solvers.small_forests import draw, labellings, rows
+from tests.sweeps import seeds
 
 
 @pytest.mark.parametrize("slack", [0.0, 0.7])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_pruning_by_bounds_keeps_what_is_within_the_slack(seed, slack):
     forest, scores, tables = draw(seed)
     domains = prune_by_bounds(forest, scores, tables, slack)

@@ -9,6 +9,7 @@ from problems.grandparent_parsing.kernels.automata_dual import relax, root_price
 from problems.grandparent_parsing.kernels.head_automata import lay_out, optimistic, tree_score
 from problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
 from solvers.trees.arborescence import arborescence, checked
+from tests.sweeps import seeds
 
 
 def trees(n):
@@ -99,7 +100,7 @@ def test_no_tree():
     assert found[:2] == (-np.inf, -np.inf)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_price_of_a_single_root(seed):
     rng = np.random.default_rng(seed)
     n = 6
