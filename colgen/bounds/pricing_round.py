@@ -103,11 +103,12 @@ class Pricer:
             provisional = duals is not solved.duals and not stabilization.complementary
             asked = self._provisional(context) if provisional else context
             results = self._ask(duals, asked, everybody)
-            found = reduced_costs(master, results, duals)
+            joined = Joined(results)
+            found = joined.reduced_costs(master, duals)
             here = proved_bound(master, oracles, results, found, duals, context)
             if proved_at is None or sense.is_better(bound, here):
                 bound, proved_at = here, duals
-            own = reduced_costs(master, results, solved.duals) if provisional else found
+            own = joined.reduced_costs(master, solved.duals) if provisional else found
             columns = [
                 master.improving(oracle, result.columns, mine, context.tolerance)
                 for oracle, result, mine in zip(oracles, results, own, strict=True)
@@ -177,21 +178,42 @@ def proved_bound(
     return bound
 
 
+class Joined:
+    """The columns of several results as few sequences: single columns of many oracles are multiplied at once."""
+
+    def __init__(self, results: Sequence[PricingResult]) -> None:
+        batches = [result.columns for result in results]
+        single = [isinstance(batch, (list, tuple)) for batch in batches]
+        self._batches: list[Sequence[Column] | None] = list(batches)
+        self._lengths = list(map(len, batches))
+        self._together: list[Column] = []
+        if single.count(True) > 1:
+            self._together = [column for batch, one in zip(batches, single, strict=True) if one for column in batch]
+            self._batches = [None if one else batch for batch, one in zip(batches, single, strict=True)]
+
+    def reduced_costs(self, master: RestrictedMaster, duals: Any) -> list[Floats]:
+        """Of each result's columns."""
+        whole, end, found = _NONE, 0, []
+        if self._together:
+            whole = np.asarray(master.reduced_costs(self._together, duals), dtype=float)
+        for batch, length in zip(self._batches, self._lengths, strict=True):
+            if not length:
+                found.append(_NONE)
+            elif batch is None:
+                start, end = end, end + length
+                found.append(whole[start:end])
+            else:
+                found.append(np.asarray(master.reduced_costs(batch, duals), dtype=float))
+        return found
+
+
+_NONE: Floats = np.empty(0)
+_NONE.setflags(write=False)
+
+
 def reduced_costs(master: RestrictedMaster, results: Sequence[PricingResult], duals: Any) -> list[Floats]:
-    """Of each result's columns; single columns of many oracles are multiplied at once."""
-    if len(results) == 1:
-        return [np.asarray(master.reduced_costs(results[0].columns, duals), dtype=float)]
-    single = [isinstance(result.columns, (list, tuple)) for result in results]
-    together = [column for result, one in zip(results, single, strict=True) if one for column in result.columns]
-    whole = np.asarray(master.reduced_costs(together, duals), dtype=float)
-    found, end = [], 0
-    for result, one in zip(results, single, strict=True):
-        if one:
-            start, end = end, end + len(result.columns)
-            found.append(whole[start:end])
-        else:
-            found.append(np.asarray(master.reduced_costs(result.columns, duals), dtype=float))
-    return found
+    """Of each result's columns."""
+    return Joined(results).reduced_costs(master, duals)
 
 
 def _bests(sense: Sense, results: Sequence[PricingResult], found: Sequence[Floats]) -> list[Column | None]:
