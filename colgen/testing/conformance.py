@@ -14,7 +14,7 @@ import numpy as np
 
 from colgen.bounds.stabilization import NoStabilization
 from colgen.core.budget import Budget
-from colgen.core.proof import Proof
+from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
 from colgen.testing.answers import check_answers, check_costs, check_rows, complete_answers
@@ -25,7 +25,7 @@ from colgen.testing.findings import Report as Report
 from colgen.testing.side_effects import changed, public_data
 from colgen.testing.splitting import check_branching
 from colgen.testing.watched_runs import WatchedRuns
-from colgen.testing.whole_runs import check_own_relaxation, check_proof
+from colgen.testing.whole_runs import bounds_its_nodes, check_guess, check_own_bounding
 
 
 def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> Report:
@@ -48,7 +48,7 @@ def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> 
     Notes
     -----
     A problem that bounds its nodes itself is run with several queues, and no run's bound may be beaten by another's
-    answer.  What ``initial_proof`` states is held against runs that do without it.
+    answer.  A run from guessed dual values is held against runs that do without them.
 
     Silence is no proof.  A mistake that ``best`` and ``encode`` of an oracle share (both forget a cost) leaves it
     consistent with itself; compare answers with an enumeration on tiny instances as well.
@@ -68,12 +68,12 @@ def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> 
 def _check(evidence: Evidence) -> None:
     """All checks, from whole runs to single columns."""
     problem, findings = evidence.problem, evidence.findings
-    if problem.sense is not None:
-        check_own_relaxation(problem, findings, evidence.left)
+    if bounds_its_nodes(problem):
+        check_own_bounding(problem, findings, evidence.left)
         evidence.notes.append("the problem bounds its nodes itself: only whole runs were checked")
         return
     before = public_data(problem)
-    proof = _ask_for_parts(evidence)
+    warm = _ask_for_parts(evidence)
     if findings:
         return
     runs = WatchedRuns(evidence)
@@ -83,10 +83,8 @@ def _check(evidence: Evidence) -> None:
     whole = runs.solve("solve()", "smoothed duals in round {}", None, relaxation=False, share=0.45)
     if whole is not None and whole.solution is not None and whole.solution not in evidence.answers:
         evidence.answers.append(whole.solution)
-    if proof is not None:
-        check_proof(
-            proof, findings, f"{evidence.name}.initial_proof()", (("the relaxation", relaxed), ("solve()", whole))
-        )
+    if warm.duals is not None:
+        check_guess(problem, findings, evidence.left(0.55), (("the relaxation", relaxed), ("solve()", whole)))
     if evidence.sessions and evidence.oracles:
         session = evidence.sessions[0]
         take_rows(evidence, session.master)
@@ -111,18 +109,16 @@ def _check(evidence: Evidence) -> None:
         )
 
 
-def _ask_for_parts(evidence: Evidence) -> Proof | None:
-    """Ask the problem for its parts, whatever is proved beforehand first, as the engine does."""
+def _ask_for_parts(evidence: Evidence) -> WarmStart:
+    """Ask the problem for its parts, its guesses first, as the engine does."""
     problem, findings, name = evidence.problem, evidence.findings, evidence.name
-    proof = None
-    with findings.guard("parts", f"{name}.initial_proof()"):
-        proof = problem.initial_proof(Budget())
+    warm = NOTHING
     with findings.guard("parts", f"{name}.warm_start()"):
-        problem.warm_start(Budget())
+        warm = problem.warm_start(Budget())
     for method in ("restricted_master", "separation", "branching", "heuristics"):
         with findings.guard("parts", f"{name}.{method}()"):
             getattr(problem, method)()
     with findings.guard("parts", f"{name}.pricing()"):
         oracles = problem.pricing()
         evidence.watch((oracles,) if isinstance(oracles, Pricing) else tuple(oracles))
-    return proof
+    return warm

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from colgen.bounds.stabilization import Stabilization
+from colgen.core.budget import Budget
 from colgen.core.errors import ColgenError
 from colgen.core.result import Result, Termination
 from colgen.core.solution import Solution
 from colgen.core.stop import TimeLimit
+from colgen.core.warm_start import WarmStart
 from colgen.master.linear import as_linear
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
@@ -74,13 +77,17 @@ class WatchedRuns:
             "pricing": lambda: [WatchedPricing(oracle, k, self._told) for k, oracle in enumerate(evidence.oracles)],
             "separation": lambda: [WatchedSeparation(s, evidence.rows) for s in evidence.problem.separation()],
             "answer": self._answer,
-            "initial_proof": lambda budget: None,  # which could leave nothing for the engine to do
+            "warm_start": self._warm_start,
         }
         problem: Problem = type(evidence.name, (Problem,), {})()
         for name in dir(Problem):
             if not name.startswith("_"):
                 setattr(problem, name, parts.get(name) or getattr(evidence.problem, name))
         return problem
+
+    def _warm_start(self, budget: Budget) -> WarmStart:
+        """Without the dual values, which could leave nothing for the engine to do."""
+        return dataclasses.replace(self._evidence.problem.warm_start(budget), duals=None)
 
     def _restricted_master(self) -> RestrictedMaster:
         self._master = self._evidence.problem.restricted_master()

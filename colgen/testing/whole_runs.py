@@ -1,11 +1,10 @@
-"""Checks of whole runs: what they prove must agree, however the tree is searched and whatever was proved beforehand."""
+"""Checks of whole runs: what they prove must agree, however the tree is searched and whatever was guessed before."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from colgen.core.errors import ColgenError
-from colgen.core.proof import Proof
 from colgen.core.result import Result
 from colgen.core.sense import Sense
 from colgen.core.stop import TimeLimit
@@ -20,7 +19,12 @@ TOLERANCE = 1e-6
 QUEUES = (Plunging, BestBound, DepthFirst)
 
 
-def check_own_relaxation(problem: Problem, findings: Findings, left: Callable[[float], float]) -> None:
+def bounds_its_nodes(problem: Problem) -> bool:
+    """Whether a problem brings a bounding of its own in place of column generation."""
+    return "bounding" in vars(problem) or type(problem).bounding is not Problem.bounding
+
+
+def check_own_bounding(problem: Problem, findings: Findings, left: Callable[[float], float]) -> None:
     """Solve a problem that bounds its nodes itself with each queue: no run's bound may be beaten by another's answer.
 
     Parameters
@@ -48,25 +52,33 @@ def check_own_relaxation(problem: Problem, findings: Findings, left: Callable[[f
                 )
 
 
-def check_proof(proof: Proof, findings: Findings, where: str, runs: Sequence[tuple[str, Result | None]]) -> None:
-    """What ``initial_proof`` states against what column generation finds without it."""
-    stated, sense = proof.solution.objective, proof.sense
+def check_guess(
+    problem: Problem, findings: Findings, seconds: float, runs: Sequence[tuple[str, Result | None]]
+) -> None:
+    """Solve a problem from its own dual values, and hold the run against runs that did without them."""
+    where = f"{type(problem).__name__}, solve() from the dual values of its warm start"
+    try:
+        warm = solve(problem, stop=TimeLimit(seconds))
+    except Exception as error:
+        kind = "diagnostic" if isinstance(error, ColgenError) else "exception"
+        findings.add(kind, where, f"raised {type(error).__name__}: {error}")
+        return
     for what, run in runs:
         if run is None:
             continue
-        if _beats(sense, run.objective, proof.bound):
+        if _beats(warm.sense, run.objective, warm.dual_bound) and run.answer is not None:
             findings.add(
-                "proof",
+                "warm start",
                 where,
-                f"states the bound {proof.bound:.10g}, and {what} has an objective of {run.objective:.10g}: the bound "
-                "is not valid",
+                f"proved the bound {warm.dual_bound:.10g}, and {what} found an answer of {run.objective:.10g}: what an "
+                "oracle states at the guessed dual values is not valid",
             )
-        if _beats(sense, stated, run.dual_bound):
+        if _beats(warm.sense, warm.objective, run.dual_bound):
             findings.add(
-                "proof",
+                "warm start",
                 where,
-                f"states an answer of {stated:.10g}, and {what} proves that none is better than {run.dual_bound:.10g}: "
-                "it breaks a row or has another objective, or an oracle is not exact",
+                f"found an answer of {warm.objective:.10g}, and {what} proves that none is better than "
+                f"{run.dual_bound:.10g}: it breaks a row or has another objective, or an oracle is not exact",
             )
 
 

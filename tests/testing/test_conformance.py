@@ -12,12 +12,17 @@ import pytest
 
 from colgen import (
     Best,
+    Bounded,
+    Bounding,
+    BranchingRule,
     Column,
     Decision,
+    LagrangianMaster,
     OnOriginalVariable,
     OraclePricing,
+    Pricing,
+    PricingResult,
     Problem,
-    Proof,
     Row,
     Sense,
     Separation,
@@ -26,8 +31,9 @@ from colgen import (
     artificial,
     solve,
 )
+from colgen.bounds.bounding import Outcome
 from colgen.testing.conformance import ConformanceError, Report, check_problem
-from colgen.tree.search import Evaluation, Relaxation
+from tests import toys
 from tests.assignment import Assignment, Knapsack, assignment
 
 GENEROUS = 60.0
@@ -477,88 +483,131 @@ def test_parts_that_fail():
 # --- whole runs ------------------------------------------------------------------------------------------------------
 
 
-class Halves(Relaxation):
-    """Chooses a subset of numbers of largest total at most a limit; a node's bound fills what is left in fractions."""
+class Filled(Pricing):
+    """Chooses a subset of numbers of largest total at most a limit; the bound fills what is left in fractions."""
 
-    def __init__(self, run, problem):
-        self.run, self.problem = run, problem
+    def __init__(self, problem):
+        self.problem = problem
 
-    def evaluate(self, node):
-        numbers, chosen = self.problem.numbers, [decision.taken for decision in node.decisions]
+    multiplicity = 1.0
+
+    def price(self, duals, context):
+        numbers, chosen = self.problem.numbers, [decision.taken for decision in context.decisions]
         room = self.problem.limit - sum(n for n, taken in zip(numbers, chosen, strict=False) if taken)
         if room < 0:
-            return Evaluation(self.run.sense.hopeless, "infeasible")
+            return PricingResult(bound=context.sense.hopeless)
         worth = self.problem.limit - room
         bound = worth + min(room, sum(numbers[len(chosen) :])) * self.problem.optimism
-        if len(chosen) == len(numbers):
-            self.run.offer(Solution(worth, ((Column(worth, {}, structure=tuple(chosen)), 1.0),)), None, "a leaf")
-            return Evaluation(bound, "leaf")
-        if self.run.prunes(bound):
-            return Evaluation(bound, "pruned")
-        return Evaluation(bound, "branched", [[Taken(True)], [Taken(False)]])
+        whole = [Solution(worth, ((Column(worth, {}, structure=tuple(chosen)), 1.0),))]
+        return PricingResult(bound=bound, answers=whole if len(chosen) == len(numbers) else [])
+
+
+class Decided(Bounding):
+    """Branches on the next number: the oracle's bound is all that is known."""
+
+    def bound(self, node, parts):
+        chosen = tuple(decision.taken for decision in node.decisions)
+        solution = Solution(0.0, ((Column(0.0, {}, structure=chosen), 0.5),))
+        return Bounded(Outcome.SOLVED, 0.0, solution=solution)
+
+
+class Next(BranchingRule):
+    def branch(self, solution):
+        place = len(solution.columns[0][0].structure)
+        return [[Taken(place, True)], [Taken(place, False)]]
 
 
 class Taken(Decision):
-    def __init__(self, taken):
-        self.taken = taken
+    def __init__(self, place, taken):
+        self.place, self.taken = place, taken
+
+    def allows(self, column):
+        return len(column.structure) > self.place and column.structure[self.place] == self.taken
 
 
 class Subset(Problem):
-    sense = Sense.MAXIMIZE
-
     def __init__(self, optimism=1.0):
         self.numbers, self.limit, self.optimism = (7.0, 5.0, 4.0, 3.0), 12.5, optimism
 
-    def relaxation(self, run):
-        return Halves(run, self)
+    def restricted_master(self):
+        return LagrangianMaster(Sense.MAXIMIZE)
+
+    def pricing(self):
+        return Filled(self)
+
+    def bounding(self):
+        return Decided()
+
+    def branching(self):
+        return [Next()]
+
+    def check(self, answer):
+        return answer[0][0] and float(sum(n for n, taken in zip(self.numbers, answer[0][0], strict=True) if taken))
 
 
-def test_a_relaxation_of_ones_own_is_checked_by_whole_runs():
+def test_a_bounding_of_ones_own_is_checked_by_whole_runs():
     report = check_problem(Subset(), seconds=GENEROUS)
     assert report.ok, report
     assert report.notes == ("the problem bounds its nodes itself: only whole runs were checked",)
 
 
-def test_a_relaxation_whose_bound_is_too_low_is_found():
+def test_an_oracle_whose_bound_is_too_low_is_found():
     report = check_problem(Subset(optimism=0.2), seconds=GENEROUS)
     assert not report.ok
 
 
-def test_a_relaxation_that_fails_is_told():
+def test_a_bounding_that_fails_is_told():
     class Failing(Subset):
-        def relaxation(self, run):
+        def bounding(self):
             raise ZeroDivisionError("no bound")
 
     assert_found(check_problem(Failing(), seconds=GENEROUS), "exception", r"Failing, solve\(queue=.*no bound")
 
 
-def proved(objective: float, bound: float) -> type[Assignment]:
-    """Assignments with a proof beforehand that states these, as differences from the optimum of 2 x 4 tasks, seed 1."""
+def guessing(factor: float, objective: float) -> type[Assignment]:
+    """Assignments from the dual values of 2 x 4 tasks, seed 1, times a factor, and an answer so much worse."""
 
-    class Proved(Assignment):
-        def initial_proof(self, budget):
-            best = solve(assignment(2, 4, 1))
-            solution = dataclasses.replace(best.solution, objective=best.objective + objective)
-            return Proof(Sense.MINIMIZE, solution, best.objective + bound)
+    class Guessing(Assignment):
+        def warm_start(self, budget):
+            best, relaxed = solve(assignment(2, 4, 1)), solve(assignment(2, 4, 1), relaxation=True)
+            duals = {}
+            for (block, _), value in relaxed.certificate.duals.items():
+                duals.setdefault(block, []).append(factor * value)
+            return WarmStart(duals, [dataclasses.replace(best.solution, objective=best.objective + objective)])
 
-    return Proved
+    return Guessing
 
 
 @pytest.mark.parametrize(
-    ("objective", "bound", "expected"),
-    [
-        (0.0, -50.0, None),
-        (5.0, 3.0, r"initial_proof\(\): states the bound .*: the bound is not valid"),
-        (-5.0, -50.0, r"states an answer of .*: it breaks a row or has another objective"),
-    ],
+    ("factor", "objective", "expected"),
+    [(1.0, 0.0, None), (-3.0, 0.0, None), (1.0, -5.0, r"InfeasibleAnswerError: .*warm_start")],
 )
-def test_what_a_proof_beforehand_states_is_checked(objective, bound, expected):
-    report = check(kind=proved(objective, bound))
+def test_guesses_are_checked(factor, objective, expected):
+    report = check(kind=guessing(factor, objective))
     if expected is None:
         assert report.ok, report
-        assert report.points > 0  # the engine was run, though there is a proof
+        assert report.points > 0  # the engine was run, though the guess is the optimum
     else:
-        assert_found(report, "proof", expected)
+        assert_found(report, "diagnostic", expected)
+
+
+def test_a_bound_that_is_wrong_at_the_guessed_dual_values_is_found():
+    class Hasty(toys.CuttingStock):
+        def warm_start(self, budget):
+            return WarmStart({"demand": [0.6] * 4})
+
+        def pricing(self):
+            oracle = super().pricing()
+            price = oracle.price
+
+            def hasty(duals, context):
+                found = price(duals, context)
+                return found if list(duals["demand"]) != [0.6] * 4 else PricingResult(bound=0.0)
+
+            oracle.price = hasty
+            return oracle
+
+    assert not check_problem(Hasty(), seconds=GENEROUS).ok
 
 
 def test_raise_if_any_raises_the_report():
