@@ -13,6 +13,7 @@ from colgen.bounds.stabilization import Stabilization
 from colgen.core.domains import real, whole
 from colgen.core.errors import InputError
 from colgen.tree.heuristics import Heuristic
+from solvers.linear.options import OptionError, check_options
 
 
 def check_settings(
@@ -27,6 +28,7 @@ def check_settings(
     depth_limit: Any = None,
     clean_up_after: Any = None,
     pricing_share: Any = 1.0,
+    lp_options: Any = None,
     tolerance: Any = 1.0,
     keep_duals: Any = False,
     progress: Any = False,
@@ -65,6 +67,11 @@ def check_settings(
         whole(depth_limit, "depth_limit")
     if clean_up_after is not None:
         whole(clean_up_after, "clean_up_after", low=1)
+    if lp_options is not None:
+        try:
+            check_options(lp_options)
+        except OptionError as error:
+            raise InputError(f"lp_options: {error}") from None
     if not 0.0 < real(pricing_share, "pricing_share") <= 1.0:
         raise InputError(f"pricing_share: expected a share above 0 and at most 1, not {pricing_share}")
     if not (isinstance(tolerance, float) and 0.0 < tolerance < math.inf) and not real(tolerance, "tolerance") > 0.0:

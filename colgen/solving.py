@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from colgen.bounds.bounding import Bounding, Parts, Settings
 from colgen.bounds.run import Run
@@ -41,6 +42,7 @@ def solve(
     depth_limit: int | None = None,
     clean_up_after: int | None = None,
     pricing_share: float = 1.0,
+    lp_options: Mapping[str, Any] | None = None,
     tolerance: float = TOLERANCES.reduced_cost,
     keep_duals: bool = False,
     progress: bool | Callable[[Iteration], None] = False,
@@ -75,6 +77,8 @@ def solve(
     pricing_share
         Of many pricing problems, ask this share at a time, in turn, until one finds a column; all of them are asked
         before anything is proved.  It pays where oracles are slow and most rounds find columns anywhere.
+    lp_options
+        Options of HiGHS for the restricted master's linear programs, by name: ``{"simplex_price_strategy": 1}``.
     tolerance
         A column improves if its reduced cost gains more than this, relative to the scale of the objective.
     keep_duals
@@ -110,6 +114,7 @@ def solve(
         depth_limit=depth_limit,
         clean_up_after=clean_up_after,
         pricing_share=pricing_share,
+        lp_options=lp_options,
         tolerance=tolerance,
         keep_duals=keep_duals,
         progress=progress,
@@ -146,6 +151,10 @@ def solve(
             return _cut_short(problem, proof, Run(proof.sense, rule, None, None, budget, check), relaxation)
         sense = problem.sense if master is None else master.sense
         assert sense is not None
+        if lp_options is not None:
+            if master is None:
+                raise InputError(f"lp_options: {type(problem).__name__} has no restricted master")
+            master.set_options(lp_options)
         settings = Settings(
             stop_early=not relaxation,
             round_early=not relaxation,

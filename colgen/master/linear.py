@@ -20,7 +20,7 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision, fractionality
 from colgen.core.duals import Duals, RowNames
-from colgen.core.errors import FormulationError, SolverError, UnknownRowError
+from colgen.core.errors import FormulationError, InputError, SolverError, UnknownRowError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
@@ -37,6 +37,7 @@ from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing, PricingResult
 from solvers.linear import lp as programs
 from solvers.linear.lp import LinearProgram, LPSolution, LPStatus, powers_of_two, row_sizes, typical_size
+from solvers.linear.options import OptionError, check_options
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -87,9 +88,24 @@ class LinearMaster(RestrictedMaster):
         technique*, EJOR 224, 2013), and oracles find central dual values easier; each solve costs more.
     dual_first
         Solve by the dual simplex method at first: for a master that has all or most of its columns from the start.
+    options
+        Of HiGHS, by name: ``{"simplex_price_strategy": 1, "random_seed": 7}``.  They are for its linear programs; what
+        :meth:`solve_integer` and central dual values need is set elsewhere.
+
+    Raises
+    ------
+    InputError
+        If HiGHS has no such option, or not of this value.
     """
 
-    def __init__(self, formulation: Formulation, *, central: bool = False, dual_first: bool = False) -> None:
+    def __init__(
+        self,
+        formulation: Formulation,
+        *,
+        central: bool = False,
+        dual_first: bool = False,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
         self.formulation = f = formulation
         self.central = central
         self.sense = f.sense
@@ -129,6 +145,9 @@ class LinearMaster(RestrictedMaster):
         self.weights = np.where(f.artificial, powers_of_two(moves), 0.0)
         self._lp: LinearProgram | None = None
         self._dual_first = dual_first
+        self._options: dict[str, Any] = {}
+        if options is not None:
+            self.set_options(options)
 
     @property
     def lp(self) -> LinearProgram:
@@ -145,6 +164,7 @@ class LinearMaster(RestrictedMaster):
                 self.row_upper,
                 self.formulation.offset if self.phase == 2 else 0.0,
                 dual_first=self._dual_first,
+                options=self._options,
                 sizes=np.where(self.unsized, 0.0, self.row_sizes),
                 units=np.where(table.artificial, 1.0 / np.where(table.artificial, self.weights, 1.0), 1.0),
             )
@@ -153,6 +173,14 @@ class LinearMaster(RestrictedMaster):
     @lp.setter
     def lp(self, program: LinearProgram) -> None:
         self._lp = program
+
+    def set_options(self, options: Mapping[str, Any]) -> None:
+        try:
+            self._options |= check_options(options)
+        except OptionError as error:
+            raise InputError(f"lp_options: {error}") from None
+        if self._lp is not None:
+            raise InputError("lp_options: the linear program has been solved already, with other options")
 
     @property
     def is_built(self) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision, fractionality
-from colgen.core.errors import FormulationError, RepeatedColumnError, UnknownRowError
+from colgen.core.errors import FormulationError, InputError, RepeatedColumnError, UnknownRowError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
@@ -83,6 +83,10 @@ class RestrictedMaster(ABC):
     def feasibility_tolerance(self) -> float:
         """A phase 1 optimum above this proves infeasibility."""
         return 0.0
+
+    def set_options(self, options: Mapping[str, Any]) -> None:
+        """Options of the solver of linear programs, by name, before the first solve."""
+        raise InputError(f"lp_options: {type(self).__name__} is no linear program, so it has none")
 
     @abstractmethod
     def solve(self, budget: Budget) -> MasterSolution:

@@ -31,6 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.linear.options import Options, set_options
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -133,6 +135,8 @@ class LinearProgram:
         The size of each row, a power of two; by default that of its largest side or entry.
     units
         What HiGHS counts each column in, powers of two; by default 1.
+    options
+        Of HiGHS, by name, checked by :func:`solvers.linear.options.check_options`.
     """
 
     def __init__(
@@ -150,10 +154,12 @@ class LinearProgram:
         dual_first: bool = False,
         sizes: Floats | None = None,
         units: Floats | None = None,
+        options: Options | None = None,
     ) -> None:
         self._tolerance = tolerance
         self._highs = _new_highs(tolerance)
         self._highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
+        set_options(self._highs, options or {})
         self._rows_changed = dual_first
         self._present: highspy.HighsBasis | None = None
         _check_finite(costs, matrix.data)
