@@ -14,7 +14,7 @@ from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitio
 GENEROUS = 60.0
 """Seconds: a check that finds something ends long before, and finds the same on a busy machine."""
 
-SHORT = 1.0
+SHORT = 0.5
 """Seconds, where a check that finds nothing would go on."""
 
 SCALES = (1e-9, 1e-4, 1e5, 1e9)

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import IterationLimit, LinearMaster, NoStabilization, Termination, TimeLimit, WarmStart, solve
@@ -88,6 +88,7 @@ def proved(instance, kind=Coreference, value=None, **how):
 
 @every_way
 @pytest.mark.parametrize("kind", [Coreference, Bare, Simplex, BySearch, ByProgram], ids=lambda kind: kind.__name__)
+@settings(max_examples=10)  # of each of fifteen
 @given(instance=instances())
 def test_optimum_is_that_of_enumeration(kind, how, instance):
     proved(instance, kind, optimum(instance), **how)

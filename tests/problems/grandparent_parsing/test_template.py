@@ -11,6 +11,7 @@ from problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, Si
 from problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.trees import instances, optimum
+from tests.sweeps import seeds
 
 ways = st.fixed_dictionaries(
     {
@@ -48,7 +49,7 @@ def test_relaxation_is_that_of_the_complete_model(seed, tighten, start):
         assert result.dual_bound == pytest.approx(complete.objective)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12, fast=6))
 def test_arcs_that_were_left_out_are_priced(seed, monkeypatch):
     """One head a modifier at the start, and a dual that has hardly begun: other arcs have to come as columns."""
     monkeypatch.setattr(dual, "WIDTH", 1)

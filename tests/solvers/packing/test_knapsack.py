@@ -148,7 +148,7 @@ def test_bounded_knapsack(copies):
     assert packing[2] == 0
 
 
-@pytest.mark.parametrize("seed", seeds(40))
+@pytest.mark.parametrize("seed", seeds(40, fast=8))
 def test_many_copies_slide_along_chains(seed):
     # More than eight copies, limited by their number, of widths that leave many states: items of their own kind.
     rng = np.random.default_rng(seed)
