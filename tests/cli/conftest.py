@@ -1,0 +1,65 @@
+"""Templates and files that the commands are tried on."""
+
+import dataclasses
+
+import pytest
+
+from colgen import InputError
+from colgen.cli.template import Template
+from tests.cli.stub import (
+    STUB,
+    run,
+    score,
+    solve_all,
+    train,
+)
+
+
+@pytest.fixture
+def install(monkeypatch):
+    """Install templates instead of those of this environment."""
+
+    def install(*templates: Template) -> None:
+        def load(name: str) -> Template:
+            for one in templates:
+                if one.name == name:
+                    return one
+            raise InputError(f"there is no template {name!r}")
+
+        monkeypatch.setattr("colgen.cli.template.template_names", lambda: [t.name for t in templates])
+        monkeypatch.setattr("colgen.cli.template.load_template", load)
+
+    install(STUB)
+    return install
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "instance.txt"
+    path.write_text("3 6 1", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def learning(install):
+    """The stub as a template that learns."""
+    template = dataclasses.replace(
+        STUB, train=train, train_options={"epochs": "how often"}, score=score, score_options={"tasks": "how many"}
+    )
+    several = dataclasses.replace(
+        template, name="several", train_files=True, solve_all=solve_all, is_model=lambda path: path.suffix == ".model"
+    )
+    install(template, several, dataclasses.replace(STUB, name="fixed"))
+
+
+@pytest.fixture
+def several(learning, tmp_path):
+    """Solve lines of what became of each instance."""
+    (tmp_path / "m.model").write_text("1", encoding="utf-8")
+
+    def solve(capsys, words: str, *argv) -> tuple[int, str, str]:
+        path = tmp_path / "words.txt"
+        path.write_text("\n".join(words.split()), encoding="utf-8")
+        return run(capsys, "solve", "several", path, "--model", tmp_path / "m.model", *argv)
+
+    return solve

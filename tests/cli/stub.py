@@ -1,0 +1,102 @@
+"""A small stub template that the commands are tried on."""
+
+from pathlib import Path
+
+import colgen
+from colgen import InputError, Termination
+from colgen.cli import main as cli
+from colgen.cli.template import BenchOptions, DemoLine, Figure, Material, Solved, Template, TrainOptions
+from tests.assignment import Assignment, assignment
+
+
+def read(path: Path) -> Assignment:
+    """A file of ``machines tasks seed``."""
+    words = path.read_text(encoding="utf-8").split()
+    if len(words) != 3 or not all(word.isdigit() for word in words):
+        raise InputError(f"{path}, line 1: expected three whole numbers: machines, tasks, seed")
+    problem = assignment(*map(int, words))
+    if words[2] == "9":
+        problem.capacities[:] = 3  # no task fits
+    return problem
+
+
+def lines(instance: Assignment, result: colgen.Result) -> list[str]:
+    return [f"machine {machine}: tasks {list(tasks)}" for (machine, tasks), _ in result.answer]
+
+
+def data(instance: Assignment, result: colgen.Result) -> list:
+    return [{"machine": machine, "tasks": list(tasks)} for (machine, tasks), _ in result.answer]
+
+
+def picture(instance: Assignment, result: colgen.Result):
+    from matplotlib.figure import Figure
+
+    return Figure()
+
+
+def demo(brute_force: float | None = 12.0, objective: float = 12.0, **more):
+    words = ("gap 0", 7, 1234, "all of them", 0.5, 0.01234)
+    return lambda: [DemoLine("three [small] tasks", objective, brute_force, *words, **more)]
+
+
+def engine(options: BenchOptions) -> list[Figure]:
+    options.say("measuring")
+    quick = 1.0 if options.quick else 2.0
+    return [
+        Figure("rounds", 1234567.0, "1/s", 3, "more is better"),
+        Figure("time", 0.0123456, "s", 5),
+        Figure("quick", quick, "", 1),
+        Figure("none", float("inf"), "s", 0),
+    ]
+
+
+def train(options: TrainOptions) -> list[Figure]:
+    """Learns nothing, and writes what it was asked for."""
+    options.say("learning")
+    options.model.write_text(f"{options.data.name} {options.seed} {options.quick}", encoding="utf-8")
+    return [Figure("accuracy", 0.75, "", 4, "of four")]
+
+
+def score(material: Material, model: Path, options: dict[str, str]) -> Assignment:
+    """A text of ``machines tasks``; the model holds the seed."""
+    unknown = set(options) - {"tasks"}
+    if unknown:
+        raise InputError(f"there is no option {min(unknown)!r}; there is tasks")
+    machines, tasks = material.text.split()
+    return assignment(int(machines), int(options.get("tasks", tasks)), int(model.read_text(encoding="utf-8")))
+
+
+def solve_all(material: Material, model: Path, options: dict[str, str], stop: list):
+    """A word a line: what became of it, ``broken``, ``interrupted``, ``ctrl-c``; one line is one instance."""
+    if material.path is not None and len(material.path.read_text(encoding="utf-8").splitlines()) == 1:
+        return None
+    return (became(word, stop) for word in material.lines())
+
+
+def became(word: str, stop: list) -> Solved:
+    if word == "broken":
+        raise InputError("line of 'broken': expected something else")
+    if word == "ctrl-c":
+        raise KeyboardInterrupt
+    answer = None if word == "INFEASIBLE" else word
+    return Solved([f"answer: {word}", ""], answer, Termination[word], 1.0 + len(stop), float("inf"))
+
+
+STUB = Template(
+    "stub",
+    "generalized assignment",
+    "the tests",
+    read,
+    lambda instance: instance,
+    lines,
+    data,
+    demo=(demo(), demo(None)),
+    benchmarks={"engine": engine},
+)
+
+
+def run(capsys, *argv) -> tuple[int, str, str]:
+    code = cli.main([str(word) for word in argv])
+    out, err = capsys.readouterr()
+    assert "Traceback" not in out + err or "--traceback" in argv
+    return code, out, err

@@ -1,0 +1,91 @@
+"""`colgen demo`: every template against brute force."""
+
+import dataclasses
+
+import pytest
+
+from colgen import ColgenError
+from colgen.cli import template
+from tests.cli.stub import (
+    STUB,
+    demo,
+    run,
+)
+
+
+def test_demo(capsys, install):
+    code, out, err = run(capsys, "demo")
+    assert (code, err) == (0, "")
+    assert "three [small] tasks" in out
+    assert "7 of 1,234" in out
+    assert "0.01234" in out
+    assert out.count("stub") == 2
+
+
+def test_demo_marks_disagreement_loudly(capsys, install):
+    install(dataclasses.replace(STUB, demo=(demo(), demo(13.0))))
+    code, out, err = run(capsys, "demo")
+    assert code == 4
+    assert "13 DISAGREES" in out
+    assert "WRONG ANSWER" in err
+
+
+@pytest.mark.parametrize(
+    ("brute_force", "more", "wrong"),
+    [
+        (13.0, {"brute_force_proved": False}, False),  # an answer at a limit is no truth
+        (12.0 * (1 + 1e-9), {}, False),
+        (13.0, {"dual_bound": 14.0}, False),  # column generation had not ended either
+        (15.0, {"dual_bound": 14.0}, True),
+        (11.0, {"dual_bound": 14.0}, True),
+        (1.3e-9, {"objective": 1.2e-9}, False),  # rounding of zero
+        (12e9 + 100.0, {"objective": 12e9}, False),
+        (12e9 + 1e5, {"objective": 12e9}, True),
+        (12.0, {"objective": float("inf"), "dual_bound": 11.0}, False),  # no answer: its bound is all it has said
+    ],
+)
+def test_only_a_proved_optimum_contradicts(capsys, install, brute_force, more, wrong):
+    install(dataclasses.replace(STUB, demo=(demo(brute_force, **more),)))
+    code, out, err = run(capsys, "demo")
+    assert code == (4 if wrong else 0)
+    assert ("DISAGREES" in out) == ("WRONG ANSWER" in err) == wrong
+    assert ("not proved in 0.5 s" in out) == ("brute_force_proved" in more)
+
+
+def test_demo_interrupted(capsys, install):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    install(dataclasses.replace(STUB, demo=(demo(), interrupted)))
+    code, out, err = run(capsys, "demo")
+    assert code == 130
+    assert "three" in out
+    assert "Interrupted" in err
+
+
+def test_a_demo_that_fails_does_not_hide_the_others(capsys, install):
+    def failing():
+        raise ZeroDivisionError("division by zero")
+
+    install(dataclasses.replace(STUB, demo=(failing, demo())))
+    code, out, err = run(capsys, "demo")
+    assert code == 4
+    assert "three" in out
+    assert err.startswith("colgen, stub: unexpected ZeroDivisionError: division by zero")
+
+
+def test_a_broken_template_does_not_hide_the_others(capsys, install, monkeypatch):
+    load = template.load_template
+
+    def broken(name):
+        if name == "broken":
+            raise ColgenError("the template 'broken' could not be loaded")
+        return load(name)
+
+    monkeypatch.setattr("colgen.cli.template.template_names", lambda: ["broken", "stub"])
+    monkeypatch.setattr("colgen.cli.template.load_template", broken)
+    for command in ("demo", "templates"):
+        code, out, err = run(capsys, command)
+        assert code == 4
+        assert "stub" in out
+        assert "could not be loaded" in err

@@ -1,0 +1,76 @@
+"""`colgen bench` and `colgen train`: figures."""
+
+import dataclasses
+import json
+
+import pytest
+
+from tests.cli.stub import (
+    STUB,
+    run,
+)
+
+
+def test_train(capsys, learning, tmp_path):
+    model, figures = tmp_path / "model", tmp_path / "figures.json"
+    code, out, err = run(
+        capsys, "train", "stub", "--data", tmp_path, "--model", model, "--seed", "7", "--quick", "--json", figures
+    )
+    assert (code, err) == (0, "learning\n")
+    assert "accuracy" in out
+    assert "of four" in out
+    assert model.read_text(encoding="utf-8") == f"{tmp_path.name} 7 True"
+    assert json.loads(figures.read_text(encoding="utf-8")) == [{"name": "accuracy", "value": 0.75, "unit": "", "n": 4}]
+
+
+def test_train_json_on_standard_output_stands_alone(capsys, learning, tmp_path):
+    code, out, _ = run(capsys, "train", "stub", "--data", tmp_path, "--model", tmp_path / "model", "--json", "-")
+    assert code == 0
+    assert json.loads(out)[0]["name"] == "accuracy"
+
+
+def test_bench(capsys, install, tmp_path):
+    path = tmp_path / "figures.json"
+    code, out, err = run(capsys, "bench", "engine", "--quick", "--json", path)
+    assert code == 0
+    assert err == "measuring\n"
+    for expected in ("1,234,567", "0.01235", "more is better"):
+        assert expected in out
+    figures = json.loads(path.read_text(encoding="utf-8"))
+    assert figures[1] == {"name": "time", "value": 0.0123456, "unit": "s", "n": 5}
+    assert figures[2]["value"] == 1.0
+    assert figures[3]["value"] is None
+
+
+def test_bench_json_on_standard_output_stands_alone(capsys, install):
+    code, out, _ = run(capsys, "bench", "engine", "--json", "-")
+    assert code == 0
+    assert [figure["name"] for figure in json.loads(out)] == ["rounds", "time", "quick", "none"]
+
+
+def test_bench_list(capsys, install):
+    code, out, _ = run(capsys, "bench", "--list")
+    assert code == 0
+    assert "engine" in out
+    assert "stub" in out
+
+
+@pytest.mark.parametrize("argv", [["bench"], ["bench", "motor"]])
+def test_bench_that_is_not_there(capsys, install, argv):
+    code, out, err = run(capsys, *argv)
+    assert (code, out) == (2, "")
+    assert "there are: engine" in err
+
+
+def test_bench_of_two_templates(capsys, install):
+    install(STUB, dataclasses.replace(STUB, name="twin"))
+    code, _, err = run(capsys, "bench", "engine")
+    assert code == 2
+    assert "say stub/engine or twin/engine" in err
+    assert run(capsys, "bench", "twin/engine")[0] == 0
+
+
+def test_bench_data_must_be_a_folder(capsys, install, file):
+    code, _, err = run(capsys, "bench", "engine", "--data", file)
+    assert code == 2
+    assert "expected an existing folder" in err

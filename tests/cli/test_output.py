@@ -1,0 +1,70 @@
+"""What commands write besides lines for people: JSON, logs, pictures, reports, numbers."""
+
+import dataclasses
+import json
+
+import pytest
+
+from colgen.cli.output import significant
+from tests.cli.stub import (
+    STUB,
+    picture,
+    run,
+)
+
+
+def test_solve_writes_json_log_plot_and_report(capsys, install, file, tmp_path):
+    pytest.importorskip("matplotlib")
+    paths = {name: tmp_path / f"out.{name}" for name in ("json", "csv", "png", "html", "svg")}
+    install(dataclasses.replace(STUB, draw=picture))
+    wanted = {"--json": "json", "--log": "csv", "--plot": "png", "--report": "html", "--picture": "svg"}
+    options = [word for option, name in wanted.items() for word in (option, paths[name])]
+    code, _, _ = run(capsys, "solve", "stub", file, *options)
+    assert code == 0
+    content = json.loads(paths["json"].read_text(encoding="utf-8"))
+    assert content["template"] == "stub"
+    assert content["file"] == str(file)
+    assert content["termination"] == "OPTIMAL"
+    assert content["objective"] == content["dual_bound"]
+    assert sorted(task for part in content["answer"] for task in part["tasks"]) == list(range(6))
+    assert len(paths["csv"].read_text(encoding="utf-8").splitlines()) == content["rounds"] + 1
+    assert paths["png"].read_bytes().startswith(b"\x89PNG")
+    assert "Proved optimal." in paths["html"].read_text(encoding="utf-8")
+    assert "<svg" in paths["svg"].read_text(encoding="utf-8")
+    code, _, _ = run(capsys, "solve", "stub", file, "--relaxation", "--picture", tmp_path / "none.png")
+    assert (code, (tmp_path / "none.png").exists()) == (0, False)  # a relaxation has no answer to draw
+
+
+def test_json_on_standard_output_stands_alone(capsys, install, file):
+    code, out, _ = run(capsys, "solve", "stub", file, "--json", "-")
+    assert code == 0
+    assert json.loads(out)["message"] == "Proved optimal."
+
+
+def test_data_that_is_not_plain(capsys, install, file):
+    install(dataclasses.replace(STUB, data=lambda instance, result: {1j}))
+    code, _, err = run(capsys, "solve", "stub", file, "--json", "-")
+    assert code == 4
+    assert "cannot be written as JSON" in err
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.0, "0"), (3.0, "3"), (1234.56, "1,235"), (12.34567, "12.35"), (0.00012345, "0.000123"), (float("nan"), "nan")],
+)
+def test_significant(value, expected):
+    assert significant(value) == expected
+
+
+def test_every_file_that_can_be_written_is(capsys, install, file):
+    folder = file.parent
+    table, page = folder / "log.csv", folder / "page.html"
+    table.write_text("old")
+    asked = ("--json", "/dev/full", "--log", str(table), "--report", str(page))
+    code, out, err = run(capsys, "solve", "stub", str(file), *asked)
+    assert code == 2
+    assert "Proved" in out
+    assert err == "colgen: /dev/full: No space left on device\n"
+    assert "old" not in table.read_text()
+    assert page.exists()
+    assert not list(folder.glob(".colgen*"))

@@ -1,0 +1,73 @@
+"""Branching decisions as data: what they allow, and which pairs they bind into groups."""
+
+import pytest
+
+from colgen import Apart, Column, Decision, Row, Solution, Together
+from colgen.core.decision import admits, fractionality, groups_of
+
+A, B, C = ("cover", 0), ("cover", 1), ("cover", 2)
+
+
+def covering(*rows):
+    return Column(1.0, dict.fromkeys(rows, 1.0), structure=rows)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(0.5, 0.5), (2.25, 0.25), (-0.75, 0.25), (3.0, 0.0), (1 - 1e-9, 0.0), (7 + 1e-9, 0.0)]
+)
+def test_fractionality(value, expected):
+    assert fractionality(value) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("rows", "together", "apart"),
+    [((), True, True), ((A,), False, True), ((B, C), False, True), ((A, B), True, False), ((C,), True, True)],
+)
+def test_a_pair_is_in_one_column_or_in_two(rows, together, apart):
+    assert Together(A, B).allows(covering(*rows)) is together
+    assert Apart(A, B).allows(covering(*rows)) is apart
+
+
+def test_a_zero_coefficient_covers_nothing():
+    assert Apart(A, B).allows(Column(1.0, {A: 1.0, B: 0.0}))
+    assert not Together(A, B).allows(Column(1.0, {A: 1.0, B: 0.0}))
+
+
+class AtMost(Decision):
+    def __init__(self, upper, x=None):
+        self.upper, self.x = upper, x
+
+    def row(self):
+        return Row("count", upper=self.upper, coefficient=lambda column: 1.0)
+
+    def bounds(self):
+        return {} if self.x is None else {"x": self.x}
+
+
+@pytest.mark.parametrize(
+    ("decisions", "expected"),
+    [
+        ((), True),
+        ((Together(A, B),), True),
+        ((Apart(A, B),), False),
+        ((AtMost(2.0),), True),
+        ((AtMost(1.0),), False),
+        ((AtMost(2.0, (0.0, 3.0)),), True),
+        ((AtMost(2.0, (0.0, 2.0)),), False),
+        ((Together(A, B), AtMost(1.0)), False),
+    ],
+)
+def test_a_solution_keeps_all_decisions_or_is_elsewhere(decisions, expected):
+    solution = Solution(2.0, ((covering(A, B), 1.0), (covering(C), 1.0)), {"x": 3.0})
+    assert admits(decisions, solution) is expected
+
+
+def test_what_rounding_leaves_is_admitted():
+    solution = Solution(1.0, ((covering(A), 1.0 + 1e-9),), {"x": 2.0 + 1e-9})
+    assert admits([AtMost(1.0, (0.0, 2.0))], solution)
+
+
+def test_pairs_make_groups():
+    pairs = [(A, B), ("d", "e"), (B, C), ("e", "e")]
+    assert groups_of(pairs) == [(A, B, C), ("d", "e")]
+    assert groups_of([]) == []

@@ -1,0 +1,30 @@
+"""Named diagnostics: each says which mistake it is, and carries the best result so far."""
+
+import inspect
+
+import pytest
+
+from colgen import ColgenError, InputError
+from colgen.core import errors
+
+NAMES = [name for name, kind in vars(errors).items() if inspect.isclass(kind) and issubclass(kind, ColgenError)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_base_catches_all_and_a_docstring_says_what_it_means(name):
+    error = getattr(errors, name)
+    assert issubclass(error, ColgenError)
+    assert inspect.getdoc(error)
+    assert name == "ColgenError" or name.endswith("Error")
+
+
+def test_a_diagnostic_has_no_result_until_a_run_gives_it_one():
+    error = InputError("seconds is -1, expected a positive number")
+    assert error.result is None
+    error.result = "the best so far"
+    assert InputError("another").result is None
+
+
+def test_bad_input_is_a_value_error_too():
+    with pytest.raises(ValueError, match="expected"):
+        raise InputError("expected a number")

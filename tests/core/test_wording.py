@@ -1,0 +1,35 @@
+"""Lines for people."""
+
+import io
+
+import pytest
+
+from colgen.core.wording import LONGEST, is_terminal, one_line
+
+
+@pytest.mark.parametrize("text", ["", "as it is", "é ≤ 漢"])
+def test_what_can_be_printed_stays(text):
+    assert one_line(text) == text
+
+
+def test_control_characters_are_shown_as_what_they_are():
+    assert one_line("a\nb\t\x1b[31mred\x00") == r"a\nb\t\x1b[31mred\x00"
+
+
+@pytest.mark.parametrize("longest", [20, 50, LONGEST])
+def test_the_middle_of_a_long_line_is_left_out(longest):
+    text = "begin " + "x" * 1000 + " end"
+    short = one_line(text, longest)
+    assert len(short) == longest
+    assert short.startswith("begin ")
+    assert short.endswith(" end")
+    assert " ... " in short
+    assert one_line(text, None) == text
+
+
+def test_nobody_looks_at_a_file_or_at_what_is_closed():
+    stream = io.StringIO()
+    assert not is_terminal(stream)
+    stream.close()
+    assert not is_terminal(stream)
+    assert not is_terminal(None)
