@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 
-from colgen import Solution, solve
+from colgen import WarmStart, solve
 from colgen.cli.template import DemoLine
+from colgen.core.budget import Budget
 from problems.cutting_stock.baseline import solve_full
 from problems.cutting_stock.instance import Instance, from_items, uniform
 from problems.cutting_stock.template import CuttingStock
@@ -33,8 +33,8 @@ def twenty_widths() -> list[DemoLine]:
 class _FromScratch(CuttingStock):
     """Starts without any pattern, so that every column shown is a generated one."""
 
-    def initial_answers(self) -> Iterable[Solution]:
-        return ()
+    def warm_start(self, budget: Budget) -> WarmStart:
+        return WarmStart(super().warm_start(budget).duals)
 
 
 def _compare(instance: Instance) -> DemoLine:

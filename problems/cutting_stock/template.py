@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -21,8 +22,9 @@ from colgen import (
     Stabilization,
     Wentges,
 )
-from colgen.core.budget import Budget
+from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
 from problems.cutting_stock.enumeration import PatternEnumeration
@@ -101,12 +103,13 @@ class CuttingStock(Problem):
         rounding = Rounding(self.instance, self.oracle)
         return (rounding, Diving(8, proper="demand", polish=rounding))
 
-    def initial_duals(self) -> Mapping[str, Sequence[float]]:
-        # An item is worth about the share of a roll that it takes.
-        return {"demand": [width / self.instance.roll for width in self.instance.widths]}
-
-    def initial_answers(self) -> Iterable[Solution]:
-        yield as_solution(first_fit_decreasing(self.instance), self.oracle)
+    def warm_start(self, budget: Budget) -> WarmStart:
+        # What pricing needs is laid out, or refused, before any other work.
+        with contextlib.suppress(OutOfBudget):
+            self.layout.lay_network(budget.require)
+        # An item is worth about the share of a roll that it takes: priced, that proves the material bound.
+        duals = {"demand": [width / self.instance.roll for width in self.instance.widths]}
+        return WarmStart(duals, (as_solution(first_fit_decreasing(self.instance), self.oracle),))
 
     def answer(self, solution: Solution) -> list[tuple[Pattern, int]]:
         return [(column.structure, round(rolls)) for column, rolls in solution.columns]
@@ -116,7 +119,3 @@ class CuttingStock(Problem):
             return float(self.instance.check(answer))
         except ValueError as error:
             raise InfeasibleAnswerError(str(error)) from None
-
-    def initial_proof(self, budget: Budget) -> None:
-        """Nothing is proved, but what pricing needs is laid out, or refused, before any other work."""
-        self.layout.lay_network(budget.require)

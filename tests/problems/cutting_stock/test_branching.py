@@ -17,10 +17,7 @@ class Bare(CuttingStock):
     """Nothing but the tree: no first answer, no heuristic, no fixing, no enumeration."""
 
     def warm_start(self, budget):
-        return WarmStart(answers=tuple(self.known()))
-
-    def known(self):
-        return ()
+        return WarmStart()
 
     def heuristics(self):
         return ()
@@ -36,10 +33,7 @@ class Fixing(Bare):
     """The tree and the fixing of arcs, which needs an incumbent."""
 
     def warm_start(self, budget):
-        return WarmStart(answers=tuple(self.known()))
-
-    def known(self):
-        return CuttingStock.initial_answers(self)
+        return CuttingStock.warm_start(self, budget)
 
     def reductions(self):
         return (ArcFixing(self.layout, self.oracle, share=0.0),)
