@@ -123,11 +123,13 @@ class Instance:
 
     def objective(self, answer: Iterable[Sequence[int]]) -> float:
         """Score of a clustering."""
-        total = 0.0
-        for cluster in answer:
-            members = np.asarray(cluster, dtype=np.intp)
-            total += 0.5 * float(self.scores[np.ix_(members, members)].sum())
-        return total
+        return sum(self._score(members) for members in answer)
+
+    def _score(self, cluster: Sequence[int]) -> float:
+        if len(cluster) < 2:
+            return 0.0
+        members = np.asarray(cluster, dtype=np.intp)
+        return 0.5 * float(self.scores[members[:, None], members].sum())
 
     def check(self, answer: Iterable[Sequence[int]]) -> float:
         """Score of a clustering, after checking that every mention is in exactly one cluster, and no pair is forbidden.
@@ -151,13 +153,19 @@ class Instance:
         if len(cluster_of) < self.num_mentions:
             missing = next(i for i in range(self.num_mentions) if i not in cluster_of)
             raise ValueError(f"mention {missing} is in no cluster")
+        score = self.objective(answer)
+        if score == -np.inf:
+            self._refuse(answer)
+        return score
+
+    def _refuse(self, answer: Iterable[Sequence[int]]) -> None:
+        """Say which two mentions are together that are forbidden to be."""
         for number, cluster in enumerate(answer):
             members = np.asarray(cluster, dtype=np.intp)
-            forbidden = np.argwhere(np.isneginf(self.scores[np.ix_(members, members)]))
+            forbidden = np.argwhere(np.isneginf(self.scores[members[:, None], members]))
             if len(forbidden):
                 i, j = members[forbidden[0]].tolist()
                 raise ValueError(f"cluster {number} has the mentions {i} and {j}, which are forbidden to be together")
-        return self.objective(answer)
 
     def restricted_to(self, mentions: Sequence[int]) -> Instance:
         """The instance of some of the mentions, renumbered in the order given."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -26,6 +26,9 @@ SMALL = 40
 
 _NOTHING = 2.0**-40
 """A sum that is smaller than this, relative to its terms, is zero."""
+
+_ROUNDED = 2.0**-20
+"""A cost that is smaller than this, relative to the scale, is summed up anew rather than known from another one."""
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -170,14 +173,44 @@ class Items:
 
     def column(self, items: Sequence[int]) -> Column:
         """The column of a cluster of items: its score, and a one in the row of each."""
-        chosen = sorted(items)
-        pairs = self.scores[np.ix_(chosen, chosen)]
-        cost = 0.5 * float(pairs.sum()) + float(self.within[chosen].sum())
-        if abs(cost) < _NOTHING * self.scale:
-            # What rounding leaves of scores that cancel out: among columns that cost nothing it would be the scale.
-            cost = 0.0 if abs(cost) <= _NOTHING * (np.abs(pairs).sum() + np.abs(self.within[chosen]).sum()) else cost
+        return self.priced_column(sorted(items))
+
+    def priced_column(self, chosen: Sequence[int], cost: float | None = None) -> Column:
+        """The same of ascending items, whose cost may be known but for rounding."""
+        if cost is None or abs(cost) < _ROUNDED * self.scale:
+            cost = self._cost(np.asarray(chosen, dtype=np.intp))
         cluster = tuple(sorted(i for k in chosen for i in self.groups[k]))
         return Column(cost, {(COVER, k): 1.0 for k in chosen}, cluster, ("cluster", cluster))
+
+    def _cost(self, chosen: NDArray[np.intp]) -> float:
+        pairs, inside = self.scores[chosen[:, None], chosen], self.within[chosen]
+        cost = 0.5 * float(pairs.sum()) + float(inside.sum())
+        if abs(cost) < _NOTHING * self.scale and abs(cost) <= _NOTHING * float(
+            np.abs(pairs).sum() + np.abs(inside).sum()
+        ):
+            # What rounding leaves of scores that cancel out: among columns that cost nothing it would be the scale.
+            return 0.0
+        return cost
+
+    def near(self) -> Iterator[Column]:
+        """Each item alone, and the clusters of the good clustering with one item less or one more."""
+        for k in range(len(self)):
+            yield self.priced_column([k])
+        for cluster in self.clustering():
+            members = cluster.tolist()
+            attraction = self.scores[:, cluster].sum(axis=1)
+            cost = 0.5 * float(attraction[cluster].sum()) + float(self.within[cluster].sum())
+            if len(members) > 2:
+                for place, k in enumerate(members):
+                    left = cost - float(attraction[k]) - float(self.within[k])
+                    yield self.priced_column(members[:place] + members[place + 1 :], left)
+            attracted = self.scores[:, cluster].max(axis=1)
+            attracted[cluster] = 0.0
+            if self.apart is not None:
+                attracted[self.apart[:, cluster].any(axis=1)] = 0.0
+            for k in np.flatnonzero(attracted > 0.0).tolist():
+                more = cost + float(attraction[k]) + float(self.within[k])
+                yield self.priced_column(sorted([*members, k]), more)
 
     def clustering(self) -> list[Ints]:
         """The items of each cluster of the good clustering."""
@@ -197,8 +230,10 @@ def _between(pairs: Mask, groups: Sequence[Ints]) -> Mask | None:
 
 
 def _score(scores: Floats, members: Sequence[int] | Ints) -> float:
+    if len(members) < 2:
+        return 0.0
     chosen = np.asarray(members, dtype=np.intp)
-    return 0.5 * float(scores[np.ix_(chosen, chosen)].sum()) if len(chosen) > 1 else 0.0
+    return 0.5 * float(scores[chosen[:, None], chosen].sum())
 
 
 class Contraction:

@@ -131,12 +131,25 @@ class ClusterSearch(ClusterPricing):
             most=_ENOUGH if context.provisional else None,
             expired=lambda: context.budget.expired,
         )
+        total = found.total
+        if found.complete and not len(found.values) and not context.provisional:
+            # What any cluster may be worth without being looked for adds up over all items, to more than an objective's
+            # own tolerance: where there is nothing to find, a second search looks at every rounding error.
+            closer = search(
+                scores,
+                profits,
+                least=0.0,
+                seconds=context.seconds_left(),
+                most=_ENOUGH,
+                expired=lambda: context.budget.expired,
+            )
+            total = min(total, closer.total) if closer.complete else total
         good = contraction.allowed(found.members)
         columns, values = contraction.columns(found.members[good]), found.values[good].tolist()
         cut_off = not found.complete and context.seconds_left() == 0.0
         # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.  That of a
         # search that was cut off before it had found anything would only look like a proof.
-        bound = None if context.fixed or (cut_off and not columns) else found.total
+        bound = None if context.fixed or (cut_off and not columns) else total
         return PricingResult(columns, bound, values, self.total(duals, context, bound), cut_off=cut_off)
 
 

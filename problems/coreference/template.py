@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,6 +57,28 @@ STATING = frozenset(
 
 _ROUNDS = 0.7
 """Share of the time that is left to the rounds by what they start from."""
+
+
+@lru_cache(maxsize=64)
+def _rows(n: int) -> Formulation:
+    """What compiling the model gives, without Pyomo: building the model takes longer than solving it."""
+    ones, indices = np.ones(n), tuple(range(n))
+    return Formulation(
+        sense=Sense.MAXIMIZE,
+        matrix=sparse.csc_array((ones, (indices, indices)), shape=(n, n)),
+        costs=np.zeros(n),
+        lower=np.zeros(n),
+        upper=np.full(n, np.inf),
+        integer=np.zeros(n, dtype=bool),
+        artificial=np.ones(n, dtype=bool),
+        row_lower=ones,
+        row_upper=ones,
+        offset=0.0,
+        column_keys=tuple(("uncovered", i) for i in indices),
+        row_keys=tuple((COVER, i) for i in indices),
+        row_blocks={COVER: Block(COVER, indices, np.arange(n))} if n else {},
+        column_blocks={"uncovered": Block("uncovered", indices, np.arange(n))} if n else {},
+    )
 
 
 class Coreference(Problem):
@@ -155,26 +178,7 @@ class Coreference(Problem):
         return master(len(self.items), self.items.constant)
 
     def formulation(self) -> Formulation:
-        # What compiling the model gives, without Pyomo: every document has its own number of items, and building the
-        # model takes longer than solving it.
-        n = len(self.items)
-        ones, indices = np.ones(n), tuple(range(n))
-        return Formulation(
-            sense=Sense.MAXIMIZE,
-            matrix=sparse.csc_array((ones, (indices, indices)), shape=(n, n)),
-            costs=np.zeros(n),
-            lower=np.zeros(n),
-            upper=np.full(n, np.inf),
-            integer=np.zeros(n, dtype=bool),
-            artificial=np.ones(n, dtype=bool),
-            row_lower=ones,
-            row_upper=ones,
-            offset=self.items.constant,
-            column_keys=tuple(("uncovered", i) for i in indices),
-            row_keys=tuple((COVER, i) for i in indices),
-            row_blocks={COVER: Block(COVER, indices, np.arange(n))} if n else {},
-            column_blocks={"uncovered": Block("uncovered", indices, np.arange(n))} if n else {},
-        )
+        return dataclasses.replace(_rows(len(self.items)), offset=self.items.constant)
 
     def restricted_master(self) -> LinearMaster:
         return LinearMaster(self.formulation(), central=True)
@@ -210,11 +214,11 @@ class Coreference(Problem):
         # dual value down: between what it would score in another cluster and what it scores in its own.  Without
         # them the first dual solutions heap the value of a cluster on a few of its items.
         seconds = budget.seconds_left
-        for chosen in _near(items):
+        for column in items.near():
             # Of many items there are very many of these: what they take leaves most of the time to the rounds.
             if budget.expired or budget.seconds_left < _ROUNDS * seconds:
                 return
-            yield items.column(chosen)
+            yield column
 
     def check(self, answer: Iterable[Sequence[int]]) -> float | None:
         # Of another problem a subclass says itself what an answer is worth; it may call this one for the clustering.
@@ -224,17 +228,3 @@ class Coreference(Problem):
 
     def answer(self, solution: Solution) -> list[Cluster]:
         return sorted([*self.items.settled, *(column.structure for column, _ in solution.columns)])
-
-
-def _near(items: Items) -> Iterator[list[int]]:
-    """Each item alone, and the clusters of the good clustering with one item more or one less."""
-    yield from ([k] for k in range(len(items)))
-    for cluster in items.clustering():
-        members = cluster.tolist()
-        if len(members) > 2:
-            yield from ([k for k in members if k != left_out] for left_out in members)
-        attracted = items.scores[:, cluster].max(axis=1)
-        attracted[cluster] = 0.0
-        if items.apart is not None:
-            attracted[items.apart[:, cluster].any(axis=1)] = 0.0
-        yield from ([*members, k] for k in np.flatnonzero(attracted > 0.0).tolist())

@@ -156,3 +156,17 @@ def test_scores_that_cancel_out_are_worth_nothing():
     assert items.column((0, 1, 2)).cost == 0.0
     tiny = single(symmetric(3, [1e-17, 1.0, -1.0]))
     assert tiny.column((0, 1)).cost == 1e-17
+
+
+@given(instances(), st.booleans())
+def test_columns_near_the_good_clustering_are_those_of_their_items(instance, contracted):
+    """Costs that are known from another cluster's are those of a sum from scratch."""
+    items = Items.of(instance, contracted=contracted, settled=False)
+    for column in items.near():
+        chosen = [k for _, k in column.coefficients]
+        assert chosen == sorted(chosen)
+        whole = items.column(chosen)
+        assert column.identity[0] == whole.identity[0]
+        assert column.structure == whole.structure
+        assert column.cost == pytest.approx(whole.cost, abs=1e-12)
+        assert (column.cost == 0.0) == (whole.cost == 0.0)

@@ -350,3 +350,13 @@ def test_a_claim_that_dual_values_do_not_prove_is_no_optimum():
     assert result.termination is not Termination.OPTIMAL
     assert result.objective == 1.625
     assert result.dual_bound == 2.0  # what all positive scores are worth
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
+def test_dual_values_that_price_every_cluster_out_prove_it_in_one_round(factor):
+    """What the search leaves out of account sums up to less than the objective's own tolerance."""
+    instance = communities(60, 2, num_communities=12, noise=0.0, spread=0.1)
+    result = proved(Instance(factor * instance.scores), contracted=False)
+    assert len(result.iterations) == 1
+    assert result.columns_generated == 0
+    assert not result.nodes
