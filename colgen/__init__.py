@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from colgen.core.decision import Apart, Decision, Together
     from colgen.core.duals import Duals
     from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError
+    from colgen.core.pool import Pool
     from colgen.core.proof import Proof
     from colgen.core.result import Certificate, Iteration, NodeVisit, Result, Termination
     from colgen.core.sense import Sense
@@ -55,6 +56,7 @@ _HOMES = {
     "reporting.comparison": "Compared Comparison compare solve_complete",
     "core.duals": "Duals",
     "tree.enumeration": "Enumerated Enumeration",
+    "core.pool": "Pool",
     "core.errors": "ColgenError InfeasibleAnswerError InputError",
     "parallel.executor": "Executor seeds_from",
     "model.formulation": "Formulation FormulationCache artificial compile_model",
@@ -158,6 +160,7 @@ __all__ = [
     "OnOriginalVariable",
     "OnTemplateVariable",
     "OraclePricing",
+    "Pool",
     "Pricing",
     "PricingContext",
     "PricingResult",

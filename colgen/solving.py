@@ -345,6 +345,7 @@ def _result(problem: Problem, search: Relaxation, run: Run, outcome: TreeResult,
         seconds=_seconds(run),
         certificate=search.certificate,
         notes=tuple(run.notes),
+        pool=search.pool(),
     )
 
 

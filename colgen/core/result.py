@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from colgen.core.columns import Key
+from colgen.core.columns import Column, Key
 from colgen.core.doors import behind
 from colgen.core.files import writing
+from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.core.warm_start import WarmStart
 
 
 class Termination(enum.Enum):
@@ -176,6 +178,9 @@ class Result:
     notes
         What else a reader should know, a sentence each: heuristics that failed and were skipped, oracles whose bounds
         prove nothing.
+    pool
+        The columns that are left in the restricted master, with their reduced costs and which of them are basic; None
+        where no linear program was solved.
     """
 
     sense: Sense
@@ -193,6 +198,7 @@ class Result:
     seconds: Mapping[str, float]
     certificate: Certificate | None = None
     notes: Sequence[str] = ()
+    pool: Pool | None = None
 
     @property
     def gap(self) -> float:
@@ -211,6 +217,22 @@ class Result:
             f"{self.columns_generated} columns and {self.rows_generated} rows generated, "
             f"{self.seconds.get('total', 0.0):.3g} s" + "".join(f"\n{note}" for note in self.notes)
         )
+
+    def warm_start(self, *, basis_only: bool = False) -> WarmStart:
+        """What another run may start from: the dual values that prove the root's bound, the answer, the columns.
+
+        All of it is a guess there: the other run may have other sides or rows, as long as the columns are columns of
+        it.  Costs that have changed are the caller's to change in the columns.
+
+        Parameters
+        ----------
+        basis_only
+            The basic columns alone.
+        """
+        columns: Sequence[Column] = () if self.pool is None else self.pool.basis if basis_only else self.pool
+        duals = None if self.certificate is None else self.certificate.duals
+        whole = self.solution is not None and self.answer is not None  # a relaxation's solution is no answer
+        return WarmStart(duals, (self.solution,) if whole else (), columns)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the answer, the solutions and the rounds, as plain data for JSON (infinities as None)."""

@@ -21,8 +21,9 @@ class WarmStart:
     Attributes
     ----------
     duals
-        Dual values near the optimal ones: ``{block: values}`` by the names of the master's rows, or whatever the
-        problem's own master and oracles understand.  None: no guess; a master that needs dual values is not priced.
+        Dual values near the optimal ones: ``{block: values}`` by the names of the master's rows, ``{key: value}`` row
+        by row (those that the master does not have are passed over), or whatever the problem's own master and oracles
+        understand.  None: no guess; a master that needs dual values is not priced.
     answers
         Whole solutions; the best becomes the first incumbent, and their columns join the master.
     columns

@@ -21,6 +21,7 @@ from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision, fractionality
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import FormulationError, InputError, SolverError, UnknownRowError
+from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
@@ -725,9 +726,22 @@ class LinearMaster(RestrictedMaster):
             values = np.append(duals.values, np.zeros(self.num_rows - len(duals.values)))
         else:
             values = np.zeros(self.num_rows)
-            for block, given in duals.items():
-                values[self.names.block(block)] = given
+            for name, given in duals.items():
+                if isinstance(name, str):
+                    values[self.names.block(name)] = given
+                elif name in self.names.position:
+                    values[self.names.position[name]] = given
         return self._signed(values)
+
+    def pool(self, duals: Any) -> Pool | None:
+        if not self.is_built:
+            return None
+        mine = np.flatnonzero(self.table.origins != TEMPLATE)
+        reduced = np.full(len(mine), math.nan)
+        if isinstance(duals, Duals):
+            with self.real_costs():
+                reduced = self.all_reduced_costs(duals)[mine]
+        return Pool(self.columns, reduced, self.lp.basic_columns()[mine])
 
     def guessed(self, duals: Any) -> Duals:
         if isinstance(duals, Duals) and duals.has_names(self.names) and len(duals.values) == self.num_rows:

@@ -18,6 +18,7 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision, fractionality
 from colgen.core.errors import FormulationError, InputError, RepeatedColumnError, UnknownRowError
+from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
@@ -190,6 +191,10 @@ class RestrictedMaster(ABC):
         worse than the relaxation's objective.
         """
         return False
+
+    def pool(self, duals: Any) -> Pool | None:
+        """The columns that are here, with their reduced costs at some dual values; None where nobody asks for them."""
+        return None
 
     @property
     @abstractmethod

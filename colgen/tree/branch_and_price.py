@@ -20,6 +20,7 @@ from colgen.core.columns import Column
 from colgen.core.decision import Decision, admits
 from colgen.core.duals import Duals
 from colgen.core.errors import BranchingError, InfeasibleAnswerError, InvalidBoundError, SolverError
+from colgen.core.pool import Pool
 from colgen.core.result import Certificate, Termination
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
@@ -82,6 +83,7 @@ class BranchAndPrice(Relaxation):
         self.root: Solution | None = None
         self.root_bound = parts.master.sense.ideal
         self.certificate: Certificate | None = None
+        self._proved_by: Any = None
         self._waited = 0
         for rule in search.branching:
             rule.suit(parts.master)
@@ -391,6 +393,10 @@ class BranchAndPrice(Relaxation):
         named = None if duals is None else self.master.named(duals)
         if named is not None:
             self.certificate = Certificate(bound, named)
+            self._proved_by = duals
+
+    def pool(self) -> Pool | None:
+        return self.master.pool(self._proved_by)
 
     def _open(self, node: Node, relaxed: Bounded) -> Termination | None:
         """Why a node that ended in a whole solution is unresolved: its bound proves less than the solution is worth."""

@@ -13,6 +13,7 @@ from typing import Any
 from colgen.bounds.run import Run
 from colgen.core.decision import Decision
 from colgen.core.errors import ChildBoundError
+from colgen.core.pool import Pool
 from colgen.core.result import Certificate, NodeRecord, NodeVisit, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -96,6 +97,10 @@ class Relaxation(ABC):
     def take(self, solution: Solution, source: str) -> bool:
         """Check an answer that comes from elsewhere and offer it as the incumbent; whether it is one now."""
         raise NotImplementedError(f"{type(self).__name__} takes no initial answers: it must define take() for that")
+
+    def pool(self) -> Pool | None:
+        """The columns that are left at the end; None where there are none."""
+        return None
 
 
 # --- which node next -------------------------------------------------------------------------------------------------

@@ -1,0 +1,52 @@
+"""The columns that a run has left, with what its last dual values and its last linear program say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.columns import Column
+
+Floats = NDArray[np.float64]
+
+
+class Pool(Sequence[Column]):
+    """All generated columns of the restricted master at the end of a run: a sequence, the oldest first.
+
+    Attributes
+    ----------
+    reduced_costs
+        One entry a column: at the dual values that prove the root's bound, those of ``result.certificate``; not a
+        number where nothing was proved.
+    basic
+        Which columns are basic in the last linear program.
+    """
+
+    def __init__(self, columns: Sequence[Column], reduced_costs: Floats, basic: NDArray[np.bool_]) -> None:
+        self._columns = columns
+        self.reduced_costs = reduced_costs
+        self.basic = basic
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @overload
+    def __getitem__(self, index: int) -> Column: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Column]: ...
+    def __getitem__(self, index: int | slice) -> Column | Sequence[Column]:
+        return self._columns[index]
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self._columns)
+
+    def __repr__(self) -> str:
+        return f"<Pool of {len(self)} columns, {int(self.basic.sum())} of them basic>"
+
+    @property
+    def basis(self) -> list[Column]:
+        """The basic columns."""
+        return [self._columns[k] for k in np.flatnonzero(self.basic).tolist()]

@@ -1,0 +1,96 @@
+"""What a result leaves for another run."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from colgen import LinearMaster, TimeLimit, WarmStart, solve
+from tests.assignment import Assignment, assignment
+from tests.zoo import Partitioning
+
+
+class Started(Assignment):
+    def warm_start(self, budget):
+        return self.start
+
+
+def again(start, seed=1, kind=Started, **settings):
+    problem = assignment(4, 7, seed, kind)
+    problem.start = start
+    return solve(problem, heuristics=(), **settings)
+
+
+def test_reduced_costs_and_basis_are_those_of_the_relaxation():
+    result = solve(assignment(4, 7, 1), relaxation=True, heuristics=())
+    pool, duals = result.pool, result.certificate.duals
+    assert len(pool) == len(pool.reduced_costs) == len(pool.basic) == result.columns_generated
+    for column, reduced_cost in zip(pool, pool.reduced_costs, strict=True):
+        own = column.cost - sum(a * duals[key] for key, a in column.coefficients.items())
+        assert reduced_cost == pytest.approx(own)
+        assert reduced_cost > -1e-6
+    used = [column for column, _ in result.solution.columns]
+    assert all(column in pool.basis for column in used)
+    assert [pool[k] for k in np.flatnonzero(pool.basic)] == pool.basis
+    assert list(pool[:2]) == [pool[0], pool[1]]
+    assert repr(pool) == f"<Pool of {len(pool)} columns, {len(pool.basis)} of them basic>"
+
+
+@pytest.mark.parametrize("basis_only", [False, True])
+def test_another_run_starts_where_this_one_ended(basis_only):
+    cold = again(WarmStart(), relaxation=True)
+    start = cold.warm_start(basis_only=basis_only)
+    assert not start.answers  # fractional
+    warm = again(start, relaxation=True)
+    assert warm.is_optimal
+    assert warm.objective == pytest.approx(cold.objective)
+    assert len(warm.iterations) < len(cold.iterations) / 2
+
+
+def test_an_answer_is_handed_on_with_its_proof():
+    cold = again(WarmStart())
+    warm = again(cold.warm_start())
+    assert cold.is_optimal
+    assert warm.is_optimal
+    assert warm.objective == cold.objective
+    assert warm.columns_generated < cold.columns_generated
+
+
+def test_the_start_is_a_guess_for_another_instance():
+    start = again(WarmStart(), seed=1).warm_start()
+    other = again(dataclasses.replace(start, answers=(), columns=()), seed=2)
+    assert other.is_optimal
+    assert other.objective == again(WarmStart(), seed=2).objective
+
+
+def test_dual_values_of_rows_that_are_not_there_are_passed_over():
+    problem = assignment(4, 7, 1)
+    master = LinearMaster(problem.formulation())
+    guess = {("assign", 2): 3.0, ("cut", "of another run"): -1.0, ("use", 0): -2.0}
+    duals = master.guessed(guess)
+    assert duals["assign", 2] == 3.0
+    assert duals["use", 0] == -2.0
+    assert np.count_nonzero(duals.values) == 2
+
+
+def test_runs_with_cuts_and_branching_leave_a_pool_too():
+    problem = Partitioning(size=9, seed=4)
+    result = solve(problem, heuristics=(), stop=TimeLimit(60.0))
+    assert len(result.nodes) > 1
+    assert {column.structure for column, _ in result.solution.columns} <= {column.structure for column in result.pool}
+    assert np.isfinite(result.pool.reduced_costs).all()
+
+    class Again(Partitioning):
+        def warm_start(self, budget):
+            return result.warm_start()
+
+    warm = solve(Again(size=9, seed=4), heuristics=())
+    assert warm.is_optimal
+    assert warm.objective == result.objective
+
+
+def test_nothing_is_left_where_no_linear_program_was_solved():
+    limited = solve(assignment(4, 7, 1), stop=TimeLimit(0.0))
+    assert limited.pool is None
+    assert limited.warm_start() == WarmStart()
+    assert solve(assignment(4, 7, 1)).pool is not None
