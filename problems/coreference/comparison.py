@@ -140,6 +140,14 @@ def speedups(runs: Sequence[Run], whole: Sequence[Run], plan: Plan) -> list[Figu
     for size in plan.compared:
         of_size = [r for r in compared if r.size == size]
         figures.append(speedup(f"speedup_vs_all_link_{size}", of_size, ALL_LINK))
+    figures.append(
+        speedup(
+            "engine_vs_kernel",
+            compared,
+            UNCONTRACTED,
+            note="column generation by the engine alone, linear master and oracles, over what settles and contracts",
+        )
+    )
     figures.append(speedup("speedup_vs_all_link_needed_rows", compared, NEEDED_ROWS, note="Miyauchi and Sukegawa's"))
     for size in plan.compared:
         of_size = [r for r in compared if r.size == size]

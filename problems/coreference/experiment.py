@@ -144,6 +144,13 @@ def proofs(runs: Sequence[Run], suffix: str, limit: str) -> list[Figure]:
         Figure(f"documents_closed_at_root{suffix}", at_root, "documents", n, "proved without branching"),
         Figure(f"documents_nodes_worst{suffix}", max(r.nodes for r in runs), "nodes", n),
         Figure(f"documents_rounds{suffix}", median(r.rounds for r in runs), "rounds", n, "median"),
+        Figure(
+            f"proved_by_engine{suffix}",
+            sum(r.priced for r in runs) / n,
+            "share",
+            n,
+            "of the answers have a bound that an oracle call has recomputed, and a score that the check has",
+        ),
     ]
 
 

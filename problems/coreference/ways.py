@@ -47,6 +47,8 @@ class Run:
         Score of the answer, and what is proved of all answers; where nothing is known minus and plus infinity.
     answer
         The clusters, empty where there are none.
+    priced
+        Whether an oracle of the engine has priced at what proves the bound.
     """
 
     way: str
@@ -59,6 +61,7 @@ class Run:
     rounds: int = 0
     nodes: int = 0
     answer: Sequence[Cluster] = field(default=(), repr=False)
+    priced: bool = False
 
 
 def warm_up(instances: Sequence[Instance] = ()) -> None:
@@ -120,6 +123,7 @@ def _by_engine(way: str, instance: Instance, limit: float) -> Run:
         len(result.iterations),
         len(result.nodes),
         answer,
+        any(one.pricing_seconds > 0.0 for one in result.iterations) and math.isfinite(result.dual_bound),
     )
 
 

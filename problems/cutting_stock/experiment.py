@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import time
 from collections.abc import Iterator, Sequence
@@ -52,6 +53,8 @@ class Outcome:
     nodes: int
     highs_seconds: float
     highs_finished: bool
+    proved_by_engine: bool
+    """Whether the oracle has priced at what proves the bound, and the check has counted the rolls."""
 
 
 def hard_instances(quick: bool) -> Iterator[tuple[str, Instance, int]]:
@@ -100,6 +103,20 @@ def bench_cutting_stock(options: BenchOptions) -> list[Figure]:
             f"geometric mean; HiGHS hit its limit of {cap:g} s on {capped} and counts as that",
         ),
         Figure("arc_flow_solved", len(outcomes) - capped, "instances", len(outcomes), f"by HiGHS in {cap:g} s"),
+        Figure(
+            "proved_by_engine",
+            sum(o.proved_by_engine for o in outcomes) / len(outcomes),
+            "share",
+            len(outcomes),
+            "of the answers have a bound that an oracle call has recomputed, and rolls that the check has counted",
+        ),
+        Figure(
+            "engine_vs_kernel",
+            1.0,
+            "ratio",
+            len(outcomes),
+            "no kernel decides beside it: column generation by the engine is the default",
+        ),
         *(figure for name in families for figure in _family_figures(name, [o for o in outcomes if o.family == name])),
     ]
 
@@ -131,7 +148,11 @@ def _solve_both_ways(family: str, instance: Instance, optimum: int, cap: float) 
         f"{len(result.nodes)} nodes, {len(result.iterations)} rounds; HiGHS on the arc flow "
         f"{f'{highs_seconds:.1f} s' if finished else f'not in {cap:g} s'}"
     )
-    return Outcome(family, result.is_optimal, seconds, len(result.nodes), highs_seconds, finished), line
+    priced = any(round_.pricing_seconds > 0.0 for round_ in result.iterations) and math.isfinite(result.dual_bound)
+    stated = instance.check(result.answer) == result.objective
+    return Outcome(
+        family, result.is_optimal, seconds, len(result.nodes), highs_seconds, finished, priced and stated
+    ), line
 
 
 def _arc_flow_in_highs(instance: Instance, cap: float) -> tuple[MIPSolution | None, float]:

@@ -75,6 +75,8 @@ def test_every_way_finds_the_optimum(way):
     assert found.size == 12
     assert 0 < found.seconds < 20
     assert found.objective == pytest.approx(best.objective)
+    if way in (GENERATED, UNCONTRACTED):
+        assert found.priced
     if way in (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED):
         assert instance.check(found.answer) == pytest.approx(best.objective)
 
@@ -116,6 +118,7 @@ def test_proofs_are_counted():
         made_up(GENERATED, 10, 9.0, "c", proved=False),
     ]
     figures = {figure.name: figure.value for figure in proofs(runs, "_x", "in 9 s")}
+    assert figures["proved_by_engine_x"] == 0.0  # nobody has priced anything
     assert figures["documents_proved_x"] == 2
     assert figures["documents_closed_at_root_x"] == 1
     assert figures["documents_seconds_x"] == 2.0
