@@ -249,20 +249,21 @@ def _round_figures(options: BenchOptions) -> list[Figure]:
 def _node_figures(options: BenchOptions) -> list[Figure]:
     """What a node costs in large trees over what it costs in small ones, where the relaxation costs nothing."""
     small, large, repeats = (200, 800, 1) if options.quick else (2000, 8000, 5)
-    growths = {queue.__name__: _seconds_a_node(queue, large, repeats) for queue in _QUEUES}
-    growths = {queue.__name__: growths[queue.__name__] / _seconds_a_node(queue, small, repeats) for queue in _QUEUES}
+    growths = {queue.__name__: _growth(queue, small, large, repeats) for queue in _QUEUES}
     worst = max(growths, key=lambda name: growths[name])
     options.say(f"a node of {large} over one of {small}: {', '.join(f'{n} {g:.2f}' for n, g in growths.items())}")
     note = f"{large} nodes over {small}, a free relaxation; the worst queue, {worst}"
     return [Figure("tree_growth", growths[worst], "ratio", repeats, note)]
 
 
-def _seconds_a_node(queue: type[NodeQueue], nodes: int, repeats: int) -> float:
-    """The least of several runs over a complete tree of about so many nodes."""
-    least = math.inf
-    for _ in range(repeats):
-        run = Run(Sense.MINIMIZE, AnyOf())
-        free, order = Free(nodes.bit_length() - 1), queue(Sense.MINIMIZE)
-        result, seconds = _timed(partial(branch_and_bound, free, run, queue=order, node_limit=nodes))
-        least = min(least, seconds / len(result.nodes))
-    return least
+def _growth(queue: type[NodeQueue], small: int, large: int, repeats: int) -> float:
+    """The least of several runs over large trees by that over small ones, in turn."""
+    pairs = [(_seconds_a_node(queue, large), _seconds_a_node(queue, small)) for _ in range(repeats)]
+    return min(seconds for seconds, _ in pairs) / min(seconds for _, seconds in pairs)
+
+
+def _seconds_a_node(queue: type[NodeQueue], nodes: int) -> float:
+    """Of a complete tree of about so many nodes."""
+    run, free, order = Run(Sense.MINIMIZE, AnyOf()), Free(nodes.bit_length() - 1), queue(Sense.MINIMIZE)
+    result, seconds = _timed(partial(branch_and_bound, free, run, queue=order, node_limit=nodes))
+    return seconds / len(result.nodes)
