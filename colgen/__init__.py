@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from colgen.bounds.stabilization import NoStabilization, Stabilization, Wentges
     from colgen.bounds.subgradient import Subgradient
     from colgen.bounds.volume import Volume
+    from colgen.core.batches import Columns
     from colgen.core.columns import Column, Key, Row, RowFamily
     from colgen.core.decision import Apart, Decision, Together
     from colgen.core.duals import Duals
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "core.decision": "Apart Decision Together",
     "tree.branching": "Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster TemplateBound",
+    "core.batches": "Columns",
     "core.columns": "Column Key Row RowFamily",
     "reporting.comparison": "Compared Comparison compare solve_complete",
     "core.duals": "Duals",
@@ -133,6 +135,7 @@ __all__ = [
     "Certificate",
     "ColgenError",
     "Column",
+    "Columns",
     "Compared",
     "Comparison",
     "Decision",

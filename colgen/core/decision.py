@@ -6,7 +6,10 @@ from abc import ABC
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from colgen.core.activity import activity
+from colgen.core.batches import Columns, Mask
 from colgen.core.columns import Column, Key, Row
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
@@ -39,6 +42,10 @@ class Decision(ABC):
         """
         return True
 
+    def allowed(self, columns: Columns) -> Mask:
+        """The same for a batch of columns; override it where a look at the arrays tells."""
+        return np.fromiter((self.allows(column) for column in columns), dtype=np.bool_, count=len(columns))
+
     def row(self) -> Row | None:
         """A row that the decision imposes.
 
@@ -69,6 +76,10 @@ class Together(Decision):
         entries = column.coefficients
         return bool(entries.get(self.first)) == bool(entries.get(self.second))
 
+    def allowed(self, columns: Columns) -> Mask:
+        both: Mask = columns.covering(self.first) == columns.covering(self.second)
+        return both
+
 
 @dataclass(frozen=True)
 class Apart(Decision):
@@ -80,6 +91,9 @@ class Apart(Decision):
     def allows(self, column: Column) -> bool:
         entries = column.coefficients
         return not (entries.get(self.first) and entries.get(self.second))
+
+    def allowed(self, columns: Columns) -> Mask:
+        return ~(columns.covering(self.first) & columns.covering(self.second))
 
 
 def groups_of(pairs: Iterable[tuple[Key, Key]]) -> list[tuple[Key, ...]]:

@@ -39,6 +39,7 @@ class RowNames:
         array = self._arrays.get(name)
         if array is None:
             array = self._arrays[name] = np.array(self._blocks.get(name, ()), dtype=np.int64)
+            array.setflags(write=False)
         return array
 
     def members(self, name: str) -> tuple[Hashable, ...]:
@@ -131,6 +132,16 @@ class Duals:
         """Dual values of the rows of a block, in the order of :meth:`members`; empty if there is no such block."""
         positions = self._names.block(block)
         return self.values[positions[positions < len(self.values)]]
+
+    def rows(self, block: str) -> NDArray[np.int64]:
+        """Numbers of a block's rows, in the order of its index set: what a batch of :class:`~colgen.Columns` states.
+
+        They are the same as long as the master lives.
+        """
+        positions = self._names.block(block)
+        if not len(positions):
+            raise UnknownRowError(f"the master has no rows named {block!r}{self._names.instead_of(block)}")
+        return positions
 
     def get(self, key: Key, default: float = 0.0) -> float:
         """The dual value of a row, ``default`` where the master has no such row."""

@@ -1,0 +1,349 @@
+"""Columns in batches: arrays over a master's row numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen.core.columns import Column, Key
+from colgen.core.errors import FormulationError
+from colgen.core.patterns import Compressed, in_order, picked, signatures
+
+Floats: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+Structures: TypeAlias = Callable[[int], Any] | Sequence[Any] | NDArray[Any] | None
+"""What the columns of a batch mean: ``structure(k)``, made when somebody asks for it, or ``structure[k]``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """What the columns of a batch stand for.
+
+    Attributes
+    ----------
+    structure
+        As the oracle gave it.
+    index
+        The numbers that the columns have there; None: their own.
+    given
+        The columns themselves, where they came one by one.
+    """
+
+    structure: Structures = None
+    index: NDArray[np.integer] | None = None
+    given: Sequence[Column] | None = None
+
+    def of(self, k: int) -> Any:
+        """The structure of column k."""
+        if self.structure is None:
+            return None if self.given is None else self.given[k].structure
+        k = k if self.index is None else int(self.index[k])
+        return self.structure(k) if callable(self.structure) else self.structure[k]
+
+    def take(self, chosen: NDArray[np.integer]) -> Meanings:
+        """What some of the columns stand for."""
+        if self.given is not None:
+            return Meanings(given=[self.given[k] for k in chosen.tolist()])
+        if self.structure is None:
+            return self
+        return Meanings(self.structure, chosen if self.index is None else self.index[chosen])
+
+
+class Columns(Sequence[Column]):
+    """A batch of columns in compressed form: what an oracle returns that finds many at a time.
+
+    Column j has the coefficients ``values[starts[j]:starts[j + 1]]`` in the master's rows of the numbers
+    ``rows[starts[j]:starts[j + 1]]``; ``duals.rows("cover")`` gives the numbers of a block's rows once and for all.
+    A batch is a sequence of :class:`Column`, each made when it is asked for; the engine asks for those in an answer.
+
+    Parameters
+    ----------
+    costs
+        One number a column.
+    starts
+        One more than there are columns, from 0 to the number of entries.
+    rows, values
+        One entry a coefficient; a column states a row once.
+    structure
+        What the columns mean: a function of their number in the batch, or an array or list.
+    keys
+        A name for each column, or None; see :class:`Column`.
+    upper, lower, integer
+        One entry a column, or one for all: by default no upper bound, 0, and True.
+
+    Raises
+    ------
+    FormulationError
+        If the arrays do not fit together, or hold what no column may have.
+    """
+
+    __slots__ = (
+        "_signatures",
+        "costs",
+        "integer",
+        "keys",
+        "lower",
+        "meanings",
+        "row_keys",
+        "rows",
+        "starts",
+        "upper",
+        "values",
+    )
+
+    def __init__(
+        self,
+        costs: ArrayLike,
+        starts: ArrayLike,
+        rows: ArrayLike,
+        values: ArrayLike,
+        structure: Structures = None,
+        keys: Sequence[Key | None] | None = None,
+        upper: ArrayLike | None = None,
+        lower: ArrayLike | None = None,
+        integer: ArrayLike | None = None,
+    ) -> None:
+        self.costs = np.array(costs, dtype=np.float64)  # copied: an oracle may use its arrays again
+        count = len(self.costs)
+        begins, row_numbers = np.asarray(starts), np.asarray(rows)
+        amounts = np.array(values, dtype=np.float64)
+        _check_shape(count, begins, row_numbers, amounts)
+        self.meanings = Meanings(structure)
+        self.keys = None if keys is None else list(keys)
+        for name, given in (("structures", structure), ("keys", keys)):
+            if given is not None and not callable(given) and len(given) != count:
+                raise FormulationError(f"a batch of {count} columns has {len(given)} {name}, expected one for each")
+        self.upper = _each(math.inf if upper is None else upper, count, np.float64, "upper bounds")
+        self.lower = _each(0.0 if lower is None else lower, count, np.float64, "lower bounds")
+        self.integer = _each(True if integer is None else integer, count, np.bool_, "marks of whole columns")
+        try:
+            self.starts, self.rows, self.values = in_order(begins, row_numbers, amounts)
+        except ValueError as error:
+            raise FormulationError(str(error)) from None
+        self._signatures: NDArray[np.uint64] | None = None
+        self.row_keys: Sequence[Key] | None = None
+        self._check()
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
+        """Single columns as a batch.
+
+        Parameters
+        ----------
+        row_keys, position
+            The names of the rows in order, and where each of them is.
+
+        Raises
+        ------
+        KeyError
+            If a column has a coefficient in a row that is not there.
+        """
+        rows: list[int] = []
+        values: list[float] = []
+        starts = [0]
+        find = position.__getitem__
+        for column in columns:
+            rows += map(find, column.coefficients)
+            values += column.coefficients.values()
+            starts.append(len(rows))
+        batch = cls(
+            np.array([column.cost for column in columns], dtype=np.float64),
+            np.array(starts),
+            np.array(rows, dtype=np.int64),
+            np.array(values, dtype=np.float64),
+            lambda k: columns[k].structure,
+            None if all(column.key is None for column in columns) else [column.key for column in columns],
+            np.array([column.upper for column in columns], dtype=np.float64),
+            np.array([column.lower for column in columns], dtype=np.float64),
+            np.array([column.integer for column in columns], dtype=np.bool_),
+        )
+        batch.meanings = Meanings(given=list(columns))
+        batch.row_keys = row_keys
+        return batch
+
+    def _check(self) -> None:
+        if not np.isfinite(self.costs).all():
+            bad = int(np.flatnonzero(~np.isfinite(self.costs))[0])
+            raise FormulationError(
+                f"the column of {self.meanings.of(bad)!r} costs {self.costs[bad]}, expected a finite number"
+            )
+        if not np.isfinite(self.values).all():
+            entry = int(np.flatnonzero(~np.isfinite(self.values))[0])
+            bad = int(np.searchsorted(self.starts, entry, side="right")) - 1
+            raise FormulationError(
+                f"the column of {self.meanings.of(bad)!r} has a coefficient that is not a finite number"
+            )
+        held = (self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)
+        if not held.all():
+            bad = int(np.flatnonzero(~held)[0])
+            raise FormulationError(
+                f"the column of {self.meanings.of(bad)!r} has the bounds {self.lower[bad]} and {self.upper[bad]}, "
+                "expected lower ≤ upper"
+            )
+
+    # --- a sequence of columns ---------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    @overload
+    def __getitem__(self, k: int) -> Column: ...
+    @overload
+    def __getitem__(self, k: slice) -> Columns: ...
+    def __getitem__(self, k: int | slice) -> Column | Columns:
+        if isinstance(k, slice):
+            return self.take(np.arange(len(self))[k])
+        k = range(len(self))[k]
+        if self.meanings.given is not None:
+            return self.meanings.given[k]
+        if self.row_keys is None:
+            raise FormulationError(
+                "a batch of columns speaks of rows by number: it has columns once a linear master has seen it"
+            )
+        begin, end = int(self.starts[k]), int(self.starts[k + 1])
+        rows, values = self.rows[begin:end].tolist(), self.values[begin:end].tolist()
+        return Column(
+            float(self.costs[k]),
+            {self.row_keys[row]: value for row, value in zip(rows, values, strict=True)},
+            self.meanings.of(k),
+            None if self.keys is None else self.keys[k],
+            float(self.lower[k]),
+            float(self.upper[k]),
+            bool(self.integer[k]),
+        )
+
+    def take(self, chosen: NDArray[np.integer] | Mask) -> Columns:
+        """The batch of some of the columns, by their numbers or a mask."""
+        numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.asarray(chosen, dtype=np.int64)
+        return made_of(
+            self.costs[numbers],
+            picked(self.starts, self.rows, self.values, numbers),
+            self.meanings.take(numbers),
+            None if self.keys is None else [self.keys[k] for k in numbers.tolist()],
+            self.upper[numbers],
+            self.lower[numbers],
+            self.integer[numbers],
+            self.row_keys,
+            None if self._signatures is None else self._signatures[numbers],
+        )
+
+    def distinct(self) -> NDArray[np.int64] | None:
+        """The numbers of the columns that are not in the batch already; None if that is all of them."""
+        ordered = np.sort(self.signatures)
+        if self.keys is None and not (ordered[1:] == ordered[:-1]).any():
+            return None
+        seen: dict[Hashable, int] = {}
+        for k in range(len(self)):
+            begin, end = self.starts[k], self.starts[k + 1]
+            pattern = (float(self.costs[k]), self.rows[begin:end].tobytes(), (self.values[begin:end] + 0.0).tobytes())
+            key = None if self.keys is None else self.keys[k]
+            seen.setdefault(pattern if key is None else key, k)
+        return None if len(seen) == len(self) else np.array(list(seen.values()), dtype=np.int64)
+
+    # --- over a master's rows ----------------------------------------------------------------------------------------
+
+    def over(self, row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
+        """The batch over a master's rows: itself if it speaks of them, or of none by name as yet.
+
+        Raises
+        ------
+        KeyError
+            If a column has a coefficient in a row that is not there.
+        """
+        if self.row_keys is row_keys:
+            return self
+        if self.row_keys is not None:  # another master's
+            rows = [position[self.row_keys[row]] for row in np.unique(self.rows).tolist()]
+            moved = np.array(rows, dtype=np.int64)[np.unique(self.rows, return_inverse=True)[1]]
+            other = Columns(
+                self.costs, self.starts, moved, self.values, self.meanings.of, self.keys, self.upper, self.lower,
+                self.integer,
+            )  # fmt: skip
+            other.row_keys = row_keys
+            return other
+        if len(self.rows) and int(self.rows.max()) >= len(row_keys):
+            raise FormulationError(
+                f"a batch of columns has a coefficient in row number {int(self.rows.max())}, but the master has "
+                f"{len(row_keys)} rows: duals.rows(block) gives their numbers"
+            )
+        self.row_keys = row_keys
+        return self
+
+    @property
+    def brings_rows(self) -> bool:
+        """Whether columns of the batch bring rows along: only single columns can."""
+        return self.meanings.given is not None and any(column.rows for column in self.meanings.given)
+
+    @property
+    def signatures(self) -> NDArray[np.uint64]:
+        """A number of 64 bits for the cost and pattern of each column: equal columns have equal ones."""
+        if self._signatures is None:
+            self._signatures = signatures(self.costs, self.starts, self.rows, self.values)
+        return self._signatures
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """The number of the column that each entry belongs to."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def covering(self, key: Key) -> Mask:
+        """Which columns have a coefficient other than zero in a row."""
+        mask = np.zeros(len(self), dtype=np.bool_)
+        if self.row_keys is not None and key in self.row_keys:
+            entries = np.flatnonzero((self.rows == self.row_keys.index(key)) & (self.values != 0.0))
+            mask[np.searchsorted(self.starts, entries, side="right") - 1] = True
+        return mask
+
+    def products(self, duals: Floats) -> Floats:
+        """πᵀa_j of each column; rows younger than the dual values count as zero."""
+        if len(self.rows) and int(self.rows.max()) >= len(duals):
+            duals = np.append(duals, np.zeros(int(self.rows.max()) + 1 - len(duals)))
+        return np.bincount(self.owners, self.values * duals[self.rows], minlength=len(self)).astype(np.float64)
+
+
+def made_of(
+    costs: Floats,
+    entries: Compressed,
+    meanings: Meanings,
+    keys: list[Key | None] | None,
+    upper: Floats,
+    lower: Floats,
+    integer: Mask,
+    row_keys: Sequence[Key] | None,
+    signatures: NDArray[np.uint64] | None = None,
+) -> Columns:
+    """A batch of what has been checked before."""
+    batch = Columns.__new__(Columns)
+    batch.costs, batch.upper, batch.lower, batch.integer = costs, upper, lower, integer
+    batch.starts, batch.rows, batch.values = entries
+    batch.meanings, batch.keys, batch.row_keys = meanings, keys, row_keys
+    batch._signatures = signatures
+    return batch
+
+
+def _check_shape(count: int, starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> None:
+    for name, numbers in (("starts", starts), ("rows", rows)):
+        if len(numbers) and not np.issubdtype(numbers.dtype, np.integer):
+            raise FormulationError(f"the {name} of a batch of columns are {numbers.dtype}, expected whole numbers")
+    fits = starts.shape == (count + 1,) and rows.shape == values.shape == (starts[-1],)
+    if not fits or starts[0] != 0 or (np.diff(starts) < 0).any():
+        raise FormulationError(
+            f"a batch of {count} columns has {len(starts)} starts, {len(rows)} rows and {len(values)} values: expected "
+            f"{count + 1} starts that rise from 0 to the number of rows and values"
+        )
+    if len(rows) and rows.min() < 0:
+        raise FormulationError(f"a batch of columns has the row number {rows.min()}, expected numbers from 0")
+
+
+def _each(given: ArrayLike, count: int, kind: type, what: str) -> NDArray[Any]:
+    """One entry a column, made of one for all where need be."""
+    array: NDArray[Any] = np.array(given, dtype=kind)
+    if array.ndim and array.shape != (count,):
+        raise FormulationError(f"a batch of {count} columns has {len(array)} {what}, expected one for each")
+    return array if array.ndim else np.full(count, array)

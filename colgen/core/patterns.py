@@ -1,0 +1,95 @@
+"""Sparse patterns in compressed form: brought in order, picked from, and told apart by a number of 64 bits."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints32: TypeAlias = NDArray[np.int32]
+Compressed: TypeAlias = tuple[Ints32, Ints32, Floats]
+"""Starts, row numbers, values."""
+
+_ROW, _VALUE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def in_order(starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> Compressed:
+    """Entries of each column by rising row number.
+
+    Raises
+    ------
+    ValueError
+        If a column states a row twice; the message says which.
+    """
+    begins, numbers = starts.astype(np.int32), rows.astype(np.int32)
+    if len(numbers) < 2:
+        return begins, numbers, values
+    rises = numbers[1:] > numbers[:-1]
+    inner = begins[(begins > 0) & (begins < len(numbers))]
+    rises[inner - 1] = True  # from one column to the next
+    if rises.all():
+        return begins, numbers, values
+    owners = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    order = np.lexsort((numbers, owners))
+    numbers = numbers[order]
+    twice = np.flatnonzero((numbers[1:] == numbers[:-1]) & (np.diff(owners) == 0))
+    if len(twice):
+        entry = int(twice[0])
+        raise ValueError(f"column {owners[entry]} of a batch states the row number {numbers[entry]} twice")
+    return begins, numbers, values[order]
+
+
+def picked(starts: NDArray[np.integer], rows: Ints32, values: Floats, chosen: NDArray[np.integer]) -> Compressed:
+    """The columns of these numbers, in this order."""
+    lengths = starts[1:][chosen] - starts[:-1][chosen]
+    begins = np.zeros(len(chosen) + 1, dtype=np.int32)
+    np.cumsum(lengths, out=begins[1:])
+    entries = np.arange(begins[-1]) + np.repeat(starts[:-1][chosen] - begins[:-1], lengths)
+    return begins, rows[entries], values[entries]
+
+
+def signatures(
+    costs: Floats, starts: NDArray[np.integer], rows: NDArray[np.integer], values: Floats
+) -> NDArray[np.uint64]:
+    """A number for each column's cost and pattern; equal columns have equal numbers, others hardly ever.
+
+    A sum over the entries of a mixing function of 64 bits (splitmix64's), so that no order of them matters.
+    """
+    with np.errstate(over="ignore"):
+        mixed = _mix(rows.astype(np.uint64) * _ROW ^ _bits(values) * _VALUE)
+        sums = np.zeros(len(mixed) + 1, dtype=np.uint64)
+        np.cumsum(mixed, out=sums[1:])
+        return _mix(_mix(_bits(costs)) + sums[starts[1:]] - sums[starts[:-1]])
+
+
+def _bits(numbers: Floats) -> NDArray[np.uint64]:
+    return (numbers + 0.0).view(np.uint64)  # without the sign of zero
+
+
+def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    x = (x ^ (x >> np.uint64(30))) * _FIRST
+    x = (x ^ (x >> np.uint64(27))) * _SECOND
+    return x ^ (x >> np.uint64(31))
+
+
+def equal(
+    first: Compressed,
+    costs: Floats,
+    these: NDArray[np.integer],
+    second: Compressed,
+    others: Floats,
+    those: NDArray[np.integer],
+) -> NDArray[np.bool_]:
+    """Which columns ``these`` of one batch are those of another, number by number."""
+    same: NDArray[np.bool_] = (costs[these] == others[those]) & (
+        first[0][1:][these] - first[0][:-1][these] == second[0][1:][those] - second[0][:-1][those]
+    )
+    at = np.flatnonzero(same)
+    starts, rows, values = picked(*first, these[at])
+    _, other_rows, other_values = picked(*second, those[at])
+    differs = (rows != other_rows) | (values != other_values)
+    same[at] = np.bincount(np.repeat(np.arange(len(at)), np.diff(starts)), differs, minlength=len(at)) == 0
+    return same
