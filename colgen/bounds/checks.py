@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.activity import activity
+from colgen.core.batches import Columns
 from colgen.core.columns import Column, Row
 from colgen.core.duals import Duals
 from colgen.core.errors import (
@@ -101,16 +102,16 @@ def _check_stated(
 
 
 def _check_decisions(oracle: Pricing, columns: Sequence[Column], context: PricingContext) -> None:
-    columns = columns if isinstance(columns, (list, tuple)) else list(columns)
-    if all(all(map(decision.allows, columns)) for decision in context.decisions):
-        return
-    column, decision = next(
-        (column, decision) for column in columns for decision in context.decisions if not decision.allows(column)
-    )
-    raise DecisionViolatedError(
-        f"{oracle.name} returned the column of {column.structure!r}, which the branching decision {decision} forbids: "
-        "the oracle must honour context.decisions"
-    )
+    for decision in context.decisions:
+        # Of a batch, the arrays tell.
+        suspects = columns.take(~decision.allowed(columns)) if isinstance(columns, Columns) else columns
+        if all(map(decision.allows, suspects)):
+            continue
+        column = next(column for column in suspects if not decision.allows(column))
+        raise DecisionViolatedError(
+            f"{oracle.name} returned the column of {column.structure!r}, which the branching decision {decision} "
+            "forbids: the oracle must honour context.decisions"
+        )
 
 
 def _check_exact(context: PricingContext, oracle: Pricing, bound: float, known: float, whose: str) -> None:

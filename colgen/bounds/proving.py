@@ -15,6 +15,7 @@ from colgen.bounds.checks import check_results, names
 from colgen.bounds.pricing_round import reduced_costs
 from colgen.bounds.recorder import PRICING, Recorder
 from colgen.bounds.run import Run
+from colgen.core.batches import Columns
 from colgen.core.columns import Column
 from colgen.core.duals import Duals
 from colgen.core.errors import InvalidBoundError
@@ -59,8 +60,8 @@ def prove(
     """
     sense = master.sense
     with master.real_costs():
-        context = told(master, context, settings)
         duals = master.guessed(guess)
+        context = told(master, context, settings)
         results = [oracle.price(duals, context) for oracle in pricing]
         answers = [answer for result in results for answer in result.answers]
         columns: list[Sequence[Column]] = []
@@ -95,7 +96,11 @@ def told(master: RestrictedMaster, context: PricingContext, settings: Settings) 
 
 def _new(master: RestrictedMaster, columns: Sequence[Column], improving: NDArray[np.bool_]) -> Sequence[Column]:
     """Columns that improve at guessed dual values and are not there yet; those that are there may improve as well."""
-    return [columns[k] for k in np.flatnonzero(improving).tolist() if not master.holds(columns[k])]
+    chosen = np.flatnonzero(improving)
+    if isinstance(columns, Columns):
+        columns = columns.take(chosen)
+        return columns.take(~master.held(columns))
+    return [columns[k] for k in chosen.tolist() if not master.holds(columns[k])]
 
 
 def record(

@@ -48,8 +48,9 @@ class RowsByFunction:
         found: list[Entries] = [([], []) for _ in columns]
         if not found:
             return found
+        each = list(columns) if self._single else columns  # those of a batch are made once
         for position, row in self._single:
-            for column, (rows, values) in zip(columns, found, strict=True):
+            for column, (rows, values) in zip(each, found, strict=True):
                 value = row.coefficient(column) if row.coefficient else 0.0
                 if value:
                     rows.append(position)

@@ -156,6 +156,6 @@ def _box_terms(master: TabularMaster, theta: float, duals: Duals, clean: float) 
     box = np.where(up, upper, lower)
     unlimited = np.isinf(box)
     # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
-    if (unlimited & (np.abs(reduced) > clean * np.maximum(1.0, master.weights))).any():
+    if (unlimited & (np.abs(reduced) > clean * np.maximum(1.0, table.weights))).any():
         return -math.inf
     return float(reduced[~unlimited] @ box[~unlimited])

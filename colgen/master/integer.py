@@ -30,12 +30,19 @@ def solve_integer(
     if master.phase == 1:
         return None, master.sense.ideal
     try:
-        result = master.lp.solve_mip(master.table.integer, time_limit, point, upper, stopped)
+        table = master.table
+        if point is not None:  # idle columns that are part of it come back
+            used = np.flatnonzero((point != 0.0) & (table.place < 0))
+            master.program.activate(used, master.current_costs()[used])
+        active = table.active
+        start_at = None if point is None else point[active]
+        result = master.lp.solve_mip(table.integer[active], time_limit, start_at, upper[active], stopped)
     except programs.SolverError as error:
         raise SolverError(str(error)) from error
     if result.values is None:
         return None, result.bound
-    values = np.where(master.table.integer, np.round(result.values), result.values)
+    values = np.zeros(len(table))
+    values[active] = np.where(table.integer[active], np.round(result.values), result.values)
     return master.table.solution(result.objective, values), result.bound
 
 

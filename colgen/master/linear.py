@@ -5,35 +5,39 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-import operator
-import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colgen.core.activity import activity
+from colgen.core.batches import Columns
 from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key, Row
-from colgen.core.decision import Decision, fractionality
+from colgen.core.decision import Decision
 from colgen.core.duals import Duals, RowNames
-from colgen.core.errors import FormulationError, InputError, SolverError, UnknownRowError
+from colgen.core.errors import FormulationError, InputError, UnknownRowError
 from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
-from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.tolerances import TOLERANCES
 from colgen.master import integer
 from colgen.master.accounts import contributions, itemised
-from colgen.master.by_function import Entries, RowsByFunction, entries_of_rows
+from colgen.master.answers import violation
+from colgen.master.by_function import entries_of_rows
 from colgen.master.dual_bound import dual_bound
 from colgen.master.idle_rows import IdleRows
+from colgen.master.imposed import Imposed
 from colgen.master.linking import Linking
-from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+from colgen.master.optimal_duals import central_duals, without_penalties
+from colgen.master.pool import NOWHERE, Ints
+from colgen.master.program import MasterProgram
+from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster, check_not_repeated
 from colgen.master.pyomo_export import to_pyomo
-from colgen.master.table import GIVEN, TEMPLATE, ColumnTable
+from colgen.master.stated import Entries, StatedByRows
+from colgen.master.table import GIVEN, TEMPLATE, ColumnTable, merged
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing, PricingResult
 from solvers.linear import lp as programs
@@ -46,22 +50,39 @@ Mask = NDArray[np.bool_]
 _ROUNDING = 1e-13
 """What rounding leaves of a reduced cost, relative to the largest of the terms that it is made of."""
 
-_DROWNED = 2.0**30
-"""Beside dual values so many times the scale of the objective, double precision leaves too little of the others."""
-
 _BOX = 2.0**20
 """How far an unbounded master may go in a box, beyond the largest of its sides."""
 
-_Batch: TypeAlias = tuple[Floats, NDArray[np.int64], NDArray[np.int64], Floats]
+_MANY, _ENOUGH = 6, 3
+"""Where the generated columns in the linear program are more than so many times its rows, those that are priced out
+by most become idle, until so many times are left."""
+
+_FEW = 500
+"""With so many columns, or fewer, all stay in the linear program."""
 
 
-class _Entries(NamedTuple):
-    """A column with what the master has looked up about it."""
+_REMEMBERED = 10_000
+"""So many columns or batches that have been looked up are remembered."""
 
-    column: Column
-    identity: Hashable
-    rows: list[int]
-    values: list[float]
+
+class _LookedUp(NamedTuple):
+    """A batch with what rows state of it, and what it was made of."""
+
+    asked: Sequence[Column]
+    batch: Columns
+    stated: Entries | None
+    new_among: int = -1
+    """With so many columns in the table all of these were new."""
+
+    def take(self, chosen: Ints) -> _LookedUp:
+        """Some of the columns, by their numbers."""
+        batch, stated = self.batch.take(chosen), self.stated
+        if stated is not None:
+            number = np.full(len(self.batch), -1)
+            number[chosen] = np.arange(len(chosen))
+            mine = number[stated[0]] >= 0
+            stated = (number[stated[0][mine]], stated[1][mine], stated[2][mine])
+        return _LookedUp(batch, batch, stated)
 
 
 class LinearMaster(RestrictedMaster):
@@ -117,18 +138,13 @@ class LinearMaster(RestrictedMaster):
         for key in f.row_keys:
             self.names.append(key)
         self.row_lower, self.row_upper = f.row_lower.copy(), f.row_upper.copy()
-        self.table = ColumnTable(f)
-        self._by_function = RowsByFunction()
+        self._stated = StatedByRows()
         self._idle = IdleRows()
-        self._by_key: dict[Key, list[tuple[int, float]]] = {}
-        self._looked_up: dict[int, _Entries] = {}
-        self._last_batch: tuple[tuple[Column, ...], _Batch] | None = None
-        self._last_products: tuple[Duals | None, tuple[int, int, int], Floats] = (None, (0, 0, 0), np.empty(0))
-        self._decision_rows: set[Key] = set()
-        self._decisions: tuple[Decision, ...] = ()
-        self._allowed: dict[Decision, Mask] = {}
-        self._fixed: Mapping[Hashable, float] = {}
-        self._proper: str | None = None
+        self._looked_up: dict[int, _LookedUp] = {}
+        self._singles: dict[int, tuple[_LookedUp, int]] = {}
+        self._last_products: tuple[Duals | None, tuple[int, int], Floats] = (None, (0, 0), np.empty(0))
+        self.decision_rows: set[Key] = set()
+        self._imposed = Imposed()
         self._contradictory = False
         self._rounding = 0.0
         self._scale_of_guess: float | None = None
@@ -143,50 +159,53 @@ class LinearMaster(RestrictedMaster):
         # In phase 1, an artificial variable of the template costs as much as it moves its rows, by their sizes.
         moves = np.zeros(len(f.costs))
         np.maximum.at(moves, owners, np.abs(f.matrix.data) / self.row_sizes[f.matrix.indices])
-        self.weights = np.where(f.artificial, powers_of_two(moves), 0.0)
-        self._lp: LinearProgram | None = None
+        self.table = ColumnTable(f, powers_of_two(moves), self.names.keys, self.names.position)
+        self.program = MasterProgram(self.table, self._build)
         self._dual_first = dual_first
         self._options: dict[str, Any] = {}
         if options is not None:
             self.set_options(options)
-
-    @property
-    def lp(self) -> LinearProgram:
-        """The program in HiGHS, made when it is first asked for: bounds, checks and reduced costs do without."""
-        if self._lp is None:
-            table = self.table
-            self._lp = LinearProgram(
-                self.sense is Sense.MAXIMIZE,
-                table.matrix(np.arange(len(table)), self.num_rows),
-                self.current_costs(),
-                table.lower_now,
-                table.upper_now,
-                self.row_lower,
-                self.row_upper,
-                self.formulation.offset if self.phase == 2 else 0.0,
-                dual_first=self._dual_first,
-                options=self._options,
-                sizes=np.where(self.unsized, 0.0, self.row_sizes),
-                units=np.where(table.artificial, 1.0 / np.where(table.artificial, self.weights, 1.0), 1.0),
-            )
-        return self._lp
-
-    @lp.setter
-    def lp(self, program: LinearProgram) -> None:
-        self._lp = program
 
     def set_options(self, options: Mapping[str, Any]) -> None:
         try:
             self._options |= check_options(options)
         except OptionError as error:
             raise InputError(f"lp_options: {error}") from None
-        if self._lp is not None:
+        if self.is_built:
             raise InputError("lp_options: the linear program has been solved already, with other options")
+
+    def _build(self) -> LinearProgram:
+        table, active = self.table, self.table.active
+        units = np.ones(len(table))
+        units[table.artificial] = 1.0 / table.weights[table.artificial]
+        return LinearProgram(
+            self.sense is Sense.MAXIMIZE,
+            table.matrix(active, self.num_rows),
+            self.current_costs()[active],
+            table.lower_now[active],
+            table.upper_now[active],
+            self.row_lower,
+            self.row_upper,
+            self.formulation.offset if self.phase == 2 else 0.0,
+            dual_first=self._dual_first,
+            options=self._options,
+            sizes=np.where(self.unsized, 0.0, self.row_sizes),
+            units=units[active],
+        )
+
+    @property
+    def lp(self) -> LinearProgram:
+        """The program in HiGHS, made when it is first asked for: bounds, checks and reduced costs do without."""
+        return self.program.lp
+
+    @lp.setter
+    def lp(self, program: LinearProgram) -> None:
+        self.program.lp = program
 
     @property
     def is_built(self) -> bool:
         """Whether the program is in HiGHS: from the first solve on."""
-        return self._lp is not None
+        return self.program.is_built
 
     # --- size --------------------------------------------------------------------------------------------------------
 
@@ -208,14 +227,15 @@ class LinearMaster(RestrictedMaster):
     @property
     def objective_scale(self) -> float:
         """The size of the real costs, known from the columns alone before phase 2 is solved."""
-        if self._lp is None or self.phase == 1:
+        if not self.is_built or self.phase == 1:
             return typical_size(self.table.costs, 0.0)
-        return self._lp.cost_scale
+        return self.lp.cost_scale
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        """The generated columns in the master, in the order in which they came."""
-        return tuple(column for column in self.table.columns if column is not None)
+    def columns(self) -> Columns:
+        """The generated columns, in the order in which they came; those that are idle are among them."""
+        every = np.arange(len(self.table))
+        return self.table.batch(every[self.table.is_generated(every)])
 
     @property
     def idle_rows(self) -> tuple[Key, ...]:
@@ -230,12 +250,25 @@ class LinearMaster(RestrictedMaster):
         return key in self.names.position
 
     def holds(self, column: Column) -> bool:
-        return self._identity(column) in self.table.position
+        return self._where(column) is not None
+
+    def held(self, columns: Columns) -> Mask:
+        mask: Mask = self._find(self._batch(columns)) != NOWHERE
+        return mask
+
+    def _where(self, column: Column) -> int | None:
+        position = self.table.where(column.identity)
+        if position is not None and not self.table.is_generated(np.array([position]))[0]:
+            raise FormulationError(
+                f"the column of {column.structure!r} has the key {column.key!r}, which is a variable of the template: "
+                "give it another, or it would be taken for that variable"
+            )
+        return position
 
     checks_rows = True
 
     def origin(self, column: Column) -> int | None:
-        where = self.table.position.get(self._identity(column))
+        where = self._where(column)
         origin = GIVEN if where is None else int(self.table.origins[where])
         return None if origin < 0 else origin
 
@@ -255,14 +288,14 @@ class LinearMaster(RestrictedMaster):
         return bool((abs(values - values.round()) <= TOLERANCES.integrality).all())
 
     def find(self, identity: Hashable) -> Column:
-        position = self.table.position.get(identity)
-        column = None if position is None else self.table.columns[position]
+        position = self.table.where(identity)
+        column = None if position is None else self.table.column(position)
         if column is None:
             raise UnknownRowError(f"the master has no generated column {identity!r}")
         return column
 
     def is_open(self, column: Column) -> bool:
-        return math.isinf(self.table.upper_now[self.table.position[self._identity(column)]])
+        return math.isinf(self.table.upper_now[self._where(column)])
 
     # --- solving -----------------------------------------------------------------------------------------------------
 
@@ -270,45 +303,54 @@ class LinearMaster(RestrictedMaster):
         budget = Budget() if budget is None else budget
         if self._contradictory:  # the node's decisions leave no value for some variable or row
             return MasterSolution(MasterStatus.INFEASIBLE, phase=1)
-        if self._lp is None and self.formulation.artificial.any():
+        if not self.is_built and self.formulation.artificial.any():
             self._enter_phase(1)
-        solved = self._solve(budget)
+        solved = self._sift(budget)
         if self.phase == 2 and solved.status is LPStatus.INFEASIBLE and self.table.artificial.any():
             self._enter_phase(1)
-            solved = self._solve(budget)
+            solved = self._sift(budget)
+        if solved.status is LPStatus.INFEASIBLE and self.table.num_idle:
+            self.program.activate(np.flatnonzero(self.table.place < 0), self.current_costs()[self.table.place < 0])
+            solved = self._sift(budget)
         if solved.status is LPStatus.INFEASIBLE and self._soften_rows():
             self._enter_phase(1)
-            solved = self._solve(budget)
+            solved = self._sift(budget)
         feasible = solved.status is LPStatus.OPTIMAL and abs(solved.objective) <= self.feasibility_tolerance
         if self.phase == 1 and feasible:
             # Fixed where they are, not exactly at zero: without what rounding left of them phase 2 can be infeasible.
             self._enter_phase(2, residual=solved.values)
-            solved = self._solve(budget)
+            solved = self._sift(budget)
         if solved.status is not LPStatus.OPTIMAL:
             return MasterSolution(MasterStatus[solved.status.name], phase=self.phase)
-        solved = self._without_penalties(solved, budget)
+        solved = without_penalties(self, solved, budget)
         central = self.central and self.phase == 2 and self.num_rows > 0 and self.scale > 0.0
-        duals = self._signed(self._central_duals(solved, budget.seconds_left) if central else solved.duals)
+        duals = self.signed(central_duals(self, solved, budget.seconds_left) if central else solved.duals)
         if self.unsized.any():  # no entry, no side: any value is a dual value, and zero is one in all units
             duals = np.where(self.unsized, 0.0, duals)
-        self._rounding = _ROUNDING * float((np.abs(duals) * self.row_sizes).max(initial=0.0))
+        self._rounding = self._rounding_at(duals)
         # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
-        used = self.current_costs() - self.table.row_products(duals) if central else solved.reduced_costs
-        self.table.grow_older(self.sense, used, TOLERANCES.pruning * self.scale)
+        table = self.table
+        used = (self.current_costs() - table.row_products(duals))[table.active] if central else solved.reduced_costs
+        priced_out = self.sense.sign * used
+        table.grow_older(priced_out > TOLERANCES.pruning * self.scale)
+        if self.phase == 2 and not self.central:
+            self._retire(priced_out, most=True)
         self._take_out(solved)
         return MasterSolution(
             MasterStatus.OPTIMAL, solved.objective, solved.values, Duals(duals, self.names), self.phase
         )
 
-    def _solve(self, budget: Budget) -> LPSolution:
+    def _sift(self, budget: Budget) -> LPSolution:
+        """Solve over the active columns and rows; bring back idle columns that improve and rows that are violated."""
         while True:
-            try:
-                solved = self.lp.solve(max(budget.deadline - time.monotonic(), 0.0), lambda: budget.expired)
-            except programs.SolverError as error:
-                raise SolverError(str(error)) from error
-            if solved.status in (LPStatus.LIMIT, LPStatus.INFEASIBLE):  # without some of its rows already
+            solved = self.program.solve(budget)
+            if solved.status is LPStatus.UNBOUNDED and self._put_back(True):
+                continue
+            if solved.status is not LPStatus.OPTIMAL:  # infeasible without some of its rows already
                 return solved
-            if not self._put_back(solved.status is LPStatus.UNBOUNDED, solved):
+            wanted = self.wanted(solved.duals)
+            self.program.activate(wanted, self.current_costs()[wanted])
+            if not self._put_back(False, solved) and not len(wanted):
                 return solved
 
     def _put_back(self, all_of_them: bool, solved: LPSolution | None = None) -> bool:
@@ -319,7 +361,7 @@ class LinearMaster(RestrictedMaster):
         if not all_of_them and solved is not None:
             activity = self.table.activities(solved.values, self.num_rows)
         rows = self._idle.put_back(activity, self.row_lower, self.row_upper, self.row_sizes)
-        self.lp.change_row_bounds(rows, self.row_lower[rows], self.row_upper[rows])
+        self.program.change_row_bounds(rows, self.row_lower[rows], self.row_upper[rows])
         return len(rows) > 0
 
     def _take_out(self, solved: LPSolution) -> None:
@@ -329,7 +371,40 @@ class LinearMaster(RestrictedMaster):
         activity = self.table.activities(solved.values, self.num_rows)
         rows = self._idle.taken_out(activity, self.row_lower, self.row_upper, self.row_sizes)
         if len(rows):
-            self.lp.change_row_bounds(rows, np.full(len(rows), -math.inf), np.full(len(rows), math.inf))
+            self.program.change_row_bounds(rows, np.full(len(rows), -math.inf), np.full(len(rows), math.inf))
+
+    def wanted(self, duals: Floats) -> Ints:
+        """Idle columns that improve at these dual values, the best ones if they are many."""
+        table = self.table
+        if not table.num_idle:
+            return np.empty(0, dtype=np.int64)
+        gains = self.sense.gains(self.current_costs() - table.row_products(duals))
+        found = np.flatnonzero((table.place < 0) & (table.upper_now > 0.0) & (gains > TOLERANCES.pruning * self.scale))
+        most = max(self.num_rows, _FEW)
+        return found if len(found) <= most else found[np.argpartition(-gains[found], most)[:most]]
+
+    def _retire(self, priced_out: Floats, *, most: bool = False, age: int = 0) -> int:
+        """Let columns become idle that are priced out: by most where there are too many, or those of an age.
+
+        Those with bounds of their own stay: oracles may leave them out of account.
+        """
+        table, active = self.table, self.table.active
+        enough = max(_ENOUGH * self.num_rows, _FEW)
+        if most and len(active) - len(self.formulation.costs) <= max(_MANY * self.num_rows, 2 * _FEW):
+            return 0
+        free = (table.lower_now == 0.0) & (table.lower == 0.0) & np.isposinf(table.upper) & (table.origins != TEMPLATE)
+        out = free[active] & (priced_out > TOLERANCES.pruning * self.scale)
+        gone = out if most else out & (table.ages[active] >= age)
+        if most:
+            surplus = int(gone.sum()) - enough
+            if surplus <= 0:
+                return 0
+            candidates = np.flatnonzero(gone)
+            gone = np.zeros(len(active), dtype=np.bool_)
+            gone[candidates[np.argpartition(-priced_out[candidates], surplus - 1)[:surplus]]] = True
+        if gone.any():
+            self.program.retire(gone)
+        return int(gone.sum())
 
     def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
         table = self.table
@@ -340,56 +415,19 @@ class LinearMaster(RestrictedMaster):
         far = _BOX * max(1.0, float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0)))
         unlimited = np.flatnonzero(np.isinf(table.lower_now) | np.isinf(table.upper_now))
         lower, upper = table.lower_now[unlimited], table.upper_now[unlimited]
-        self.lp.change_bounds(unlimited, np.maximum(lower, -far), np.minimum(upper, far))
+        self.program.change_bounds(unlimited, np.maximum(lower, -far), np.minimum(upper, far))
         try:
-            solved = self._solve(budget)
+            solved = self.program.solve(budget)
         finally:
-            self.lp.change_bounds(unlimited, lower, upper)
+            self.program.change_bounds(unlimited, lower, upper)
         if solved.status is not LPStatus.OPTIMAL:
             return None
         duals = Duals(solved.duals, self.names)
         return MasterSolution(MasterStatus.OPTIMAL, solved.objective, solved.values, duals, self.phase)
 
-    def _without_penalties(self, solved: LPSolution, budget: Budget) -> LPSolution:
-        """The same optimum with other dual values, where those of penalties that nobody pays drown all the rest.
-
-        At a degenerate optimum a column of enormous cost may be basic at zero, and its cost a dual value.  Without such
-        columns the optimum is the same, and its dual values keep them out all the more.
-        """
-        table, scale = self.table, self.scale
-        drowning = _DROWNED * scale
-        if self.phase == 1 or len(self._idle.out) or not (np.abs(solved.duals) * self.row_sizes > drowning).any():
-            return solved
-        free = (table.lower_now <= 0.0) & (table.upper_now > 0.0) & ~table.artificial
-        unpaid = np.flatnonzero(free & (np.abs(solved.values) <= TOLERANCES.pruning) & (np.abs(table.costs) > drowning))
-        if not len(unpaid):
-            return solved
-        other = self.lp.solve_without(unpaid, budget.seconds_left, lambda: budget.expired)
-        if other.status is not LPStatus.OPTIMAL:
-            return solved
-        gains = self.sense.gains(table.costs - table.row_products(other.duals))[unpaid]
-        gains = np.where(table.lower_now[unpaid] < 0.0, np.abs(gains), gains)
-        return other if (gains <= 0.0).all() else solved
-
     @property
     def rounding(self) -> float:
         return self._rounding
-
-    def _central_duals(self, solved: LPSolution, time_limit: float) -> Floats:
-        """Dual values from the interior, made exact where complementary slackness says what they must be."""
-        duals = self.lp.interior_duals(time_limit)
-        if duals is None:
-            return solved.duals
-        table = self.table
-        inside = TOLERANCES.pruning
-        between = (solved.values > table.lower_now + inside) & (solved.values < table.upper_now - inside)
-        matrix = table.matrix(np.flatnonzero(between), self.num_rows).toarray().T
-        costs = self.current_costs()
-        duals = self._signed(duals + np.linalg.lstsq(matrix, costs[between] - matrix @ duals)[0])
-        gains = self.sense.gains(costs - table.row_products(duals))
-        gains = np.where(between, np.abs(gains), np.where(table.upper_now > solved.values + inside, gains, 0.0))
-        feasible = (gains <= TOLERANCES.reduced_cost * np.maximum(self.scale, np.abs(costs))).all()
-        return duals if feasible else solved.duals
 
     @property
     def feasibility_tolerance(self) -> float:
@@ -430,17 +468,16 @@ class LinearMaster(RestrictedMaster):
         if residual is not None:
             upper = np.maximum(residual[artificial], 0.0)
         table.upper_now[artificial] = upper
-        if self._lp is not None:
-            self._lp.change_objective(self.current_costs(), self.formulation.offset if phase == 2 else 0.0)
-            self._lp.change_bounds(artificial, np.zeros(len(artificial)), upper)
+        self.program.change_objective(self.current_costs(), self.formulation.offset if phase == 2 else 0.0)
+        self.program.change_bounds(artificial, np.zeros(len(artificial)), upper)
 
     def current_costs(self) -> Floats:
         """The objective of the current phase."""
         if self.phase == 2:
             return self.table.costs
-        return np.where(self.table.artificial, self.sense.sign * self.weights, 0.0)
+        return self.sense.sign * self.table.weights
 
-    def _signed(self, duals: Floats) -> Floats:
+    def signed(self, duals: Floats) -> Floats:
         """Duals without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
         s = self.sense.sign
         duals = np.where(np.isneginf(self.row_lower), s * np.minimum(s * duals, 0.0), duals)
@@ -449,29 +486,35 @@ class LinearMaster(RestrictedMaster):
     # --- growing -----------------------------------------------------------------------------------------------------
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
-        new: dict[Hashable, Column] = {}
-        self._look_up_all(columns)
-        for column in columns:
-            identity = self._identity(column)
-            if identity not in self.table.position:
-                new.setdefault(identity, column)
-        brought = [row for column in new.values() for row in column.rows]
-        self.add_rows([*rows, *brought])
-        if new:
-            self._add_columns(new, origin)
+        if _bring_rows(columns):
+            columns = [column for column in columns if not self.holds(column)]
+            rows = [*rows, *(row for column in columns for row in column.rows)]
+        self.add_rows(rows)
+        if not len(columns):
+            return 0
+        known = self._look_up(columns)
+        once = known.batch.distinct()
+        if once is not None:
+            known = known.take(once)
+        if known.new_among != len(self.table):
+            where = self._find(known.batch)
+            new = where == NOWHERE
+            if not new.all():
+                idle = np.unique(where[~new][self.table.place[where[~new]] < 0])
+                self.program.activate(idle, self.current_costs()[idle])
+                known = known.take(np.flatnonzero(new))
+        if len(known.batch):
+            self._add_columns(known.batch, known.stated, origin)
         self._forget()
-        return len(new)
+        return len(known.batch)
 
-    def _identity(self, column: Column) -> Hashable:
-        # A column that brings rows cannot be looked up before they are there.
-        identity = column.identity if column.rows else self._look_up(column).identity
-        where = self.table.position.get(identity)
-        if where is not None and self.table.columns[where] is None:
-            raise FormulationError(
-                f"the column of {column.structure!r} has the key {column.key!r}, which is a variable of the template: "
-                "give it another, or it would be taken for that variable"
-            )
-        return identity
+    def _find(self, batch: Columns) -> Ints:
+        """Positions of the columns of a batch, none of which may be a variable of the template."""
+        where = self.table.find(batch)
+        if batch.keys is not None:
+            for k in np.flatnonzero((where != NOWHERE) & ~self.table.is_generated(where)).tolist():
+                self._where(batch[k])
+        return where
 
     def add_rows(self, rows: Iterable[Row], sides: Mapping[Key, tuple[float, float]] | None = None) -> None:
         """Append rows with their coefficients in all present columns; those that the master knows are passed over.
@@ -486,7 +529,7 @@ class LinearMaster(RestrictedMaster):
         entry_columns: list[int] = []
         entry_values: list[float] = []
         first = self.num_rows
-        generated = list(self.table.generated())
+        generated = list(self.table.generated()) if any(r.family or r.coefficient for r in fresh.values()) else []
         by_function = entries_of_rows(list(fresh.values()), [column for _, column in generated])
         for row, stated in zip(fresh.values(), by_function, strict=True):
             if not (row.lower <= row.upper and row.lower < math.inf and row.upper > -math.inf):
@@ -494,14 +537,12 @@ class LinearMaster(RestrictedMaster):
                     f"row {row.key!r} has the sides {row.lower} and {row.upper}; expected lower ≤ upper"
                 )
             position = self.names.append(row.key)
+            self._stated.learn(row, position)
             entries: dict[int, float] = {}
             for key, value in row.coefficients.items():
-                # Remembered for columns that are here as well: one that is deleted may be generated again.
-                self._by_key.setdefault(key, []).append((position, float(value)))
                 column_position = self.table.position.get(key)
                 if column_position is not None:
                     entries[column_position] = float(value)
-            self._by_function.append(position, row)
             bounded = math.isfinite(row.lower) or math.isfinite(row.upper)  # rows of decisions come without sides
             if bounded and row.family is not None and row.family.idle_after is not None:
                 self._idle.append(position, row.family.idle_after)
@@ -524,33 +565,22 @@ class LinearMaster(RestrictedMaster):
         sizes = row_sizes(matrix, np.array([low for low, _ in known]), np.array([high for _, high in known]))
         self.unsized = np.append(self.unsized, sizes == 0.0)
         self.row_sizes = np.append(self.row_sizes, np.where(sizes > 0.0, sizes, 1.0))
-        if self._lp is not None:
-            self._lp.add_rows(lower, upper, np.array(starts), columns, values, sizes)
-        else:
-            self._dual_first = True
-        self.table.add_entries(columns, np.repeat(np.arange(first, self.num_rows), np.diff(starts)), values)
+        self._dual_first |= not self.is_built
+        owners = np.repeat(np.arange(len(fresh)), np.diff(starts))
+        self.program.append_rows(lower, upper, (owners, columns, values), sizes)
+        self.table.add_entries(columns, first + owners, values)
         added = np.arange(first, self.num_rows)
         self._add_artificials(added[lower > 0], 1.0)
         self._add_artificials(added[upper < 0], -1.0)
 
-    def _add_artificials(self, rows: NDArray[np.int64], sign: float) -> None:
+    def _add_artificials(self, rows: Ints, sign: float) -> None:
         """Artificial variables for rows that columns at zero would violate, so that phase 1 can always begin."""
         count = len(rows)
         if not count:
             return
         values = sign * self.row_sizes[rows]  # each counts its row's violation, measured by the row's size
-        self.table.append_artificial(count, self.phase)
-        self.weights = np.append(self.weights, np.ones(count))
-        self.table.add_entries(np.arange(len(self.table) - count, len(self.table)), rows, values)
-        if self._lp is not None:
-            self._lp.add_columns(
-                self.current_costs()[-count:],
-                np.zeros(count),
-                self.table.upper_now[-count:],
-                np.arange(count + 1),
-                rows,
-                values,
-            )
+        where = self.table.append_artificial(rows, values, self.phase)
+        self.program.append(where, self.current_costs()[where], np.arange(count + 1), rows, values)
 
     def _soften_rows(self) -> bool:
         """Artificial variables for all rows that have not got any here; False if there is no such row.
@@ -564,42 +594,23 @@ class LinearMaster(RestrictedMaster):
         self._add_artificials(rows, -1.0)
         return len(rows) > 0
 
-    def _add_columns(self, new: Mapping[Hashable, Column], origin: int) -> None:
-        columns = list(new.values())
-        self._look_up_all(columns)
-        starts = [0]
-        rows: list[int] = []
-        values: list[float] = []
-        for column in columns:
-            entry_rows, entry_values = self.entries(column)
-            rows += entry_rows
-            values += entry_values
-            starts.append(len(rows))
-        first = len(self.table)
-        self.table.append(new, origin)
-        self.weights = np.append(self.weights, np.zeros(len(new)))
-        where = np.arange(first, len(self.table))
-        row_array, value_array = np.array(rows, dtype=np.int64), np.array(values, dtype=float)
-        owners = np.repeat(where, np.diff(starts))
-        _check_finite(columns, self.table.costs[where], owners - first, value_array)
-        self.table.add_entries(owners, row_array, value_array)
-        if self.unsized[row_array].any():
-            self._size_rows(row_array, value_array)
-        for decision in self._decisions:
-            self.table.upper_now[where] = np.where(
-                [decision.allows(c) for c in columns], self.table.upper_now[where], 0.0
-            )
-        if self._lp is not None:
-            self._lp.add_columns(
-                self.table.costs[where] if self.phase == 2 else np.zeros(len(where)),
-                self.table.lower_now[where],
-                self.table.upper_now[where],
-                np.array(starts),
-                row_array,
-                value_array,
-            )
+    def _add_columns(self, batch: Columns, stated: Entries | None, origin: int) -> None:
+        where = self.table.append(batch, origin)
+        starts: Ints = batch.starts
+        rows: Ints = batch.rows
+        values = batch.values
+        if stated is not None:
+            self.table.add_entries(where[stated[0]], *stated[1:])
+            starts, rows, values = merged(len(batch), batch.owners, rows, values, *stated)
+        if self.unsized.any() and self.unsized[rows].any():
+            self._size_rows(rows, values)
+        allowed = self._imposed.allows(batch)
+        if allowed is not None:
+            self.table.upper_now[where[~allowed]] = 0.0
+        costs = batch.costs if self.phase == 2 else np.zeros(len(where))
+        self.program.append(where, costs, starts, rows, values)
 
-    def _size_rows(self, rows: NDArray[np.int64], values: Floats) -> None:
+    def _size_rows(self, rows: Ints, values: Floats) -> None:
         """Let the first entries of rows that had neither sides nor entries tell their size.
 
         Artificial variables of one row count its violation in that size from now on.
@@ -615,10 +626,9 @@ class LinearMaster(RestrictedMaster):
         sizes[fresh] = powers_of_two(largest[fresh])
         mine &= np.isin(there, fresh)
         units = sizes[there[mine]] / powers_of_two(np.abs(entries[mine]))
-        self.weights[owners[mine]] = 1.0 / units
+        self.table.change_weights(owners[mine], 1.0 / units)
         self.row_sizes[fresh], self.unsized[fresh] = sizes[fresh], False
-        if self._lp is not None:
-            self._lp.set_sizes(fresh, sizes[fresh], owners[mine], units)
+        self.program.set_sizes(fresh, sizes[fresh], owners[mine], units)
 
     def entries(self, column: Column) -> tuple[list[int], list[float]]:
         """Positions of the rows that a column has coefficients in, and the coefficients.
@@ -626,97 +636,104 @@ class LinearMaster(RestrictedMaster):
         Its own coefficients come first in rank, then rows that speak of it by key, then rows that know its coefficient
         by function.
         """
-        known = self._look_up(column)
-        return known.rows, known.values
+        return self._find_entries(self._known_part(column))
 
     def known_entries(self, column: Column) -> tuple[list[int], list[float]]:
         """The same, where the master may lack some of the column's rows: they are left out."""
         own = {key: a for key, a in column.coefficients.items() if key in self.names.position}
-        return self.entries(dataclasses.replace(column, coefficients=own))
+        return self._find_entries(dataclasses.replace(column, coefficients=own))
 
     def itemised(self, stated: float, column: Column, duals: Any, weight: float) -> str:
         if not isinstance(duals, Duals):
             return ""
         return itemised(stated, contributions(column, self.known_entries(column), duals, weight))
 
-    def _look_up(self, column: Column) -> _Entries:
-        """Identity and entries of a column, remembered until columns or rows are added: a round asks several times."""
-        known = self._looked_up.get(id(column))
-        if known is None:
-            rows, values = self._find_entries(column)
-            known = self._looked_up[id(column)] = _Entries(column, column.identity, rows, values)
-        return known
-
-    def _forget(self) -> None:
-        self._looked_up.clear()
-        self._last_batch = None
-
-    def _look_up_all(self, columns: Sequence[Column]) -> None:
-        """Look up many columns at once: families of rows are asked for all of them together."""
-        fresh = [column for column in columns if not column.rows and id(column) not in self._looked_up]
-        if len(fresh) > 1 and self._by_function:
-            for column, by_function in zip(fresh, self._by_function.entries(fresh), strict=True):
-                rows, values = self._find_entries(column, by_function)
-                self._looked_up[id(column)] = _Entries(column, column.identity, rows, values)
-
-    def _find_entries(self, column: Column, known: Entries | None = None) -> Entries:
+    def _find_entries(self, column: Column) -> tuple[list[int], list[float]]:
         position = self.names.position
         try:
             rows = [position[key] for key in column.coefficients]
         except KeyError as missing:
-            raise UnknownRowError(
-                f"the column of {column.structure!r} has a coefficient in row {missing.args[0]!r}, which the master "
-                "does not have: add the row to the template, or let the column bring it in Column.rows"
-                f"{self.names.instead_of(missing.args[0])}"
-            ) from None
-        values = list(column.coefficients.values())
-        if column.key is not None and column.key in self._by_key:
-            for row, value in self._by_key[column.key]:
-                if row not in rows:
-                    rows.append(row)
-                    values.append(value)
-        if self._by_function:
-            ((by_function, amounts),) = self._by_function.entries([column]) if known is None else [known]
-            for row, value in zip(by_function, amounts, strict=True):
-                if row not in rows:
-                    rows.append(row)
-                    values.append(value)
-        return rows, values
+            raise self._unknown_row(column, missing.args[0]) from None
+        more_rows, more_values = self._stated.of_column(column, rows)
+        return rows + more_rows, [*column.coefficients.values(), *more_values]
+
+    def _unknown_row(self, column: Column, key: Any) -> UnknownRowError:
+        return UnknownRowError(
+            f"the column of {column.structure!r} has a coefficient in row {key!r}, which the master does not have: "
+            f"add the row to the template, or let the column bring it in Column.rows{self.names.instead_of(key)}"
+        )
+
+    def _look_up(self, columns: Sequence[Column]) -> _LookedUp:
+        """Columns as a batch over the rows that are there, remembered: a round asks for the same ones several times."""
+        if isinstance(columns, Columns):
+            known = self._looked_up.get(id(columns))
+            if known is not None:
+                return known
+        else:
+            found = [self._singles.get(id(column)) for column in columns]
+            if found[0] is not None and all(one is not None and one[0] is found[0][0] for one in found):
+                known = found[0][0]
+                numbers = [one[1] for one in found if one is not None]
+                return known if numbers == list(range(len(known.batch))) else known.take(np.array(numbers))
+        batch = self._batch(columns)
+        stated = self._stated.of_batch(batch)
+        if stated is not None:
+            _check_stated(batch, stated)
+        if len(self._singles) > _REMEMBERED or len(self._looked_up) > _REMEMBERED:
+            self._forget()  # who never adds columns asks on and on
+        known = _LookedUp(tuple(columns) if batch.meanings.given is not None else columns, batch, stated)
+        if isinstance(columns, Columns):
+            self._looked_up[id(columns)] = known
+        else:
+            self._singles.update((id(column), (known, k)) for k, column in enumerate(columns))
+        return known
+
+    def _forget(self) -> None:
+        self._looked_up.clear()
+        self._singles.clear()
+
+    def _batch(self, columns: Sequence[Column]) -> Columns:
+        keys, position = self.names.keys, self.names.position
+        try:
+            if isinstance(columns, Columns) and not columns.brings_rows:
+                return columns.over(keys, position)
+            return Columns.of([self._known_part(column) for column in columns], keys, position)
+        except KeyError as missing:
+            key = missing.args[0]
+        raise self._unknown_row(next(column for column in columns if key in column.coefficients), key)
 
     # --- what a round proves -----------------------------------------------------------------------------------------
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
-        weight = 1.0 if self.phase == 2 else 0.0
-        costs, owners, rows, values = self._batch(columns)
+        if not len(columns):
+            return np.empty(0)
+        known = self._look_up(columns)
+        batch, stated = known.batch, known.stated
         pi = np.append(duals.values, np.zeros(self.num_rows - len(duals.values)))
-        return weight * costs - np.bincount(owners, values * pi[rows], minlength=len(costs))
+        products = batch.products(pi)
+        if stated is not None:
+            owners, rows, values = stated
+            products += np.bincount(owners, values * pi[rows], minlength=len(batch))
+        return batch.costs - products if self.phase == 2 else -products
 
-    def _batch(self, columns: Sequence[Column]) -> _Batch:
-        """Costs of columns, and their entries as triples of column, row, value; remembered for the next question."""
-        if self._last_batch is not None:
-            asked, batch = self._last_batch
-            if len(asked) == len(columns) and all(map(operator.is_, asked, columns)):
-                return batch
-        self._look_up_all(columns)
-        rows: list[int] = []
-        values: list[float] = []
-        lengths = []
-        for column in columns:
-            if column.rows:  # rows that are not there yet have no dual value: they are slack at the present solution
-                own = {k: a for k, a in column.coefficients.items() if k in self.names.position}
-                entry_rows, entry_values = self._find_entries(dataclasses.replace(column, coefficients=own, rows=()))
-            else:
-                entry_rows, entry_values = self.entries(column)
-            rows += entry_rows
-            values += entry_values
-            lengths.append(len(entry_rows))
-        owners = np.repeat(np.arange(len(columns)), lengths)
-        entries = np.array(values, dtype=float)
-        costs = np.array([column.cost for column in columns], dtype=float)
-        _check_finite(columns, costs, owners, entries)
-        batch = (costs, owners, np.array(rows, dtype=np.int64), entries)
-        self._last_batch = (tuple(columns), batch)
-        return batch
+    def improving(
+        self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
+    ) -> Sequence[Column]:
+        better = np.flatnonzero(self.sense.gains(reduced_costs) > tolerance)
+        if not len(better):
+            return ()
+        if _bring_rows(columns):  # they cannot be looked up before their rows are there
+            return super().improving(oracle, columns, reduced_costs, tolerance)
+        known = self._look_up(columns).take(better)
+        batch = known.batch
+        where = self._find(batch)
+        new = where == NOWHERE
+        for k in np.flatnonzero(~new).tolist():
+            if math.isinf(self.table.upper_now[where[k]]):
+                check_not_repeated(oracle, batch[k], float(reduced_costs[better[k]]), self.scale, self.rounding)
+        known = known if new.all() else known.take(np.flatnonzero(new))
+        self._looked_up[id(known.batch)] = known._replace(new_among=len(self.table))
+        return known.batch
 
     def named(self, duals: Any) -> Mapping[Key, float]:
         return dict(zip(self.names.keys, duals.values.tolist(), strict=False))
@@ -731,7 +748,7 @@ class LinearMaster(RestrictedMaster):
                     values[self.names.block(name)] = given
                 elif name in self.names.position:
                     values[self.names.position[name]] = given
-        return self._signed(values)
+        return self.signed(values)
 
     def pool(self, duals: Any) -> Pool | None:
         if not self.is_built:
@@ -741,9 +758,20 @@ class LinearMaster(RestrictedMaster):
         if isinstance(duals, Duals):
             with self.real_costs():
                 reduced = self.all_reduced_costs(duals)[mine]
-        return Pool(self.columns, reduced, self.lp.basic_columns()[mine])
+        basic = np.zeros(len(self.table), dtype=np.bool_)
+        basic[self.table.active] = self.lp.basic_columns()
+        return Pool(self.columns, reduced, basic[mine])
 
     def guessed(self, duals: Any) -> Duals:
+        guess = self._guessed(duals)
+        self._rounding = self._rounding_at(guess.values)
+        return guess
+
+    def _rounding_at(self, duals: Floats) -> float:
+        """What rounding may leave of a reduced cost."""
+        return _ROUNDING * float((np.abs(duals) * self.row_sizes).max(initial=0.0))
+
+    def _guessed(self, duals: Any) -> Duals:
         if isinstance(duals, Duals) and duals.has_names(self.names) and len(duals.values) == self.num_rows:
             return duals
         values = self.centre(duals)
@@ -766,7 +794,19 @@ class LinearMaster(RestrictedMaster):
             table.upper_now[table.artificial] = limits
 
     def linking(self) -> Linking:
-        return Linking(self, self.row_sizes, self._batch)
+        return Linking(self, self.row_sizes, self._triples)
+
+    def _triples(self, columns: Sequence[Column]) -> tuple[Floats, Ints, Ints, Floats]:
+        """Costs of columns, and column, row and value of each of their entries."""
+        if not len(columns):
+            nothing = np.empty(0, dtype=np.int64)
+            return np.empty(0), nothing, nothing, np.empty(0)
+        known = self._look_up(columns)
+        batch, stated = known.batch, known.stated
+        if stated is None:
+            return batch.costs, batch.owners, batch.rows, batch.values
+        owners, rows = np.concatenate([batch.owners, stated[0]]), np.concatenate([batch.rows, stated[1]])
+        return batch.costs, owners, rows, np.concatenate([batch.values, stated[2]])
 
     def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
         table, s = self.table, self.sense.sign
@@ -785,7 +825,7 @@ class LinearMaster(RestrictedMaster):
     def all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
         """Of all columns at θπ; the products are remembered, for a round asks for them more than once."""
         asked, size, products = self._last_products
-        now = (len(self.table), self.num_rows, self.table.deletions)
+        now = (len(self.table), self.num_rows)
         if asked is not duals or size != now:
             products = self.table.row_products(duals.values)
             self._last_products = (duals, now, products)
@@ -801,7 +841,7 @@ class LinearMaster(RestrictedMaster):
             if best is None:
                 return None
             amount = float(values[table.origins == k].sum())
-            rows, entries = self._find_entries(self._known_part(best))
+            rows, entries = self.entries(best)
             activity[rows] += amount * np.array(entries)
         pi = solved.duals.values
         side = np.where(self.sense.sign * pi >= 0, self.row_lower, self.row_upper)
@@ -812,19 +852,19 @@ class LinearMaster(RestrictedMaster):
     # --- nodes -------------------------------------------------------------------------------------------------------
 
     def apply(self, decisions: Sequence[Decision]) -> None:
-        self._decisions = tuple(decisions)
+        self._imposed.decisions = tuple(decisions)
         self._contradictory = False
         self._impose_rows()
         self._impose_bounds()
 
     def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> None:
-        self._fixed, self._proper = dict(fixed), proper
+        self._imposed.fixed, self._imposed.proper = dict(fixed), proper
         self._impose_bounds()
 
     def _impose_rows(self) -> None:
         sides: dict[Key, tuple[float, float]] = {}
         rows: dict[Key, Row] = {}
-        for decision in self._decisions:
+        for decision in self._imposed.decisions:
             row = decision.row()
             if row is not None:
                 low, high = sides.get(row.key, (-math.inf, math.inf))
@@ -837,8 +877,8 @@ class LinearMaster(RestrictedMaster):
         added = np.arange(first, self.num_rows)
         self._add_artificials(added, 1.0)
         self._add_artificials(added, -1.0)
-        stale = self._decision_rows - rows.keys()
-        self._decision_rows = set(rows)
+        stale = self.decision_rows - rows.keys()
+        self.decision_rows = set(rows)
         keys = [*stale, *rows]
         if keys:
             positions = np.array([self.names.position[key] for key in keys])
@@ -847,32 +887,22 @@ class LinearMaster(RestrictedMaster):
             self._contradictory |= bool((lower > upper).any())
             upper = np.maximum(lower, upper)
             self.row_lower[positions], self.row_upper[positions] = lower, upper
-            if self._lp is not None:
-                self._lp.change_row_bounds(positions, lower, upper)
+            self.program.change_row_bounds(positions, lower, upper)
 
     def _impose_bounds(self) -> None:
-        table = self.table
-        lower, upper = table.lower.copy(), table.upper.copy()
-        upper[table.artificial] = table.upper_now[table.artificial]
-        for decision in self._decisions:
-            for key, (low, high) in decision.bounds().items():
-                where = table.position.get(key)
-                if where is None:
-                    raise UnknownRowError(f"a branching decision bounds {key!r}, which the master does not have")
-                lower[where], upper[where] = max(lower[where], low), min(upper[where], high)
-            upper[~self._allowed_by(decision)] = 0.0
+        table, imposed = self.table, self._imposed
+        lower, upper = imposed.of_node(table)
         self._contradictory |= bool((lower > upper).any())
-        for identity, value in self._fixed.items():
-            where = table.position[identity]
-            lower[where] = max(lower[where], value)
-        if self._fixed and self._proper is not None:
-            upper = np.where(self._fits(lower, self._proper), upper, lower)
+        imposed.raise_fixed(table, lower)
+        if imposed.fixed and imposed.proper is not None:
+            upper = np.where(self._fits(lower, imposed.proper), upper, lower)
         # A dive may fix a column that the node forbids; it finds that out by its objective.
         upper = np.maximum(lower, upper)
         changed = np.flatnonzero((lower != table.lower_now) | (upper != table.upper_now))
-        table.lower_now, table.upper_now = lower, upper
-        if len(changed) and self._lp is not None:
-            self._lp.change_bounds(changed, lower[changed], upper[changed])
+        table.lower_now[:], table.upper_now[:] = lower, upper
+        self.program.change_bounds(changed, lower[changed], upper[changed])
+        needed = np.flatnonzero((table.place < 0) & ((lower > 0.0) | (upper < 0.0)))
+        self.program.activate(needed, self.current_costs()[needed])
 
     def _fits(self, fixed: Floats, block: str) -> Mask:
         """Which columns cover no more of any row of a block than the fixed ones leave over of its lower side."""
@@ -881,38 +911,14 @@ class LinearMaster(RestrictedMaster):
         left[rows] = self.row_lower[rows] - self.table.activities(fixed, self.num_rows)[rows]
         return self.table.within(left + TOLERANCES.pruning * self.row_sizes)
 
-    def _allowed_by(self, decision: Decision) -> Mask:
-        """Which columns a decision allows, remembered and brought up to date with the columns that have come since."""
-        known = self._allowed.get(decision, np.empty(0, dtype=bool))
-        if len(known) < len(self.table):
-            rest = self.table.columns[len(known) :]
-            more = np.array([c is None or decision.allows(c) for c in rest], dtype=bool)
-            known = self._allowed[decision] = np.append(known, more)
-        return known
-
     def remove_stale(self, age: int) -> int:
-        table = self.table
-        keep = (table.ages < age) | (table.origins == TEMPLATE)
-        keep |= table.lower_now > 0.0
-        gone = np.flatnonzero(~keep)
-        if not len(gone):
-            return 0
-        if self._lp is not None:
-            self._lp.delete_columns(gone)
-        table.keep(keep)
-        self.weights = self.weights[keep]
-        self._allowed.clear()
-        return len(gone)
+        return self._retire(np.full(len(self.table.active), math.inf), age=age)
 
     def basis(self) -> Any:
-        return (self.lp.basis(), self.table.deletions)
+        return self.program.basis()
 
     def restore(self, basis: Any) -> None:
-        saved, deletions = basis
-        if (
-            deletions == self.table.deletions
-        ):  # after a deletion the positions have moved: keep the present basis instead
-            self.lp.set_basis(saved)
+        self.program.restore(basis, self.current_costs())
 
     def objective_of(self, solution: Solution) -> float:
         f = self.formulation
@@ -933,54 +939,7 @@ class LinearMaster(RestrictedMaster):
             Rows in which everything is whole may be missed by what rounding explains, and no more; False: by as much as
             rows with continuous variables.
         """
-        sums, largest, soft = np.zeros(self.num_rows), np.zeros(self.num_rows), np.zeros(self.num_rows, dtype=bool)
-        objective = self.formulation.offset
-        for column, value in solution.columns:
-            if column.integer and fractionality(value):
-                return f"the column of {column.structure!r} is used {value} times, which is not whole"
-            if _outside(value, column.lower, column.upper, column.integer):
-                return f"the column of {column.structure!r} is used {value} times, outside its bounds"
-            where, amounts = self._find_entries(self._known_part(column))
-            terms = value * np.array(amounts, dtype=float)
-            np.add.at(sums, where, terms)
-            np.maximum.at(largest, where, np.abs(terms))
-            soft[where] |= not column.integer
-            objective += value * column.cost
-        fault = self._violation_of_brought_rows(solution)
-        if fault is not None:
-            return fault
-        f = self.formulation
-        x = np.zeros(len(f.costs))
-        for key, value in solution.variables.items():
-            x[self.table.position[key]] = value
-        if (x * self.weights[: len(x)])[f.artificial].max(initial=0.0) > TOLERANCES.feasibility:
-            return "an artificial variable is not zero"
-        if _outside(x, f.lower, np.where(f.artificial, math.inf, f.upper), f.integer).any():
-            return "a template variable is outside its bounds"
-        if (np.abs(x - np.round(x))[f.integer] > TOLERANCES.integrality).any():
-            return "an integer template variable is not whole"
-        # The template's variables come first in the table, and none is ever deleted.
-        columns, rows, entries = self.table.entries_of(len(x))
-        terms = x[columns] * entries
-        np.add.at(sums, rows, terms)
-        np.maximum.at(largest, rows, np.abs(terms))
-        soft[rows[(terms != 0.0) & ~f.integer[columns]]] = True
-        objective += float(f.costs @ x)
-        lower, upper = self.row_lower.copy(), self.row_upper.copy()
-        for key in self._decision_rows:
-            lower[self.names.position[key]], upper[self.names.position[key]] = -math.inf, math.inf
-        for sides in (lower, upper):
-            largest = np.maximum(largest, np.where(np.isfinite(sides), np.abs(sides), 0.0))
-        slack = largest * np.where(soft | (not exact), TOLERANCES.feasibility, TOLERANCES.pruning)
-        bad = np.flatnonzero((sums < lower - slack) | (sums > upper + slack))
-        if len(bad):
-            r = int(bad[0])
-            return (
-                f"row {self.names.keys[r]!r} has activity {sums[r]:.10g}, expected {lower[r]:.10g} to {upper[r]:.10g}"
-            )
-        if abs(objective - solution.objective) > TOLERANCES.diagnostic * size(self.objective_scale, objective):
-            return f"its objective is {objective:.10g}, not {solution.objective:.10g} as stated"
-        return None
+        return violation(self, solution, exact)
 
     def activities(self, solution: Solution) -> Floats:
         """Σ_j a_ij x_j of every row at a solution of columns in the master."""
@@ -998,15 +957,6 @@ class LinearMaster(RestrictedMaster):
         unknown = [key for key in column.coefficients if key not in own and key not in brought]
         return column if unknown else dataclasses.replace(column, coefficients=own, rows=())
 
-    def _violation_of_brought_rows(self, solution: Solution) -> str | None:
-        """The same for rows that the columns of a claimed answer bring and the master does not have."""
-        rows = {row.key: row for column, _ in solution.columns for row in column.rows}
-        for key, row in rows.items():
-            here = activity(row, solution)
-            if key not in self.names.position and here.violation > TOLERANCES.feasibility:
-                return f"row {key!r} has activity {here.value:g}, expected {row.lower:g} to {row.upper:g}"
-        return None
-
     def to_pyomo(self, solved: MasterSolution | None = None) -> pyo.ConcreteModel:
         """The current restricted master as a Pyomo model, with its generated columns, for a notebook or another solver.
 
@@ -1021,21 +971,13 @@ def as_linear(master: RestrictedMaster | None) -> LinearMaster | None:
     return master if isinstance(master, LinearMaster) else None
 
 
-def _outside(
-    values: Floats | float, lower: Floats | float, upper: Floats | float, whole: Mask | bool
-) -> NDArray[np.bool_]:
-    """Which values miss their bounds by more than rounding explains; whole ones by more than makes them fractional."""
-    largest = np.abs(values)
-    for bound in (lower, upper):
-        largest = np.maximum(largest, np.where(np.isfinite(bound), np.abs(bound), 0.0))
-    slack = np.where(whole, TOLERANCES.integrality, TOLERANCES.feasibility * largest)
-    return np.asarray((values < lower - slack) | (values > upper + slack))
+def _bring_rows(columns: Sequence[Column]) -> bool:
+    return columns.brings_rows if isinstance(columns, Columns) else any(column.rows for column in columns)
 
 
-def _check_finite(columns: Sequence[Column], costs: Floats, owners: NDArray[np.int64], entries: Floats) -> None:
-    if np.isfinite(costs).all() and np.isfinite(entries).all():
-        return
-    bad = [*np.flatnonzero(~np.isfinite(costs)), *owners[~np.isfinite(entries)]]
-    raise FormulationError(
-        f"the column of {columns[int(bad[0])].structure!r} has a cost or a coefficient that is not a finite number"
-    )
+def _check_stated(batch: Columns, stated: Entries) -> None:
+    bad = np.flatnonzero(~np.isfinite(stated[2]))
+    if len(bad):
+        raise FormulationError(
+            f"the column of {batch.meanings.of(int(stated[0][bad[0]]))!r} has a coefficient that is not a finite number"
+        )

@@ -9,6 +9,7 @@ Study 2 (1974).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from colgen.master.table import TEMPLATE
 from colgen.master.tabular import TabularMaster
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.integer[Any]]
 
 _SWEEPS = 20
 """So often dual values are put right for the columns that forbid them, one column after the other."""
@@ -51,7 +53,9 @@ class Linking:
         self,
         master: TabularMaster,
         sizes: Floats,
-        entries: Callable[[Sequence[Column]], tuple[Floats, NDArray[np.int64], NDArray[np.int64], Floats]],
+        entries: Callable[
+            [Sequence[Column]], tuple[Floats, NDArray[np.integer[Any]], NDArray[np.integer[Any]], Floats]
+        ],
     ) -> None:
         self._master, self._entries = master, entries
         table, s = master.table, master.sense.sign

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.core.batches import Columns
 from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision, fractionality
@@ -218,6 +219,10 @@ class RestrictedMaster(ABC):
         """Whether the master holds this column already."""
         return False
 
+    def held(self, columns: Columns) -> Mask:
+        """Which columns of a batch the master holds already."""
+        return np.fromiter((self.holds(column) for column in columns), dtype=np.bool_, count=len(columns))
+
     def improving(
         self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
     ) -> Sequence[Column]:
@@ -231,7 +236,7 @@ class RestrictedMaster(ABC):
             if not self.holds(column):
                 chosen.append(column)
             elif self.is_open(column):
-                _check_not_repeated(oracle, column, float(reduced_costs[k]), self.scale, self.rounding)
+                check_not_repeated(oracle, column, float(reduced_costs[k]), self.scale, self.rounding)
         return chosen
 
     def is_whole(self, solved: MasterSolution) -> bool:
@@ -313,7 +318,7 @@ class RestrictedMaster(ABC):
         """Start the next solve from a basis saved earlier."""
 
 
-def _check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float, scale: float, rounding: float) -> None:
+def check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float, scale: float, rounding: float) -> None:
     """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
     if abs(reduced_cost) > TOLERANCES.diagnostic * size(scale, column.cost) + rounding:
         raise RepeatedColumnError(

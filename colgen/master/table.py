@@ -1,22 +1,21 @@
-"""The columns of a linear master as arrays that grow."""
+"""The columns of a linear master as arrays that grow, and which of them are in the linear program."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from colgen.core.batches import Columns, Mask
 from colgen.core.columns import Column, Key
-from colgen.core.sense import Sense
+from colgen.core.patterns import picked
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
+from colgen.master.growing import Growing
+from colgen.master.pool import ColumnPool, Floats, Ints
 from colgen.model.formulation import Formulation
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TEMPLATE = -2
 """Origin of template and artificial variables."""
@@ -24,172 +23,222 @@ TEMPLATE = -2
 GIVEN = -1
 """Origin of columns that the problem gave at the start; other origins are the numbers of pricing problems."""
 
+IDLE = -1
+"""Place in the linear program of a column that is not there."""
 
-class ColumnTable:
+
+class ColumnTable(ColumnPool):
     """All columns of a linear master (of the template, artificial, generated), one array a property.
 
-    Entries of the matrix are kept as triples, because rows added later put new entries into old columns.
+    A column keeps its position for ever.  Those that the linear program does without for the time being are idle: the
+    table is the pool that they wait in.
 
     Attributes
     ----------
-    columns
-        The generated column, or None for variables of the template and artificial ones.
-    costs, lower, upper, integer, artificial, origins
-        As they were added.
+    artificial
+        Which columns are artificial variables.
     lower_now, upper_now
         Bounds at the present node and phase.
     ages
         For how many solves in a row a column's reduced cost has kept it out of the basis.
-    deletions
-        How often columns were deleted: positions are comparable only while it stays the same.
+    active
+        Positions of the columns in the linear program, in its order.
+    place
+        Of each column in the linear program; :data:`IDLE` if it is not there.
     """
 
-    def __init__(self, formulation: Formulation) -> None:
+    deletions = 0
+    """No column is ever deleted."""
+
+    def __init__(
+        self, formulation: Formulation, weights: Floats, row_keys: Sequence[Key], row_position: Mapping[Key, int]
+    ) -> None:
+        super().__init__(row_keys, row_position)
         f = formulation
         n = len(f.costs)
-        self.columns: list[Column | None] = [None] * n
-        self.position: dict[Hashable, int] = {key: k for k, key in enumerate(f.column_keys)}
-        self._keys: list[Key | None] = list(f.column_keys)
-        self.costs, self.lower, self.upper = f.costs.copy(), f.lower.copy(), f.upper.copy()
-        self.lower_now, self.upper_now = f.lower.copy(), f.upper.copy()
+        nothing: Floats = np.empty(0)
+        self._artificial = Growing(np.empty(0, dtype=np.bool_))
+        self._lower_now, self._upper_now = Growing(nothing), Growing(nothing)
+        self._ages = Growing(np.empty(0, dtype=np.int16))
+        self._active, self._place = Growing(np.empty(0, dtype=np.int32)), Growing(np.empty(0, dtype=np.int32))
+        self._weighed, self._weights = Growing(np.empty(0, dtype=np.int32)), Growing(nothing)
+        self._entries: list[tuple[Ints, Ints, Floats]] = []
+        matrix = sparse.csc_array(f.matrix)
+        self._firsts.append(0)
+        self._meanings.append(None)
+        self._grow(f.costs, f.lower, f.upper, f.integer, matrix.indptr, matrix.indices, matrix.data, TEMPLATE)
+        self._track(n, f.artificial)
         self.upper_now[f.artificial] = 0.0
-        self.integer, self.artificial = f.integer.copy(), f.artificial.copy()
-        self.origins = np.full(n, TEMPLATE)
-        self.ages = np.zeros(n, dtype=np.int64)
-        self.deletions = 0
-        triples = sparse.coo_array(f.matrix)
-        self._entries = [
-            (
-                triples.col.astype(np.int64),
-                triples.row.astype(np.int64),
-                triples.data.astype(float),
-            )
-        ]
+        self._weigh(np.flatnonzero(f.artificial), weights[f.artificial])
+        self.position.update({key: k for k, key in enumerate(f.column_keys)})
+        self._keys.update(enumerate(f.column_keys))
 
-    def __len__(self) -> int:
-        return len(self.columns)
+    def _track(self, count: int, artificial: Mask | bool) -> None:
+        """Begin to keep book of the youngest columns, which enter the linear program."""
+        first = len(self) - count
+        self._artificial.extend(artificial, count)
+        self._lower_now.extend(self.lower[first:], count)
+        self._upper_now.extend(self.upper[first:], count)
+        self._ages.extend(0, count)
+        self._place.extend(np.arange(len(self._active), len(self._active) + count), count)
+        self._active.extend(np.arange(first, first + count), count)
+        self._refresh_now()
 
-    def generated(self) -> Iterator[tuple[int, Column]]:
-        """Position and column of every generated column."""
-        return ((k, column) for k, column in enumerate(self.columns) if column is not None)
+    def _refresh_now(self) -> None:
+        self.artificial, self.ages = self._artificial.array, self._ages.array
+        self.lower_now, self.upper_now = self._lower_now.array, self._upper_now.array
+        self.active, self.place = self._active.array, self._place.array
+
+    def _weigh(self, positions: Ints, weights: Floats) -> None:
+        self._weighed.extend(positions, len(positions))
+        self._weights.extend(weights, len(positions))
+
+    @property
+    def weights(self) -> Floats:
+        """What a column costs in phase 1: zero, but for artificial variables."""
+        weights = np.zeros(len(self))
+        weights[self._weighed.array] = self._weights.array
+        return weights
+
+    def change_weights(self, positions: Ints, weights: Floats) -> None:
+        """Let artificial variables cost something else in phase 1."""
+        every = self.weights
+        every[positions] = weights
+        self._weights.array[:] = every[self._weighed.array]
 
     def keys(self) -> list[Key]:
         """A name for every column: its own, or a number in the block ``column`` or ``artificial``."""
-        names: list[Key] = []
-        for k, key in enumerate(self._keys):
-            kind = "artificial" if self.columns[k] is None else "column"
-            names.append(key if key is not None else (kind, k))
-        return names
+        kinds = ("column", "artificial")
+        flags = self.artificial.tolist()
+        return [self._keys.get(k) or (kinds[flags[k]], k) for k in range(len(self))]
 
-    def append(self, identified: Mapping[Hashable, Column], origin: int) -> None:
-        """Append generated columns, by their identities."""
-        columns = list(identified.values())
-        for identity, column in identified.items():
-            self.position[identity] = len(self.columns)
-            self.columns.append(column)
-            self._keys.append(column.key)
-        self._extend(
-            np.array([c.cost for c in columns], dtype=float),
-            np.array([c.lower for c in columns], dtype=float),
-            np.array([c.upper for c in columns], dtype=float),
-            np.array([c.integer for c in columns], dtype=bool),
-            artificial=False,
-            origin=origin,
-        )
+    # --- growing -----------------------------------------------------------------------------------------------------
 
-    def append_artificial(self, count: int, phase: int) -> None:
-        """Append artificial variables: free in phase 1, fixed at zero in phase 2."""
-        self.columns += [None] * count
-        self._keys += [None] * count
-        zero = np.zeros(count)
-        self._extend(zero, zero, zero, np.zeros(count, dtype=bool), artificial=True, origin=TEMPLATE)
-        self.upper_now[-count:] = math.inf if phase == 1 else 0.0
+    def append(self, batch: Columns, origin: int) -> Ints:
+        where = super().append(batch, origin)
+        self._track(len(where), False)
+        return where
 
-    def _extend(
-        self,
-        costs: Floats,
-        lower: Floats,
-        upper: Floats,
-        integer: NDArray[np.bool_],
-        artificial: bool,
-        origin: int,
-    ) -> None:
-        count = len(costs)
-        self.costs = np.append(self.costs, costs)
-        self.lower, self.lower_now = np.append(self.lower, lower), np.append(self.lower_now, lower)
-        self.upper, self.upper_now = np.append(self.upper, upper), np.append(self.upper_now, upper)
-        self.integer = np.append(self.integer, integer)
-        self.artificial = np.append(self.artificial, np.full(count, artificial))
-        self.origins = np.append(self.origins, np.full(count, origin))
-        self.ages = np.append(self.ages, np.zeros(count, dtype=np.int64))
+    def append_artificial(self, rows: Ints, values: Floats, phase: int) -> Ints:
+        """Append artificial variables, one in each row: free in phase 1, fixed at zero in phase 2."""
+        count = len(rows)
+        self._firsts.append(len(self))
+        self._meanings.append(None)
+        where = self._grow(0.0, 0.0, 0.0, False, np.arange(count + 1), rows, values, TEMPLATE)
+        self._track(count, True)
+        self._weigh(where, np.ones(count))
+        self.upper_now[where] = math.inf if phase == 1 else 0.0
+        return where
 
     def add_entries(self, columns: Ints, rows: Ints, values: Floats) -> None:
-        """Append entries of the matrix."""
+        """Append entries that rows state of columns, and the columns do not state themselves."""
         if len(values):
             self._entries.append((columns, rows, values))
 
-    def _triples(self) -> tuple[Ints, Ints, Floats]:
-        if len(self._entries) > 1:
-            parts = zip(*self._entries, strict=True)
-            columns, rows, values = (np.concatenate(part) for part in parts)
-            self._entries = [(columns, rows, values)]
-        return self._entries[0]
+    # --- the linear program ------------------------------------------------------------------------------------------
 
-    def matrix(self, columns: Ints, num_rows: int) -> sparse.csc_array:
-        """The matrix of some columns."""
-        entry_columns, rows, values = self._triples()
-        whole = sparse.csc_array((values, (rows, entry_columns)), shape=(num_rows, len(self)))
-        return whole[:, columns]
+    @property
+    def num_idle(self) -> int:
+        """How many columns the linear program does without."""
+        return len(self) - len(self.active)
+
+    def activate(self, positions: Ints) -> None:
+        """Put idle columns at the end of the linear program."""
+        self.place[positions] = np.arange(len(self.active), len(self.active) + len(positions))
+        self.ages[positions] = 0
+        self._active.extend(positions, len(positions))
+        self._refresh_now()
+
+    def retire(self, gone: Mask) -> None:
+        """Make columns idle, given as a mask over the linear program's."""
+        self.place[self.active[gone]] = IDLE
+        self._active = Growing(self.active[~gone])
+        self._refresh_now()
+        self.place[self.active] = np.arange(len(self.active))
+
+    def grow_older(self, out: Mask) -> None:
+        """Count one more solve for those of the linear program's columns that are out, and begin anew for others."""
+        ages = self.ages[self.active]
+        most = np.iinfo(ages.dtype).max
+        self.ages[self.active] = np.where(out, np.minimum(ages, most - 1) + 1, 0)
+
+    # --- the matrix --------------------------------------------------------------------------------------------------
+
+    def _stated(self) -> tuple[Ints, Ints, Floats] | None:
+        """Column, row and value of the entries that rows state."""
+        if len(self._entries) > 1:
+            columns, rows, values = (np.concatenate(part) for part in zip(*self._entries, strict=True))
+            self._entries = [(columns, rows, values)]
+        return self._entries[0] if self._entries else None
+
+    def compressed(self, positions: Ints) -> tuple[Ints, Ints, Floats]:
+        """Starts, rows and values of some columns, those that rows state included."""
+        starts, rows, values = picked(self.starts, self.rows, self.values, positions)
+        stated = self._stated()
+        if stated is None:
+            return starts.astype(np.int64), rows.astype(np.int64), values
+        number = np.full(len(self), -1)
+        number[positions] = np.arange(len(positions))
+        mine = number[stated[0]] >= 0
+        owners = np.repeat(np.arange(len(positions)), np.diff(starts))
+        return merged(len(positions), owners, rows, values, number[stated[0][mine]], stated[1][mine], stated[2][mine])
+
+    def matrix(self, columns: Ints | None, num_rows: int) -> sparse.csc_array:
+        """The matrix of some columns, or of all."""
+        starts, rows, values = self.compressed(np.arange(len(self)) if columns is None else columns)
+        return sparse.csc_array((values, rows, starts), shape=(num_rows, len(starts) - 1))
 
     def entries_of(self, count: int) -> tuple[Ints, Ints, Floats]:
         """Column, row and value of every entry of the first columns."""
-        columns, rows, values = self._triples()
-        mine = columns < count
-        return columns[mine], rows[mine], values[mine]
+        end = int(self.starts[count])
+        columns = np.repeat(np.arange(count), np.diff(self.starts[: count + 1]))
+        rows, values = self.rows[:end].astype(np.int64), self.values[:end]
+        stated = self._stated()
+        if stated is None:
+            return columns, rows, values
+        mine = stated[0] < count
+        parts = zip((columns, rows, values), (part[mine] for part in stated), strict=True)
+        columns, rows, values = (np.concatenate(both) for both in parts)
+        return columns, rows, values
 
     def entry_lists(self) -> tuple[list[int], list[int], list[float]]:
         """Column, row and value of every entry."""
-        columns, rows, values = self._triples()
+        columns, rows, values = self.entries_of(len(self))
         return columns.tolist(), rows.tolist(), values.tolist()
 
     def row_products(self, duals: Floats) -> Floats:
         """πᵀa_j for every column; rows younger than the duals count as zero."""
-        columns, rows, values = self._triples()
-        if len(duals) and len(rows) and rows.max() >= len(duals):
-            duals = np.append(duals, np.zeros(int(rows.max()) + 1 - len(duals)))
-        products: Floats = np.bincount(columns, values * duals[rows], minlength=len(self)).astype(float)
+        duals = self._padded(duals)
+        matrix = sparse.csr_array((self.values, self.rows, self.starts), shape=(len(self), len(duals)))
+        products: Floats = matrix @ duals
+        stated = self._stated()
+        if stated is not None:
+            columns, rows, values = stated
+            products += np.bincount(columns, values * duals[rows], minlength=len(self))
         return products
+
+    def _padded(self, duals: Floats) -> Floats:
+        missing = len(self.row_keys) - len(duals)
+        return np.append(duals, np.zeros(missing)) if missing else duals
 
     def activities(self, values: Floats, num_rows: int) -> Floats:
         """Σ_j a_ij x_j for every row."""
-        columns, rows, entries = self._triples()
-        sums: Floats = np.bincount(rows, entries * values[columns], minlength=num_rows).astype(float)
+        matrix = sparse.csc_array((self.values, self.rows, self.starts), shape=(num_rows, len(self)))
+        sums: Floats = matrix @ values
+        stated = self._stated()
+        if stated is not None:
+            columns, rows, entries = stated
+            sums += np.bincount(rows, entries * values[columns], minlength=num_rows)
         return sums
 
-    def within(self, limits: Floats) -> NDArray[np.bool_]:
+    def within(self, limits: Floats) -> Mask:
         """Which generated columns have no entry above its row's limit; variables of the template always pass."""
-        columns, rows, values = self._triples()
+        columns, rows, values = self.entries_of(len(self))
         over = np.bincount(columns, values > limits[rows], minlength=len(self)) > 0
-        fits: NDArray[np.bool_] = ~over | (self.origins == TEMPLATE)
+        fits: Mask = ~over | (self.origins == TEMPLATE)
         return fits
 
-    def grow_older(self, sense: Sense, reduced_costs: Floats, tolerance: float) -> None:
-        """Count one more solve for the columns whose reduced cost keeps them out of the basis."""
-        out = sense.sign * reduced_costs > tolerance
-        self.ages = np.where(out, self.ages + 1, 0)
-
-    def keep(self, mask: NDArray[np.bool_]) -> None:
-        """Forget the columns outside the mask."""
-        columns, rows, values = self._triples()
-        new_position = np.cumsum(mask) - 1
-        alive = mask[columns]
-        self._entries = [(new_position[columns[alive]], rows[alive], values[alive])]
-        self.columns = [c for c, stays in zip(self.columns, mask, strict=True) if stays]
-        self._keys = [key for key, stays in zip(self._keys, mask, strict=True) if stays]
-        self.position = {identity: int(new_position[p]) for identity, p in self.position.items() if mask[p]}
-        for name in ("costs", "lower", "upper", "lower_now", "upper_now", "integer", "artificial", "origins", "ages"):
-            setattr(self, name, getattr(self, name)[mask])
-        self.deletions += 1
+    # --- solutions ---------------------------------------------------------------------------------------------------
 
     def solution(self, objective: float, values: Floats) -> Solution:
         """The columns and template variables that are not zero."""
@@ -201,14 +250,14 @@ class ColumnTable:
         # Whole columns are counted; other variables have the size of their own numbers, and of nothing else.
         least = np.where(self.integer[: len(values)], 1.0, sizes.max(initial=0.0, where=~self.integer[: len(values)]))
         used = np.flatnonzero(sizes > TOLERANCES.pruning * least)
-        columns = []
+        columns: list[tuple[Column, float]] = []
         variables: dict[Key, float] = {}
         for k in used.tolist():
-            column, key = self.columns[k], self._keys[k]
+            column = self.column(k)
             if column is not None:
                 columns.append((column, float(values[k])))
-            elif key is not None:
-                variables[key] = float(values[k])
+            elif k in self._keys:
+                variables[self._keys[k]] = float(values[k])
         integer = frozenset(key for key in variables if self.integer[self.position[key]])
         return Solution(objective, tuple(columns), variables, integer)
 
@@ -217,8 +266,23 @@ class ColumnTable:
         values = np.zeros(len(self))
         pairs = [(c.identity, x) for c, x in solution.columns]
         for identity, value in [*pairs, *solution.variables.items()]:
-            where = self.position.get(identity)
+            where = self.where(identity)
             if where is None:
                 return None
             values[where] = value
         return values
+
+
+def merged(
+    count: int, owners: Ints, rows: Ints, values: Floats, more_owners: Ints, more_rows: Ints, more_values: Floats
+) -> tuple[Ints, Ints, Floats]:
+    """Entries of ``count`` columns, and more of them, in compressed form."""
+    every = np.concatenate([owners, more_owners])
+    order = np.argsort(every, kind="stable")
+    starts = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(every, minlength=count), out=starts[1:])
+    return (
+        starts,
+        np.concatenate([rows, more_rows])[order].astype(np.int64),
+        np.concatenate([values, more_values])[order],
+    )

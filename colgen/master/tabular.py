@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.columns import Column
+from colgen.core.columns import Column, Key
 from colgen.core.duals import Duals, RowNames
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.master.program import MasterProgram
 from colgen.master.table import ColumnTable
 from colgen.model.formulation import Formulation
 from solvers.linear.lp import LinearProgram
@@ -28,7 +29,9 @@ class TabularMaster(Protocol):
     names: RowNames
     row_lower: Floats
     row_upper: Floats
-    weights: Floats
+    row_sizes: Floats
+    program: MasterProgram
+    decision_rows: set[Key]
     phase: int
 
     @property
@@ -38,6 +41,10 @@ class TabularMaster(Protocol):
     @property
     def scale(self) -> float:
         """What differences of objectives are relative to."""
+
+    @property
+    def objective_scale(self) -> float:
+        """The same for the real costs."""
 
     @property
     def rounding(self) -> float:
@@ -52,6 +59,16 @@ class TabularMaster(Protocol):
     @property
     def lp(self) -> LinearProgram:
         """The program in HiGHS."""
+
+    @property
+    def idle_rows(self) -> tuple[Key, ...]:
+        """Rows that are out of the linear program."""
+
+    def wanted(self, duals: Floats) -> NDArray[np.integer[Any]]:
+        """Idle columns that improve."""
+
+    def signed(self, duals: Floats) -> Floats:
+        """Dual values without wrong signs."""
 
     def entries(self, column: Column) -> tuple[Sequence[int], Sequence[float]]:
         """Positions of the rows that a column has coefficients in, and the coefficients."""

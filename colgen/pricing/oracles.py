@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.core.batches import Columns
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.columns import Column, Key
 from colgen.core.decision import Apart, Decision, Together, groups_of
@@ -64,6 +65,8 @@ class PricingContext:
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:
         """Reduced costs of columns at ``duals``, rows that the columns do not name themselves included."""
+        if self.pricing_out is None and isinstance(columns, Columns):
+            return self.cost_weight * columns.costs - columns.products(duals.values)
         if self.pricing_out is None:
             return [
                 self.cost_weight * c.cost - sum(a * duals.get(key) for key, a in c.coefficients.items())

@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import highspy
 import numpy as np
@@ -34,7 +35,7 @@ from scipy import sparse
 from solvers.linear.options import Options, set_options
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Ints = NDArray[np.integer[Any]]
 
 INFINITY = float("inf")
 
@@ -284,13 +285,23 @@ class LinearProgram:
         self._present = self._highs.getBasis()
         return self._present
 
-    def set_basis(self, basis: highspy.HighsBasis) -> None:
-        """Start the next solve from ``basis``; columns appended since are at their lower bounds, rows are basic."""
-        if basis is self._present:  # nothing has been solved since it was saved: appended columns and rows join it so
-            return
+    def set_basis(self, basis: highspy.HighsBasis, places: Ints | None = None) -> None:
+        """Start the next solve from ``basis``; columns that it does not know are at their lower bounds, rows basic.
+
+        Parameters
+        ----------
+        places
+            Where its columns are now, -1 for those that are gone (which must not be basic); by default the first ones.
+        """
+        if basis is self._present and places is None:
+            return  # nothing has been solved since it was saved: appended columns and rows join it so
+        at_lower = highspy.HighsBasisStatus.kLower
         columns = list(basis.col_status)
         rows = list(basis.row_status)
-        columns += [highspy.HighsBasisStatus.kLower] * (self.num_columns - len(columns))
+        if places is not None:
+            known = dict(zip(places.tolist(), columns, strict=True))
+            columns = [known.get(place, at_lower) for place in range(self.num_columns)]
+        columns += [at_lower] * (self.num_columns - len(columns))
         rows += [highspy.HighsBasisStatus.kBasic] * (self.num_rows - len(rows))
         whole = highspy.HighsBasis()
         whole.col_status, whole.row_status, whole.valid = columns, rows, True
@@ -299,8 +310,7 @@ class LinearProgram:
 
     def basic_columns(self) -> NDArray[np.bool_]:
         """Mask of the columns in the current basis."""
-        basic = highspy.HighsBasisStatus.kBasic
-        return np.array([status == basic for status in self._highs.getBasis().col_status], dtype=bool)
+        return basic_columns(self._highs.getBasis())
 
     def solve(self, time_limit: float = INFINITY, stopped: Stopped | None = None) -> LPSolution:
         """Solve from the current basis.
@@ -469,6 +479,12 @@ class LinearProgram:
             lp.col_upper_ = upper / self._units
         point = None if start is None else start / self._units
         return _solve_mip(lp, integer, time_limit, point, stopped, self._factor, self._units)
+
+
+def basic_columns(basis: highspy.HighsBasis) -> NDArray[np.bool_]:
+    """Mask of the columns in a basis."""
+    basic = highspy.HighsBasisStatus.kBasic
+    return np.array([status == basic for status in basis.col_status], dtype=bool)
 
 
 def solve_mip(

@@ -153,7 +153,7 @@ def test_rows_reach_columns_before_and_after():
         positions, values = master.entries(column)
         found = {master.names.keys[r]: v for r, v in zip(positions, values, strict=True)}
         columns, where, entries = master.table.entry_lists()
-        position = master.table.position[column.identity]
+        position = master.table.where(column.identity)
         in_lp = {master.names.keys[r]: v for c, r, v in zip(columns, where, entries, strict=True) if c == position}
         assert found == in_lp  # what is said of a column is what the linear program has
         return found
@@ -179,7 +179,7 @@ def test_rows_reach_columns_before_and_after():
         assert coefficients(master, own) == {("demand", 0): 1.0, ("by function", 0): 8.0, ("both", 0): 1.0}
 
 
-def test_deleted_column_gets_its_coefficients_back():
+def test_an_idle_column_gets_its_coefficients_back():
     master = covering(demands=(3.0, 0.0))
     poor, good = col((1, 0), cost=9.0, key=("x", 0)), col((1, 0), cost=1.0, key=("x", 1))
     master.add([poor, good])
@@ -188,9 +188,11 @@ def test_deleted_column_gets_its_coefficients_back():
     for _ in range(3):
         master.solve()
     assert master.remove_stale(2) > 0
-    assert not master.holds(poor)
+    assert master.holds(poor)
+    assert master.table.num_idle == 1
     assert master.violation(Solution(28.0 + 1 - 1, ((poor, 3.0), (good, 1.0)))) is not None
-    master.add([poor])
+    assert master.add([poor]) == 0
+    assert master.table.num_idle == 0
     rows, values = master.entries(poor)
     assert {master.names.keys[r]: v for r, v in zip(rows, values, strict=True)}["cut", 0] == 4.0
     fault = master.violation(Solution(30 * 9.0 + 1, ((poor, 30.0),)))
@@ -287,9 +289,9 @@ def test_remove_stale_keeps_the_basis(seed):
     assert used(master, again) == kept
     assert again.objective == pytest.approx(as_linprog(master))
     # Everything that follows finds the right columns.
-    assert master.lp.num_columns == len(master.table)
+    assert master.lp.num_columns == len(master.table) - master.table.num_idle
     for column in master.columns:
-        assert master.table.columns[master.table.position[column.identity]] == column
+        assert master.table.column(master.table.where(column.identity)) == column
     column = col((3, 3, 3), 0.5)
     assert master.add([column]) == 1
     master.fix({column.identity: 1.0})
@@ -309,7 +311,12 @@ def test_stale_columns_stay_while_fixed_or_young():
     master.fix({})
     master.solve()
     assert master.remove_stale(2) == 1
-    assert master.columns == (good,)
+    assert list(master.columns) == [poor, good]  # one of them is idle
+    assert (
+        master.table.place[master.table.where(poor.identity)]
+        < 0
+        <= master.table.place[master.table.where(good.identity)]
+    )
 
 
 # --- nodes -----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,52 @@
+"""Which of several optimal dual values: those in the middle, and those that no unpaid penalty drowns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colgen.core.budget import Budget
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.tabular import Floats, TabularMaster
+from solvers.linear.lp import LPSolution, LPStatus
+
+_DROWNED = 2.0**30
+"""Beside dual values so many times the scale of the objective, double precision leaves too little of the others."""
+
+
+def without_penalties(master: TabularMaster, solved: LPSolution, budget: Budget) -> LPSolution:
+    """The same optimum with other dual values, where those of penalties that nobody pays drown all the rest.
+
+    At a degenerate optimum a column of enormous cost may be basic at zero, and its cost a dual value.  Without such
+    columns the optimum is the same, and its dual values keep them out all the more.
+    """
+    table, drowning = master.table, _DROWNED * master.scale
+    if master.phase == 1 or master.idle_rows or not (np.abs(solved.duals) * master.row_sizes > drowning).any():
+        return solved
+    free = (table.lower_now <= 0.0) & (table.upper_now > 0.0) & ~table.artificial
+    dear = np.abs(table.costs) > drowning
+    unpaid = np.flatnonzero(free & (np.abs(solved.values) <= TOLERANCES.pruning) & dear & (table.place >= 0))
+    if not len(unpaid):
+        return solved
+    other = master.program.solve_without(unpaid, budget)
+    if other.status is not LPStatus.OPTIMAL or len(master.wanted(other.duals)):
+        return solved
+    gains = master.sense.gains(table.costs - table.row_products(other.duals))[unpaid]
+    gains = np.where(table.lower_now[unpaid] < 0.0, np.abs(gains), gains)
+    return other if (gains <= 0.0).all() else solved
+
+
+def central_duals(master: TabularMaster, solved: LPSolution, time_limit: float) -> Floats:
+    """Dual values from the interior, made exact where complementary slackness says what they must be."""
+    duals = master.lp.interior_duals(time_limit)
+    if duals is None:
+        return solved.duals
+    table = master.table
+    inside = TOLERANCES.pruning
+    between = (solved.values > table.lower_now + inside) & (solved.values < table.upper_now - inside)
+    matrix = table.matrix(np.flatnonzero(between), master.num_rows).toarray().T
+    costs = master.current_costs()
+    duals = master.signed(duals + np.linalg.lstsq(matrix, costs[between] - matrix @ duals)[0])
+    gains = master.sense.gains(costs - table.row_products(duals))
+    gains = np.where(between, np.abs(gains), np.where(table.upper_now > solved.values + inside, gains, 0.0))
+    feasible = (gains <= TOLERANCES.reduced_cost * np.maximum(master.scale, np.abs(costs))).all()
+    return duals if feasible else solved.duals

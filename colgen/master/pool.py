@@ -1,0 +1,212 @@
+"""The column pool: every column that the master has ever had, as arrays that grow."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.batches import Columns, Meanings, made_of
+from colgen.core.columns import Column, Key
+from colgen.core.patterns import equal, picked
+from colgen.master.growing import Growing, SignatureIndex
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.integer[Any]]
+
+_GIVEN = -1
+"""The least origin that a generated column may have."""
+
+NOWHERE = -1
+"""Position of a column that is not there."""
+
+
+class ColumnPool:
+    """Columns in compressed form over the rows of a master, told apart by key, or by cost and pattern.
+
+    Attributes
+    ----------
+    costs, lower, upper, integer, origins
+        One entry a column, as they were added; ``origins`` says who they came from.
+    starts, rows, values
+        The coefficients that the columns state themselves, in compressed form.
+    position
+        Of the columns that have a key.
+    """
+
+    def __init__(self, row_keys: Sequence[Key], row_position: Mapping[Key, int]) -> None:
+        self.row_keys, self.row_position = row_keys, row_position
+        nothing: Floats = np.empty(0)
+        self._costs, self._lower, self._upper = Growing(nothing), Growing(nothing), Growing(nothing)
+        self._integer = Growing(np.empty(0, dtype=np.bool_))
+        self._origins = Growing(np.empty(0, dtype=np.int32))
+        self._starts = Growing(np.zeros(1, dtype=np.int32))
+        self._rows = Growing(np.empty(0, dtype=np.int32))
+        self._values = Growing(nothing)
+        self._signatures = Growing(np.empty(0, dtype=np.uint64))
+        self._index = SignatureIndex(self._signatures)
+        self.position: dict[Hashable, int] = {}
+        self._keys: dict[int, Key] = {}
+        self._firsts: list[int] = []
+        self._meanings: list[Meanings | None] = []
+        self._made: dict[int, Column] = {}
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.costs, self.lower, self.upper = self._costs.array, self._lower.array, self._upper.array
+        self.integer, self.origins = self._integer.array, self._origins.array
+        self.starts, self.rows, self.values = self._starts.array, self._rows.array, self._values.array
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    # --- growing -----------------------------------------------------------------------------------------------------
+
+    def append(self, batch: Columns, origin: int) -> Ints:
+        """Append the columns of a batch, none of which is here; returns their positions."""
+        where = self._grow(
+            batch.costs, batch.lower, batch.upper, batch.integer, batch.starts, batch.rows, batch.values, origin
+        )
+        self._signatures.array[where] = batch.signatures
+        if batch.keys is None:
+            self._index.add(where)
+        else:
+            named = np.array([key is not None for key in batch.keys], dtype=np.bool_)
+            self._index.add(where[~named])
+            for position, key in zip(where.tolist(), batch.keys, strict=True):
+                if key is not None:
+                    self.position[key] = position
+                    self._keys[position] = key
+        self._firsts.append(int(where[0]))
+        self._meanings.append(batch.meanings)
+        return where
+
+    def _grow(
+        self,
+        costs: Any,
+        lower: Any,
+        upper: Any,
+        integer: Any,
+        starts: NDArray[np.integer],
+        rows: NDArray[np.integer],
+        values: Floats,
+        origin: int,
+    ) -> Ints:
+        count, entries, before = len(starts) - 1, len(rows), len(self)
+        for growing, more in (
+            (self._costs, costs),
+            (self._lower, lower),
+            (self._upper, upper),
+            (self._integer, integer),
+            (self._origins, origin),
+            (self._signatures, 0),
+        ):
+            growing.extend(more, count)
+        self._starts.extend(starts[1:] + len(self._rows), count)
+        self._rows.extend(rows, entries)
+        self._values.extend(values, entries)
+        self._refresh()
+        return np.arange(before, before + count)
+
+    # --- finding -----------------------------------------------------------------------------------------------------
+
+    def find(self, batch: Columns) -> Ints:
+        """Positions of the columns of a batch; :data:`NOWHERE` for those that are not here."""
+        mine = (self.starts, self.rows, self.values)
+        theirs = (batch.starts, batch.rows, batch.values)
+
+        def same(asked: Ints, positions: Ints) -> NDArray[np.bool_]:
+            return equal(theirs, batch.costs, asked, mine, self.costs, positions)
+
+        if batch.keys is None:
+            return self._index.find(batch.signatures, same)
+        named = np.array([key is not None for key in batch.keys], dtype=np.bool_)
+        found = np.full(len(batch), NOWHERE, dtype=np.int64)
+        rest = np.flatnonzero(~named)
+        if len(rest):
+            found[rest] = self._index.find(
+                batch.signatures[rest], lambda asked, positions: same(rest[asked], positions)
+            )
+        for k in np.flatnonzero(named).tolist():
+            found[k] = self.position.get(batch.keys[k], NOWHERE)
+        return found
+
+    def where(self, identity: Hashable) -> int | None:
+        """The position of the column of this :attr:`Column.identity`, None if it is not here."""
+        position = self.position.get(identity)
+        if position is not None or not (isinstance(identity, tuple) and isinstance(identity[-1], frozenset)):
+            return position
+        cost, pattern = identity
+        try:
+            batch = Columns.of([Column(cost, dict(pattern))], self.row_keys, self.row_position)
+        except KeyError:
+            return None
+        found = int(self.find(batch)[0])
+        return None if found == NOWHERE else found
+
+    def _meaning(self, position: int) -> tuple[Meanings | None, int]:
+        """What is known of the batch that a column came in, and its number there."""
+        batch = bisect_right(self._firsts, position) - 1
+        return (None, 0) if batch < 0 else (self._meanings[batch], position - self._firsts[batch])
+
+    def structure(self, position: int) -> Any:
+        """What the column at a position means."""
+        meanings, k = self._meaning(position)
+        return None if meanings is None else meanings.of(k)
+
+    def is_generated(self, positions: Ints) -> NDArray[np.bool_]:
+        """Which positions hold columns of oracles, or given ones."""
+        return np.asarray(self.origins[positions] >= _GIVEN)
+
+    def column(self, position: int) -> Column | None:
+        """The column at a position; None for what is no column of an oracle.  It is made once."""
+        column = self._made.get(position)
+        if column is None:
+            column = self._make(position)
+            if column is not None:
+                self._made[position] = column
+        return column
+
+    def _make(self, position: int) -> Column | None:
+        meanings, k = self._meaning(position)
+        if meanings is None:
+            return None
+        if meanings.given is not None:
+            return meanings.given[k]
+        begin, end = int(self.starts[position]), int(self.starts[position + 1])
+        rows, values = self.rows[begin:end].tolist(), self.values[begin:end].tolist()
+        return Column(
+            float(self.costs[position]),
+            {self.row_keys[row]: value for row, value in zip(rows, values, strict=True)},
+            meanings.of(k),
+            self._keys.get(position),
+            float(self.lower[position]),
+            float(self.upper[position]),
+            bool(self.integer[position]),
+        )
+
+    def generated(self, first: int = 0) -> Iterator[tuple[int, Column]]:
+        """Position and column of each column of an oracle from a position on, made for this look and not kept."""
+        for position in range(first, len(self)):
+            column = self._made.get(position) or self._make(position)
+            if column is not None:
+                yield position, column
+
+    def batch(self, positions: Ints) -> Columns:
+        """The columns at some positions, as a batch."""
+        places = positions.tolist()
+        named = bool(self._keys) and any(position in self._keys for position in places)
+        return made_of(
+            self.costs[positions],
+            picked(self.starts, self.rows, self.values, positions),
+            Meanings(lambda k: self.structure(places[k])),
+            [self._keys.get(position) for position in places] if named else None,
+            self.upper[positions],
+            self.lower[positions],
+            self.integer[positions],
+            self.row_keys,
+            self._signatures.array[positions],
+        )

@@ -1,0 +1,149 @@
+"""The linear program of a table's active columns, in HiGHS from its first solve on."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from colgen.core.batches import Mask
+from colgen.core.budget import Budget
+from colgen.core.errors import SolverError
+from colgen.master.pool import Floats, Ints
+from colgen.master.table import ColumnTable
+from solvers.linear import lp as programs
+from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+
+
+class MasterProgram:
+    """Translates between positions in the table and places in the linear program.
+
+    Parameters
+    ----------
+    table
+        Says which columns are active.
+    build
+        Makes the linear program of all that is active, when it is first asked for: until then nothing else need be
+        told.
+    """
+
+    def __init__(self, table: ColumnTable, build: Callable[[], LinearProgram]) -> None:
+        self._table = table
+        self._build = build
+        self._lp: LinearProgram | None = None
+
+    @property
+    def lp(self) -> LinearProgram:
+        """The program in HiGHS."""
+        if self._lp is None:
+            self._lp = self._build()
+        return self._lp
+
+    @lp.setter
+    def lp(self, program: LinearProgram) -> None:
+        self._lp = program
+
+    @property
+    def is_built(self) -> bool:
+        """Whether the program is in HiGHS."""
+        return self._lp is not None
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def append(self, positions: Ints, costs: Floats, starts: Ints, rows: Ints, values: Floats) -> None:
+        """Add columns that the table has just made active, with their entries."""
+        if self._lp is not None and len(positions):
+            table = self._table
+            self._lp.add_columns(costs, table.lower_now[positions], table.upper_now[positions], starts, rows, values)
+
+    def activate(self, positions: Ints, costs: Floats) -> None:
+        """Bring idle columns back, at what they cost in the present phase."""
+        if not len(positions):
+            return
+        self._table.activate(positions)
+        self.append(positions, costs, *self._table.compressed(positions))
+
+    def retire(self, gone: Mask) -> None:
+        """Make columns idle, given as a mask over the program's."""
+        if self._lp is not None:
+            self._lp.delete_columns(np.flatnonzero(gone))
+        self._table.retire(gone)
+
+    def append_rows(self, lower: Floats, upper: Floats, entries: tuple[Ints, Ints, Floats], sizes: Floats) -> None:
+        """Add rows with their entries in present columns: row (counted from 0), position and value of each."""
+        if self._lp is None:
+            return
+        rows, positions, values = entries
+        places = self._table.place[positions]
+        here = places >= 0
+        starts = np.zeros(len(lower) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rows[here], minlength=len(lower)), out=starts[1:])
+        self._lp.add_rows(lower, upper, starts, places[here].astype(np.int64), values[here], sizes)
+
+    def change_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
+        """Other sides of rows."""
+        if self._lp is not None:
+            self._lp.change_row_bounds(rows, lower, upper)
+
+    def change_bounds(self, positions: Ints, lower: Floats, upper: Floats) -> None:
+        """Other bounds of columns; idle ones have none to change."""
+        if self._lp is None:
+            return
+        places = self._table.place[positions]
+        here = places >= 0
+        if here.any():
+            self._lp.change_bounds(places[here], lower[here], upper[here])
+
+    def change_objective(self, costs: Floats, offset: float) -> None:
+        """Another objective, its costs one a column of the table."""
+        if self._lp is not None:
+            self._lp.change_objective(costs[self._table.active], offset)
+
+    def set_sizes(self, rows: Ints, sizes: Floats, positions: Ints, units: Floats) -> None:
+        """Say the size of rows that had none; ``units`` are those of artificial variables, which are never idle."""
+        if self._lp is not None:
+            self._lp.set_sizes(rows, sizes, self._table.place[positions], units)
+
+    # --- solving -----------------------------------------------------------------------------------------------------
+
+    def solve(self, budget: Budget) -> LPSolution:
+        """Solve over the active columns; ``values`` has an entry for each column of the table."""
+        try:
+            solved = self.lp.solve(max(budget.deadline - time.monotonic(), 0.0), lambda: budget.expired)
+        except programs.SolverError as error:
+            raise SolverError(str(error)) from error
+        return self._spread(solved)
+
+    def solve_without(self, positions: Ints, budget: Budget) -> LPSolution:
+        """Solve with some active columns fixed at zero, where they cost nothing; the program stays as it is."""
+        places = self._table.place[positions].astype(np.int64)
+        return self._spread(self.lp.solve_without(places, budget.seconds_left, lambda: budget.expired))
+
+    def _spread(self, solved: LPSolution) -> LPSolution:
+        if solved.status is not LPStatus.OPTIMAL or not self._table.num_idle:
+            return solved
+        values = np.zeros(len(self._table))
+        values[self._table.active] = solved.values
+        return dataclasses.replace(solved, values=values)
+
+    # --- bases -------------------------------------------------------------------------------------------------------
+
+    def basis(self) -> Any:
+        """The basis, and which columns it speaks of."""
+        return self.lp.basis(), self._table.active.copy()
+
+    def restore(self, saved: Any, costs: Floats) -> None:
+        """Start the next solve from a basis; columns of it that are idle by now come back."""
+        basis, then = saved
+        table = self._table
+        now = table.active
+        if len(then) <= len(now) and np.array_equal(then, now[: len(then)]):
+            self.lp.set_basis(basis)
+            return
+        basic = then[programs.basic_columns(basis)]
+        missing = basic[table.place[basic] < 0]
+        self.activate(missing.astype(np.int64), costs[missing])
+        self.lp.set_basis(basis, table.place[then])
