@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -55,11 +55,16 @@ class OnArc(BranchingRule):
     Parameters
     ----------
     template
-        Which arcs are variables of the template, by head and modifier.
+        Says which arcs are variables of the template, by head and modifier, once somebody wants to know.
     """
 
-    def __init__(self, template: Mask) -> None:
-        self.template = template
+    def __init__(self, template: Callable[[], Mask]) -> None:
+        self._template = template
+
+    @property
+    def template(self) -> Mask:
+        """Which arcs are variables of the template."""
+        return self._template()
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
         z = arc_values(solution, len(self.template) - 1)

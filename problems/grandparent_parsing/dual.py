@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TypeGuard, overload
+from typing import overload
 
 import numpy as np
 
-from colgen import Column, Proof, Sense, Solution
+from colgen import Column, Solution
 from colgen.core.columns import Key
-from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads
+from problems.grandparent_parsing.bounds import is_plain, source_of
 from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores, as_heads, tree_objective
-from problems.grandparent_parsing.kernels.dual_bound import lazy_bound
-from problems.grandparent_parsing.kernels.dual_state import Source, start, supply
+from problems.grandparent_parsing.kernels.dual_state import start, supply
 from problems.grandparent_parsing.kernels.grandparent_dual import EPSILON, descend, descend_lazily
 from problems.grandparent_parsing.kernels.patience import expired
-from problems.grandparent_parsing.kernels.token_bounds import token_bounds
 from problems.grandparent_parsing.pricing import grandparent_column
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
-from solvers.trees.arborescence import solve_arborescence
 
 ITERATIONS = 1000
 """Of the descent, at most: where the relaxation is fractional no number would do."""
@@ -30,65 +27,6 @@ WIDTH = 4
 
 _NEAR = 1e-3
 """Parts that are so near, in units of the scores, to improving count as those that do: π is not quite the best."""
-
-_NO_CODES = np.zeros((1, 1), dtype=np.int32)
-
-
-def _source(weights: Weights) -> Source:
-    """Of a model, without a sentence: computed once and kept with it, as its bounds are."""
-    kept = vars(weights)
-    if "grandparent_source" not in kept:
-        bounds = weights.bounds
-        pairs = bounds["parent_child"], bounds["grandparent_parent"]
-        kept["grandparent_source"] = Source(_NO_CODES, weights.grandparents, *pairs, *map(token_bounds, pairs))
-    found: Source = kept["grandparent_source"]
-    return found
-
-
-def bound_at(scores: StandardScores, pi: Floats, *, single_root: bool = False) -> tuple[Ints, float, int]:
-    """What dual values of grandparent parts prove (:mod:`problems.grandparent_parsing.kernels.dual_bound`).
-
-    Parameters
-    ----------
-    pi
-        π by parent and child, any numbers, shape (n + 1, n + 1).
-
-    Returns
-    -------
-    tuple[Ints, float, int]
-        The tree that attains D(π), heads of all vertices; D(π), -inf if there is no tree; parts scored for it.
-    """
-    given = scores.given
-    if _is_plain(given):
-        found: tuple[Ints, float, int] = lazy_bound(scores.arcs, _source_of(given), pi, single_root)
-        return found
-    arcs, most = scores.arcs, scores.parent_child_bounds
-    present = ~np.isneginf(arcs)
-    inner = present & (most > pi)
-    inner[0] = False
-    parents, children = np.nonzero(inner)
-    improving = (
-        np.minimum(most[parents, children], scores.grandparent_parent_bounds[:, parents]) > pi[parents, children]
-    )
-    improving &= present[:, parents]
-    improving[children, np.arange(len(children))] = False
-    grandparents, pairs = np.nonzero(improving)
-    p, c = parents[pairs], children[pairs]
-    gains = scores.grandparents(np.stack([grandparents, p, c], axis=1)) - pi[p, c]
-    weights = arcs.copy()
-    weights[1:] += pi[1:]
-    np.add.at(weights, (grandparents, p), np.maximum(gains, 0.0))
-    heads, value, _, _ = solve_arborescence(weights, single_root)
-    return heads, float(value), len(gains)
-
-
-def _is_plain(scores: PartScores) -> TypeGuard[SentenceScorer]:
-    """Whether grandparent parts are those of a trained model's tables, which kernels look up."""
-    return isinstance(scores, SentenceScorer) and type(scores).grandparents is SentenceScorer.grandparents
-
-
-def _source_of(scores: SentenceScorer) -> Source:
-    return _source(scores.weights)._replace(codes=scores.encoded.codes)
 
 
 class CombinatorialDual:
@@ -125,8 +63,8 @@ class CombinatorialDual:
         self.scores = standard
         given, unit = standard.given, standard.unit
         supplied = 0
-        if _is_plain(given):
-            bound, score, dual, state = descend_lazily(standard.arcs, _source_of(given), iterations, single_root, unit)
+        if is_plain(given):
+            bound, score, dual, state = descend_lazily(standard.arcs, source_of(given), iterations, single_root, unit)
         else:
             dual = start(standard.arcs, standard.parent_child_bounds, standard.grandparent_parent_bounds)
             state = np.array([math.inf, 1.0, 0.0, 0.0, 0.0])
@@ -194,19 +132,12 @@ class CombinatorialDual:
         """Sets of tokens whose cuts have dual values at π: those that the arborescence algorithm contracts."""
         return contracted(self._dual.weights.T)
 
-    def proof(self) -> Proof:
-        """The tree and the bound, for the engine; there must be a tree."""
+    def solution(self) -> Solution:
+        """The best tree, for the engine; there must be one."""
         heads = as_heads(self.heads)
         score = tree_objective(self.scores.given, heads, siblings=False)  # of the user's own numbers
         variables: dict[Key, float] = {("z", (head, m)): 1.0 for m, head in enumerate(heads, 1)}
-        columns = _Used(heads, self._dual.scores)
-        return Proof(
-            Sense.MAXIMIZE,
-            Solution(score, columns, variables, frozenset(variables)),
-            score if self.is_closed else max(self.bound, score),
-            scale=self.unit,
-            offset=self.scores.constant,
-        )
+        return Solution(score, _Used(heads, self._dual.scores), variables, frozenset(variables))
 
 
 def contracted(weights: Floats) -> list[tuple[int, ...]]:

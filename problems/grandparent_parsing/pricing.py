@@ -37,6 +37,7 @@ Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,26 @@ import numpy as np
 from colgen import Column, Duals, Pricing, PricingContext, PricingResult, Row
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
+from problems.grandparent_parsing.bounds import bound_at
 from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores
+from problems.grandparent_parsing.standard import StandardScores
 
 SLICE = 1000
 """So many columns are made, or looked up, between two looks at the clock: some hundredths of a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class TreeDuals:
+    """Dual values of the parts alone, at which the best tree bounds the relaxation, whatever they are.
+
+    Attributes
+    ----------
+    pi
+        π(one_gp) by parent and child, shape (n + 1, n + 1), where all sibling parts are worth 0; None: bounds of
+        single arcs with the parts that they close, in place of any dual values.
+    """
+
+    pi: Floats | None = None
 
 
 class Parts(Pricing):
@@ -148,18 +165,33 @@ class GrandparentParts(Parts):
     ----------
     rows
         Columns bring their ``gp_arc`` rows (formulation ``"all"``); False for ``"one_gp+no_gp"``.
+    single_root
+        Of the trees that bounds at :class:`TreeDuals` speak of.
     most
         So many columns of an arc (p, c) a round, the best; 0: all that improve, as the source does, in fewer rounds.
     """
 
     kind = "grandparent"
 
-    def __init__(self, scores: PartScores, *, rows: bool = True, present: Mask | None = None, most: int = 0) -> None:
+    def __init__(
+        self,
+        scores: PartScores,
+        *,
+        rows: bool = True,
+        present: Mask | None = None,
+        most: int = 0,
+        single_root: bool = False,
+    ) -> None:
         super().__init__(scores, present=present)
         self.rows = rows
         self.most = most
+        self.single_root = single_root
 
-    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+    def price(self, duals: Duals | TreeDuals, context: PricingContext) -> PricingResult:
+        if isinstance(duals, TreeDuals):
+            return PricingResult(total=self._of_trees(duals))
+        if self.tokens == 1:  # there is no such part
+            return PricingResult(bound=0.0, total=0.0)
         price = self.matrix(duals, "one_gp")
         entered = self.matrix(duals, "no_gp")
         weight = context.cost_weight
@@ -188,6 +220,14 @@ class GrandparentParts(Parts):
         if self.most:
             chosen = _best_of_each(chosen, gains, p * (self.tokens + 1) + c, self.most)
         return self.result(triples[chosen], gains[chosen], per_token, context.budget)
+
+    def _of_trees(self, duals: TreeDuals) -> float:
+        """What dual values of parts prove of all trees: the arcs' scores are in it."""
+        standard = self.scores
+        assert isinstance(standard, StandardScores)  # whoever has such dual values
+        if duals.pi is None:
+            return standard.bound
+        return bound_at(standard, duals.pi, single_root=self.single_root)[1]
 
     def column(self, triple: tuple[int, ...]) -> Column:
         self.made.add(triple)
@@ -219,7 +259,9 @@ class SiblingParts(Parts):
 
     kind = "sibling"
 
-    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+    def price(self, duals: Duals | TreeDuals, context: PricingContext) -> PricingResult:
+        if isinstance(duals, TreeDuals):
+            return PricingResult(total=0.0)  # counted with the arcs
         before, after = self.matrix(duals, "before"), self.matrix(duals, "after")
         first = np.zeros((self.tokens + 1, 2))
         index: Any
@@ -300,7 +342,13 @@ class Arcs(Pricing):
         self.multiplicity = float(parts.tokens)
         self._template = parts.present.copy()
 
-    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+    def begin(self) -> None:
+        """The arcs that are present are from now on those of the master's template."""
+        self._template = self.parts.present.copy()
+
+    def price(self, duals: Duals | TreeDuals, context: PricingContext) -> PricingResult:
+        if isinstance(duals, TreeDuals):
+            return PricingResult(total=0.0)  # what arcs score is counted with the grandparent parts
         parts, scores, weight = self.parts, self.parts.scores, context.cost_weight
         arcs = ~np.isneginf(scores.arcs) & ~self._template
         for decision in context.decisions:

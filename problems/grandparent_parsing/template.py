@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
@@ -22,8 +23,8 @@ from colgen import (
     LinearMaster,
     NoStabilization,
     Pricing,
+    PricingResult,
     Problem,
-    Proof,
     Reduction,
     RestrictedMaster,
     Row,
@@ -35,6 +36,7 @@ from colgen import (
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.warm_start import WarmStart
 from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads, check_tree
@@ -44,7 +46,7 @@ from problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
 from problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
 from problems.grandparent_parsing.kernels.patience import watching
 from problems.grandparent_parsing.model import master
-from problems.grandparent_parsing.pricing import SLICE, Arcs, GrandparentParts, Parts, SiblingParts
+from problems.grandparent_parsing.pricing import SLICE, Arcs, GrandparentParts, Parts, SiblingParts, TreeDuals
 from problems.grandparent_parsing.rounding import Rounding
 from problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
@@ -129,7 +131,6 @@ class GrandparentParsing(Problem):
         self.dual: CombinatorialDual | None = None
         self._master: LinearMaster | None = None
         self._budget = Budget()
-        self._proved = False
 
     def _checked_start(self, start: str | None) -> str:
         """How to start; refused where the combinatorial dual would speak of another program."""
@@ -176,19 +177,21 @@ class GrandparentParsing(Problem):
     @cached_property
     def _reached(self) -> Mask:
         """Arcs that the present master has had: what the oracles share."""
-        return self.present.copy()
+        reached: Mask = ~np.isneginf(self.scores.arcs)
+        return reached
 
     @cached_property
     def oracles(self) -> list[Pricing]:
         """The oracles of arcs, grandparent parts and sibling parts, where there are such."""
-        found: list[Pricing] = []
-        if self.tokens > 1:
-            parts = GrandparentParts(self.standard, rows=self.arc_formulation == "all", present=self._reached)
-            if self.dual is not None:
-                parts.remember(*self.dual.known())
-            if self.start == "dual":
-                found.append(Arcs(parts, self._holds, single_root=self.single_root))
-            found.append(parts)
+        parts = GrandparentParts(
+            self.standard,
+            rows=self.arc_formulation == "all",
+            present=self._reached,
+            single_root=self.single_root,
+        )
+        found: list[Pricing] = [parts]
+        if self.tokens > 1 and self.start == "dual":
+            found.insert(0, Arcs(parts, self._holds, single_root=self.single_root))
         if self.siblings:
             found.append(SiblingParts(self.standard, present=self._reached))
         return found
@@ -199,7 +202,7 @@ class GrandparentParsing(Problem):
         return [oracle for oracle in self.oracles if isinstance(oracle, Parts)]
 
     def _holds(self, key: Key) -> bool:
-        return self._master is not None and key in self._master.table.position
+        return self._is_stated and self._master is not None and key in self._master.table.position
 
     def master(self) -> pyo.ConcreteModel:
         return master(
@@ -244,20 +247,28 @@ class GrandparentParsing(Problem):
         return filled.subset(kept(filled.row_keys, ("one_gp",)), kept(filled.column_keys, ("z", "no_part")))
 
     def restricted_master(self) -> RestrictedMaster:
-        formulation = self.formulation()
-        self._require()
-        self._master = _Master(formulation, self._budget)
-        self._require()
-        self._reached[:] = self.present
-        if self._found is not None:  # what proves its bound
-            cuts = Cuts(self.tokens)
-            self._master.add((), [cuts.row(members) for members in self._found.sets()])
+        self._master = _Master(self)
+        if self._found is None:
+            self._master.state()
         return self._master
 
-    def _require(self) -> None:
-        """End the run if its budget is spent and it can end with a proof's tree and bound."""
-        if self._proved:
-            self._budget.require()
+    def begin(self) -> Sequence[Row]:
+        """Bring the oracles to where a new master begins; rows that it has from the start."""
+        self._reached[:] = self.present
+        for oracle in self.oracles:
+            if isinstance(oracle, Arcs):
+                oracle.begin()
+        if self._found is None:
+            return ()
+        for oracle in self.part_oracles:
+            if isinstance(oracle, GrandparentParts):
+                oracle.remember(*self._found.known())
+        cuts = Cuts(self.tokens)  # what proves the dual's bound
+        return [cuts.row(members) for members in self._found.sets()]
+
+    def require(self) -> None:
+        """End the run if its budget is spent."""
+        self._budget.require()
 
     def pricing(self) -> Sequence[Pricing]:
         return tuple(self.oracles)
@@ -274,55 +285,45 @@ class GrandparentParsing(Problem):
         # Raised dual values are complementary to the master's own solution, not to smoothed ones.
         return Tightening(self._master) if self.tighten and self._master is not None else NoStabilization()
 
+    @property
+    def rule(self) -> OnArc:
+        """Branching on arcs."""
+        return OnArc(lambda: self.present)
+
     def branching(self) -> Sequence[BranchingRule]:
-        return (OnArc(self.present),)
+        return (self.rule,)
 
     def reductions(self) -> Sequence[Reduction]:
-        return () if self._master is None else (ArcFixing(self._master, OnArc(self.present)),)
+        return () if self._master is None else (ArcFixing(self._master, self.rule),)
 
     def heuristics(self) -> Sequence[Heuristic]:
         return (Rounding(self),)
 
-    def initial_proof(self, budget: Budget) -> Proof | None:
+    def warm_start(self, budget: Budget) -> WarmStart:
         self._budget = budget
-        proof = self._proof(budget)
-        self._proved = proof is not None
-        return proof
-
-    def _proof(self, budget: Budget) -> Proof | None:
-        if self.start != "dual":
-            return self._first_proof(budget)
-        with watching(lambda: budget.expired):
-            self.dual = CombinatorialDual(self.standard, single_root=self.single_root, iterations=self.iterations)
-        if not self.dual.is_feasible:
-            return None
-        proof = self.dual.proof()
-        return proof if self.dual.is_closed else replace(proof, solution=self.solution(as_heads(self.dual.heads)))
-
-    def _first_proof(self, budget: Budget) -> Proof | None:
-        """The first tree and what bounds of single arcs prove, of a program that no subclass has changed.
-
-        The source's start knows no tree: it gets one only where a limit may come before any other.
-        """
-        if _changed(type(self)) or (self.start == "parts" and budget.deadline == math.inf):
-            return None
+        changed = _changed(type(self))
+        if self.start == "dual" and not changed:
+            with watching(lambda: budget.expired):
+                self.dual = CombinatorialDual(self.standard, single_root=self.single_root, iterations=self.iterations)
+            duals = TreeDuals(self.dual.pi)
+            if not self.dual.is_feasible:
+                return WarmStart(duals)
+            return WarmStart(duals, (self.dual.solution(),), self._first_columns())
+        # The source's start knows no tree: it gets one only where a limit may come before any other.
+        if self.start == "parts" and (changed or budget.deadline == math.inf):
+            return WarmStart(columns=self._first_columns())
         heads = self._first_tree()
-        if heads is None:
-            return None
-        found = self.solution(heads)
-        bound = max(self.standard.bound + self.standard.constant, found.objective)
-        return Proof(Sense.MAXIMIZE, found, bound, scale=self.standard.unit, offset=self.offset)
+        answers = () if heads is None else (self.solution(heads),)
+        return WarmStart(None if changed else TreeDuals(None), answers, self._first_columns())
 
-    def initial_columns(self) -> Iterable[Column]:
+    def _first_columns(self) -> Iterator[Column]:
         """Parts that the combinatorial dual does not price out; or the source's: for each arc that of the root.
 
         And the first and last siblings.
         """
         if self.start == "tree" or (self.start == "dual" and self._found is None):
-            return []
-        columns: list[Column] = []
+            return
         for oracle in self.part_oracles:
-            self._require()
             if not isinstance(oracle, GrandparentParts):
                 triples = [t for h, m in np.argwhere(self.present).tolist() for t in ((h, h, m), (h, m, h))]
             elif self.start == "parts":
@@ -330,14 +331,7 @@ class GrandparentParsing(Problem):
             else:
                 known = [] if self._found is None else self._found.improving().tolist()
                 triples = [(g, p, c) for g, p, c in known if self.present[g, p] and self.present[p, c]]
-            columns += oracle.take(np.array(triples, dtype=np.int64).reshape(-1, 3), self._budget)
-        return columns
-
-    def initial_answers(self) -> Iterable[Solution]:
-        first = self.start == "tree" and _changed(type(self))  # the others have it from ``initial_proof``
-        heads = self._first_tree() if first else None
-        if heads is not None:
-            yield self.solution(heads)
+            yield from oracle.take(np.array(triples, dtype=np.int64).reshape(-1, 3), self._budget)
 
     def _first_tree(self) -> Heads | None:
         """The best tree by the arcs' scores alone, unless a better one is known."""
@@ -382,17 +376,20 @@ class GrandparentParsing(Problem):
     @property
     def scored(self) -> dict[str, int]:
         """How many parts of each kind have been scored so far."""
-        if "oracles" not in self.__dict__:  # the combinatorial dual alone has
-            return {"grandparent": 0 if self.dual is None else self.dual.scored}
-        return {oracle.kind: oracle.scored for oracle in self.part_oracles}
+        found = {oracle.kind: oracle.scored for oracle in self.part_oracles}
+        if self._found is not None and not self._is_stated:
+            found["grandparent"] += self._found.scored
+        return found
 
     @property
     def added(self) -> dict[str, int]:
         """How many parts of each kind take part so far: columns, and all that the combinatorial dual knows."""
         own = 0 if self.dual is None else self.dual.scored
-        if "oracles" not in self.__dict__:
-            return {"grandparent": own}
         return {oracle.kind: max(len(oracle.made), own) for oracle in self.part_oracles}
+
+    @property
+    def _is_stated(self) -> bool:
+        return self._master is not None and self._master.is_stated
 
     def check(self, heads: Heads) -> float:
         """The score of a tree, recomputed, after checking that it is one and of candidate arcs alone."""
@@ -407,29 +404,99 @@ class GrandparentParsing(Problem):
 
 
 class _Master(LinearMaster):
-    """Takes in every arc that its oracle returns: an arc improves together with a part, which cannot come before it.
+    """A linear program that is stated when it is needed: what dual values of trees prove needs none.
 
+    It takes in every arc that its oracle returns: an arc improves together with a part, which cannot come before it.
     Rounds of very many parts, a hundred thousand or more, are looked up and taken in slice by slice: the run ends
     between two of them where its budget is spent.
     """
 
-    def __init__(self, formulation: Formulation, budget: Budget) -> None:
-        super().__init__(formulation, dual_first=True)
-        self._budget = budget
+    sense = Sense.MAXIMIZE
+    _rounding = 0.0
+
+    def __init__(self, problem: GrandparentParsing) -> None:
+        self._problem = problem
+        self._waiting: list[Column] = []
+
+    def __getattr__(self, name: str) -> Any:
+        # Whatever a linear master keeps is asked for: it has to be stated.
+        if name.startswith("__") or self.is_stated:
+            raise AttributeError(name)
+        self.state()
+        return getattr(self, name)
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether rows and columns are there."""
+        return "formulation" in vars(self)
+
+    def state(self) -> None:
+        """Make rows and columns."""
+        rows = self._problem.begin()
+        super().__init__(self._problem.formulation(), dual_first=True)
+        if rows:
+            super().add((), rows)
+        self.add(self._waiting)
+
+    @property
+    def num_columns(self) -> int:
+        return super().num_columns if self.is_stated else len(self._waiting)
+
+    @property
+    def num_rows(self) -> int:
+        return super().num_rows if self.is_stated else 0
+
+    def real_costs(self) -> AbstractContextManager[None]:
+        return super().real_costs() if self.is_stated else nullcontext()
+
+    def guessed(self, duals: Any) -> Any:
+        return duals if isinstance(duals, TreeDuals) else super().guessed(duals)
+
+    def centre(self, duals: Any) -> Any:
+        return None if isinstance(duals, TreeDuals) else super().centre(duals)
+
+    def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+        if not isinstance(duals, TreeDuals):
+            return super().dual_bound(duals, pricing, results)
+        return sum((result.total or 0.0 for result in results), self._problem.standard.constant)
+
+    def named(self, duals: Any) -> Mapping[Key, float]:
+        return {} if isinstance(duals, TreeDuals) else super().named(duals)
+
+    def objective_of(self, solution: Solution) -> float:
+        return super().objective_of(solution) if self.is_stated else solution.objective
+
+    def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
+        if self.is_stated:
+            return super().violation(solution, exact=exact)
+        try:
+            score = self._problem.check(self._problem.answer(solution))
+        except InfeasibleAnswerError as error:
+            return str(error)
+        claimed, standard = solution.objective, self._problem.standard
+        if abs(score - claimed) <= standard.slack(claimed - standard.constant):
+            return None
+        return f"its objective is {score:.10g}, not {claimed:.10g}"
+
+    def origin(self, column: Column) -> int | None:
+        return super().origin(column) if self.is_stated else None
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
         if len(columns) <= SLICE:
             return super().reduced_costs(columns, duals)
         found = []
         for start in range(0, len(columns), SLICE):
-            self._budget.require()
+            self._problem.require()
             found.append(super().reduced_costs(columns[start : start + SLICE], duals))
         return np.concatenate(found)
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+        if not self.is_stated and not rows and origin < 0:
+            self._waiting += columns
+            return len(columns)
         added = super().add(columns[:SLICE], rows, origin)
         for start in range(SLICE, len(columns), SLICE):
-            self._budget.require()
+            self._problem.require()
             added += super().add(columns[start : start + SLICE], (), origin)
         return added
 

@@ -1,11 +1,14 @@
 """The combinatorial dual as the template uses it: lazy or from arrays, a proof where it closes, a start where not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, LinearMaster, Sense, compile_model, solve
+from colgen import InputError, LinearMaster, PricingContext, Sense, compile_model, solve
 from colgen.core.budget import Budget
+from colgen.core.errors import InfeasibleAnswerError
 from problems.dependency import SentenceScorer
 from problems.grandparent_parsing import CombinatorialDual, GrandparentParsing, Instance, from_scores, parse, random
 from problems.grandparent_parsing.baseline import solve_complete
@@ -63,16 +66,19 @@ def test_a_scorer_that_overrides_scores_is_asked_itself():
     assert parse(both).score == pytest.approx(parse(from_scores(both, single_root=weights.single_root)).score)
 
 
-def test_a_closed_proof_needs_no_program():
+def test_a_guess_that_is_proved_needs_no_program():
     arcs = np.zeros((4, 4))
     arcs[0, 1] = arcs[1, 2] = arcs[2, 3] = 5.0
     problem = GrandparentParsing(arcs, np.zeros((4, 4, 4)))
-    proof = problem.initial_proof(Budget())
-    assert proof.is_closed
-    assert proof.sense is Sense.MAXIMIZE
-    result = solve(GrandparentParsing(arcs, np.zeros((4, 4, 4))))
+    result = solve(problem, keep_duals=True)
+    assert not problem._is_stated
     assert result.answer == (0, 1, 2)
-    assert (result.objective, result.dual_bound, result.iterations) == (15.0, 15.0, ())
+    assert (result.objective, result.dual_bound) == (15.0, 15.0)
+    (record,) = result.iterations
+    assert (record.dual_bound, record.columns, record.rows) == (15.0, 2, 0)
+    other = GrandparentParsing(arcs, np.zeros((4, 4, 4)))  # whose oracles have seen no descent
+    priced = [oracle.price(record.duals, PricingContext(Sense.MAXIMIZE)) for oracle in other.oracles]
+    assert sum(result.total for result in priced) + other.standard.constant == 15.0
     columns = result.solution.columns
     assert [column.structure[1] for column, _ in columns] == [(0, 1, 2), (1, 2, 3)]
     assert columns[1:][0][0].key == ("grandparent", (1, 2, 3))
@@ -80,14 +86,24 @@ def test_a_closed_proof_needs_no_program():
     assert master.violation(result.solution) is None
 
 
+@pytest.mark.parametrize("relaxation", [False, True])
+def test_a_tree_that_is_not_worth_what_the_dual_says_is_found_out(relaxation, monkeypatch):
+    arcs = np.zeros((4, 4))
+    arcs[0, 1] = arcs[1, 2] = arcs[2, 3] = 5.0
+    whole = CombinatorialDual.solution
+    monkeypatch.setattr(CombinatorialDual, "solution", lambda self: replace(whole(self), objective=14.0))
+    with pytest.raises(InfeasibleAnswerError, match="15"):
+        solve(GrandparentParsing(arcs, np.zeros((4, 4, 4))), relaxation=relaxation)
+
+
 def test_what_is_left_starts_near_the_optimum():
     for seed in range(30):
         instance = random(7, seed, strength=2.5)
         problem = GrandparentParsing(instance)
         result = solve(problem, relaxation=True)
-        if result.iterations:
+        if len(result.iterations) > 1:
             assert problem.present.sum() < 7 * 7
-            assert result.iterations[0].objective >= problem.dual.score - 1e-6
+            assert result.iterations[1].objective >= problem.dual.score - 1e-6
             assert result.objective <= problem.dual.bound + 1e-6
             break
     else:
@@ -124,7 +140,9 @@ class Stated(GrandparentParsing):
 def test_a_subclass_that_states_rows_is_not_decided_beforehand():
     instance = random(5, 0)
     assert Stated(instance).start == "tree"
-    assert Stated(instance).initial_proof(Budget()) is None
+    warm = Stated(instance).warm_start(Budget())
+    assert warm.duals is None
+    assert warm.answers
     with pytest.raises(InputError, match=r"Stated\.separation"):
         Stated(instance, start="dual")
     with pytest.raises(InputError, match="grandparent parts alone"):

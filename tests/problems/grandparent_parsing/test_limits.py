@@ -21,7 +21,7 @@ LIMIT = 0.2
 
 def test_a_spent_budget_ends_the_making_of_columns_and_the_growth_of_the_master():
     problem = GrandparentParsing(random(20, 1), start="tree")
-    assert problem.initial_proof(Budget()) is not None
+    assert problem.warm_start(Budget()).answers
     master = problem.restricted_master()
     (oracle,) = problem.part_oracles
     triples = np.argwhere(np.ones((21, 21, 21)))
@@ -45,7 +45,8 @@ def test_a_limit_holds_where_a_round_has_very_many_parts(settings):
         result = solve(GrandparentParsing(instance, **{"siblings": False, **settings}), stop=TimeLimit(LIMIT))
         assert result.termination is Termination.TIME_LIMIT
         assert result.answer is not None
-        assert result.objective <= result.dual_bound < math.inf
+        assert result.objective <= result.dual_bound
+        assert result.dual_bound < math.inf or not result.iterations  # there was no time for a round
         return time.monotonic() - started
 
     seconds()  # compiles

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from colgen import InputError, LinearMaster, PricingContext, Sense, Termination, Wentges, compile_model, solve
 from colgen.core.budget import Budget
+from colgen.core.warm_start import WarmStart
 from problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, dual, random
 from problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
 from tests.problems.dependency.treebank import random_weights, sentences
@@ -89,10 +90,11 @@ def test_oracles_miss_no_part_that_improves(seed):
     instance = random(6, seed, siblings=True, strength=1.0)
     problem = GrandparentParsing(instance, tighten=False)
     first = problem.restricted_master()
-    first.add(list(problem.initial_columns()))
+    warm = problem.warm_start(Budget())
+    first.add(list(warm.columns))
     solved = first.solve()
     while solved.phase == 1:  # with the parts of a tree there is no need for artificial variables
-        first.add([column for column, _ in problem.initial_proof(Budget()).solution.columns])
+        first.add([column for column, _ in warm.answers[0].columns])
         solved = first.solve()
     for oracle in problem.oracles:
         siblings = isinstance(oracle, SiblingParts)
@@ -131,7 +133,7 @@ def test_a_problem_can_be_solved_again(seed):
     first, second = (solve(problem, relaxation=True) for _ in range(2))
     assert second.objective == pytest.approx(first.objective)
     assert solve(problem).objective == pytest.approx(optimum(instance))
-    problem.initial_proof = lambda budget: None
+    problem.warm_start = lambda budget: WarmStart()
     problem.dual = None
     assert solve(problem).objective == pytest.approx(optimum(instance))
 

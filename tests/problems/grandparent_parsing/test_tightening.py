@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from colgen import ReductionContext, Sense, solve
+from colgen.core.budget import Budget
 from problems.grandparent_parsing import GrandparentParsing, Tightening, random
-from problems.grandparent_parsing.branching import ArcFixing, OnArc, Without
+from problems.grandparent_parsing.branching import ArcFixing, Without
 from problems.grandparent_parsing.separation import arc_values
 from tests.problems.grandparent_parsing.trees import all_trees
 
@@ -14,7 +15,7 @@ def solved_master(instance):
     """A restricted master over the parts of a tree, solved, and its problem."""
     problem = GrandparentParsing(instance, start="tree")
     master = problem.restricted_master()
-    master.add([column for answer in problem.initial_answers() for column, _ in answer.columns])
+    master.add([column for answer in problem.warm_start(Budget()).answers for column, _ in answer.columns])
     return problem, master, master.solve()
 
 
@@ -82,7 +83,7 @@ def test_fixing_keeps_all_better_trees(seed):
     solved = master.solve()
     duals = problem.stabilization().propose(solved.duals)
     target = max(instance.objective(heads) for heads in all_trees(5)) - 0.3
-    fixing = ArcFixing(master, OnArc(problem.present))
+    fixing = ArcFixing(master, problem.rule)
     found = fixing.reduce(ReductionContext(Sense.MAXIMIZE, duals, result.dual_bound, target, ()))
     forbidden = {arc for decision in found for arc in decision.arcs}
     assert all(not decision.exhaustive for decision in found)
@@ -95,7 +96,7 @@ def test_branching_splits_at_an_arc():
     for seed in range(40):
         problem = GrandparentParsing(random(6, seed, strength=2.5), start="tree")
         solution = solve(problem, relaxation=True).solution
-        children = OnArc(problem.present).branch(solution)
+        children = problem.rule.branch(solution)
         z = arc_values(solution, 6)
         if np.abs(z - z.round()).max() < 1e-6:
             assert children == ()
