@@ -110,6 +110,8 @@ class Observer:
     ) -> None:
         """Check a result by itself, and remember its columns and what it claims."""
         self.asked += 1
+        if not isinstance(duals, Duals):
+            return  # a problem's own, which no row of a master knows: the engine holds what they prove against answers
         master = session.master
         known: list[Column] = []
         stated: list[float | None] = []

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from colgen import InputError, LinearMaster, PricingContext, Sense, Termination, Wentges, compile_model, solve
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
+from colgen.testing.conformance import check_problem
 from problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, dual, random
 from problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
 from tests.problems.dependency.treebank import random_weights, sentences
@@ -165,3 +166,8 @@ def test_one_token_and_none_to_hang_from():
 def test_arrays_beside_a_scorer_are_refused():
     with pytest.raises(InputError, match="not both"):
         GrandparentParsing(random(3, 0), np.zeros((4, 4, 4)))
+
+
+@pytest.mark.parametrize("start", ["dual", "tree"])
+def test_dual_values_of_trees_pass_the_conformance_kit(start):
+    check_problem(GrandparentParsing(random(3, 1, strength=2.0), start=start), seconds=1.0).raise_if_any()
