@@ -16,6 +16,7 @@ from colgen import (
     Wentges,
     solve,
 )
+from colgen.core.warm_start import WarmStart
 from colgen.testing.conformance import check_problem
 from colgen.tree.search import BestBound, DepthFirst, LevelWise, Plunging
 from tests.twins import TWINS
@@ -36,9 +37,9 @@ options = st.fixed_dictionaries(
 
 def bare(problem):
     """The problem without first answers, proofs beforehand and fixings, so that more of the engine has to work."""
-    prove = problem.initial_proof
+    prove, guess = problem.initial_proof, problem.warm_start
     problem.initial_proof = lambda budget: prove(budget) and None  # asked, for what else it finds out, and not believed
-    problem.initial_answers = lambda: ()
+    problem.warm_start = lambda budget: guess(budget) and WarmStart()
     problem.reductions = lambda: ()
     return problem
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from colgen import Result, Termination, solve
 from colgen.core.stop import StopRule
+from problems.dependency.measuring import proved_by_engine
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.automata import AutomataParsing
 from problems.grandparent_parsing.instance import PartScores, tree_objective
@@ -100,6 +101,5 @@ def parsed(problem: AutomataParsing, result: Result) -> Parse:
     if bound == math.inf:  # nothing was priced
         bound = problem.standard.bound + problem.standard.constant
     bound = max(bound, score)
-    priced = result.is_optimal and any(round_.pricing_seconds > 0.0 for round_ in result.iterations)
     stated = score if result.is_optimal else bound
-    return Parse(heads, score, stated, result.termination, len(result.nodes), *counts, priced)
+    return Parse(heads, score, stated, result.termination, len(result.nodes), *counts, proved_by_engine(result))

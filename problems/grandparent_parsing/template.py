@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
@@ -129,7 +129,7 @@ class GrandparentParsing(Problem):
         self.iterations = iterations
         self.start = self._checked_start(start)
         self.dual: CombinatorialDual | None = None
-        self._master: LinearMaster | None = None
+        self._master: _Master | None = None
         self._budget = Budget()
 
     def _checked_start(self, start: str | None) -> str:
@@ -446,8 +446,10 @@ class _Master(LinearMaster):
     def num_rows(self) -> int:
         return super().num_rows if self.is_stated else 0
 
-    def real_costs(self) -> AbstractContextManager[None]:
-        return super().real_costs() if self.is_stated else nullcontext()
+    @contextmanager
+    def real_costs(self) -> Iterator[None]:
+        with super().real_costs() if self.is_stated else nullcontext():
+            yield
 
     def guessed(self, duals: Any) -> Any:
         return duals if isinstance(duals, TreeDuals) else super().guessed(duals)

@@ -27,7 +27,7 @@ M. Collins, *Discriminative training methods for hidden Markov models*, EMNLP 20
 parsing*, ACL 2007.
 """
 
-from problems.nonlocal_parsing.bound import TreeRelaxation
+from problems.nonlocal_parsing.bound import TreeBounding
 from problems.nonlocal_parsing.columns import ParsingByColumns
 from problems.nonlocal_parsing.factors import Factors, either, valency
 from problems.nonlocal_parsing.instance import Instance, random, read, write
@@ -40,7 +40,7 @@ __all__ = [
     "NonlocalParsing",
     "ParsingByColumns",
     "Parts",
-    "TreeRelaxation",
+    "TreeBounding",
     "either",
     "random",
     "read",

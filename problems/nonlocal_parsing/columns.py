@@ -32,8 +32,8 @@ from colgen import (
     Solution,
 )
 from colgen.core.decision import fractionality
+from problems.dependency.decisions import ArcDecision
 from problems.dependency.sentence import Heads
-from problems.nonlocal_parsing.bound import ArcDecision
 from problems.nonlocal_parsing.checking import checked
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.losses import Losses, Relative, backbone_of

@@ -26,6 +26,7 @@ from problems.nonlocal_parsing.measuring import (
     Parsed,
     compare_methods,
     compare_with_mip,
+    engine_vs_kernel,
     kernel_speed,
     parse_all,
     speed,
@@ -128,6 +129,7 @@ def measure_corpus(
         figures += compare_methods(some, plan.limit)
         some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, plan.mips)]
         figures += compare_with_mip(some, plan.mip_limit)
+        figures.append(engine_vs_kernel(some, plan.mip_limit))
     return figures, curves
 
 

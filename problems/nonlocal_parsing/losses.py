@@ -170,7 +170,7 @@ class NearOne:
         self._arc = np.where(instance.usable, parts.arcs, NEG)
         self.top = float(scores.sum(where=scores > 0.0))
         self.step = (instance.step or 0.0) / unit
-        self.backbone = backbone_of(instance, parts, losses.expired)
+        self.backbone = backbone_of(instance, parts, lambda: losses.expired())
 
     def value(self, loss: float) -> float:
         """What the kernels call the value of a tree that loses so much."""

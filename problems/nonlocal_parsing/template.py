@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from colgen import InputError, Problem, Sense, Solution
-from colgen.bounds.run import Run
-from colgen.tree.search import Relaxation
+from collections.abc import Sequence
+
+from colgen import BranchingRule, InputError, Pricing, Problem, RestrictedMaster, Sense, Solution
+from colgen.bounds.bounding import Bounding
+from colgen.core.budget import Budget
+from colgen.core.warm_start import WarmStart
+from colgen.master.lagrangian import LagrangianMaster
 from problems.dependency.sentence import Heads
-from problems.nonlocal_parsing.bound import METHODS, Effort, Method, Pool, TreeRelaxation
+from problems.nonlocal_parsing.bound import METHODS, Ascent, Method, OnBlame, TreeBounding
 from problems.nonlocal_parsing.checking import checked, checked_list
 from problems.nonlocal_parsing.instance import Instance
+from problems.nonlocal_parsing.pool import Effort, Pool
+from problems.nonlocal_parsing.pricing import BestTrees
 
 
 class NonlocalParsing(Problem):
@@ -22,7 +28,7 @@ class NonlocalParsing(Problem):
     k
         How many trees are wanted.
     method, most_calls, patience, warm
-        See :class:`~problems.nonlocal_parsing.bound.TreeRelaxation`; ``method="subgradient"`` with ``warm=True`` is the
+        See :mod:`problems.nonlocal_parsing.bound`; ``method="subgradient"`` with ``warm=True`` is the
         source's.
     lower_bounds
         How often the lower bound π is improved in turn before the root is bounded; the source does so at the start.
@@ -32,8 +38,6 @@ class NonlocalParsing(Problem):
     effort
         Calls of the dynamic program by the last run.
     """
-
-    sense = Sense.MAXIMIZE
 
     def __init__(
         self,
@@ -57,20 +61,51 @@ class NonlocalParsing(Problem):
         self.lower_bounds = lower_bounds
         self.objective_step = instance.step
         self.effort, self._pool = Effort(), Pool(k)
+        self._oracle = self._new_oracle()
+        self._ascent: Ascent | None = None
 
-    def relaxation(self, run: Run) -> Relaxation:
-        relaxation = TreeRelaxation(
-            self.instance,
-            run,
-            k=self.k,
-            method=self.method,
-            most_calls=self.most_calls,
-            patience=self.patience,
-            warm=self.warm,
-            lower_bounds=self.lower_bounds,
-        )
-        self.effort, self._pool = relaxation.effort, relaxation.pool
-        return relaxation
+    @property
+    def scale(self) -> float | None:  # type: ignore[override]
+        """The size of the scores, once it is known."""
+        return None if self._ascent is None else self._ascent.near.unit
+
+    def restricted_master(self) -> RestrictedMaster:
+        return LagrangianMaster(Sense.MAXIMIZE)
+
+    def pricing(self) -> Pricing:
+        return self._oracle
+
+    def bounding(self) -> Bounding:
+        return TreeBounding(lambda: self.ascent(Budget()), self.warm)
+
+    def branching(self) -> Sequence[BranchingRule]:
+        return (OnBlame(self._oracle),)
+
+    def warm_start(self, budget: Budget) -> WarmStart:
+        self.effort, self._pool, self._ascent = Effort(), Pool(self.k), None
+        self._oracle = self._new_oracle()
+        ascent = self.ascent(budget)
+        duals = ascent.root()
+        ascent.settle_for_any()
+        return WarmStart(duals, (self._pool.solution(self.instance),) if self._pool.is_full else ())
+
+    def _new_oracle(self) -> BestTrees:
+        return BestTrees(self._pool, self.effort, lambda: self.ascent(Budget()).near)
+
+    def ascent(self, budget: Budget) -> Ascent:
+        """What looks for shares and trees, made when it is first asked for."""
+        if self._ascent is None:
+            self._ascent = Ascent(
+                self.instance,
+                self._pool,
+                self.effort,
+                method=self.method,
+                most_calls=self.most_calls,
+                patience=self.patience,
+                lower_bounds=self.lower_bounds,
+                budget=budget,
+            )
+        return self._ascent
 
     def answer(self, solution: Solution) -> Heads | list[Heads]:
         trees: tuple[Heads, ...] = solution.columns[0][0].structure

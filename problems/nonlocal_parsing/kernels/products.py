@@ -36,6 +36,23 @@ def start_at(start: Ints, score: Floats, p: Floats) -> None:
 
 
 @njit(cache=True)
+def project_shares(start: Ints, score: Floats, p: Floats) -> None:
+    """Make any numbers p ones that bound products: shares that add up to one or more, and for h one between 0 and 1."""
+    for c in range(len(score)):
+        first, end = start[c], start[c + 1]
+        if score[c] < 0.0:
+            p[first] = min(max(p[first], 0.0), 1.0)
+            continue
+        total = 0.0
+        for k in range(first, end):
+            p[k] = max(p[k], 0.0)
+            total += p[k]
+        if total < 1.0:
+            for k in range(first, end):
+                p[k] += (1.0 - total) / (end - first)
+
+
+@njit(cache=True)
 def tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, lower: bool, total: Floats) -> float:
     """Add the factors' linear bounds to arc scores, shape (N²,); what is left over is a constant, returned.
 

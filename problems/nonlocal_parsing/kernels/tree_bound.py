@@ -27,11 +27,21 @@ T. Jaakkola (EMNLP 2010) for its length; B. T. Polyak, *Minimization of unsmooth
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from problems.nonlocal_parsing.kernels.products import absorb, descend, gaps, simplify, slope, tilt
+from problems.nonlocal_parsing.kernels.products import (
+    absorb,
+    descend,
+    gaps,
+    project_shares,
+    simplify,
+    slope,
+    tilt,
+)
 from problems.nonlocal_parsing.kernels.tree_starts import likely_start, margins, snap
 from solvers.trees.backbone import Backbone, OutOfTimeError
 from solvers.trees.eisner_first import NEG, Floats, Ints
@@ -117,6 +127,13 @@ class Scores:
         return value + constant + self.constant if value > _IMPOSSIBLE else NEG
 
 
+class Stage(NamedTuple):
+    """Shares p, and what arcs are dropped for that have no better tree at these; the last stage drops none."""
+
+    p: Floats
+    cut: float = -math.inf
+
+
 @dataclass(frozen=True)
 class Bounded:
     """What bounding found at a node.
@@ -127,13 +144,15 @@ class Bounded:
         CLOSED: no tree beats the cut; EMPTY: there is no tree; OPEN: the method has done what it can; LIMIT: of calls,
         or of time.
     bound
-        On all trees of the node that beat the cut.
+        On all trees of the node that beat the cut, and the tree found where that has raised it.
     value, heads
         The best tree that beats the cut, None if none does.
     at_bound, gap
         The tree at which the bound is attained, and each product's share in the gap there.
     calls, sweeps
         Of the backbone: for best trees, and for max-marginals besides.
+    stages
+        Of the proof, for :func:`bound_at`.
     """
 
     outcome: int
@@ -144,6 +163,50 @@ class Bounded:
     gap: Floats
     calls: int
     sweeps: int
+    stages: tuple[Stage, ...] = ()
+
+
+def bound_at(
+    scores: Scores, backbone: Backbone, stages: Sequence[Stage], *, grid: float = 0.0
+) -> tuple[float, Ints | None]:
+    """What shares p prove of the trees of a node, whatever they are: the work of another's :func:`bound_node` anew.
+
+    Parameters
+    ----------
+    scores
+        Of the node; simplified in place, and left without the arcs that are dropped.
+    stages
+        At all but the last, arcs are dropped whose best tree does not beat the stage's cut.
+    grid
+        See :func:`bound_node`.
+
+    Returns
+    -------
+    tuple[float, Ints | None]
+        The bound: no tree of the node is better than the largest of it and the cuts of all stages but the last;
+        ``NEG`` if no tree is left.  And the tree at which it is attained.
+
+    Raises
+    ------
+    OutOfTimeError
+        If there was no time for it.
+    """
+    tilted, marginal = np.empty((2, backbone.size, backbone.size))
+    heads = np.empty(backbone.size, dtype=np.int64)
+    scores.simplify()
+    value = math.inf
+    for number, stage in enumerate(stages, 1):
+        if len(stage.p) == len(scores.p):
+            scores.p[:] = stage.p
+        project_shares(scores.start, scores.score, scores.p)
+        value = float(scores.evaluate(backbone, tilted, heads))
+        if value < _IMPOSSIBLE:
+            return NEG, None
+        if number < len(stages):
+            backbone.marginals(tilted, marginal)
+            drop_arcs(scores.arc, marginal, value - float(marginal[:, 1].max()), stage.cut, grid)
+            scores.simplify()
+    return value, heads
 
 
 def bound_node(
@@ -185,9 +248,9 @@ def bound_node(
     found = target = cut  # value of the best tree that beats the cut; what the bound could come down to
 
     def result(outcome: int) -> Bounded:
-        return Bounded(
-            outcome, NEG if outcome == EMPTY else bound, found, best, at_bound, scores.gaps(at_bound), calls, sweeps
-        )
+        left = NEG if outcome == EMPTY else bound
+        gap = scores.gaps(at_bound)
+        return Bounded(outcome, left, found, best, at_bound, gap, calls, sweeps, (*stages, Stage(scores.p.copy())))
 
     scores.simplify()
     margin = margins(scores.arc) if method == FIXING else scores.arc
@@ -199,6 +262,7 @@ def bound_node(
     since, snaps, fix_at = 0, 0, 3
     share, absorbing, coarse = _FIRST_SHARE, False, False
     kept = scores.p.copy()
+    stages: list[Stage] = []
     while True:
         try:
             value = float(scores.evaluate(backbone, tilted, heads))
@@ -261,7 +325,9 @@ def bound_node(
                 outcome = LIMIT
                 break
             rest = bound - float(marginal[:, 1].max())  # constants: the best tree has some arc to word 1
+            before_dropping = scores.p.copy()
             if drop_arcs(scores.arc, marginal, rest, cut, grid):
+                stages.append(Stage(before_dropping, cut))
                 scores.simplify()
                 kept = scores.p.copy()
                 since = 0

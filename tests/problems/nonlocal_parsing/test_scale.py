@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from colgen import Solution, Termination, solve
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.warm_start import WarmStart
 from problems.nonlocal_parsing import Factors, Instance, NonlocalParsing, ParsingByColumns, Parts, random
 from problems.nonlocal_parsing.checking import checked_list
 from problems.nonlocal_parsing.losses import Losses
@@ -184,8 +185,9 @@ def test_an_answer_that_is_none_is_not_taken():
     good = solve(problem)
     worse = dataclasses.replace(good.solution, objective=good.objective + 1.0)
     wrong = Solution(99.0, ((dataclasses.replace(good.solution.columns[0][0], structure=((2, 1, 1, 1, 1),)), 1.0),))
-    problem.initial_answers = lambda: [worse]
-    assert solve(problem).objective == pytest.approx(good.objective)  # what it says of itself does not count
-    problem.initial_answers = lambda: [wrong]
+    problem.warm_start = lambda budget: WarmStart(None, [worse])
+    with pytest.raises(InfeasibleAnswerError, match="own check"):
+        solve(problem)
+    problem.warm_start = lambda budget: WarmStart(None, [wrong])
     with pytest.raises(InfeasibleAnswerError, match="cycle"):
         solve(problem)

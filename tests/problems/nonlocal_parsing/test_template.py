@@ -1,26 +1,29 @@
 """Branch and bound against all trees: every backbone, method, queue, and number of trees wanted."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import InputError, IterationLimit, Sense, Termination, TimeLimit, solve
-from colgen.bounds.run import Run
-from colgen.core.stop import AnyOf
+from colgen import InputError, IterationLimit, PricingContext, Sense, Termination, TimeLimit, solve
+from colgen.core.errors import InfeasibleAnswerError, InvalidBoundError
+from colgen.core.warm_start import WarmStart
 from colgen.tree.search import BestBound, DepthFirst, LevelWise, Plunging
+from problems.dependency.decisions import ArcDecision, NoBetter
 from problems.nonlocal_parsing import (
     Factors,
     Instance,
     NonlocalParsing,
     ParsingByColumns,
     Parts,
-    TreeRelaxation,
     random,
 )
-from problems.nonlocal_parsing.bound import ArcDecision
+from problems.nonlocal_parsing.losses import Losses
+from problems.nonlocal_parsing.pool import Effort, Pool
+from problems.nonlocal_parsing.pricing import BestTrees
 from tests.problems.nonlocal_parsing.trees import instances, plain, scores_of_all
 
 METHODS = ["fixing", "polyak", "subgradient"]
@@ -102,7 +105,7 @@ def test_the_relaxation_is_that_of_column_generation():
         instance = random(6, seed, num_factors=30, strength=2.0)
         relaxed = solve(ParsingByColumns(instance), relaxation=True)
         duals = relaxed.certificate.duals
-        near = TreeRelaxation(instance, Run(Sense.MAXIMIZE, AnyOf())).near
+        near = Losses(instance).near_one()
         scores = near.scores()
         for c, (arcs, score) in enumerate(instance.nonlocal_factors):
             first, end = scores.start[c], scores.start[c + 1]
@@ -143,7 +146,7 @@ def test_the_tree_is_recorded():
     result = solve(NonlocalParsing(instance))
     root, *others = result.nodes
     assert root.outcome == "branched"
-    assert {type(d) for node in others for d in node.decisions} == {ArcDecision}
+    assert {type(d) for node in others for d in node.decisions} <= {ArcDecision, NoBetter}
     bounds = {node.number: node.bound for node in result.nodes}
     assert all(bounds[node.parent] >= node.bound - 1e-9 for node in others)
     assert str(ArcDecision(2, 3, True)) == "2 → 3"
@@ -157,11 +160,11 @@ def test_effort_is_counted():
     assert effort.total == effort.calls + effort.sweeps + effort.k_best
 
 
-def test_a_sentence_without_factors_takes_one_call():
+def test_a_sentence_without_factors_takes_one_call_and_one_to_prove_it():
     problem = NonlocalParsing(random(8, 0, num_factors=0))
     result = solve(problem)
     assert result.is_optimal
-    assert problem.effort.total == 1
+    assert problem.effort.total == 2
 
 
 def test_one_word():
@@ -191,14 +194,39 @@ def test_an_answer_from_elsewhere_is_taken():
     instance = random(6, 1, num_factors=40)
     problem = NonlocalParsing(instance)
     best = solve(problem)
-    problem.initial_answers = lambda: [best.solution]
+    problem.warm_start = lambda budget: WarmStart(None, [best.solution])
     again = solve(problem)
     assert again.answer == best.answer
-    run = Run(Sense.MAXIMIZE, AnyOf())
-    relaxation = TreeRelaxation(instance, run)
-    assert relaxation.take(best.solution, "a test")
-    assert run.objective == pytest.approx(best.objective)
-    assert not relaxation.take(best.solution, "a test")
+    problem.warm_start = lambda budget: WarmStart(None, [replace(best.solution, objective=best.objective + 1.0)])
+    with pytest.raises(InfeasibleAnswerError):
+        solve(problem)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("k", [1, 3])
+def test_another_oracle_proves_the_same_at_the_same_shares(seed, k):
+    """Every round's bound is what the dynamic program states at its shares, whoever asks."""
+    instance = random(7, seed, order=1 + seed % 4, num_factors=60, strength=(0.5, 2.0)[seed % 2])
+    result = solve(NonlocalParsing(instance, k=k), keep_duals=True)
+    assert result.is_optimal
+    assert result.iterations
+    for record in result.iterations:
+        if record.node == 0:
+            oracle = BestTrees(Pool(k), Effort(), lambda duals=record.duals: duals.near)
+            priced = oracle.price(record.duals, PricingContext(Sense.MAXIMIZE))
+            assert max(priced.total, result.objective) == pytest.approx(max(record.dual_bound, result.objective))
+
+
+def test_an_oracle_that_states_too_little_is_found_out(monkeypatch):
+    price = BestTrees.price
+
+    def too_low(self, duals, context):
+        found = price(self, duals, context)
+        return replace(found, total=found.total - 1.0)
+
+    monkeypatch.setattr(BestTrees, "price", too_low)
+    with pytest.raises(InvalidBoundError):
+        solve(NonlocalParsing(random(6, 1, num_factors=40)))
 
 
 def test_settings_are_checked():
@@ -208,8 +236,6 @@ def test_settings_are_checked():
         NonlocalParsing(plain(2), method="guessing")
     with pytest.raises(InputError, match="patience"):
         NonlocalParsing(plain(2), patience=0)
-    with pytest.raises(InputError, match="node_limit=1"):
-        solve(NonlocalParsing(plain(2)), relaxation=True)
 
 
 @pytest.mark.parametrize("k", [1, 5])

@@ -18,6 +18,8 @@ from problems.nonlocal_parsing.kernels.tree_bound import (
     POLYAK,
     SUBGRADIENT,
     Scores,
+    Stage,
+    bound_at,
     bound_likeliest,
     bound_node,
     drop_arcs,
@@ -58,7 +60,7 @@ def test_the_bound_holds_for_all_trees_that_beat_the_cut(method, instance, patie
         assert found.outcome == EMPTY
         return
     if values[0] > cut + 1e-6 * max(1.0, abs(cut)):
-        assert found.bound >= values[0] - 1e-6
+        assert max(found.bound, found.value) >= values[0] - 1e-6  # the tree found raises the cut
         assert found.outcome != EMPTY
     if found.outcome == CLOSED and values[0] > cut + 1e-6:
         assert found.value == pytest.approx(values[0])
@@ -212,3 +214,32 @@ def test_with_many_arcs_the_best_tree_is_found_all_the_same(seed):
     assert found.value == pytest.approx(instance.objective(found.heads[1:]))
     if found.outcome == CLOSED:
         assert found.value >= max(other.value, few.value) - 1e-6
+
+
+@pytest.mark.parametrize("words", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_any_shares_bound_all_trees(words, order, seed):
+    """Whatever p is, negative or too little of it; arcs are dropped for what they are, and not for who says so."""
+    rng = np.random.default_rng(seed)
+    instance = random(words, seed, order=order, num_factors=4 * words, strength=2.0, whole=seed == 1)
+    values = scores_of_all(instance)
+    backbone = Projective(instance.parts)
+    for cut in (-math.inf, values[0], values[len(values) // 2]):
+        scores = scores_of(instance)
+        stages = [Stage(rng.normal(size=len(scores.p)), cut) for _ in range(1 + 2 * (cut > -math.inf))]
+        bound, heads = bound_at(scores, backbone, stages)
+        assert max(bound, cut if len(stages) > 1 else -math.inf) >= values[0] - 1e-9
+        if heads is not None:
+            assert bound >= instance.objective(heads[1:].tolist()) - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_an_ascent_ends_with_is_proved_anew(seed):
+    instance = random(3 + seed % 4, seed, order=1 + seed % 4, num_factors=40, strength=2.0)
+    backbone = Projective(instance.parts)
+    found = bound_node(scores_of(instance), backbone, cut=-math.inf)
+    bound, _ = bound_at(scores_of(instance), backbone, found.stages)
+    best = scores_of_all(instance)[0]
+    proved = max([bound, *(stage.cut for stage in found.stages[:-1])])
+    assert best - 1e-9 <= proved <= max(found.bound, found.value) + 1e-9

@@ -1,0 +1,125 @@
+"""What shares of products prove: the oracle of the dynamic program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import Decision, Pricing, PricingContext, PricingResult, Solution
+from colgen.core.tolerances import TOLERANCES
+from problems.dependency.decisions import restrict
+from problems.nonlocal_parsing.kernels.tree_bound import Scores, Stage, bound_at, meets
+from problems.nonlocal_parsing.losses import NearOne
+from problems.nonlocal_parsing.pool import Effort, Pool
+from solvers.trees.backbone import OutOfTimeError
+from solvers.trees.eisner_first import NEG
+
+Bools = NDArray[np.bool_]
+
+_IMPOSSIBLE = 0.5 * NEG
+
+ROUNDING = 2.0**-20
+"""The share of an objective that counts as one of its scale."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Dual values: shares p of the products, stage after stage, in scores near 1.
+
+    Attributes
+    ----------
+    near
+        The scores that p speaks of.
+    stages
+        At all but the last, arcs are dropped that have no better tree; none: shares that cost nothing.
+    """
+
+    near: NearOne
+    stages: tuple[Stage, ...] = ()
+
+
+class BestTrees(Pricing):
+    """The bound on all trees of a node at shares p, by the dynamic program; with ``k`` trees wanted, on the k-th best.
+
+    Parameters
+    ----------
+    pool
+        The best trees so far, which a bound can meet.
+    effort
+        Counts calls.
+    near
+        Scores near 1 to begin with, where there are no dual values.
+
+    Attributes
+    ----------
+    dropped
+        Arcs (head, modifier) of the node that no better tree has, after the last call.
+    """
+
+    multiplicity = 1.0
+
+    def __init__(self, pool: Pool, effort: Effort, near: Callable[[], NearOne]) -> None:
+        self.pool, self.effort, self._near = pool, effort, near
+        self.dropped: frozenset[tuple[int, int]] = frozenset()
+
+    def price(self, duals: Shares | None, context: PricingContext) -> PricingResult:  # type: ignore[override]
+        duals = Shares(self._near()) if duals is None else duals
+        near, pool, budget = duals.near, self.pool, context.budget
+        near.losses.expired = lambda: budget.expired
+        scores = scores_of(near, context.decisions)
+        stages = duals.stages or (Stage(scores.p),)
+        self.dropped, before = frozenset(), scores.arc > _IMPOSSIBLE
+        self.effort.calls += len(stages)
+        self.effort.sweeps += len(stages) - 1
+        answers: tuple[Solution, ...] = ()
+        try:
+            value, _ = bound_at(scores, near.backbone, stages, grid=near.step)
+            if pool.k > 1 and value > _IMPOSSIBLE:
+                value, answers = self._last(scores, near, value, whole=not context.decisions)
+        except OutOfTimeError:
+            return PricingResult(total=near.bound(near.top), cut_off=True)
+        if len(stages) > 1:
+            gone = np.argwhere(before & (scores.arc < _IMPOSSIBLE)).tolist()
+            self.dropped = frozenset((h, m) for h, m in gone)
+        value = max([value, *(stage.cut for stage in stages[:-1])])
+        if not pool.is_full:
+            total = near.bound(min(value, near.top)) if value > _IMPOSSIBLE else context.sense.hopeless
+            return PricingResult(total=total, answers=answers)
+        total = near.losses.instance.objective(pool.last)
+        if not meets(value, near.value(pool.least), near.step):
+            # Not met in scores near 1: numbers common to all trees may be large, their digits few.
+            above = 2.0 * TOLERANCES.pruning * max(near.unit, ROUNDING * abs(total))
+            total = max(near.bound(min(value, near.top)), total + above)
+        return PricingResult(total=total, answers=answers)
+
+    def _last(self, scores: Scores, near: NearOne, bound: float, *, whole: bool) -> tuple[float, tuple[Solution, ...]]:
+        """The value under ψ of the k-th best tree, which no tree of the node that is not listed now exceeds.
+
+        ``whole``: all trees are in the node.
+        """
+        tilted, heads = np.empty(scores.arc.shape), np.empty(len(scores.arc), dtype=np.int64)
+        top, pool = scores.evaluate(near.backbone, tilted, heads), self.pool
+        values, trees = near.backbone.k_best(tilted, pool.k)
+        self.effort.calls += 1
+        self.effort.k_best += 1
+        for tree in trees:
+            heads_of = tuple(tree[1:].tolist())
+            pool.add(heads_of, near.losses.of(heads_of))
+        if whole and not pool.is_full and len(trees) < pool.k:  # there are no more than these
+            pool.k = max(len(trees), 1)
+        answers = (pool.solution(near.losses.instance),) if pool.is_full else ()
+        if len(trees) < pool.k or not pool.is_full:
+            return NEG, answers
+        return min(bound, top - float(values[0] - values[-1])), answers
+
+
+def scores_of(near: NearOne, decisions: Sequence[Decision]) -> Scores:
+    """Scores of a node near 1, with the uniform p."""
+    scores = near.scores()
+    if decisions:
+        allowed = restrict(scores.arc > _IMPOSSIBLE, decisions)
+        scores.arc[~allowed] = NEG
+    return scores
