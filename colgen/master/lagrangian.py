@@ -41,6 +41,7 @@ class LagrangianMaster(RestrictedMaster):
         self.constant = constant
 
     needs_duals = False
+    holds_columns = False
 
     def solve(self, budget: Budget) -> MasterSolution:
         raise FormulationError(

@@ -120,6 +120,9 @@ class RestrictedMaster(ABC):
     needs_duals: bool = True
     """Whether oracles can be asked at guessed dual values only; otherwise a warm start without any is priced too."""
 
+    holds_columns: bool = True
+    """Whether columns are handed to :meth:`add` for more than nothing."""
+
     def real_costs(self) -> AbstractContextManager[None]:
         """Count real costs inside, also in phase 1, without solving anything."""
         return nullcontext()

@@ -101,13 +101,13 @@ class BranchAndPrice(Relaxation):
         """
         master, run, root = self.master, self.run, NodeState(bound=self.master.sense.ideal)
         for answer in warm.answers:
-            master.add([column for column, _ in answer.columns])
+            self._add_columns_of(answer)
             self.take(answer, f"{name}.warm_start")
         if not run.expired and (warm.duals is not None or not master.needs_duals):
             clock = time.perf_counter()
             found = prove(master, self.pricing, warm.duals, self._in_node(root), self._parts.settings)
             for answer in found.answers:
-                master.add([column for column, _ in answer.columns])
+                self._add_columns_of(answer)
                 self.take(answer, "an oracle")
             record(run, master, found, (0, 0), clock, self._parts.settings)
             self.root_bound = found.bound
@@ -123,6 +123,10 @@ class BranchAndPrice(Relaxation):
                     run.columns_generated += master.add(columns, (), origin)
         master.add(list(warm.columns), list(warm.rows))
         return False
+
+    def _add_columns_of(self, answer: Solution) -> None:
+        if self.master.holds_columns:  # an answer may make each of its columns only when somebody looks at it
+            self.master.add([column for column, _ in answer.columns])
 
     def take(self, solution: Solution, source: str) -> bool:
         """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""

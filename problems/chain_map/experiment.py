@@ -25,8 +25,8 @@ from problems.chain_map.drawing import Point, draw
 from problems.chain_map.instance import Instance
 from problems.chain_map.labellings import Labellings
 from problems.chain_map.learning import Tagger, margin_violations, train_perceptron, train_svm
-from problems.chain_map.master import ChainMaster
 from problems.chain_map.pricing import PairPricing
+from problems.chain_map.sweeping import SweepPricing
 from problems.chain_map.synthetic import first_chains, stretched
 from problems.chain_map.template import REDUCED_COSTS, ChainMAP, decode
 from problems.chain_map.training import examples_of, read_corpus
@@ -190,13 +190,14 @@ def anatomy(instance: Instance, name: str) -> list[Figure]:
     for way, options in (("cg", {}), ("cg_published", {"start": 1})):
         problem = _Watched(instance, **options)  # type: ignore[arg-type]
         result = solve(problem)
-        sizes = np.diff(problem.chain_master.domains.starts)
+        oracle = problem.oracle
+        domains: Any = oracle.domains if isinstance(oracle, SweepPricing) else problem.chain_master.domains
+        sizes = np.diff(domains.starts)
         figures += [
             Figure(f"rounds_{name}_{way}", len(result.iterations), "rounds", n, "until the last chain is finished"),
             Figure(f"domains_of_one_{name}_{way}", 100.0 * float((sizes == 1).mean()), "%", tokens),
             Figure(f"domains_to_three_{name}_{way}", 100.0 * float((sizes <= 3).mean()), "%", tokens),
         ]
-        oracle = problem.oracle
         if isinstance(oracle, PairPricing):
             note = "pairs of labels looked at for each edge that was priced"
             figures.append(
@@ -217,12 +218,12 @@ def anatomy(instance: Instance, name: str) -> list[Figure]:
 class _Watched(ChainMAP):
     """Keeps its master and its oracle, to be looked at afterwards."""
 
-    def restricted_master(self) -> ChainMaster:
-        self.chain_master = super().restricted_master()
+    def restricted_master(self) -> Any:
+        self.chain_master: Any = super().restricted_master()
         return self.chain_master
 
     def pricing(self) -> Any:
-        self.oracle = super().pricing()
+        self.oracle: Any = super().pricing()
         return self.oracle
 
 

@@ -75,6 +75,11 @@ class Labellings(Sequence[Ints]):
         return float(self.bounds[self.bounds > -np.inf].sum())
 
     @property
+    def is_whole(self) -> bool:
+        """Whether every tree is labelled, or proved to have no labelling."""
+        return bool(((self.values > -np.inf) | (self.bounds == -np.inf)).all())
+
+    @property
     def gaps(self) -> Values:
         """``bounds - values``; 0 where a tree is proved to have no labelling."""
         out = np.zeros(len(self))
@@ -133,3 +138,8 @@ class LabelledSolution(Solution):
     """
 
     labellings: Labellings | None = None
+
+
+def labelled(forest: Forest, found: Labellings) -> LabelledSolution:
+    """Labellings as a solution."""
+    return LabelledSolution(found.objective, UsedPairs(forest, found.labels), labellings=found)

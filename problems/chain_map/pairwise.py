@@ -80,6 +80,17 @@ class Pairwise:
         return self.astype(np.float32) if (tables == self.tables).all() else None
 
     @cached_property
+    def centred(self) -> tuple[Pairwise, Values]:
+        """In double precision, each table less its best score, and these scores, 0 where every pair is forbidden."""
+        tops = np.where(self.highest > -np.inf, self.highest, 0.0)
+        return Pairwise(self.tables - tops[:, np.newaxis, np.newaxis]), tops
+
+    @cached_property
+    def lowest(self) -> float:
+        """The worst score of all, -inf where a pair is forbidden."""
+        return float(self.tables.min())
+
+    @cached_property
     def rows(self) -> Scores:
         """The tables one below the other."""
         return self.tables.reshape(-1, self.num_labels)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
-from problems.chain_map.kernels.tree_prices import price
-from problems.chain_map.master import Pairs, SweepDuals
+from problems.chain_map.kernels.tree_prices import price, scratch_for
+from problems.chain_map.master import MessageDuals, Pairs
 from problems.chain_map.pieces import Pieces
+from solvers.chains.forest import Forest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -21,23 +20,13 @@ _MOST_PAIRS = 2**20
 """With so many pairs in hand the other trees wait for the next round: memory is bounded."""
 
 
-class FinishedDomains(Pricing):
-    """Prices nothing: a sweep has proved that labels outside the domains are not needed.
-
-    The proof is one of reduced costs all the same, label by label and before a label enters (see
-    :mod:`solvers.chains.tree_domains`): with the sweep's messages as dual values, no pair with a label that was left
-    out has a positive reduced cost whatever the messages from the other side may be.
-    """
-
-    def price(self, duals: Any, context: PricingContext) -> PricingResult:
-        return PricingResult(bound=0.0, total=0.0) if duals.finished else PricingResult(cut_off=True)
-
-
 class PairPricing(Pricing):
     """Finds all pairs of positive reduced cost, one call for all trees that are not finished.
 
     Parameters
     ----------
+    forest
+        The trees.
     reduced_cost
         ``both``, ``forward`` or ``split``, see :class:`~problems.chain_map.ChainMAP`.
     gap
@@ -49,38 +38,35 @@ class PairPricing(Pricing):
         Edges whose reduced costs were bounded, and pairs that were looked at, in all calls.
     """
 
-    def __init__(self, reduced_cost: str = "both", gap: float = 0.0) -> None:
+    def __init__(self, forest: Forest, reduced_cost: str = "both", gap: float = 0.0) -> None:
+        self._forest = forest
         self._split = reduced_cost == "split"
         self._gap = gap
         self.priced = 0
         self.looked_at = 0
 
-    def price(self, duals: Any, context: PricingContext) -> PricingResult:
-        if isinstance(duals, SweepDuals):  # there was no time for messages
+    def price(self, duals: MessageDuals | None, context: PricingContext) -> PricingResult:  # type: ignore[override]
+        if duals is None:  # there was no time for messages
             return PricingResult(cut_off=True)
-        instance, active = duals.instance, duals.active
-        pairwise = instance.pairwise
+        forest, active, pairwise = self._forest, duals.active, duals.pairwise
         parts: list[tuple[Offsets, Ints, Ints, Floats]] = []
-
-        gaps = np.zeros(1)
+        scratch, gaps = scratch_for(forest, pairwise.num_labels), np.zeros(1)
 
         def look(position: Offsets, work: float) -> None:
             *found, priced, looked_at = price(
-                instance.forest,
-                instance.scores,
-                pairwise.rows,
+                forest,
+                duals.model,
                 pairwise.row_maxima,
                 pairwise.column_maxima,
                 duals.messages,
-                duals.member,
                 active,
                 duals.values,
                 duals.size,
                 duals.shares,
                 duals.beyond,
                 self._split,
-                duals.best_on,
                 duals.bounds,
+                scratch,
                 position,
                 gaps,
                 work,
@@ -98,7 +84,7 @@ class PairPricing(Pricing):
         duals.waiting[active[:done]] = False
         duals.waiting[active[done:]] = True
         if done < len(active):  # a tree that is half done waits, and its pairs, which may be very many, are not wanted
-            first = instance.forest.starts[active[done]]
+            first = forest.starts[active[done]]
             ends = [int(np.searchsorted(part[0], first)) for part in parts]
             parts = [(a[:k], b[:k], c[:k], d[:k]) for (a, b, c, d), k in zip(parts, ends, strict=True)]
         active = active[:done]
@@ -110,7 +96,7 @@ class PairPricing(Pricing):
         if self._gap > 0 and len(found):
             far = np.zeros(len(duals.bounds), dtype=bool)
             far[active] = gaps > self._gap * np.abs(duals.scores[active])
-            wanted = far[instance.forest.trees_of(nodes)]
+            wanted = far[forest.trees_of(nodes)]
             pairs, found = pairs.where(wanted), found[wanted]
         if not finished:
             return PricingResult(pairs, None, found, cut_off=True)

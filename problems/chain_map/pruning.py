@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,9 @@ from problems.chain_map.kernels.tree_labels import best_labels, greedy_labels, s
 from problems.chain_map.kernels.tree_pruning import prune_by_bounds
 from problems.chain_map.pairwise import Pairwise
 from solvers.chains.forest import NONE
-from solvers.chains.magnitudes import largest
-from solvers.chains.tree_domains import exchange, sweep
+from solvers.chains.magnitudes import find_extremes
+from solvers.chains.tree_domains import sweep
+from solvers.chains.tree_messages import Model
 
 Values = NDArray[np.float64]
 
@@ -34,17 +36,34 @@ class NormalForm(NamedTuple):
 
     Attributes
     ----------
-    instance
-        In double precision; the best score of each node's labels is zero, and so is that of each table.
+    model
+        The best score of each node's labels is zero, and so is that of each table.
+    pairwise
+        Its tables, with their maxima.
+    size
+        The largest magnitude of its scores.
     offsets
         What each tree's labellings score more in the instance that this is made of.
+    best
+        The best label of each node by its local score.
     feasible
         Which trees have a labelling; None if all have.
     """
 
-    instance: Instance
+    model: Model
+    pairwise: Pairwise
+    size: float
     offsets: Values
-    feasible: NDArray[np.bool_] | None
+    best: NDArray[np.int32]
+    feasible: NDArray[np.bool_] | None = None
+
+
+def as_it_is(instance: Instance) -> NormalForm:
+    """The instance itself, in double precision."""
+    pairwise, tops = instance.pairwise.double, np.zeros(instance.forest.num_nodes)
+    best = instance.scores.argmax(axis=1).astype(np.int32)
+    model = Model(instance.scores, tops, -np.inf, pairwise.rows, pairwise.transposed_rows)
+    return NormalForm(model, pairwise, max(instance.size, pairwise.size), np.zeros(instance.num_trees), best)
 
 
 def prune(instance: Instance, budget: Budget | None = None) -> Instance:
@@ -68,6 +87,15 @@ def prune(instance: Instance, budget: Budget | None = None) -> Instance:
     return dataclasses.replace(instance, scores=scores)
 
 
+def pruned(instance: Instance, normal: NormalForm, budget: Budget) -> NormalForm:
+    """A normal form of an instance without labels that rule (14) excludes."""
+    model = normal.model
+    scores = np.maximum(model.scores - model.tops[:, np.newaxis], model.low)
+    left = prune(Instance(instance.forest, scores, normal.pairwise), budget)
+    changed = model._replace(scores=left.scores, tops=np.zeros_like(model.tops), low=-math.inf)
+    return normal._replace(model=changed)  # the best label of a node is never excluded
+
+
 def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
     """A model with the same best labellings, in which no score is so low that differences would lose the others.
 
@@ -81,51 +109,53 @@ def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
         If there is no time for it.
     """
     budget = Budget() if budget is None else budget
-    pairwise, forest = instance.pairwise, instance.forest
-    scores, offsets = _below_zero(instance.scores, (1,), budget)
-    tables, more = _below_zero(pairwise.tables, (1, 2), budget)
+    forest, scores = instance.forest, instance.scores
+    pairwise, highest = instance.pairwise.centred
+    tops, best, lowest, finite = _extremes(scores, budget)
+    offsets = tops.copy()
     inner = forest.parent != NONE
-    offsets[inner] += more[forest.table[inner]]
-    sample = np.concatenate([_sample(scores), _sample(tables)])
+    offsets[inner] += highest[forest.table[inner]]
+    sample = np.concatenate([_sample(scores, tops), _sample(pairwise.tables, np.zeros(len(pairwise.tables)))])
     sample = sample[np.isfinite(sample) & (sample != 0)]
     unit = float(np.quantile(-sample, _UNIT)) if len(sample) else 0.0
-    lowest, feasible = min(scores.min(), tables.min()), None
-    size = -float(lowest) if lowest > -np.inf else max(largest(scores), largest(tables))
-    if lowest == -np.inf or size > _WIDE * unit:
-        values, rows = np.empty(instance.num_trees), tables.reshape(-1, instance.num_labels)
+    lowest, feasible, low = min(lowest, pairwise.lowest), None, -math.inf
+    size = -lowest if lowest > -math.inf else max(-finite, pairwise.size)
+    if lowest == -math.inf or size > _WIDE * unit:
+        values, rows = np.empty(instance.num_trees), pairwise.rows
+        below = scores - tops[:, np.newaxis]
         labels = np.empty(forest.num_nodes, dtype=np.int32)
-        greedy_labels(forest, scores, rows, 0, instance.num_trees, labels)
-        score_labels(forest, scores, rows, labels, values)
+        greedy_labels(forest, below, rows, 0, instance.num_trees, labels)
+        score_labels(forest, below, rows, labels, values)
         worst = float(values.min())
-        if worst == -np.inf or (size > _WIDE * unit and worst < -size / 8):  # a penalty, which the best may not have
-            exchanges = exchange(tables) if pairwise.is_bounded else pairwise.exchanges.astype(float)
-            domains = sweep(forest, scores, rows, exchanges)
-            best_labels(forest, scores, rows, domains, np.arange(instance.num_trees), labels, values)
+        if worst == -math.inf or (size > _WIDE * unit and worst < -size / 8):  # a penalty, which the best may not have
+            exchanges = pairwise.exchanges if pairwise.is_bounded else instance.pairwise.exchanges.astype(float)
+            domains = sweep(forest, below, rows, exchanges)
+            best_labels(forest, below, rows, domains, np.arange(instance.num_trees), labels, values)
         possible = values > -np.inf
         feasible = None if possible.all() else possible
         low = 2.0 * float(values[possible].min(initial=0.0)) - 16.0 * unit
         low = low if low < 0 else -1.0 if size == 0 else -size
-        np.maximum(scores, low, out=scores)
-        np.maximum(tables, low, out=tables)
-    return NormalForm(
-        Instance(forest, scores, Pairwise(tables)), np.add.reduceat(offsets, forest.starts[:-1]), feasible
-    )
+        if pairwise.lowest < low:
+            pairwise = Pairwise(np.maximum(pairwise.tables, low))
+        size = min(size, -low)
+    model = Model(scores, tops, low, pairwise.rows, pairwise.transposed_rows)
+    return NormalForm(model, pairwise, size, np.add.reduceat(offsets, forest.starts[:-1]), best, feasible)
 
 
-def _below_zero(array: NDArray[Any], axes: tuple[int, ...], budget: Budget) -> tuple[Values, Values]:
-    """In double precision, less the maximum over some axes; and that maximum."""
-    out, tops = np.empty(array.shape), np.empty(len(array))
-    step = max(1, _AT_ONCE // (array.size // len(array)))
-    for k in range(0, len(array), step):
+def _extremes(scores: NDArray[Any], budget: Budget) -> tuple[Values, NDArray[np.int32], float, float]:
+    """The best score of each node, 0 where all are forbidden, and whose it is; the lowest below, and of finite ones."""
+    tops, best, lowest = np.empty(len(scores)), np.empty(len(scores), dtype=np.int32), np.zeros(2)
+    step = max(1, _AT_ONCE // scores.shape[1])
+    for first in range(0, len(scores), step):
         budget.require()
-        top = array[k : k + step].max(axis=axes, keepdims=True).astype(float)
-        top[np.isinf(top)] = 0.0
-        np.subtract(array[k : k + step], top, out=out[k : k + step])
-        tops[k : k + step] = top.reshape(-1)
-    return out, tops
+        find_extremes(scores, first, min(first + step, len(scores)), tops, best, lowest)
+    return tops, best, float(lowest[0]), float(lowest[1])
 
 
-def _sample(array: Values) -> Values:
-    """Some of the numbers."""
+def _sample(array: NDArray[Any], tops: Values) -> Values:
+    """Some of the numbers, less what is taken off their row."""
     flat = array.reshape(-1)
-    return flat[:: max(1, len(flat) // _SAMPLE)]
+    step = max(1, len(flat) // _SAMPLE)
+    chosen = np.arange(0, len(flat), step)
+    sample: Values = flat[chosen] - tops[chosen // (len(flat) // len(tops))]
+    return sample

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen import IterationLimit, Problem, solve
+from colgen import IterationLimit, Problem, Sense, solve
+from colgen.bounds.bounding import Bounding
+from colgen.bounds.column_generation import ColumnGeneration
 from colgen.bounds.stabilization import NoStabilization, Stabilization
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
+from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing
 from colgen.tree.heuristics import Heuristic
 from problems.chain_map.instance import Instance
@@ -22,8 +25,9 @@ from problems.chain_map.kernels.tree_labels import have_labellings, score_labels
 from problems.chain_map.labellings import LabelledSolution, Labellings
 from problems.chain_map.master import ChainMaster
 from problems.chain_map.pairwise import Pairwise
-from problems.chain_map.pricing import FinishedDomains, PairPricing
-from problems.chain_map.pruning import NormalForm, normal_form, prune
+from problems.chain_map.pricing import PairPricing
+from problems.chain_map.pruning import NormalForm, normal_form, pruned
+from problems.chain_map.sweeping import OneSweep, SweepMaster, SweepPricing
 from solvers.chains.forest import NONE
 
 Ints = NDArray[np.int32]
@@ -92,28 +96,35 @@ class ChainMAP(Problem):
         self.gap = gap
         self.margin = margin
         self._master: ChainMaster | None = None
+        self._sweep: SweepPricing | None = None
 
-    def restricted_master(self) -> ChainMaster:
+    def restricted_master(self) -> RestrictedMaster:
         if self.start is None:
-            self._master = ChainMaster(self.instance, margin=self.margin)
-        else:
-            self._master = ChainMaster(self.instance, self.start, self.reduced_cost == "both", prepare=self._model)
+            return SweepMaster(Sense.MAXIMIZE)
+        self._master = ChainMaster(self.instance, self.start, self.reduced_cost == "both", prepare=self._model)
         return self._master
+
+    def pricing(self) -> Pricing:
+        if self.start is not None:
+            return PairPricing(self.instance.forest, self.reduced_cost, self.gap)
+        self._sweep = SweepPricing(self.instance, self.margin)
+        return self._sweep
+
+    def bounding(self) -> Bounding:
+        return OneSweep() if self.start is None else ColumnGeneration()
 
     def labellings(self) -> Labellings:
         """What the last run has found and proved, tree by tree, also where some trees have no labelling yet."""
-        if self._master is None:
+        found = self._master.labellings() if self._master else self._sweep.found if self._sweep else None
+        if found is None:
             raise InputError("expected a problem that was solved")
-        return self._master.labellings()
+        return found
 
     def _model(self, budget: Budget) -> NormalForm:
         """What is searched by rounds of pricing."""
         normal = normal_form(self.instance, budget)
         budget.require()
-        return normal._replace(instance=prune(normal.instance, budget)) if self.prune else normal
-
-    def pricing(self) -> Pricing:
-        return FinishedDomains() if self.start is None else PairPricing(self.reduced_cost, self.gap)
+        return pruned(self.instance, normal, budget) if self.prune else normal
 
     def stabilization(self) -> Stabilization:
         return NoStabilization()  # a round costs less than what a smoothed one could save

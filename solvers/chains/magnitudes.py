@@ -36,3 +36,46 @@ def _largest(bits: NDArray[Any], infinity: Any, magnitude: Any, forbidden: Any) 
     for k in range(len(bits)):
         most = max(most, most if bits[k] == forbidden else bits[k] & magnitude)
     return most
+
+
+@njit(cache=True)
+def find_extremes(
+    scores: NDArray[Any], first: int, end: int, tops: NDArray[np.float64], places: NDArray[np.int32], lowest: Any
+) -> None:
+    """The largest number of some rows, and how far below it the least one of any row is.
+
+    Parameters
+    ----------
+    scores
+        Shape (rows, numbers), numbers or -inf.
+    first, end
+        The rows from the one up to the other.
+    tops, places
+        Written for these rows: 0 where all numbers are -inf; and where the first of the largest ones is.
+    lowest
+        Two numbers, lowered: by all numbers, -inf among them, and by finite ones alone.
+    """
+    num = scores.shape[1]
+    for i in range(first, end):
+        most = least = scores[i, 0]
+        for k in range(1, num):
+            x = scores[i, k]
+            most = x if x > most else most
+            least = x if x < least else least
+        tops[i] = most if most > -np.inf else 0.0
+        places[i] = 0
+        for k in range(num):
+            if scores[i, k] == most:
+                places[i] = k
+                break
+        finite = least
+        if least == -np.inf:
+            finite = most
+            for k in range(num):
+                x = scores[i, k]
+                finite = x if -np.inf < x < finite else finite
+        if most > -np.inf:
+            lowest[0] = min(lowest[0], np.float64(least) - tops[i])
+            lowest[1] = min(lowest[1], np.float64(finite) - tops[i])
+        else:
+            lowest[0] = -np.inf

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from solvers.arrays import as_floats
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.magnitudes import largest
-from solvers.chains.vectors import WIDTH, above, lowest_bit, padded, reaching, row_max, sum_rows
+from solvers.chains.vectors import WIDTH, above, leaf, lowest_bit, padded, reaching, row_max, sum_rows
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -229,7 +229,7 @@ def sweep(
     return whole.domains
 
 
-@njit(cache=True)
+@leaf
 def add_message(
     tables: Scores, first_row: int, labels: Ints, below: Scores, begin: int, end: int, scratch: Scores, out: Scores
 ) -> None:
@@ -379,7 +379,7 @@ def _longer(labels: Ints, near: Scores, below: Values, entry: int) -> tuple[Ints
     return more_labels, more_near, more_below
 
 
-@njit(cache=True)
+@leaf
 def inside(
     forest: Forest,
     scores: Scores,

@@ -1,13 +1,13 @@
-"""Messages of trees whose nodes have restricted domains, for all labels; nothing is computed that cannot have changed.
+"""Messages of trees whose nodes have restricted domains, of which only what cannot be computed anew is kept.
 
 With D_i the domain of node i, c a child of p and F, G as below, the messages along their edge are
 
     up_c(y)   = max_{x in D_c} F_c(x) + τ_c(x, y)        for all labels y of p,   F_c = θ_c + Σ_{children d of c} up_d
     down_c(x) = max_{y in D_p} G_c(y) + τ_c(x, y)        for all labels x of c,   G_c = θ_p + down_p + Σ_{d ≠ c} up_d
 
-In a chain up is the forward message α and down the backward message β.  A message changes only if the domain that it is
-a maximum over grew, or if F or G changed within that domain; each message remembers whether it changed at all (then
-reduced costs have) and whether it changed within the domain of its receiver (then further messages may).
+In a chain up is the forward message α and down the backward message β.  Both are known for all labels once F_c is known
+on D_c and G_c on D_p: these few numbers are what is kept, one for each label of a domain, and whoever needs a message
+of all labels takes the maximum over the domain at its other end (:mod:`problems.chain_map.kernels.tree_prices`).
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), section 4.2.
 """
@@ -20,247 +20,265 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
-from solvers.chains.tree_domains import Domains, add_message
+from solvers.chains.tree_domains import Domains
+from solvers.chains.vectors import leaf
 
 Scores = NDArray[Any]
-Flags = NDArray[np.uint8]
-
-ANYWHERE, WITHIN = 1, 2
-"""A message changed; it changed for a label in the domain of its receiver."""
+Values = NDArray[np.float64]
 
 
-class Messages(NamedTuple):
-    """Messages along the edge of each node to its parent, and what has changed since reduced costs were last computed.
+class Model(NamedTuple):
+    """Scores as messages take them: those of labels are shifted while they are read, and nothing is copied.
 
     Attributes
     ----------
-    up, down
-        Shape (nodes, labels); rows of roots are not used.
-    up_change, down_change
-        Sums of ``ANYWHERE`` and ``WITHIN``, one a node.
-    grown
-        Whether a node's domain has grown since messages were last computed.
+    scores
+        θ as given, shape (nodes, labels), float32 or float64.
+    tops
+        What is taken off each node's scores, one a node.
+    low
+        No score counts as less than this, once that is done.
+    tables, transposed
+        τ of all tables in double precision, rows ``table · labels + x`` for the node's and for its parent's label.
     """
 
-    up: Scores
-    down: Scores
-    up_change: Flags
-    down_change: Flags
-    grown: Flags
+    scores: Scores
+    tops: Values
+    low: float
+    tables: Values
+    transposed: Values
 
 
-def no_messages(scores: Scores) -> Messages:
-    """Messages before the first are computed: NaN, which differs from whatever comes."""
-    scores = as_floats(scores, "scores", shape=("nodes", "labels"), minus_infinity=True, dtype=None)
-    num = len(scores)
-    return Messages(
-        np.full_like(scores, np.nan),
-        np.full_like(scores, np.nan),
-        np.zeros(num, dtype=np.uint8),
-        np.zeros(num, dtype=np.uint8),
-        np.ones(num, dtype=np.uint8),
-    )
+class Duals(NamedTuple):
+    """What messages are known from.
+
+    Attributes
+    ----------
+    domains
+        Of all nodes; ``below`` is F.
+    starts
+        The edge above node c has the entries ``starts[c]`` to ``starts[c + 1] - 1``, one for each label of the domain
+        of its parent, in that order.
+    arriving, outside
+        up_c of these labels, and G_c; the latter only where messages flow both ways.
+    """
+
+    domains: Domains
+    starts: Offsets
+    arriving: Values
+    outside: Values
+
+
+def no_messages(forest: Forest, domains: Domains) -> Duals:
+    """Room for the messages of these domains."""
+    starts = np.zeros(forest.num_nodes + 1, dtype=np.int64)
+    _count(forest, domains, starts)
+    return Duals(domains, starts, np.empty(int(starts[-1])), np.empty(int(starts[-1])))
+
+
+@njit(cache=True)
+def _count(forest: Forest, domains: Domains, starts: Offsets) -> None:
+    for node in range(len(forest.parent)):
+        parent = forest.parent[node]
+        size = domains.starts[parent + 1] - domains.starts[parent] if parent != NONE else 0
+        starts[node + 1] = starts[node] + size
+
+
+@leaf
+def shifted(model: Model, node: int, label: int) -> float:
+    """θ of a label, as messages take it."""
+    score = np.float64(model.scores[node, label]) - model.tops[node]
+    return score if score > model.low else model.low
 
 
 @njit(cache=True)
 def pass_messages(
     forest: Forest,
-    scores: Scores,
-    tables: Scores,
-    transposed: Scores,
-    domains: Domains,
-    messages: Messages,
+    model: Model,
+    duals: Duals,
     active: Offsets,
     both_ways: bool,
+    labels: Ints,
+    values: Values,
     position: Offsets,
     work: float,
-) -> int:
-    """Bring the messages of the active trees up to date; ``domains.below`` is overwritten by F.
+) -> None:
+    """Messages of the active trees, and their best labellings within the domains.
 
     Many labels make one tree take seconds, so that a call stops within a tree and the next one goes on from there.
 
     Parameters
     ----------
-    tables, transposed
-        τ of all tables, rows ``table · labels + x`` for the node's and for its parent's label.
+    duals
+        Written for the active trees.
     active
         Numbers of the trees.
     both_ways
         Also downwards.
+    labels, values
+        Of all nodes and trees, written for the active ones: scores are those of the model.
     position
         Where to go on, zeros at first: the trees that are done, and the nodes of the next one, either way; rewritten.
     work
         A call ends after about so many sums, or with the last tree.
-
-    Returns
-    -------
-    int
-        Messages that were computed.
     """
-    num = scores.shape[1]
-    starts, labels, below = domains
-    up, down, up_change, down_change, grown = messages
-    scratch = np.empty(num, dtype=scores.dtype)
-    row = np.empty(num, dtype=scores.dtype)
-    outside = np.empty(len(labels), dtype=scores.dtype)  # G, as below holds F
-    computed, done = 0, 0.0
+    num = model.scores.shape[1]
+    domains, starts, arriving, outside = duals
+    begins, candidates, below = domains
+    done = 0.0
     while position[0] < len(active):
         tree = active[position[0]]
         first, root = forest.starts[tree], forest.starts[tree + 1] - 1
         size = root + 1 - first
         for node in range(first + position[1], root + 1):
             if done >= work:
-                return computed
+                return
             position[1] += 1
-            done += 1
-            stale = grown[node] != 0
-            child = forest.first_child[node]
-            while child != NONE:
-                stale = stale or up_change[child] & WITHIN
-                child = forest.next_sibling[child]
-            up_change[node] = 0
-            if not stale:
-                continue
-            for k in range(starts[node], starts[node + 1]):
-                total = scores[node, labels[k]]
+            begin, end = begins[node], begins[node + 1]
+            for k in range(begin, end):
+                total = shifted(model, node, candidates[k])
                 child = forest.first_child[node]
                 while child != NONE:
-                    total += up[child, labels[k]]
+                    total += arriving[starts[child] + k - begin]
                     child = forest.next_sibling[child]
                 below[k] = total
+            done += 1 + end - begin
             if node != root:
-                first_row, parent = forest.table[node] * num, forest.parent[node]
-                begin, end = starts[node], starts[node + 1]
-                up_change[node] = _send(
-                    up, node, tables, first_row, labels, below, begin, end, domains, parent, scratch, row
-                )
-                computed += 1
-                done += num * (end - begin)
+                parent, first_row = forest.parent[node], forest.table[node] * num
+                for k in range(begins[parent], begins[parent + 1]):
+                    y, most = candidates[k], -np.inf
+                    for j in range(begin, end):
+                        here = below[j] + model.tables[first_row + candidates[j], y]
+                        most = here if here > most else most
+                    arriving[starts[node] + k - begins[parent]] = most
+                done += (end - begin) * (begins[parent + 1] - begins[parent])
         if both_ways:
             for node in range(root - (position[1] - size), first - 1, -1):
                 if done >= work:
-                    return computed
+                    return
                 position[1] += 1
+                begin, end = begins[node], begins[node + 1]
+                for k in range(begin, end):
+                    most = 0.0  # the message from above
+                    if node != root:
+                        parent, first_row = forest.parent[node], forest.table[node] * num
+                        most = -np.inf
+                        for j in range(begins[parent], begins[parent + 1]):
+                            here = outside[starts[node] + j - begins[parent]]
+                            here += model.tables[first_row + candidates[k], candidates[j]]
+                            most = here if here > most else most
+                        done += begins[parent + 1] - begins[parent]
+                    most += shifted(model, node, candidates[k])
+                    child = forest.first_child[node]
+                    while child != NONE:
+                        total = most
+                        sibling = forest.first_child[node]
+                        while sibling != NONE:
+                            if sibling != child:
+                                total += arriving[starts[sibling] + k - begin]
+                            sibling = forest.next_sibling[sibling]
+                        outside[starts[child] + k - begin] = total
+                        done += 1
+                        child = forest.next_sibling[child]
                 done += 1
-                child = forest.first_child[node]
-                while child != NONE:
-                    stale = grown[node] != 0 or (node != root and down_change[node] & WITHIN != 0)
-                    sibling = forest.first_child[node]
-                    while sibling != NONE:
-                        stale = stale or (sibling != child and up_change[sibling] & WITHIN)
-                        sibling = forest.next_sibling[sibling]
-                    down_change[child] = 0
-                    if stale:
-                        for k in range(starts[node], starts[node + 1]):
-                            total = scores[node, labels[k]]
-                            if node != root:
-                                total += down[node, labels[k]]
-                            sibling = forest.first_child[node]
-                            while sibling != NONE:
-                                if sibling != child:
-                                    total += up[sibling, labels[k]]
-                                sibling = forest.next_sibling[sibling]
-                            outside[k] = total
-                        first_row, begin, end = forest.table[child] * num, starts[node], starts[node + 1]
-                        down_change[child] = _send(
-                            down,
-                            child,
-                            transposed,
-                            first_row,
-                            labels,
-                            outside,
-                            begin,
-                            end,
-                            domains,
-                            child,
-                            scratch,
-                            row,
-                        )
-                        computed += 1
-                        done += num * (end - begin)
-                    child = forest.next_sibling[child]
-        for node in range(first, root + 1):
-            grown[node] = 0
+        _trace(forest, model, domains, tree, labels, values)
         position[0] += 1
         position[1] = 0
-    return computed
 
 
 @njit(cache=True)
-def forget(forest: Forest, messages: Messages, tree: int) -> None:
-    """Let a tree have no messages, as before the first: for one that :func:`pass_messages` has left half done."""
-    for node in range(forest.starts[tree], forest.starts[tree + 1]):
-        messages.up[node] = np.nan
-        messages.down[node] = np.nan
-        messages.grown[node] = 1
+def _trace(forest: Forest, model: Model, domains: Domains, tree: int, labels: Ints, values: Values) -> None:
+    """The best labelling of a tree whose F is known."""
+    num = model.scores.shape[1]
+    starts, candidates, below = domains
+    first, root = forest.starts[tree], forest.starts[tree + 1] - 1
+    total = 0.0
+    for node in range(root, first - 1, -1):
+        above = labels[forest.parent[node]] if node != root else 0
+        first_row = forest.table[node] * num
+        chosen, most = starts[node], -np.inf
+        for k in range(starts[node], starts[node + 1]):
+            here = below[k]
+            if node != root:
+                here += model.tables[first_row + candidates[k], above]
+            if here > most:
+                chosen, most = k, here
+        labels[node] = candidates[chosen]
+        total += shifted(model, node, candidates[chosen])
+        if node != root:
+            total += model.tables[first_row + candidates[chosen], above]
+    values[tree] = total
 
 
 @njit(cache=True)
-def _send(
-    messages: Scores,
-    node: int,
-    tables: Scores,
-    first_row: int,
-    labels: Ints,
-    sums: Scores,
-    begin: int,
-    end: int,
-    domains: Domains,
-    receiver: int,
-    scratch: Scores,
-    row: Scores,
-) -> int:
-    """Put the message of a domain's ``labels`` with ``sums`` in its place; the answer says where it has changed."""
-    num = len(row)
-    first, last = domains.starts[receiver], domains.starts[receiver + 1]
-    within, differing = False, np.int32(0)
-    if end - begin == 1:  # most domains: no maximum has to be taken
-        a, i = sums[begin], first_row + labels[begin]
-        for k in range(first, last):
-            y = domains.labels[k]
-            within = within or messages[node, y] != a + tables[i, y]
-        for y in range(num):
-            value = a + tables[i, y]
-            differing += np.int32(messages[node, y] != value)
-            messages[node, y] = value
-    else:
-        for y in range(num):
-            row[y] = 0
-        add_message(tables, first_row, labels, sums, begin, end, scratch, row)
-        for k in range(first, last):
-            within = within or messages[node, domains.labels[k]] != row[domains.labels[k]]
-        for y in range(num):
-            differing += np.int32(messages[node, y] != row[y])
-            messages[node, y] = row[y]
-    return ANYWHERE + WITHIN if within else ANYWHERE if differing else 0
-
-
-@njit(cache=True)
-def grow(domains: Domains, member: Flags, grown: Flags, nodes: Offsets, labels: Ints) -> tuple[Offsets, Ints, Scores]:
-    """Domains enlarged by labels that may be there already; ``below`` of new entries is not set."""
-    added = np.zeros(len(grown), dtype=np.int64)
+def grow(domains: Domains, num: int, nodes: Offsets, labels: Ints) -> tuple[Offsets, Ints, Values]:
+    """Domains enlarged by labels, of ``num``, that may be there already or be named twice; ``below`` is not set."""
+    size = len(domains.starts) - 1
+    first = np.zeros(size + 1, dtype=np.int64)
     for k in range(len(nodes)):
-        if not member[nodes[k], labels[k]]:
-            member[nodes[k], labels[k]] = 2  # is new
-            added[nodes[k]] += 1
-            grown[nodes[k]] = 1
+        first[nodes[k] + 1] += 1
+    for node in range(size):
+        first[node + 1] += first[node]
+    place, sorted_labels = first.copy(), np.empty(len(labels), dtype=np.int32)
+    for k in range(len(nodes)):
+        sorted_labels[place[nodes[k]]] = labels[k]
+        place[nodes[k]] += 1
     starts = np.empty_like(domains.starts)
-    starts[0] = 0
-    for node in range(len(grown)):
-        starts[node + 1] = starts[node] + domains.starts[node + 1] - domains.starts[node] + added[node]
-    all_labels = np.empty(starts[-1], dtype=np.int32)
-    below = np.empty(starts[-1], dtype=domains.below.dtype)
-    for node in range(len(grown)):
-        old, size = domains.starts[node], domains.starts[node + 1] - domains.starts[node]
-        for k in range(size):
-            all_labels[starts[node] + k] = domains.labels[old + k]
-            below[starts[node] + k] = domains.below[old + k]
-        added[node] = starts[node] + size
-    for k in range(len(nodes)):
-        if member[nodes[k], labels[k]] == 2:
-            member[nodes[k], labels[k]] = 1
-            all_labels[added[nodes[k]]] = labels[k]
-            added[nodes[k]] += 1
-    return starts, all_labels, below
+    found = np.empty(len(domains.labels) + len(labels), dtype=np.int32)
+    present = np.zeros(num, dtype=np.bool_)
+    starts[0] = entry = 0
+    for node in range(size):
+        begin = entry
+        for k in range(domains.starts[node], domains.starts[node + 1]):
+            found[entry] = domains.labels[k]
+            entry += 1
+        if first[node + 1] > first[node]:
+            for k in range(begin, entry):
+                present[found[k]] = True
+            for k in range(first[node], first[node + 1]):
+                if not present[sorted_labels[k]]:
+                    present[sorted_labels[k]] = True
+                    found[entry] = sorted_labels[k]
+                    entry += 1
+            for k in range(begin, entry):
+                present[found[k]] = False
+        starts[node + 1] = entry
+    return starts, found[:entry], np.empty(entry)
+
+
+# --- of all labels ---------------------------------------------------------------------------------------------------
+
+
+@leaf
+def fill_scores(scores: Scores, tops: Values, low: float, node: int, out: Values, row: int) -> None:
+    """θ of all labels of a node, as messages take it, into a row of ``out``."""
+    top = tops[node]
+    for x in range(scores.shape[1]):
+        score = np.float64(scores[node, x]) - top
+        out[row, x] = score if score > low else low
+
+
+@leaf
+def fill_message(
+    tables: Values, first_row: int, labels: Ints, at: int, sums: Values, begin: int, size: int, out: Values, row: int
+) -> None:
+    """A message, for all labels of who receives it: ``out[row, y] = max_k sums[begin + k] + τ(labels[at + k], y)``.
+
+    ``tables[first_row + x]`` is τ(x, ·).
+    """
+    num = tables.shape[1]
+    a, i = sums[begin], first_row + labels[at]
+    if size == 1:
+        for y in range(num):
+            out[row, y] = a + tables[i, y]
+        return
+    b, j = sums[begin + 1], first_row + labels[at + 1]
+    for y in range(num):
+        one, other = a + tables[i, y], b + tables[j, y]
+        out[row, y] = one if one > other else other
+    for k in range(2, size):
+        a, i = sums[begin + k], first_row + labels[at + k]
+        for y in range(num):
+            one = a + tables[i, y]
+            out[row, y] = one if one > out[row, y] else out[row, y]

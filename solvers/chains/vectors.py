@@ -11,11 +11,11 @@ Numbers may be -inf but neither NaN nor +inf, except in the second operand of :f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
@@ -23,6 +23,17 @@ Array = NDArray[Any]
 
 WIDTH = 16
 """Numbers in a vector."""
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def leaf(function: _F) -> _F:
+    """Compile a function that makes no arrays, and is called for rows of some dozens of numbers.
+
+    References to arrays are not counted in it: to count those of the arguments, on the way in and out, takes longer
+    than the row.
+    """
+    return njit(cache=True, _nrt=False)(function)  # type: ignore[call-overload,no-any-return]
 
 
 def padded(length: int) -> int:
@@ -130,6 +141,17 @@ class _Vectors:
         return value
 
 
+def _emit_address(context: Any, array: types.Array) -> tuple[Any, _Generate]:
+    def generate(target: Any, builder: ir.IRBuilder, signature: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        return builder.ptrtoint(target.make_array(signature.args[0])(target, builder, arguments[0]).data, _I64)
+
+    return types.int64(array), generate
+
+
+_address: Any = intrinsic(_emit_address)
+"""Of an array's first element.  ``array.ctypes.data`` counts references, which takes longer than sixteen sums."""
+
+
 _Generate = Callable[[Any, ir.IRBuilder, Any, Sequence[ir.Value]], ir.Value]
 
 
@@ -216,9 +238,9 @@ def _compile_sum_rows(a: Any, left: Any, i: Any, right: Any, j: Any, out: Any) -
         whole = num - num % WIDTH
         best = _sum_vectors(
             a,
-            left.ctypes.data + i * left.strides[0],
-            right.ctypes.data + j * right.strides[0],
-            out.ctypes.data,
+            _address(left) + i * left.strides[0],
+            _address(right) + j * right.strides[0],
+            _address(out),
             whole,
         )
         for k in range(whole, num):
@@ -233,7 +255,7 @@ def _compile_sum_rows(a: Any, left: Any, i: Any, right: Any, j: Any, out: Any) -
 @overload(row_max, inline="always")
 def _compile_row_max(row: Any) -> Any:
     def compiled(row: Any) -> Any:
-        return _max_vectors(row[0], row.ctypes.data, len(row))
+        return _max_vectors(row[0], _address(row), len(row))
 
     return compiled
 
@@ -241,7 +263,7 @@ def _compile_row_max(row: Any) -> Any:
 @overload(reaching, inline="always")
 def _compile_reaching(row: Any, start: Any, bound: Any) -> Any:
     def compiled(row: Any, start: Any, bound: Any) -> Any:
-        return _reaching_vector(bound, row.ctypes.data + start * row.itemsize)
+        return _reaching_vector(bound, _address(row) + start * row.itemsize)
 
     return compiled
 
@@ -250,7 +272,7 @@ def _compile_reaching(row: Any, start: Any, bound: Any) -> Any:
 def _compile_above(row: Any, start: Any, table: Any, i: Any, bound: Any) -> Any:
     def compiled(row: Any, start: Any, table: Any, i: Any, bound: Any) -> Any:
         offset = start * row.itemsize
-        return _above_vector(bound, row.ctypes.data + offset, table.ctypes.data + i * table.strides[0] + offset)
+        return _above_vector(bound, _address(row) + offset, _address(table) + i * table.strides[0] + offset)
 
     return compiled
 

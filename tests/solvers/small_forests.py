@@ -6,7 +6,7 @@ import numpy as np
 
 from solvers.chains.forest import NONE, from_parents
 from solvers.chains.tree_domains import Domains
-from solvers.chains.tree_messages import no_messages, pass_messages
+from solvers.chains.tree_messages import Model, fill_message, no_messages, pass_messages
 
 
 def random_forest(rng, trees=2):
@@ -62,13 +62,32 @@ def restricted(seed):
     return forest, scores, tables, member, domains
 
 
-def messages_of(forest, scores, tables, domains, messages=None, both_ways=True, work=np.inf):
-    messages = no_messages(scores) if messages is None else messages
-    transposed = rows(tables.swapaxes(1, 2))
-    trees = np.arange(len(forest.starts) - 1)
-    position, computed = np.zeros(2, dtype=np.int64), 0
+def model_of(scores, tables):
+    return Model(scores, np.zeros(len(scores)), -np.inf, rows(tables), rows(tables.swapaxes(1, 2)))
+
+
+def messages_of(forest, scores, tables, domains, both_ways=True, work=np.inf):
+    """Messages over the domains, and the best labellings within them."""
+    model, duals = model_of(scores, tables), no_messages(forest, domains)
+    trees, position = np.arange(len(forest.starts) - 1), np.zeros(2, dtype=np.int64)
+    labels, values = np.empty(forest.num_nodes, dtype=np.int32), np.empty(len(trees))
+    calls = 0
     while position[0] < len(trees):
-        computed += pass_messages(
-            forest, scores, rows(tables), transposed, domains, messages, trees, both_ways, position, work
-        )
-    return messages, computed
+        pass_messages(forest, model, duals, trees, both_ways, labels, values, position, work)
+        calls += 1
+    return model, duals, labels, values, calls
+
+
+def all_messages(forest, model, duals, both_ways=True):
+    """Messages of all labels, up and down every edge; NaN at roots."""
+    num, domains = model.tables.shape[1], duals.domains
+    up, down = np.full((forest.num_nodes, num), np.nan), np.full((forest.num_nodes, num), np.nan)
+    for node in np.flatnonzero(forest.parent != NONE).tolist():
+        begin, first_row = domains.starts[node], forest.table[node] * num
+        size = domains.starts[node + 1] - begin
+        fill_message(model.tables, first_row, domains.labels, begin, domains.below, begin, size, up, node)
+        if both_ways:
+            begin, at = duals.starts[node], domains.starts[forest.parent[node]]
+            size = duals.starts[node + 1] - begin
+            fill_message(model.transposed, first_row, domains.labels, at, duals.outside, begin, size, down, node)
+    return up, down

@@ -273,31 +273,41 @@ def score_labels(forest: Forest, scores: Scores, tables: Scores, labels: Ints, v
     values
         One a tree, written: -inf where there is no labelling, or a forbidden label or pair.
     """
-    num = scores.shape[1]
     for tree in range(len(values)):
-        total, lost = 0.0, 0.0
-        for node in range(forest.starts[tree], forest.starts[tree + 1]):
-            label = labels[node]
-            if label == NONE:
-                total = -np.inf
+        values[tree] = _score(forest, scores, tables, labels, tree)
+
+
+@njit(cache=True)
+def score_trees(forest: Forest, scores: Scores, tables: Scores, labels: Ints, trees: Offsets, values: Values) -> None:
+    """The same for some trees."""
+    for k in range(len(trees)):
+        values[trees[k]] = _score(forest, scores, tables, labels, trees[k])
+
+
+@njit(cache=True)
+def _score(forest: Forest, scores: Scores, tables: Scores, labels: Ints, tree: int) -> float:
+    num, total, lost = scores.shape[1], 0.0, 0.0
+    for node in range(forest.starts[tree], forest.starts[tree + 1]):
+        label = labels[node]
+        if label == NONE:
+            return -np.inf
+        parent = forest.parent[node]
+        for part in range(2):
+            if part == 0:
+                term = np.float64(scores[node, label])
+            elif parent == NONE or labels[parent] == NONE:
                 break
-            parent = forest.parent[node]
-            for part in range(2):
-                if part == 0:
-                    term = np.float64(scores[node, label])
-                elif parent == NONE or labels[parent] == NONE:
-                    break
-                else:
-                    term = np.float64(tables[forest.table[node] * num + label, labels[parent]])
-                after = total + term
-                if abs(total) >= abs(term):
-                    lost += (total - after) + term
-                else:
-                    lost += (term - after) + total
-                total = after
-            if total == -np.inf:
-                break
-        values[tree] = total if total == -np.inf else total + lost
+            else:
+                term = np.float64(tables[forest.table[node] * num + label, labels[parent]])
+            after = total + term
+            if abs(total) >= abs(term):
+                lost += (total - after) + term
+            else:
+                lost += (term - after) + total
+            total = after
+        if total == -np.inf:
+            return total
+    return total + lost
 
 
 @njit(cache=True)

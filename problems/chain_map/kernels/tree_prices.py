@@ -17,6 +17,9 @@ R_e(x, y) = S(x) + τ(x, y) + T(y) with S = w F - (1 - w) down and T = (1 - w) G
 with T(y) + max S + max_x τ(x, y) > 0, then those for x with S(x) + max T + max_y τ(x, y) > 0, the maximum of T taken
 over the candidates: maxima of tables are known beforehand.  Only pairs of candidates are looked at.
 
+Messages of all labels are made here, tree by tree, from those of the domains, and forgotten: a batch's would not fit
+into a processor's memory, and to fetch them would take longer than to make them.
+
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), sections 3.1 and
 4.3.  Its equation (9), which halves local scores between edges, has the same reduced cost as (8): the message to a
 label then holds half of that label's own local score, whatever the maximum is taken over, and the halves add up again.
@@ -24,7 +27,7 @@ label then holds half of that label's own local score, whatever the maximum is t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -32,10 +35,11 @@ from numpy.typing import NDArray
 
 from solvers.arrays import as_floats
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
-from solvers.chains.tree_messages import Flags, Messages
-from solvers.chains.vectors import WIDTH, above, lowest_bit, row_max
+from solvers.chains.tree_domains import Domains
+from solvers.chains.tree_messages import Duals, Model, fill_message, fill_scores, shifted
+from solvers.chains.vectors import WIDTH, above, leaf, lowest_bit, row_max
 
-Scores = NDArray[Any]
+Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]
 
 
@@ -92,23 +96,41 @@ def _beyond(forest: Forest, shares: Values, beyond: Values) -> None:
             beyond[node] = 1.0
 
 
+class Scratch(NamedTuple):
+    """Room for the tree that is being priced; a call that stops within a tree finds there what it needs to go on.
+
+    Attributes
+    ----------
+    scores, up, down
+        θ of its nodes, and its messages, for all labels.
+    """
+
+    scores: Values
+    up: Values
+    down: Values
+
+
+def scratch_for(forest: Forest, num: int) -> Scratch:
+    """Room for the largest tree, with so many labels."""
+    shape = (int(np.diff(forest.starts).max()), num)
+    return Scratch(np.empty(shape), np.empty(shape), np.empty(shape))
+
+
 @njit(cache=True)
 def price(
     forest: Forest,
-    scores: Scores,
-    tables: Scores,
-    row_bounds: Scores,
-    column_bounds: Scores,
-    messages: Messages,
-    member: Flags,
+    model: Model,
+    row_bounds: Values,
+    column_bounds: Values,
+    duals: Duals,
     active: Offsets,
     values: Values,
     size: float,
     shares: Values,
     beyond: Values,
     split: bool,
-    best_on: Values,
     bounds: Values,
+    scratch: Scratch,
     position: Offsets,
     gaps: Values,
     work: float,
@@ -116,8 +138,6 @@ def price(
     """Pairs of positive reduced cost, and what they leave of the dual bound.
 
     Many labels make one tree take seconds, so that a call stops within a tree and the next one goes on from there.
-
-    Edges none of whose messages have changed keep what was found for them last time.
 
     Parameters
     ----------
@@ -129,12 +149,10 @@ def price(
         The largest magnitude among scores and tables: with that of a tree's value, what rounding is relative to.
     split
         Compute with halved local scores, equation (9), where messages flow one way; the same up to rounding.
-    best_on
-        One a node, written: max(0, max R) on its edge.
     bounds
         One a tree, lowered where the dual values prove more.
     position, gaps
-        Where to go on, zeros at first: the trees that are done and the nodes of the next one; and the sum of what its
+        Where to go on, zeros at first: the trees that are done and the steps of the next one; and the sum of what its
         nodes have left of the bound, one number.  Rewritten.
     work
         A call ends after about so many sums, or with the last tree.
@@ -147,47 +165,60 @@ def price(
     priced, looked_at
         Edges whose reduced costs were bounded, and pairs that were looked at.
     """
-    num, width = scores.shape[1], row_bounds.shape[1]
-    up, down, up_change, down_change, _ = messages
+    num, width = model.scores.shape[1], row_bounds.shape[1]
+    domains = duals.domains
+    # Arrays are named here, once: to fetch one from a tuple takes longer than some of the loops below.
+    parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table
+    given, tops, tables, transposed = model.scores, model.tops, model.tables, model.transposed
+    starts, labels, below = domains
+    low = model.low
+    above_starts, outside = duals.starts, duals.outside
+    scores, up, down = scratch
     nodes = np.empty(64, dtype=np.int64)
     lower = np.empty(64, dtype=np.int32)
     upper = np.empty(64, dtype=np.int32)
     reduced = np.empty(64, dtype=np.float64)
     found = 0
-    left = np.full(width, -np.inf, dtype=scores.dtype)  # S
-    right = np.full(width, -np.inf, dtype=scores.dtype)  # T
+    left = np.full(width, -np.inf)  # S
+    right = np.full(width, -np.inf)  # T
     some = np.empty((2, width + 1), dtype=np.int32)
+    inside, above_it = np.zeros(num, dtype=np.bool_), np.zeros(num, dtype=np.bool_)
     priced, looked_at = 0, 0
-    rounding = 16 * np.finfo(scores.dtype).eps
+    rounding = 16 * np.finfo(np.float64).eps
     done = 0.0
     while position[0] < len(active) and done < work:
         tree = active[position[0]]
         first, root = forest.starts[tree], forest.starts[tree + 1] - 1
-        tolerance = scores.dtype.type(rounding * (size + abs(values[tree])))
+        length = root + 1 - first
+        tolerance = rounding * (size + abs(values[tree]))
+        while position[1] < length and done < work:
+            node, row = first + position[1], position[1]
+            fill_scores(given, tops, low, node, scores, row)
+            done += num
+            if node != root:
+                begin, entries = starts[node], starts[node + 1] - starts[node]
+                fill_message(tables, table[node] * num, labels, begin, below, begin, entries, up, row)
+                done += num * entries
+            if beyond[node] < 1:  # otherwise messages flow up only
+                begin, entries = above_starts[node], above_starts[node + 1] - above_starts[node]
+                at = starts[parents[node]]
+                fill_message(transposed, table[node] * num, labels, at, outside, begin, entries, down, row)
+                done += num * entries
+            position[1] += 1
         gap = gaps[0]
-        for node in range(first + position[1], root + 1):
+        for node in range(first + position[1] - length, root + 1):
             if done >= work:
                 break
             position[1] += 1
             done += 1
-            parent = forest.parent[node]
+            parent = parents[node]
             if shares[node] > 0:  # the end's own term of the bound
                 done += num
-                most, where = -np.inf, 0
-                for x in range(num):
-                    belief = scores[node, x]
-                    if parent != NONE:
-                        belief += down[node, x]
-                    child = forest.first_child[node]
-                    while child != NONE:
-                        belief += up[child, x]
-                        child = forest.next_sibling[child]
-                    if belief > most:
-                        most, where = np.float64(belief), x
+                most, where = _best_belief(forest, first, node, scores, up, down, left)
                 excess = most - values[tree]
                 if excess > tolerance:
                     gap += shares[node] * excess
-                    if not member[node, where]:
+                    if not _holds(domains, node, where):
                         if found == len(nodes):
                             nodes, lower, upper, reduced = _longer(nodes, lower, upper, reduced)
                         nodes[found], lower[found], upper[found] = node, where, NONE
@@ -195,48 +226,26 @@ def price(
                         found += 1
             if parent == NONE:
                 continue
-            stale = up_change[node] | down_change[node]
-            if parent != root:
-                stale |= down_change[parent]
-            child = forest.first_child[node]
-            while child != NONE:
-                stale |= up_change[child]
-                child = forest.next_sibling[child]
-            sibling = forest.first_child[parent]
-            while sibling != NONE:
-                stale |= up_change[sibling]
-                sibling = forest.next_sibling[sibling]
-            if not stale:
-                gap += best_on[node]
-                continue
             priced += 1
-            _sides(forest, scores, messages, node, beyond[node], split, left, right)
+            _sides(parents, first_child, next_sibling, first, scores, up, down, node, beyond[node], split, left, right)
+            _mark(starts, labels, node, inside, True)
+            _mark(starts, labels, parent, above_it, True)
             seen, count, most = _pairs(
-                forest.table[node],
-                tables,
-                row_bounds,
-                column_bounds,
-                member,
-                node,
-                parent,
-                tolerance,
-                left,
-                right,
+                table[node], tables, row_bounds, column_bounds, inside, above_it, tolerance, left, right,
                 some,
-            )
+            )  # fmt: skip
             looked_at += seen
             done += 8 * num + seen + 4 * count
-            best_on[node] = most
             gap += most
             if count:
                 while found + count > len(nodes):
                     nodes, lower, upper, reduced = _longer(nodes, lower, upper, reduced)
                 _note_pairs(
-                    forest.table[node],
+                    table[node],
                     tables,
-                    member,
+                    inside,
+                    above_it,
                     node,
-                    parent,
                     tolerance,
                     left,
                     right,
@@ -247,8 +256,10 @@ def price(
                     reduced[found : found + count],
                 )
                 found += count
+            _mark(starts, labels, node, inside, False)
+            _mark(starts, labels, parent, above_it, False)
         gaps[0] = gap
-        if position[1] == root + 1 - first:
+        if position[1] == 2 * length:
             bounds[tree] = min(bounds[tree], values[tree] + gap)
             position[0] += 1
             position[1] = 0
@@ -256,24 +267,61 @@ def price(
     return nodes[:found], lower[:found], upper[:found], reduced[:found], priced, looked_at
 
 
-@njit(cache=True)
+@leaf
+def _holds(domains: Domains, node: int, label: int) -> bool:
+    """Whether a label is in a node's domain."""
+    found = False
+    for k in range(domains.starts[node], domains.starts[node + 1]):
+        found |= domains.labels[k] == label
+    return found
+
+
+@leaf
+def _mark(starts: Offsets, labels: Ints, node: int, flags: Flags, value: bool) -> None:
+    """Set the flags of the labels of a node's domain."""
+    for k in range(starts[node], starts[node + 1]):
+        flags[labels[k]] = value
+
+
+@leaf
+def _best_belief(
+    forest: Forest, first: int, node: int, scores: Values, up: Values, down: Values, row: Values
+) -> tuple[float, int]:
+    """The best of θ and all messages into a node, and whose label's it is."""
+    num = scores.shape[1]
+    for x in range(num):
+        row[x] = scores[node - first, x]
+    if forest.parent[node] != NONE:
+        for x in range(num):
+            row[x] += down[node - first, x]
+    child = forest.first_child[node]
+    while child != NONE:
+        for x in range(num):
+            row[x] += up[child - first, x]
+        child = forest.next_sibling[child]
+    where = int(np.argmax(row[:num]))
+    return float(row[where]), where
+
+
+@leaf
 def _pairs(
     table: int,
-    tables: Scores,
-    row_bounds: Scores,
-    column_bounds: Scores,
-    member: Flags,
-    node: int,
-    parent: int,
-    tolerance: Any,
-    left: Scores,
-    right: Scores,
+    tables: Values,
+    row_bounds: Values,
+    column_bounds: Values,
+    inside: Flags,
+    above_it: Flags,
+    tolerance: float,
+    left: Values,
+    right: Values,
     some: Ints,
 ) -> tuple[int, int, float]:
     """Look at the candidate pairs of an edge.
 
     Parameters
     ----------
+    inside, above_it
+        Which labels are in the domains of the edge's node and of its parent.
     some
         Written: in either row the number of candidates, and then the candidates, for y and for x.
 
@@ -298,7 +346,7 @@ def _pairs(
     highest = right[some[0, 1]]
     for j in range(2, candidates + 1):
         highest = max(highest, right[some[0, j]])
-    improving, best, others = 0, tolerance * 0, 0
+    improving, best, others = 0, 0.0, 0
     for k in range(0, width, WIDTH):
         bits = above(left, k, row_bounds, table, tolerance - highest)
         while bits:
@@ -306,26 +354,25 @@ def _pairs(
             bits &= bits - 1
             others += 1
             some[1, others] = x
-            inside = member[node, x]
             for j in range(1, candidates + 1):
                 y = some[0, j]
                 cost = left[x] + tables[table * num + x, y] + right[y]
                 best = max(best, cost)
-                improving += cost > tolerance and not (inside and member[parent, y])
+                improving += cost > tolerance and not (inside[x] and above_it[y])
     some[1, 0] = others
-    return candidates * others, improving, np.float64(best) if best > tolerance else 0.0
+    return candidates * others, improving, best if best > tolerance else 0.0
 
 
-@njit(cache=True)
+@leaf
 def _note_pairs(
     table: int,
-    tables: Scores,
-    member: Flags,
+    tables: Values,
+    inside: Flags,
+    above_it: Flags,
     node: int,
-    parent: int,
-    tolerance: Any,
-    left: Scores,
-    right: Scores,
+    tolerance: float,
+    left: Values,
+    right: Values,
     some: Ints,
     nodes: Offsets,
     lower: Ints,
@@ -339,54 +386,61 @@ def _note_pairs(
         for j in range(1, some[0, 0] + 1):
             y = some[0, j]
             cost = left[x] + tables[table * num + x, y] + right[y]
-            if cost > tolerance and not (member[node, x] and member[parent, y]):
+            if cost > tolerance and not (inside[x] and above_it[y]):
                 nodes[found], lower[found], upper[found], reduced[found] = node, x, y, cost
                 found += 1
 
 
-@njit(cache=True)
+@leaf
 def _sides(
-    forest: Forest,
-    scores: Scores,
-    messages: Messages,
+    parents: Ints,
+    first_child: Ints,
+    next_sibling: Ints,
+    first: int,
+    scores: Values,
+    up: Values,
+    down: Values,
     node: int,
     share: float,
     split: bool,
-    left: Scores,
-    right: Scores,
+    left: Values,
+    right: Values,
 ) -> None:
     """S and T of the edge above a node, in one pass each for a node of a chain."""
-    num, parent = scores.shape[1], forest.parent[node]
-    up, down = messages.up, messages.down
-    w, v, half = scores.dtype.type(share), scores.dtype.type(1.0 - share), scores.dtype.type(0.5)
-    child, sibling = forest.first_child[node], forest.first_child[parent]
-    has_above = forest.parent[parent] != NONE
+    num, parent = scores.shape[1], parents[node]
+    w, v = share, 1.0 - share
+    here, over, child = node - first, parent - first, first_child[node]
+    below = child - first if child != NONE else here  # a message that is there, or anything
+    u = w if child != NONE else 0.0
     if v == 0:
         if split:  # equation (9) as it stands
             for x in range(num):
-                left[x] = half * scores[node, x] + half * scores[node, x]
-                right[x] = half * scores[parent, x] - (up[node, x] + half * scores[parent, x])
+                left[x] = 0.5 * scores[here, x] + (0.5 * scores[here, x] + u * up[below, x])
+                right[x] = 0.5 * scores[over, x] - (up[here, x] + 0.5 * scores[over, x])
         else:
             for x in range(num):
-                left[x] = scores[node, x]
-                right[x] = -up[node, x]
-    elif has_above:
-        for x in range(num):
-            left[x] = w * scores[node, x] - v * down[node, x]
-            right[x] = v * (scores[parent, x] + down[parent, x]) - w * up[node, x]
+                left[x] = scores[here, x] + u * up[below, x]
+                right[x] = -up[here, x]
     else:
         for x in range(num):
-            left[x] = w * scores[node, x] - v * down[node, x]
-            right[x] = v * scores[parent, x] - w * up[node, x]
+            left[x] = w * scores[here, x] + u * up[below, x] - v * down[here, x]
+        if parents[parent] != NONE:
+            for x in range(num):
+                right[x] = v * (scores[over, x] + down[over, x]) - w * up[here, x]
+        else:
+            for x in range(num):
+                right[x] = v * scores[over, x] - w * up[here, x]
+        sibling = first_child[parent]
+        while sibling != NONE:
+            if sibling != node:
+                for x in range(num):
+                    right[x] += v * up[sibling - first, x]
+            sibling = next_sibling[sibling]
+    child = next_sibling[child] if child != NONE else NONE
     while child != NONE:
         for x in range(num):
-            left[x] += w * up[child, x]
-        child = forest.next_sibling[child]
-    while sibling != NONE:
-        if sibling != node and v > 0:
-            for x in range(num):
-                right[x] += v * up[sibling, x]
-        sibling = forest.next_sibling[sibling]
+            left[x] += w * up[child - first, x]
+        child = next_sibling[child]
 
 
 @njit(cache=True)
@@ -403,9 +457,8 @@ def _longer(nodes: Offsets, lower: Ints, upper: Ints, reduced: Values) -> tuple[
 @njit(cache=True)
 def reduced_costs(
     forest: Forest,
-    scores: Scores,
-    tables: Scores,
-    messages: Messages,
+    model: Model,
+    duals: Duals,
     values: Values,
     shares: Values,
     beyond: Values,
@@ -417,33 +470,52 @@ def reduced_costs(
 
     ``values`` holds the score of the best labelling of each node's tree.
     """
-    num = scores.shape[1]
-    up, down = messages.up, messages.down
+    num = model.scores.shape[1]
     out = np.empty(len(nodes))
     for k in range(len(nodes)):
         node, x, y = nodes[k], lower[k], upper[k]
         parent = forest.parent[node]
-        inside = np.float64(scores[node, x])  # F
+        inside = shifted(model, node, x)  # F
         child = forest.first_child[node]
         while child != NONE:
-            inside += np.float64(up[child, x])
+            inside += _up(forest, model, duals, child, x)
             child = forest.next_sibling[child]
         if y == NONE:
             if parent != NONE:
-                inside += np.float64(down[node, x])
+                inside += _down(forest, model, duals, node, x)
             out[k] = shares[node] * (inside - values[node])
             continue
-        pair = np.float64(tables[forest.table[node] * num + x, y])
-        total = beyond[node] * (inside + pair - np.float64(up[node, y]))
+        pair = model.tables[forest.table[node] * num + x, y]
+        total = beyond[node] * (inside + pair - _up(forest, model, duals, node, y))
         if beyond[node] < 1:
-            outside = np.float64(scores[parent, y])  # G
+            outside = shifted(model, parent, y)  # G
             if forest.parent[parent] != NONE:
-                outside += np.float64(down[parent, y])
+                outside += _down(forest, model, duals, parent, y)
             sibling = forest.first_child[parent]
             while sibling != NONE:
                 if sibling != node:
-                    outside += np.float64(up[sibling, y])
+                    outside += _up(forest, model, duals, sibling, y)
                 sibling = forest.next_sibling[sibling]
-            total += (1.0 - beyond[node]) * (outside + pair - np.float64(down[node, x]))
+            total += (1.0 - beyond[node]) * (outside + pair - _down(forest, model, duals, node, x))
         out[k] = total
     return out
+
+
+@njit(cache=True)
+def _up(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
+    """The message up of a node, for one label of its parent."""
+    starts, candidates, below = duals.domains
+    first_row, most = forest.table[node] * model.scores.shape[1], -np.inf
+    for k in range(starts[node], starts[node + 1]):
+        most = max(most, below[k] + model.tables[first_row + candidates[k], label])
+    return most
+
+
+@njit(cache=True)
+def _down(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
+    """The message down to a node, for one of its labels."""
+    starts, candidates, _ = duals.domains
+    begin, row, most = starts[forest.parent[node]], forest.table[node] * model.scores.shape[1] + label, -np.inf
+    for k in range(duals.starts[node], duals.starts[node + 1]):
+        most = max(most, duals.outside[k] + model.tables[row, candidates[begin + k - duals.starts[node]]])
+    return most

@@ -9,6 +9,7 @@ from colgen.core.errors import InputError
 from problems.chain_map import Instance, full, random
 from problems.chain_map.master import ChainMaster
 from tests.problems.chain_map.models import best_scores, draw
+from tests.solvers.small_forests import all_messages
 
 
 def optimum(model):
@@ -40,8 +41,8 @@ def test_forbidden_labels_and_pairs_have_no_variables():
 def full_messages(instance):
     """Messages over all labels, in both directions."""
     master = ChainMaster(instance, start=instance.num_labels)
-    master.solve()
-    return master.messages.up, master.messages.down, master.values
+    duals = master.solve().duals
+    return *all_messages(instance.forest, duals.model, duals.messages), master.values
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -137,6 +137,8 @@ def test_result_says_what_is_proved_and_in_how_many_rounds():
     result = solve(ChainMAP(instance))
     assert result.termination is Termination.OPTIMAL
     assert len(result.iterations) == 1
+    assert result.iterations[0].dual_bound == pytest.approx(result.dual_bound)  # stated by the oracle in that round
+    assert not result.nodes
     assert result.objective == pytest.approx(viterbi(instance).objective)
     assert result.dual_bound == pytest.approx(result.objective)
 
@@ -333,6 +335,15 @@ def spent(limit):
     return budget
 
 
+def one_round(problem, budget):
+    """The objective that a restricted master finds, or a sweep."""
+    master, oracle = problem.restricted_master(), problem.pricing()
+    if problem.start is None:
+        result = oracle.price(None, PricingContext(Sense.MAXIMIZE, budget=budget))
+        return result.answers[0].objective if result.answers else None
+    return master.solve(budget).objective
+
+
 @pytest.mark.parametrize("options", [{}, {"start": 1}, {"margin": np.inf}], ids=str)
 @pytest.mark.parametrize("looks", [0, 1, 2, 3])
 @pytest.mark.parametrize("forbidden", [False, True])
@@ -345,14 +356,14 @@ def test_what_there_is_no_time_for_keeps_a_labelling_and_a_bound(options, looks,
             scores = np.where(np.random.default_rng(seed).random(instance.scores.shape) < 0.3, -np.inf, instance.scores)
             instance = dataclasses.replace(instance, scores=scores)
         best = viterbi(instance)
-        master = ChainMAP(instance, **options).restricted_master()
-        solved = master.solve(spent(looks))
-        found = master.labellings()
+        problem = ChainMAP(instance, **options)
+        objective = one_round(problem, spent(looks))
+        found = problem.labellings()
         assert (found.bounds >= best.values - 1e-9).all()
         assert (found.values <= best.values + 1e-9).all()
         assert (found.gaps >= 0).all()
         if not forbidden:
-            assert solved.objective == pytest.approx(instance.objective(found.labels))
+            assert objective == pytest.approx(instance.objective(found.labels))
             assert found.dual_bound >= best.objective - 1e-9
         if not options:
             assert (found.gaps > 1e-9).any() or np.allclose(found.values, best.values)
@@ -372,9 +383,9 @@ def test_one_tree_is_left_half_done_where_time_ends(options, monkeypatch):
             master, oracle = problem.restricted_master(), problem.pricing()
             budgets = [spent(looks)] + [Budget()] * 50
             for budget in budgets:
-                solved = master.solve(budget)
-                result = oracle.price(solved.duals, PricingContext(Sense.MAXIMIZE, budget=budget))
-                found = master.labellings()
+                duals = None if problem.start is None else master.solve(budget).duals
+                result = oracle.price(duals, PricingContext(Sense.MAXIMIZE, budget=budget))
+                found = problem.labellings()
                 assert (found.bounds >= best.values - 1e-9).all()
                 assert (found.values <= best.values + 1e-9).all()
                 if not master.add(result.columns) and not result.cut_off:
@@ -389,16 +400,16 @@ def test_an_interrupt_ends_a_run_with_what_it_has(monkeypatch):
     instance = random(0, chains=400, labels=40, evidence=0.5)
 
     class Interrupted(ChainMAP):
-        def restricted_master(self):
-            master = super().restricted_master()
-            original = master._swept
+        def pricing(self):
+            oracle = super().pricing()
+            original = oracle._swept
 
             def swept(*arguments):
                 os.kill(os.getpid(), signal.SIGINT)
                 return original(*arguments)
 
-            master._swept = swept
-            return master
+            oracle._swept = swept
+            return oracle
 
     result = solve(Interrupted(instance))
     assert result.termination is Termination.INTERRUPTED

@@ -1,0 +1,128 @@
+"""The oracle that finds and proves in a single pass: labels are priced one by one, before they enter."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.core.budget import OutOfBudget
+from colgen.core.solution import Solution
+from colgen.master.lagrangian import LagrangianMaster
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from problems.chain_map.hurry import label_in_a_hurry
+from problems.chain_map.instance import Instance
+from problems.chain_map.kernels.tree_labels import best_flips, best_labels, runner_up
+from problems.chain_map.labellings import Labellings, labelled
+from problems.chain_map.pieces import Pieces
+from solvers.chains.tree_domains import Domains, Sweep
+
+Floats = NDArray[np.float64]
+
+_DOUBTFUL = 4
+"""Where single precision leaves more than one label in doubt for so many nodes, double precision is asked."""
+
+
+class SweepPricing(Pricing):
+    """One sweep over all trees, which needs no dual values but those that it makes.
+
+    With the sweep's messages as dual values, no pair with a label that was left out has a positive reduced cost
+    whatever the messages from the other side may be (:mod:`solvers.chains.tree_domains`); what is left is searched to
+    its end.  So the sum of the best scores within the domains is a bound on all labellings, and labellings that attain
+    it are at hand.  What there was no time for is labelled greedily, with a bound that looks at every score once.
+
+    Parameters
+    ----------
+    margin
+        Also find second best labellings that lose no more than this, inf: whatever they lose.
+
+    Attributes
+    ----------
+    found
+        Of the last call, tree by tree, also where some trees have no labelling; None before the first.
+    domains
+        The labels that were left.
+    """
+
+    def __init__(self, instance: Instance, margin: float | None = None) -> None:
+        self.instance = instance
+        self.margin = margin
+        self.found: Labellings | None = None
+        self.domains: Domains | None = None
+
+    def price(self, duals: Any, context: PricingContext) -> PricingResult:
+        instance, forest = self.instance, self.instance.forest
+        pieces = Pieces(lambda: context.budget.expired)
+        slack = None
+        if self.margin is not None and math.isfinite(self.margin):
+            slack = np.full(instance.num_trees, float(self.margin))
+        done, self.domains = self._swept(pieces, slack)
+        labels = np.empty(forest.num_nodes, dtype=np.int32)
+        values = np.empty(instance.num_trees)
+        scores, rows = instance.scores, instance.pairwise.rows
+        best_labels(forest, scores, rows, self.domains, np.arange(done), labels, values)
+        bounds, second, finished = values, None, done == instance.num_trees
+        if not finished:
+            bounds = values.copy()
+            label_in_a_hurry(instance, done, labels, values, bounds)
+        elif self.margin is not None:
+            second = self._runner_up(pieces, self.domains, labels, values)
+            finished = second is not None
+        self.found = found = Labellings(forest.starts, labels, values, bounds, second)
+        possible = bool((bounds > -np.inf).any())
+        return PricingResult(
+            total=found.dual_bound if possible else -math.inf,
+            cut_off=not finished,
+            answers=(labelled(forest, found),) if possible and found.is_whole else (),
+        )
+
+    def _swept(self, pieces: Pieces, slack: Floats | None) -> tuple[int, Domains]:
+        """How many trees were finished, and the labels that these may need."""
+        instance, pairwise = self.instance, self.instance.pairwise
+        found = Sweep(instance.forest, instance.scores, pairwise.rows, pairwise.exchanges, slack, pairwise.size)
+        pieces.run(found.advance, instance.forest.num_nodes, instance.num_labels**2)
+        if instance.scores.dtype == np.float32 and found.doubtful > instance.forest.num_nodes // _DOUBTFUL:
+            # Single precision does not tell the labels apart: a constant or penalties are large beside the rest.
+            double = pairwise.double
+            scores = instance.scores.astype(float)
+            again = Sweep(instance.forest, scores, double.rows, double.exchanges, slack, double.size)
+            pieces.run(again.advance, instance.forest.num_nodes, instance.num_labels**2)
+            found = again if again.trees >= found.trees else found
+        return found.trees, found.domains
+
+    def _runner_up(
+        self, pieces: Pieces, domains: Domains, labels: NDArray[np.int32], values: Floats
+    ) -> Labellings | None:
+        """Second best labellings; None if there is no time for them."""
+        instance = self.instance
+        forest, scores, rows = instance.forest, instance.scores, instance.pairwise.rows
+        try:
+            if self.margin == math.inf:
+                # The second best loses no more than the best change of one label, if any change is allowed.
+                slack = np.empty(instance.num_trees)
+                best_flips(forest, scores, rows, labels, values, slack, pieces.require)
+                done, domains = self._swept(pieces, slack)
+                if done < instance.num_trees:
+                    return None
+            others, second = runner_up(forest, scores, rows, domains, pieces.require)
+        except OutOfBudget:
+            return None
+        return Labellings(forest.starts, others, second, second)
+
+
+class SweepMaster(LagrangianMaster):
+    """The bounds of sweeps, added up; labels are whole numbers from the outset."""
+
+    def made_whole(self, solution: Solution) -> Solution:
+        return solution
+
+
+class OneSweep(Bounding):
+    """A node is bounded by the sweep alone: there are no dual values to look for."""
+
+    def bound(self, node: NodeState, parts: Parts) -> Bounded:
+        reason = parts.run.budget.reason
+        return Bounded(Outcome.SOLVED if reason is None else Outcome.STOPPED, node.bound, termination=reason)
