@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from colgen.bounds.subgradient import Subgradient
     from colgen.bounds.volume import Volume
     from colgen.core.batches import Columns
+    from colgen.core.budget import Budget, OutOfBudget
     from colgen.core.columns import Column, Key, Row, RowFamily
     from colgen.core.decision import Apart, Decision, Together
     from colgen.core.duals import Duals
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from colgen.parallel.executor import Executor, seeds_from
     from colgen.pricing.oracles import Best, Marginals, OraclePricing, Pricing, PricingContext, PricingResult, Stages
     from colgen.problem import Problem
+    from colgen.reporting import plotting
     from colgen.reporting.comparison import Compared, Comparison, compare, solve_complete
     from colgen.solving import solve
     from colgen.tree.branching import (
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from colgen.tree.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
 
 _HOMES = {
+    "core.budget": "Budget OutOfBudget",
     "core.decision": "Apart Decision Together",
     "tree.branching": "Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster TemplateBound",
     "core.batches": "Columns",
@@ -94,6 +97,8 @@ _HOME_OF = {name: f"colgen.{module}" for module, names in _HOMES.items() for nam
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         value: Any = _version()
+    elif name == "plotting":  # a module that first notebooks import from here
+        value = importlib.import_module("colgen.reporting.plotting")
     elif name in _HOME_OF:
         value = getattr(importlib.import_module(_HOME_OF[name]), name)
     else:
@@ -116,6 +121,8 @@ def _version() -> str:
 
 
 __all__ = [
+    "Budget",
+    "OutOfBudget",
     "WarmStart",
     "LagrangianMaster",
     "ColumnGeneration",
@@ -194,6 +201,7 @@ __all__ = [
     "artificial",
     "compare",
     "compile_model",
+    "plotting",
     "seeds_from",
     "solve",
     "solve_complete",
