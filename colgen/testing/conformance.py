@@ -15,6 +15,7 @@ import numpy as np
 from colgen.bounds.stabilization import NoStabilization
 from colgen.core.budget import Budget
 from colgen.core.warm_start import NOTHING, WarmStart
+from colgen.pricing.grouping import grouped
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
 from colgen.testing.answers import check_answers, check_costs, check_rows, complete_answers
@@ -120,5 +121,5 @@ def _ask_for_parts(evidence: Evidence) -> WarmStart:
             getattr(problem, method)()
     with findings.guard("parts", f"{name}.pricing()"):
         oracles = problem.pricing()
-        evidence.watch((oracles,) if isinstance(oracles, Pricing) else tuple(oracles))
+        evidence.watch((oracles,) if isinstance(oracles, Pricing) else grouped(tuple(oracles)))
     return warm

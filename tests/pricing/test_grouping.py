@@ -9,6 +9,7 @@ import pytest
 from colgen import InputError, Pricing, PricingContext, PricingResult, Sense, solve
 from colgen.core.duals import Duals, RowNames
 from colgen.pricing.grouping import Identical, grouped
+from colgen.testing.conformance import check_problem
 from tests.zoo import Listed, Partitioning
 
 
@@ -116,3 +117,8 @@ def test_the_bound_is_that_of_all_of_them(maximize):
     assert many.asked == one.asked
     bounds = [[(i.phase, i.objective, i.dual_bound) for i in result.iterations] for result in results]
     assert bounds[0] == bounds[1]
+
+
+def test_the_conformance_kit_puts_them_together_as_well():
+    report = check_problem(Bins(size=5, cuts=False), seconds=3)
+    assert report.ok, report
