@@ -11,6 +11,8 @@ from typing import TypeAlias
 import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from colgen import InputError
 from colgen.core.arrays import is_archive, read_array, read_arrays
@@ -28,6 +30,9 @@ _ASYMMETRY = 2.0**-20
 _PENALTY = 64.0
 """A score that no best clustering uses is left as it is while it is not so many times the scale."""
 
+_REWARD = 2.0**30
+"""Scores that are so many times as large as all smaller positive ones together set the scale of everything."""
+
 _STEPS = 2.0**31
 """More multiples of a step than this in the sum of all scores, and floats may not tell two apart."""
 
@@ -39,6 +44,9 @@ class Instance:
     The score of a clustering is the sum of the scores of all pairs that are in one cluster, *each pair counted once*.
     (A sum over ordered pairs counts it twice, which doubles every objective and changes no answer.)  Pairs in different
     clusters count nothing; where separating a pair has a score of its own, subtract it from the score of joining it.
+
+    A score so high that every best clustering uses it, 10¹² beside scores of one, counts no more than that takes
+    (:func:`without_excess`): what it had beyond is part of ``constant``, and no longer the scale of everything.
 
     Parameters
     ----------
@@ -54,7 +62,7 @@ class Instance:
         The text that the mentions are in, if there is one.
     constant
         What every clustering has in addition to its score, in the units of whoever made the instance (such as the
-        share of single nodes in the modularity); objectives are without it.
+        share of single nodes in the modularity); objectives are without it.  What rewards have in excess is added.
 
     Raises
     ------
@@ -69,7 +77,10 @@ class Instance:
     constant: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scores", _valid(self.scores, self.name or "the score matrix"))
+        scores, excess = without_excess(_valid(self.scores, self.name or "the score matrix"))
+        scores.setflags(write=False)
+        object.__setattr__(self, "scores", scores)
+        object.__setattr__(self, "constant", self.constant + excess)
         object.__setattr__(self, "labels", tuple(self.labels) or tuple(range(len(self.scores))))
         if len(self.labels) != self.num_mentions:
             raise InputError(f"expected a label for each of {self.num_mentions} mentions, not {len(self.labels)}")
@@ -214,6 +225,40 @@ def _valid(scores: ArrayLike, what: str) -> Floats:
         matrix = 0.5 * matrix + 0.5 * matrix.T
     matrix.setflags(write=False)
     return matrix
+
+
+def without_excess(scores: Floats) -> tuple[Floats, float]:
+    """Scores without what the largest of them have beyond what it takes, and the sum of that.
+
+    Let R be the pairs whose scores are so many times as large as all smaller positive ones together, and U a connected
+    component of R.  A clustering that parts a pair of R in U gets better if U becomes a cluster of its own: it gains
+    that pair's score at least, and it loses no more than the positive scores between U and the others and the negative
+    ones inside U.  With any score above this every best clustering uses all pairs of R in U, so that lowering them to
+    twice as much takes the same from all best clusterings, and makes no other one best.  A component that holds a
+    forbidden pair, or negative scores of the same size, is left as it is.
+    """
+    positive = scores[scores > 0.0]
+    if not len(positive) or positive.max() <= _REWARD * positive.min():
+        return scores, 0.0
+    values = np.sort(positive)[::2]  # of pairs
+    large = np.flatnonzero(values[1:] > _REWARD * np.cumsum(values[:-1]))
+    if not len(large):
+        return scores, 0.0
+    rewards = scores >= values[1 + large[0]]
+    scale = power_of_two(values[: 1 + large[0]])
+    lowered, excess = scores.copy(), 0.0
+    number, component = connected_components(sparse.csr_array(rewards), directed=False)
+    for c in range(number):
+        inside = component == c
+        if inside.sum() < 2:
+            continue
+        within = np.ix_(inside, inside)
+        lost = np.maximum(scores[np.ix_(inside, ~inside)], 0.0).sum() - 0.5 * np.minimum(scores[within], 0.0).sum()
+        enough = max(2.0 * float(lost), scale)
+        if enough < values[1 + large[0]]:
+            excess += 0.5 * float((scores[within] - enough)[rewards[within]].sum())
+            lowered[within] = np.where(rewards[within], enough, scores[within])
+    return lowered, excess
 
 
 # --- files and graphs ------------------------------------------------------------------------------------------------

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from colgen import InputError
+from colgen import InputError, solve
 from problems.coreference import (
+    Coreference,
     Instance,
     communities,
     from_graph,
@@ -157,7 +158,8 @@ def test_labels_are_numbers_by_default():
         ([0.5, 1.0, 1.0], 0.5),  # as of 1, 2, 2
         ([2.0**32, 2.0**32, 2.0**32], 2.0**32),
         ([0.1, 0.2, 0.3], None),
-        ([2.0**32, 1.0, 1.0], None),  # too large to be sure of
+        ([2.0**32, 2.0**20, 1.0], None),  # too large to be sure of
+        ([2.0**32, 1.0, 1.0], 1.0),  # a reward, counted as 4
         ([2.0, 4.0, -1e12 - 1.0], 2.0),  # no clustering that is stated has a penalty
         ([2.0, 4.0, -np.inf], 2.0),
     ],
@@ -418,3 +420,61 @@ def test_generators_keep_what_they_promise():
     noisy = communities(60, 0, num_communities=6, noise=0.1).scores
     assert 0.05 < (clean != noisy)[off].mean() < 0.15
     assert len(np.unique(communities(60, 0, spread=0.1).scores)) > 1000
+
+
+# --- rewards ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("reward", [1e12, 1e15])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_reward_that_every_best_clustering_uses_is_no_scale(seed, reward, factor):
+    """Best are the clusterings that use most rewards, and among those the best by all other scores."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    upper = rng.normal(size=n * (n - 1) // 2) if seed % 2 else rng.integers(-3, 4, n * (n - 1) // 2).astype(float)
+    chosen = rng.random(len(upper)) < 0.3
+    if seed % 3 == 0:
+        upper[(rng.random(len(upper)) < 0.2) & ~chosen] = -np.inf
+    others, links = symmetric(n, np.where(chosen, 0.0, upper)), symmetric(n, chosen.astype(float))
+    instance = Instance(factor * symmetric(n, np.where(chosen, reward, upper)))
+
+    def worth(clusters):
+        linked = sum(0.5 * links[np.ix_(c, c)].sum() for c in clusters)
+        return linked, sum(0.5 * others[np.ix_(c, c)].sum() for c in clusters)
+
+    everything = [worth(c) for c in partitions(n)]
+    best = max(one for one in everything if one[1] > -np.inf)
+    if best[0] == links.sum() / 2.0 and (np.isfinite(others) & (others > 0.0)).any():
+        assert instance.scale <= 64.0 * factor
+    for problem in (Coreference(instance), Coreference(instance, contracted=False)):
+        result = solve(problem)
+        assert result.is_optimal
+        found = worth(result.answer)
+        assert found[0] == best[0]
+        if instance.constant:  # floats hold the other scores beside the rewards
+            assert found[1] == pytest.approx(best[1], abs=1e-9)
+        whole = factor * (reward * found[0] + found[1])
+        assert result.objective + instance.constant == pytest.approx(whole, rel=1e-12)
+
+
+def test_rewards_that_contradict_a_prohibition_stay_as_they_are():
+    scores = symmetric(4, [1e12, 1e12, 1.0, -np.inf, 0.5, 0.25])
+    assert (Instance(scores).scores == scores).all()
+    assert Instance(scores).constant == 0.0
+    large = symmetric(4, [1e12, 1e12, 1.0, -1e12, 0.5, 0.25])
+    assert (Instance(large).scores == large).all()
+
+
+def test_scores_of_all_sizes_stay_as_they_are():
+    for upper in ([1e7, 1e7, -1.0], [1e12, 1e12, 1e12], [1e12, -1.0, -1.0], [1e6, 1.0, 1e-6]):
+        assert (Instance(symmetric(3, upper)).scores == symmetric(3, upper)).all()
+
+
+def test_a_reward_beyond_what_it_takes_is_part_of_the_constant():
+    instance = Instance(symmetric(3, [1e12, 3.0, -1.0]), constant=5.0)
+    assert instance.scores[0, 1] == 6.0  # twice what the pair may earn elsewhere
+    assert instance.constant == 5.0 + 1e12 - 6.0
+    result = solve(Coreference(instance))
+    assert result.answer == [(0, 1, 2)]
+    assert result.objective == instance.check(result.answer) == 8.0
