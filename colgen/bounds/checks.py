@@ -104,7 +104,7 @@ def _check_stated(
 def _check_decisions(oracle: Pricing, columns: Sequence[Column], context: PricingContext) -> None:
     for decision in context.decisions:
         # Of a batch, the arrays tell.
-        suspects = columns.take(~decision.allowed(columns)) if isinstance(columns, Columns) else columns
+        suspects = columns.take(~decision.allows_each(columns)) if isinstance(columns, Columns) else columns
         if all(map(decision.allows, suspects)):
             continue
         column = next(column for column in suspects if not decision.allows(column))

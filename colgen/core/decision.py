@@ -42,7 +42,7 @@ class Decision(ABC):
         """
         return True
 
-    def allowed(self, columns: Columns) -> Mask:
+    def allows_each(self, columns: Columns) -> Mask:
         """The same for a batch of columns; override it where a look at the arrays tells."""
         return np.fromiter((self.allows(column) for column in columns), dtype=np.bool_, count=len(columns))
 
@@ -76,7 +76,7 @@ class Together(Decision):
         entries = column.coefficients
         return bool(entries.get(self.first)) == bool(entries.get(self.second))
 
-    def allowed(self, columns: Columns) -> Mask:
+    def allows_each(self, columns: Columns) -> Mask:
         both: Mask = columns.covering(self.first) == columns.covering(self.second)
         return both
 
@@ -92,7 +92,7 @@ class Apart(Decision):
         entries = column.coefficients
         return not (entries.get(self.first) and entries.get(self.second))
 
-    def allowed(self, columns: Columns) -> Mask:
+    def allows_each(self, columns: Columns) -> Mask:
         return ~(columns.covering(self.first) & columns.covering(self.second))
 
 

@@ -62,7 +62,7 @@ class Imposed:
             more = np.ones(len(table) - first, dtype=np.bool_)
             young = np.arange(first, len(table))
             young = young[table.is_generated(young)]
-            more[young - first] = decision.allowed(table.batch(young))
+            more[young - first] = decision.allows_each(table.batch(young))
             known = self._allowed[decision] = more if known is None else np.append(known, more)
         assert known is not None
         return known
@@ -71,5 +71,5 @@ class Imposed:
         """Which columns of a batch the node allows; None where there are no decisions."""
         if not self.decisions:
             return None
-        mask: Mask = np.logical_and.reduce([decision.allowed(batch) for decision in self.decisions])
+        mask: Mask = np.logical_and.reduce([decision.allows_each(batch) for decision in self.decisions])
         return mask

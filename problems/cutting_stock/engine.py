@@ -20,6 +20,7 @@ from colgen import AnyOf, Formulation, Sense, compile_model, solve
 from colgen.bounds.run import Run
 from colgen.cli.template import BenchOptions, Figure
 from colgen.tree.search import BestBound, DepthFirst, LevelWise, NodeQueue, Plunging, branch_and_bound
+from problems.cutting_stock.column_costs import column_figures
 from problems.cutting_stock.instance import Instance, uniform
 from problems.cutting_stock.loops import highs_loop, scip_loop
 from problems.cutting_stock.pricing import PatternOracle
@@ -53,6 +54,7 @@ def bench_engine(options: BenchOptions) -> list[Figure]:
         *(figure for size, of_size in runs.items() for figure in _engine_figures(size, of_size, repeats)),
         *_round_figures(options),
         *_node_figures(options),
+        *column_figures(options),
     ]
 
 

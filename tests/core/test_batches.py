@@ -1,13 +1,14 @@
 """Columns in batches: a batch is the sequence of its columns, and says in one sentence what does not fit."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import Apart, Column, Columns, Together
+from colgen import Apart, Column, Columns, Decision, Together
 from colgen.core.errors import FormulationError
 
 ROWS = [("cover", i) for i in range(6)]
@@ -83,7 +84,7 @@ def test_products(columns, duals):
 @given(singles)
 def test_decisions_speak_of_batches_as_of_columns(columns):
     for decision in (Together(ROWS[0], ROWS[1]), Apart(ROWS[0], ROWS[1]), Together(ROWS[0], ("no such row", 1))):
-        assert decision.allowed(batch_of(columns)).tolist() == [decision.allows(column) for column in columns]
+        assert decision.allows_each(batch_of(columns)).tolist() == [decision.allows(column) for column in columns]
 
 
 def test_structures_are_made_when_somebody_looks():
@@ -148,3 +149,17 @@ def test_bounds_and_lengths_are_checked():
         Columns([1.0], [0, 0], [], [], upper=[1.0, 2.0])
     with pytest.raises(FormulationError, match="1 columns has 2 structures, expected one for each"):
         Columns([1.0], [0, 0], [], [], ["a", "b"])
+
+
+def test_a_decision_that_only_knows_columns_speaks_of_batches_too():
+    """Its own fields may have any name that the interface does not."""
+
+    @dataclass(frozen=True)
+    class Whole(Decision):
+        allowed: tuple[int, ...]
+
+        def allows(self, column):
+            return column.structure in self.allowed
+
+    batch = Columns([1.0, 2.0], [0, 0, 0], [], [], [3, 4]).over(ROWS, POSITION)
+    assert Whole((4,)).allows_each(batch).tolist() == [False, True]
