@@ -59,3 +59,16 @@ def test_opposite_slopes_are_averaged_to_rest():
             break
     assert abs(ascent.best.value) < 0.01
     assert abs(sum(weight * solution for weight, solution in ascent.average)) < 0.3
+
+
+def test_a_solution_from_far_away_counts_little():
+    """Its linear piece lies high above the centre: what it says there is not worth much, however its slope points."""
+    shares = []
+    for error in (0.0, 0.9):
+        ascent = started()
+        ascent.learn(Evaluation(ascent.point, 0.002, np.array([1.0, 0.0]), "bent"))
+        centre, here, slope = ascent.best, ascent.point, np.array([-1.0, 0.5])
+        value = centre.value - (1.0 - error) * float(slope @ (centre.point - here))
+        ascent.learn(Evaluation(here, value, slope, "far"))
+        shares.append({solution: weight for weight, solution in ascent.average}["far"])
+    assert shares[1] < 0.5 * shares[0]
