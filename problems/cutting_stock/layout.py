@@ -103,7 +103,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class ArcsForbidden(Decision):
-    """No pattern may use an arc outside ``allowed``, a mask of the arcs of the layout's network.
+    """No pattern may use an arc outside ``open_arcs``, a mask of the arcs of the layout's network.
 
     Attributes
     ----------
@@ -112,12 +112,12 @@ class ArcsForbidden(Decision):
     """
 
     layout: Layout
-    allowed: NDArray[np.bool_]
+    open_arcs: NDArray[np.bool_]
     exhaustive: bool = True
 
     def allows(self, column: Column) -> bool:
         numbers = self.layout.numbers(column)
-        return bool(self.allowed[numbers].all() and (numbers >= 0).all())
+        return bool(self.open_arcs[numbers].all() and (numbers >= 0).all())
 
     def __str__(self) -> str:
-        return f"{int((~self.allowed).sum())} arcs forbidden"
+        return f"{int((~self.open_arcs).sum())} arcs forbidden"

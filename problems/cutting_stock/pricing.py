@@ -107,7 +107,7 @@ def allowed_arcs(layout: Layout, context: PricingContext) -> NDArray[np.bool_] |
     allowed: NDArray[np.bool_] | None = None
     for decision in context.decisions:
         if isinstance(decision, ArcsForbidden):
-            allowed = decision.allowed.copy() if allowed is None else allowed & decision.allowed
+            allowed = decision.open_arcs.copy() if allowed is None else allowed & decision.open_arcs
         elif isinstance(decision, Bound) and decision.upper <= 0:
             if allowed is None:
                 allowed = np.ones(layout.network.num_arcs, dtype=np.bool_)
