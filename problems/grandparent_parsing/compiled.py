@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from problems.grandparent_parsing.instance import Floats, Ints
 from problems.grandparent_parsing.model import CONNECTIVITIES
 
 
+@lru_cache(64)
 def compiled_master(
     tokens: int,
     *,
@@ -25,7 +27,8 @@ def compiled_master(
 ) -> Formulation:
     """What compiling :func:`~problems.grandparent_parsing.model.master` gives, its rows and columns in the same order.
 
-    Sentences have many lengths, and a model of long ones takes seconds to build.
+    Sentences have many lengths, and a model of long ones takes seconds to build.  Made once a length; nobody writes to
+    what it returns.
     """
     if formulation not in ("all", "one_gp+no_gp"):
         raise InputError(f"formulation must be 'all' or 'one_gp+no_gp' for columns to come, not {formulation!r}")

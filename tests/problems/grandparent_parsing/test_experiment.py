@@ -19,6 +19,8 @@ def test_bench(tmp_path):
     name = tmp_path.name
     assert figures[f"{name}.objective_difference"].value < 1e-6
     assert figures[f"{name}.proved"].value == 100.0
+    assert figures[f"{name}.proved_by_engine"].value == 1.0
+    assert figures[f"{name}.engine_vs_kernel"].value > 0.0
     assert 0.0 < figures[f"{name}.added"].value <= figures[f"{name}.scored"].value <= 1.0
     assert figures[f"{name}.all.whole"].value >= figures[f"{name}.one_gp+no_gp.whole"].value
     assert figures[f"accuracy_{name}"].value > 30.0
