@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -259,6 +260,16 @@ class SiblingParts(Parts):
 
     kind = "sibling"
 
+    @cached_property
+    def _orders(self) -> list[list[Ints]]:
+        """Of each head the modifiers of either side that can have siblings, the nearest first."""
+        found = []
+        for h in range(self.tokens + 1):
+            there = np.flatnonzero(self.present[h])
+            sides = there[there < h][::-1], there[there > h]
+            found.append([order for order in sides if len(order) > 1])
+        return found
+
     def price(self, duals: Duals | TreeDuals, context: PricingContext) -> PricingResult:
         if isinstance(duals, TreeDuals):
             return PricingResult(total=0.0)  # counted with the arcs
@@ -268,23 +279,24 @@ class SiblingParts(Parts):
         for index, value in duals.items("first"):
             first[index] = value
         weight = context.cost_weight
-        candidates: list[tuple[int, int, int]] = []
-        by_modifier = weight * self.scores.head_modifier_bounds
-        by_sibling = weight * self.scores.head_sibling_bounds
+        by_modifier = weight * self.scores.head_modifier_bounds - before
+        by_sibling = weight * self.scores.head_sibling_bounds - after
+        vertices = np.arange(self.tokens + 1)
+        paid = np.where(vertices > vertices[:, None], first[:, 1:], first[:, :1])
+        begins = np.argwhere(self.present & (by_modifier - paid > context.tolerance))
+        ends = np.argwhere(self.present & (by_sibling > context.tolerance))
+        candidates = [begins[:, [0, 0, 1]], ends[:, [0, 1, 0]]]
         for h in range(self.tokens + 1):
             context.budget.require()
-            for side, inner in ((0, range(h - 1, 0, -1)), (1, range(h + 1, self.tokens + 1))):
-                order = [m for m in inner if self.present[h, m]]
-                for k, m in enumerate(order):
-                    if by_sibling[h, m] - after[h, m] > context.tolerance:
-                        candidates.append((h, m, h))
-                    if by_modifier[h, m] - before[h, m] - first[h, side] > context.tolerance:
-                        candidates.append((h, h, m))
-                    if k:
-                        s = np.array(order[:k])
-                        bound = np.minimum(by_modifier[h, m], by_sibling[h, s]) - before[h, m] - after[h, s]
-                        candidates += [(h, int(t), m) for t in s[bound > context.tolerance]]
-        triples = np.array(candidates, dtype=np.int64).reshape(-1, 3)
+            for order in self._orders[h]:
+                # min(a, b) - π(before) - π(after), once for each bound; the sibling is the nearer to the head.
+                most = np.minimum(
+                    by_modifier[h, order] - after[h, order][:, None], by_sibling[h, order][:, None] - before[h, order]
+                )
+                nearer, farther = np.nonzero(np.triu(most > context.tolerance, 1))
+                if len(nearer):
+                    candidates.append(np.stack([np.full(len(nearer), h), order[nearer], order[farther]], axis=1))
+        triples: Ints = np.concatenate(candidates)
         context.budget.require()
         heads, siblings, modifiers = triples.T
         starts, ends = siblings == heads, modifiers == heads
