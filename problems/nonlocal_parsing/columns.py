@@ -12,35 +12,46 @@ is the best bound min_p max_z ψ(p, z), so that both ways branch on the same nod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
+from scipy import sparse
 
 from colgen import (
     BranchingRule,
     Column,
     Decision,
     Duals,
+    Formulation,
     Key,
     Pricing,
     PricingContext,
     PricingResult,
     Problem,
+    Sense,
     Solution,
 )
+from colgen.core.budget import Budget
 from colgen.core.decision import fractionality
+from colgen.core.warm_start import WarmStart
+from colgen.model.formulation import Block
 from problems.dependency.decisions import ArcDecision
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.checking import checked
+from problems.nonlocal_parsing.factors import Floats, Ints
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.losses import Losses, Relative, backbone_of
 from problems.nonlocal_parsing.model import master
 from solvers.trees.backbone import OutOfTimeError
 from solvers.trees.eisner import Parts
 from solvers.trees.eisner_first import NEG
+
+Bools = NDArray[np.bool_]
 
 
 class ParsingByColumns(Problem):
@@ -55,26 +66,38 @@ class ParsingByColumns(Problem):
         """The scores that the program is stated with: what they lose against what no tree exceeds."""
         return Losses(self.instance).relative()
 
+    @cached_property
+    def products(self) -> Products:
+        """The factors' rows."""
+        return Products.of(self.relative.instance)
+
+    @property
+    def scale(self) -> float:  # type: ignore[override]
+        """The size of the scores."""
+        return self.relative.unit
+
     def master(self) -> pyo.ConcreteModel:
-        self.scale = self.relative.unit
         return master(self.relative.instance, self.relative.constant)
 
+    def formulation(self) -> Formulation:
+        # The rows as arrays; those of a subclass's own model are compiled from it.
+        plain = type(self).master is ParsingByColumns.master and "master" not in vars(self)
+        return self.products.formulation(self.relative.constant) if plain else super().formulation()
+
     def pricing(self) -> Pricing:
-        return BestTree(self.relative.instance)
+        return BestTree(self.relative.instance, self.products)
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnArcs(),)
 
-    def initial_answers(self) -> Iterable[Solution]:
+    def warm_start(self, budget: Budget) -> WarmStart:
         # What scores too little for any better tree is clipped: with this tree in hand, none with such a part is taken.
         instance, heads = self.relative.instance, self.relative.known
         if heads is None:
-            return ()
-        used = set(zip(heads, range(1, len(heads) + 1), strict=True))
-        factors = [arcs for arcs, score in instance.nonlocal_factors if score]
-        held: dict[Key, float] = {("y", c): 1.0 for c, arcs in enumerate(factors) if used.issuperset(arcs)}
-        objective = self.instance.objective(heads)
-        return (Solution(objective, ((tree_column(instance, heads), 1.0),), held),)
+            return WarmStart()
+        held: dict[Key, float] = {("y", c): 1.0 for c in self.products.held_by(heads)}
+        column = tree_column(instance, self.products, heads)
+        return WarmStart(answers=(Solution(self.instance.objective(heads), ((column, 1.0),), held),))
 
     def answer(self, solution: Solution) -> Heads:
         heads: Heads = solution.columns[0][0].structure
@@ -89,23 +112,17 @@ class BestTree(Pricing):
 
     multiplicity = 1.0
 
-    def __init__(self, instance: Instance) -> None:
-        self.instance = instance
-        factors = [(arcs, score) for arcs, score in instance.nonlocal_factors if score]
-        self._positive = np.array(
-            [arc for arcs, score in factors if score > 0.0 for arc in arcs], dtype=np.int64
-        ).reshape(-1, 2)
-        members = [arcs for arcs, score in factors if score < 0.0]
-        self._negative = np.array([arc for arcs in members for arc in arcs], dtype=np.int64).reshape(-1, 2)
-        self._lengths = np.array([len(arcs) for arcs in members], dtype=np.int64)
+    def __init__(self, instance: Instance, products: Products) -> None:
+        self.instance, self.products = instance, products
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         instance = self.instance
         tilted = np.zeros((instance.parts.size,) * 2)
-        if len(self._positive):
-            np.add.at(tilted, tuple(self._positive.T), duals["at_most"])
-        if len(self._lengths):
-            np.add.at(tilted, tuple(self._negative.T), np.repeat(duals["at_least"], self._lengths))
+        products = self.products
+        if len(products.positive):
+            np.add.at(tilted, tuple(products.positive.T), duals["at_most"])
+        if len(products.lengths):
+            np.add.at(tilted, tuple(products.negative.T), np.repeat(duals["at_least"], products.lengths))
         parts = instance.parts.rescored(instance.parts.arcs + tilted) if context.cost_weight else Parts(tilted)
         allowed = instance.usable.copy()
         for decision in context.decisions:
@@ -122,7 +139,7 @@ class BestTree(Pricing):
         if found is None:
             return PricingResult(bound=context.sense.hopeless)
         reduced_cost = found[0] - float(duals["one_tree"])
-        return PricingResult((tree_column(instance, found[1]),), reduced_cost, [reduced_cost])
+        return PricingResult((tree_column(instance, products, found[1]),), reduced_cost, [reduced_cost])
 
 
 def best(
@@ -159,17 +176,113 @@ class OnArcs(BranchingRule):
         return children if values[arc] >= 0.5 else children[::-1]
 
 
-def tree_column(instance: Instance, heads: Heads) -> Column:
+@dataclass(frozen=True, eq=False)
+class Products:
+    """The factors that count, as rows of the master.
+
+    Attributes
+    ----------
+    scores
+        Of each factor that is worth anything.
+    positive, owners
+        Arcs (head, modifier) of factors with positive scores, one a row ``at_most``, and whose they are.
+    negative, members, lengths
+        Arcs of the others one after the other; which factors these are, one a row ``at_least``, and how many arcs each
+        has.
+    at_most, at_least
+        Keys of the rows.
+    """
+
+    scores: Floats
+    positive: Ints
+    owners: Ints
+    negative: Ints
+    members: Ints
+    lengths: Ints
+    at_most: list[Key]
+    at_least: list[Key]
+
+    @staticmethod
+    def of(instance: Instance) -> Products:
+        """The rows of an instance's factors."""
+        factors = instance.nonlocal_factors
+        lengths = np.diff(factors.start)
+        numbers = np.cumsum(factors.scores != 0.0) - 1  # of those that are worth anything
+        arcs = np.stack(np.divmod(factors.arcs, factors.size), axis=1)
+        above, below = np.repeat(factors.scores > 0.0, lengths), np.repeat(factors.scores < 0.0, lengths)
+        positive, owners = arcs[above], np.repeat(numbers, lengths)[above]
+        members = numbers[factors.scores < 0.0]
+        pairs = map(tuple, np.column_stack([owners, positive]).tolist())
+        return Products(
+            factors.scores[factors.scores != 0.0],
+            positive,
+            owners,
+            arcs[below],
+            members,
+            lengths[factors.scores < 0.0],
+            [("at_most", pair) for pair in pairs],
+            [("at_least", c) for c in members.tolist()],
+        )
+
+    def formulation(self, constant: float) -> Formulation:
+        """What compiling :func:`problems.nonlocal_parsing.model.master` gives, its rows and columns in this order."""
+        count, rows = len(self.scores), 1 + len(self.at_most) + len(self.at_least)
+        y, one = np.arange(count), np.array([count])
+        positions = np.split(np.arange(rows), [1, 1 + len(self.at_most)])
+        entries = np.concatenate([one, self.owners, self.members])
+        column_keys: list[Key] = [*(("y", c) for c in range(count)), ("missing", None)]
+        return Formulation(
+            sense=Sense.MAXIMIZE,
+            matrix=sparse.csc_array((np.ones(rows), (np.arange(rows), entries)), shape=(rows, count + 1)),
+            costs=np.append(self.scores, 0.0),
+            lower=np.zeros(count + 1),
+            upper=np.append(np.ones(count), math.inf),
+            integer=np.zeros(count + 1, dtype=np.bool_),
+            artificial=np.arange(count + 1) == count,
+            row_lower=np.concatenate([[1.0], np.full(len(self.at_most), -math.inf), 1.0 - self.lengths]),
+            row_upper=np.concatenate([[1.0], np.zeros(len(self.at_most)), np.full(len(self.at_least), math.inf)]),
+            offset=constant,
+            column_keys=tuple(column_keys),
+            row_keys=(("one_tree", None), *self.at_most, *self.at_least),
+            row_blocks={
+                name: Block(name, tuple(index for _, index in keys), where)
+                for name, keys, where in zip(
+                    ("one_tree", "at_most", "at_least"),
+                    ([("one_tree", None)], self.at_most, self.at_least),
+                    positions,
+                    strict=True,
+                )
+                if keys
+            },
+            column_blocks={
+                name: Block(name, tuple(index for _, index in keys), where)
+                for name, keys, where in (("y", column_keys[:-1], y), ("missing", column_keys[-1:], one))
+                if keys
+            },
+        )
+
+    def counted(self, heads: Heads) -> tuple[Bools, Ints]:
+        """Which arcs of ``positive`` a tree has, and how many arcs of each factor with a negative score."""
+        tree = np.array([-1, *heads])
+        has = tree[self.negative[:, 1]] == self.negative[:, 0]
+        totals = np.bincount(np.repeat(np.arange(len(self.lengths)), self.lengths), has, len(self.lengths))
+        return tree[self.positive[:, 1]] == self.positive[:, 0], totals.astype(np.int64)
+
+    def held_by(self, heads: Heads) -> list[int]:
+        """The factors all of whose arcs a tree has."""
+        has, totals = self.counted(heads)
+        missing = np.bincount(self.owners, ~has, len(self.scores))
+        whole = (self.scores > 0.0) & (missing == 0)
+        whole[self.members] = totals == self.lengths
+        return np.flatnonzero(whole).tolist()
+
+
+def tree_column(instance: Instance, products: Products, heads: Heads) -> Column:
     """The column of a tree."""
+    has, totals = products.counted(heads)
     coefficients: dict[Key, float] = {("one_tree", None): 1.0}
-    used = set(zip(heads, range(1, len(heads) + 1), strict=True))
-    factors = [(arcs, score) for arcs, score in instance.nonlocal_factors if score]
-    for c, (arcs, score) in enumerate(factors):
-        held = [arc for arc in arcs if arc in used]
-        if score > 0.0:
-            coefficients.update({("at_most", (c, *arc)): -1.0 for arc in held})
-        elif held:
-            coefficients["at_least", c] = -float(len(held))
+    coefficients.update(dict.fromkeys((products.at_most[k] for k in np.flatnonzero(has).tolist()), -1.0))
+    coefficients.update({products.at_least[k]: -float(totals[k]) for k in np.flatnonzero(totals).tolist()})
     return Column(
         cost=instance.parts.score([-1, *heads]),
         coefficients=coefficients,
