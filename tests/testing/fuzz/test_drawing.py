@@ -1,0 +1,39 @@
+"""Cases at random: the same for one seed, of every kind, and never without the truth about them."""
+
+import numpy as np
+
+from colgen.testing.fuzz.drawing import draw_case, draw_program
+from colgen.testing.fuzz.truth import solve_complete
+from tests.testing.fuzz.programs import cases
+
+
+def test_a_seed_is_a_case():
+    first, second = (draw_case(np.random.default_rng([7, 1]))[0] for _ in range(2))
+    assert first == second
+
+
+def test_the_truth_comes_with_the_case():
+    for case, truth in cases(5, 10):
+        again = solve_complete(case.program)
+        assert (again.status, again.objective) == (truth.status, truth.objective)
+
+
+def test_every_kind_is_drawn():
+    programs = [draw_program(np.random.default_rng([1, k])) for k in range(150)]
+    assert {program.maximize for program in programs} == {False, True}
+    assert {len(program.groups) > 1 for program in programs} == {False, True}
+    assert any(program.variables for program in programs)
+    assert any(row.lazy for program in programs for row in program.rows)
+    assert any(program.step for program in programs)
+    assert any(program.offset for program in programs)
+    scales = [scale for program in programs for scale in program.row_scales]
+    assert min(scales) < 1e-3
+    assert max(scales) > 1e3
+
+
+def test_every_way_is_drawn():
+    ways = [case.way for case, _ in cases(6, 60)]
+    assert len({way.queue for way in ways}) == 4
+    assert len({way.branching for way in ways}) > 1
+    assert any(way.start for way in ways)
+    assert any(way.duals is not None for way in ways)

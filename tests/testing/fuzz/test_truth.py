@@ -1,0 +1,36 @@
+"""What a program's answers are, found without the engine."""
+
+import pytest
+
+from colgen.testing.fuzz.pools import PoolColumn, PoolGroup, PoolRow, Program
+from colgen.testing.fuzz.truth import _highs, arrays, solve_complete
+from tests.testing.fuzz.programs import cases, two_ways_to_cover
+from tests.toys import DEMANDS, patterns
+
+
+def test_the_truth_of_a_program_done_by_hand():
+    truth = solve_complete(two_ways_to_cover())
+
+    assert (truth.status, truth.objective, truth.answer, truth.exact) == ("optimal", 2, (0.0, 1.0, 1.0), True)
+
+
+def test_the_truth_of_the_textbook():
+    columns = tuple(PoolColumn(1, {i: n for i, n in enumerate(p) if n}) for p in patterns())
+    program = Program("cutting", False, columns, (), tuple(PoolRow(d, None) for d in DEMANDS), (PoolGroup(),))
+
+    truth = solve_complete(program)
+
+    assert truth.objective == 453
+    assert truth.relaxed == pytest.approx(452.25)
+
+
+def test_looking_at_all_answers_agrees_with_the_solver():
+    compared = 0
+    for case, truth in cases(3, 40):
+        if truth.exact and max((abs(p.cost) for p in case.program.parts), default=0) < 10**4:
+            status, objective, _ = _highs(case.program, arrays(case.program), arrays(case.program).integer)
+            assert status == truth.status
+            if status == "optimal":
+                assert objective == pytest.approx(truth.objective)
+            compared += 1
+    assert compared >= 5

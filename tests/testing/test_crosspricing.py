@@ -1,0 +1,130 @@
+"""Which one mistake explains what an oracle says, where its own columns contradict it."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from colgen import (
+    Best,
+)
+from colgen.testing.conformance import check_problem
+from tests.assignment import Knapsack
+from tests.testing.kit import (
+    GENEROUS,
+    CuttingStock,
+    Patterns,
+    Sets,
+    Silent,
+    assert_found,
+    check,
+    findings,
+    packing,
+)
+
+
+def test_wrong_sign_of_all_duals():
+    class Wrong(Silent):
+        def value(self, tasks, duals, context):
+            return super().value(tasks, duals.replace(-duals.values), context)
+
+    assert_found(check(Wrong), "sign", "duals of the opposite sign")
+
+
+def test_wrong_sign_of_all_duals_where_they_must_be_nonnegative():
+    class Wrong(Patterns):
+        def value(self, pattern, duals):
+            return -super().value(pattern, duals)
+
+    class Broken(CuttingStock):
+        def pricing(self):
+            return Wrong(self)
+
+    report = check_problem(Broken(50, [23, 17, 11], [9, 12, 7]), seconds=GENEROUS)
+    assert_found(report, "sign", "duals of the opposite sign")
+
+
+def test_wrong_sign_where_the_objective_is_maximised():
+    class Wrong(Sets):
+        sign = 1.0
+
+    assert_found(
+        check_problem(packing(Wrong), seconds=GENEROUS), "sign", "c_j - πᵀa_j when minimising and when maximising"
+    )
+
+
+def test_wrong_sign_of_one_block_of_duals_in_a_stated_reduced_cost():
+    class Wrong(Knapsack):
+        def value(self, tasks, duals, context):
+            return super().value(tasks, duals, context) + 2 * duals["use", self.machine]
+
+    assert_found(check(Wrong), "reduced cost", "the dual values of block 'use' had the opposite sign")
+
+
+def test_a_block_of_duals_left_out():
+    class Wrong(Knapsack):
+        def value(self, tasks, duals, context):
+            return super().value(tasks, duals, context) + duals["use", self.machine]
+
+    assert_found(check(Wrong), "reduced cost", "the dual values of block 'use' were zero")
+
+
+@pytest.mark.parametrize("base", [Knapsack, Silent])
+def test_wrong_cost_of_a_column(base):
+    class Wrong(base):
+        def encode(self, structure):
+            column = super().encode(structure)
+            return dataclasses.replace(column, cost=column.cost + 7.0 * (len(structure[1]) > 1))
+
+    if base is Knapsack:
+        assert_found(
+            check(Wrong),
+            "reduced cost",
+            r"the cost alone accounts for it: the column of .* says \S+, the oracle counts",
+        )
+    else:
+        assert_found(check(Wrong), "not exact", r"encode\(\) does not write down what best\(\) optimises")
+
+
+@pytest.mark.parametrize("base", [Knapsack, Silent])
+def test_wrong_coefficients_of_a_column(base):
+    class Wrong(base):
+        def encode(self, structure):
+            column = super().encode(structure)
+            rows = {key: 2.0 if key == ("assign", 1) else value for key, value in column.coefficients.items()}
+            return dataclasses.replace(column, coefficients=rows)
+
+    if base is Knapsack:
+        assert_found(
+            check(Wrong), "reduced cost", r"in row \('assign', 1\) the column of .* says 2, the oracle counts 1"
+        )
+    else:
+        assert_found(check(Wrong), "not exact", "where only dual values of 'assign' are not zero")
+
+
+@pytest.mark.parametrize("base", [Knapsack, Silent])
+def test_cost_weight_ignored(base):
+    class Wrong(base):
+        def value(self, tasks, duals, context):
+            return super().value(tasks, duals, dataclasses.replace(context, cost_weight=1.0))
+
+    kind = "reduced cost" if base is Knapsack else "cost weight"
+    assert_found(check(Wrong), kind, "multiply costs by context.cost_weight")
+
+
+def test_a_formula_by_which_all_columns_are_alike_explains_nothing():
+    # The engine stops in phase 1: without the duals of 'assign' every column would cost the same there.
+    class Greedy(Knapsack):
+        def best(self, duals, context):
+            own = self.problem
+            gains = duals["assign"] - context.cost_weight * own.costs[self.machine]
+            tasks, room = [], own.capacities[self.machine]
+            for task in np.argsort(-gains / own.sizes[self.machine]).tolist():
+                if gains[task] > 0 and own.sizes[self.machine][task] <= room:
+                    tasks.append(task)
+                    room -= own.sizes[self.machine][task]
+            return Best((self.machine, tuple(tasks)), -gains[tasks].sum() - duals["use", self.machine])
+
+    report = check(Greedy)
+    assert not findings(report, "row left out"), report
+    assert_found(report, "not exact", "either best.. is not exact")
