@@ -1,15 +1,11 @@
 """The linear master: phases, growing, nodes, deletion, and its way back to Pyomo."""
 
-import io
 import math
 import re
 
 import numpy as np
 import pyomo.environ as pyo
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pyomo.contrib.appsi.solvers import Highs
 from scipy import optimize
 
 from colgen import (
@@ -19,7 +15,6 @@ from colgen import (
     LinearMaster,
     MasterStatus,
     Row,
-    Sense,
     Solution,
     TemplateBound,
     Together,
@@ -27,30 +22,12 @@ from colgen import (
     compile_model,
 )
 from colgen.core.errors import FormulationError, UnknownRowError
-from colgen.pricing.oracles import Pricing, PricingResult
-from tests.toys import CuttingStock, cutting_column
-
-
-def covering(demands=(3.0, 2.0), sense=pyo.minimize):
-    """``demand[i]: unmet[i] + Σ_j a_ij x_j ≥ d_i`` with a template variable y in the first row at cost 5."""
-    m = pyo.ConcreteModel()
-    m.item = pyo.RangeSet(0, len(demands) - 1)
-    m.unmet = artificial(m.item)
-    m.y = pyo.Var(domain=pyo.NonNegativeIntegers, bounds=(0, 4))
-    m.demand = pyo.Constraint(m.item, rule=lambda m, i: m.unmet[i] + (m.y if i == 0 else 0) >= demands[i])
-    m.cost = pyo.Objective(expr=(5 if sense == pyo.minimize else -5) * m.y + 1, sense=sense)
-    return LinearMaster(compile_model(m))
-
-
-def col(a, cost=1.0, **more):
-    return Column(cost, {("demand", i): float(v) for i, v in enumerate(a) if v}, tuple(a), **more)
-
-
-def used(master, solved):
-    return {c.structure: round(x, 9) for c, x in master.solution(solved).columns}
-
-
-# --- phases ----------------------------------------------------------------------------------------------------------
+from tests.master.programs import (
+    col,
+    covering,
+    used,
+)
+from tests.toys import cutting_column
 
 
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
@@ -121,9 +98,6 @@ def test_unknown_row_is_named_and_guessed():
         m.cost = pyo.Objective(expr=m.x)
         with pytest.raises(UnknownRowError, match=r"a scalar constraint: its key is \('limit', None\)"):
             LinearMaster(compile_model(m)).add([Column(1.0, {key: 1.0})])
-
-
-# --- growing ---------------------------------------------------------------------------------------------------------
 
 
 def test_columns_are_added_in_batches_and_once():
@@ -273,9 +247,6 @@ def test_grown_master_against_scipy(seed):
             assert master.reduced_costs([column], solved.duals) == pytest.approx([0.0], abs=1e-7)
 
 
-# --- deletion --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_remove_stale_keeps_the_basis(seed):
     master = random_master(np.random.default_rng(seed))
@@ -317,9 +288,6 @@ def test_stale_columns_stay_while_fixed_or_young():
         < 0
         <= master.table.place[master.table.where(good.identity)]
     )
-
-
-# --- nodes -----------------------------------------------------------------------------------------------------------
 
 
 def test_decisions_are_applied_and_taken_back():
@@ -407,158 +375,6 @@ def test_basis_from_before_a_deletion_is_not_restored():
     assert master.solve().objective == pytest.approx(solved.objective)
 
 
-# --- integer ---------------------------------------------------------------------------------------------------------
-
-
-def test_solve_integer():
-    master = covering(demands=(3.0, 0.0))
-    master.add([col((2, 0)), col((1, 0), cost=0.8)])
-    assert master.solve().objective == pytest.approx(1 + 1.5)
-    found, bound = master.solve_integer()
-    assert found.objective == pytest.approx(1 + 1.8)
-    assert bound == pytest.approx(1 + 1.8)
-    assert master.violation(found) is None
-    # The linear program is as it was.
-    assert master.solve().objective == pytest.approx(1 + 1.5)
-    assert master.lp.simplex_iterations == 0
-
-
-def test_solve_integer_without_answer():
-    master = covering(demands=(30.0, 0.0))
-    master.solve()
-    assert master.solve_integer()[0] is None  # still in phase 1
-
-
-# --- dual bound ------------------------------------------------------------------------------------------------------
-
-
-class Priced(Pricing):
-    def __init__(self, multiplicity=math.inf, cost_bound=None):
-        self.multiplicity, self.cost_bound = multiplicity, cost_bound
-
-    def price(self, duals, context):
-        raise NotImplementedError
-
-
-@given(
-    pi=st.lists(st.floats(0, 6), min_size=2, max_size=2),
-    columns=st.lists(
-        st.tuples(st.integers(-3, 9), st.integers(0, 3), st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=6
-    ),
-    limits=st.tuples(st.sampled_from([math.inf, 3.0]), st.sampled_from([math.inf, 3.0])),
-    stated=st.tuples(st.booleans(), st.booleans()),
-    maximize=st.booleans(),
-)
-def test_dual_bound_is_valid_at_any_duals(pi, columns, limits, stated, maximize):
-    """Lagrangian or Farley, any number of pricing problems: below the optimum of the complete linear program."""
-    sense = Sense.MAXIMIZE if maximize else Sense.MINIMIZE
-    s = sense.sign
-    master = covering(demands=(3.0, 2.0), sense=pyo.maximize if maximize else pyo.minimize)
-    groups = [[(s * c, a, b) for c, a, b, k in columns if k == group] for group in (0, 1)]
-    # The multiplicities are made true by rows of the complete program only: the master need not know them.
-    costs = [s * 5.0, *(c for group in groups for c, _, _ in group)]
-    matrix = [[-1.0, 0.0, 0.0, 0.0], *([-a, -b, 1.0 - k, k + 0.0] for k, g in enumerate(groups) for _, a, b in g)]
-    complete = optimize.linprog(
-        s * np.array(costs),
-        A_ub=np.array(matrix).T[[i for i in range(4) if i < 2 or limits[i - 2] < math.inf]],
-        b_ub=[-3.0, -2.0, *(limit for limit in limits if limit < math.inf)],
-        bounds=[(0, 4), *[(0, None)] * (len(costs) - 1)],
-    )
-    master.add([Column(s * 1000.0, {("demand", 0): 1.0, ("demand", 1): 1.0}, "dear", upper=5.0)])
-    duals = master.solve().duals.replace(s * np.array(pi))
-    assert master.phase == 2
-    pricing, bounds = [], []
-    for group, limit, known in zip(groups, limits, stated, strict=True):
-        worst = [c for c, _, _ in group]
-        pricing.append(Priced(limit, sense.best(*worst) if known and worst else None))
-        reduced = [c - s * (a * pi[0] + b * pi[1]) for c, a, b in group]
-        bounds.append(sense.best(*reduced) if reduced else sense.hopeless)
-    bound = master.dual_bound(duals, pricing, stating(*bounds))
-    if complete.status == 0:
-        assert s * bound <= complete.fun + s * 1.0 + 1e-6
-    elif complete.status == 3:
-        assert bound == sense.ideal or limits == (3.0, 3.0)
-
-
-def stating(*bounds):
-    return [PricingResult(bound=bound) for bound in bounds]
-
-
-@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
-def test_bounds_and_checks_need_no_program(sense):
-    """Before its first solve a master speaks of the real objective, as it does once phase 2 is solved."""
-    unsolved, master = covering(sense=sense), covering(sense=sense)
-    s = master.sense.sign
-    columns = [col((1, 1), s * 3.0), col((0, 1), s * 1.0, upper=2.0)]
-    for each in (unsolved, master):
-        assert each.add(columns) == 2
-        each.add((), [Row(("cut", 0), lower=1.0, upper=8.0, coefficient=lambda c: c.structure[0])])
-        each.apply(())
-    master.solve()
-    guess = {"demand": [s * 2.0, s * 0.5], "cut": s * 0.25}
-    duals = unsolved.guessed(guess)
-    pricing, results = [Priced(7.0)], stating(s * -0.5)
-    assert unsolved.dual_bound(duals, pricing, results) == master.dual_bound(master.guessed(guess), pricing, results)
-    assert s * unsolved.dual_bound(duals, pricing, results) > -10.0
-    assert unsolved.reduced_costs(columns, duals) == pytest.approx([s * 0.25, s * 0.5])
-    assert unsolved.phase == 2
-    answer = Solution(s * 9.0 + 1.0, ((columns[0], 3.0),))
-    assert unsolved.violation(answer) is None
-    assert "demand" in unsolved.violation(Solution(s * 6.0 + 1.0, ((columns[0], 2.0),)))
-    assert not unsolved.is_built
-    assert unsolved.named(duals)["demand", 0] == s * 2.0
-    assert unsolved.solve().objective == pytest.approx(master.solve().objective)
-    assert unsolved.is_built
-
-
-def test_a_total_takes_the_place_of_the_multiplicity():
-    master = covering(demands=(3.0, 2.0))
-    duals = master.solve().duals.replace(np.array([2.0, 2.0]))
-    master.add([Column(1000.0, {("demand", 0): 1.0, ("demand", 1): 1.0}, "dear", upper=5.0)])
-    master.solve()
-    assert master.phase == 2
-    totalling = [PricingResult(bound=-1.0, total=-1.5)]
-    for multiplicity in (math.inf, 3.0):  # worth 10 and the offset, were it not for the columns
-        assert master.dual_bound(duals, [Priced(multiplicity)], totalling) == pytest.approx(10 - 1.5 + 1)
-    # Another pricing problem that needs scaling scales the total too: half of -1.5, and half of costs that are ≥ 0 ...
-    both = [*totalling, PricingResult(bound=-1.0)]
-    pricing = [Priced(cost_bound=0.0), Priced(cost_bound=1.0)]
-    assert master.dual_bound(duals, pricing, both) == pytest.approx(5 - 0.75 + 1)
-    # ... or, of up to three columns, at least -4 each; of any number, nothing is known.
-    assert master.dual_bound(duals, [Priced(3.0, -4.0), pricing[1]], both) == pytest.approx(5 - 0.75 - 6 + 1)
-    assert master.dual_bound(duals, [Priced(cost_bound=-4.0), pricing[1]], both) == -math.inf
-
-
-def test_farley_scales_the_duals_of_every_pricing_problem():
-    # θ = 1/2 makes the first pricing problem's term vanish.  At halved duals the second one's columns, priced out at
-    # the duals themselves (β = 0), can cost half of γ = -4 each, and there are up to three: 10/2 - 3·2, and the offset.
-    master = covering(demands=(3.0, 2.0))
-    master.add([Column(1000.0, {("demand", 0): 1.0, ("demand", 1): 1.0}, "dear", upper=5.0)])
-    duals = master.solve().duals.replace(np.array([2.0, 2.0]))
-    assert master.phase == 2
-    pricing = [Priced(cost_bound=1.0), Priced(multiplicity=3.0, cost_bound=-4.0)]
-    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == pytest.approx(5 - 6 + 1)
-    # Without a bound on its costs nothing is known of it at halved duals.
-    pricing[1] = Priced(multiplicity=3.0)
-    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == -math.inf
-    pricing[1] = Priced(cost_bound=-4.0)
-    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == -math.inf
-    # A pricing problem without columns has no say, and one that needs no scaling asks for none.
-    assert master.dual_bound(duals, pricing, stating(-1.0, math.inf)) == pytest.approx(5 + 1)
-    assert master.dual_bound(duals, pricing, stating(0.0, 0.0)) == pytest.approx(10 + 1)
-
-
-def test_dual_bound_without_a_statement_proves_nothing():
-    master = covering()
-    master.add([col((1, 1))])
-    duals = master.solve().duals
-    assert master.dual_bound(duals, [Priced()], stating(None)) == -math.inf
-    assert master.dual_bound(duals, [Priced(), Priced()], stating(0.0, None)) == -math.inf
-
-
-# --- checking and showing --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("solution", "fault"),
     [
@@ -590,63 +406,9 @@ def test_rows_of_decisions_do_not_count_as_violated():
     assert master.violation(Solution(4.0, ((col((1, 1)), 3.0),))) is None
 
 
-@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
-def test_to_pyomo(sense):
-    sign = 1 if sense == pyo.minimize else -1
-    master = covering(demands=(3.0, 2.0), sense=sense)
-    master.add([col((1, 0), sign * 1.0), col((0, 2), sign * 1.5, key=("named", 7)), col((1, 1), sign * 2.5)])
-    master.add_rows([Row(("cut", "a"), lower=0.5, upper=8.0, coefficient=lambda c: 1.0)])
-    solved = master.solve()
-    model = master.to_pyomo(solved)
-
-    # Values and duals are loaded.
-    assert pyo.value(model.objective) == pytest.approx(solved.objective)
-    assert model.named[7].value == pytest.approx(1.0)
-    assert [model.dual[model.demand[i]] for i in (0, 1)] == pytest.approx(solved.duals["demand"].tolist())
-    text = io.StringIO()
-    model.pprint(ostream=text)
-    assert "demand" in text.getvalue()
-    assert "named" in text.getvalue()
-
-    # Another solver agrees; whole variables are relaxed as they are in the master.
-    bare = master.to_pyomo()
-    for variable in bare.component_data_objects(pyo.Var):
-        variable.domain = pyo.Reals
-    results = Highs().solve(bare)
-    assert results.best_feasible_objective == pytest.approx(solved.objective)
-
-
-def test_to_pyomo_of_cutting_stock_prints_before_any_column():
-    model = CuttingStock().restricted_master().to_pyomo()
-    text = io.StringIO()
-    model.pprint(ostream=text)
-    assert "unmet" in text.getvalue()
-
-
-TUPLES = [(0, 1), (1,), 3, (0, (1, 2)), (0, 1, 2), ((1, 2), (3,)), ((1,), (2, 3)), (), None, frozenset({1}), "a"]
-
-
-def test_to_pyomo_keeps_keys_of_any_kind_apart():
-    master = covering(demands=(3.0, 2.0))
-    keys = [("named", index) for index in TUPLES] + [("dual", 1), ("objective", 0), ("demand", 0), ("column", 15)]
-    columns = [Column(1.0 + k, {("demand", k % 2): 1.0}, key=key) for k, key in enumerate(keys)]
-    master.add([*columns, col((1, 1))])  # the last has no key: its name would be ("column", position)
-    master.add_rows([Row(("cut", index), upper=9.0, coefficients={("named", index): 1.0}) for index in TUPLES])
-    solved = master.solve()
-    model = master.to_pyomo(solved)
-    variables = list(model.component_data_objects(pyo.Var))
-    assert len(variables) == master.num_columns == len({v.name for v in variables})
-    assert len(list(model.component_data_objects(pyo.Constraint))) == master.num_rows
-    objective = next(model.component_data_objects(pyo.Objective))
-    assert pyo.value(objective) == pytest.approx(solved.objective)
-
-
 def test_column_of_the_textbook():
     assert cutting_column((2, 0, 0, 0)).identity == cutting_column((2, 0, 0, 0)).identity
     assert cutting_column((2, 0, 0, 0)).identity != cutting_column((1, 0, 0, 0)).identity
-
-
-# --- dual values from the middle -------------------------------------------------------------------------------------
 
 
 def partitioning(sense, clusters, size=3, *, central):
@@ -663,6 +425,8 @@ def partitioning(sense, clusters, size=3, *, central):
 
 
 DEGENERATE = {(0, 1, 2): 3.0, (0,): 2.5, (1,): 2.5, (2,): 2.5, (0, 1): 2.9, (1, 2): 2.9}
+
+
 senses = pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
 
 

@@ -1,0 +1,58 @@
+"""Nodes of one restricted master: guesses first, what is proved at one node kept for the next."""
+
+import pytest
+
+from colgen import Termination, WarmStart, solve
+from tests.toys import CuttingStock, Partition, SetPartitioning
+
+PAIRS = [(2.0, frozenset(pair)) for pair in ((0, 1), (1, 2), (0, 2))]
+TRIANGLE = Partition(3, (*PAIRS, *((3.0, frozenset([k])) for k in range(3))))
+
+
+def test_the_root_s_relaxation_is_kept_apart_from_the_answer():
+    result = solve(CuttingStock())
+    assert result.relaxation.objective == pytest.approx(452.25)
+    assert result.objective == 453
+    assert result.root_bound <= 453
+
+
+def test_a_guess_that_proves_itself_takes_one_round():
+    plain = solve(CuttingStock())
+    relaxed = solve(CuttingStock(), relaxation=True, keep_duals=True)
+    duals = {"demand": list(relaxed.iterations[-1].duals["demand"])}
+
+    class Knowing(CuttingStock):
+        def warm_start(self, budget):
+            return WarmStart(duals, [plain.solution])
+
+    result = solve(Knowing())
+    assert result.is_optimal
+    assert result.objective == 453
+    assert len(result.iterations) == 1
+
+
+def test_a_guessed_answer_is_an_incumbent_from_the_start():
+    plain = solve(CuttingStock())
+
+    class Knowing(CuttingStock):
+        def warm_start(self, budget):
+            return WarmStart(answers=[plain.solution])
+
+    result = solve(Knowing())
+    assert result.is_optimal
+    assert result.objective == plain.objective
+    assert len(result.iterations) <= len(plain.iterations)
+
+
+def test_columns_of_one_node_are_there_in_the_next():
+    result = solve(SetPartitioning(TRIANGLE), heuristics=())
+    assert result.is_optimal
+    assert result.objective == TRIANGLE.optimum()
+    assert sum(record.new_columns for record in result.iterations) <= len(TRIANGLE.subsets)
+
+
+def test_a_relaxation_alone_asks_for_no_answer():
+    result = solve(CuttingStock(), relaxation=True)
+    assert result.termination is Termination.OPTIMAL
+    assert result.answer is None
+    assert len(result.nodes) == 1
