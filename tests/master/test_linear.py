@@ -1,7 +1,6 @@
 """The linear master: phases, growing, nodes, deletion, and its way back to Pyomo."""
 
 import math
-import re
 
 import numpy as np
 import pyomo.environ as pyo
@@ -18,7 +17,6 @@ from colgen import (
     Solution,
     TemplateBound,
     Together,
-    artificial,
     compile_model,
 )
 from colgen.core.errors import FormulationError, UnknownRowError
@@ -193,19 +191,6 @@ def test_columns_that_bring_rows():
     assert master.solve().objective == pytest.approx(1 + 1.5 * 5.25)
 
 
-def test_an_answer_is_checked_against_rows_that_its_columns_would_bring():
-    master = covering(demands=(3.0, 0.0))
-    link = Row(("link", 7), upper=0.0, coefficients={("y", None): -1.0})
-    column = Column(0.5, {("demand", 0): 1.0, ("link", 7): 1.0}, "linked", rows=(link,))
-    # Cost 1, 5 a unit of y, 0.5 a unit of the column; each of them covers a unit.
-    assert master.violation(Solution(1 + 3 * 0.5 + 3 * 5.0, ((column, 3.0),), {("y", None): 3.0})) is None
-    fault = master.violation(Solution(1 + 3 * 0.5 + 5.0, ((column, 3.0),), {("y", None): 1.0}))
-    assert "('link', 7) has activity 2" in fault
-    unknown = Column(0.5, {("demand", 0): 1.0, ("other", 7): 1.0}, "unknown", rows=(link,))
-    with pytest.raises(UnknownRowError, match="other"):
-        master.violation(Solution(2.5, ((unknown, 3.0),)))
-
-
 def random_master(rng):
     """A master that has grown in many steps, and the arrays that it should hold."""
     master = covering(tuple(float(d) for d in rng.integers(1, 6, size=3)))
@@ -375,109 +360,6 @@ def test_basis_from_before_a_deletion_is_not_restored():
     assert master.solve().objective == pytest.approx(solved.objective)
 
 
-@pytest.mark.parametrize(
-    ("solution", "fault"),
-    [
-        (Solution(4.0, ((col((1, 1)), 3.0),)), None),
-        (Solution(4.5, ((col((1, 1)), 3.5),)), "not whole"),
-        (Solution(3.0, ((col((1, 1)), 2.0),)), r"row \('demand', 0\)"),
-        (Solution(5.0, ((col((1, 1)), 3.0),)), "objective"),
-        (Solution(4.0, ((col((1, 1), upper=2.0), 3.0),)), "bounds"),
-        (Solution(8.0, ((col((1, 1)), 2.0),), {("y", None): 1.0}), None),
-        (Solution(5.5, ((col((1, 1)), 2.0),), {("y", None): 0.5}), "row|whole"),
-        (Solution(28.0, ((col((0, 1)), 2.0),), {("y", None): 5.0}), "bounds"),
-        (Solution(3.0, ((col((1, 1)), 2.0),), {("unmet", 0): 1.0}), "artificial"),
-    ],
-)
-def test_violation(solution, fault):
-    found = covering().violation(solution)
-    if fault is None:
-        assert found is None
-    else:
-        assert found is not None
-        assert re.search(fault, found)
-
-
-def test_rows_of_decisions_do_not_count_as_violated():
-    master = covering()
-    master.add([col((1, 1))])
-    master.apply([Bound(("branch", 0), -math.inf, 1.0, lambda c: 1.0)])
-    master.solve()
-    assert master.violation(Solution(4.0, ((col((1, 1)), 3.0),))) is None
-
-
 def test_column_of_the_textbook():
     assert cutting_column((2, 0, 0, 0)).identity == cutting_column((2, 0, 0, 0)).identity
     assert cutting_column((2, 0, 0, 0)).identity != cutting_column((1, 0, 0, 0)).identity
-
-
-def partitioning(sense, clusters, size=3, *, central):
-    """Set partitioning of ``range(size)``; costs are those of minimising, negated if it is to be maximised."""
-    m = pyo.ConcreteModel()
-    m.item = pyo.RangeSet(0, size - 1)
-    m.missing = artificial(m.item)
-    m.cover = pyo.Constraint(m.item, rule=lambda m, i: m.missing[i] == 1)
-    m.cost = pyo.Objective(expr=0, sense=sense)
-    master = LinearMaster(compile_model(m), central=central)
-    sign = 1.0 if sense == pyo.minimize else -1.0
-    master.add([Column(sign * c, {("cover", i): 1.0 for i in members}, members) for members, c in clusters.items()])
-    return master
-
-
-DEGENERATE = {(0, 1, 2): 3.0, (0,): 2.5, (1,): 2.5, (2,): 2.5, (0, 1): 2.9, (1, 2): 2.9}
-
-
-senses = pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
-
-
-def assert_optimal_duals(master, solved):
-    """Feasible for all columns, with the objective of the primal, tight where a column is used."""
-    gains = master.sense.gains(np.array(master.reduced_costs(master.columns, solved.duals)))
-    assert (gains <= 1e-7).all()
-    assert sum(solved.duals.values) == pytest.approx(solved.objective)
-    for column, _ in master.solution(solved).columns:
-        assert master.reduced_costs([column], solved.duals) == pytest.approx([0.0], abs=1e-9)
-
-
-@senses
-def test_central_duals_are_optimal_and_no_corner(sense):
-    corner, middle = (partitioning(sense, DEGENERATE, central=central) for central in (False, True))
-    first, second = corner.solve(), middle.solve()
-    assert first.objective == pytest.approx(second.objective)
-    for master, solved in ((corner, first), (middle, second)):
-        assert_optimal_duals(master, solved)
-    assert np.abs(first.duals.values - second.duals.values).max() > 0.1
-    # In the middle no column that is not used binds.
-    unused = [column for column in middle.columns if len(column.structure) < 3]
-    assert (np.abs(middle.reduced_costs(unused, second.duals)) > 0.01).all()
-
-
-@senses
-@pytest.mark.parametrize("seed", range(10))
-def test_central_duals_of_random_partitionings(sense, seed):
-    rng = np.random.default_rng(seed)
-    clusters = {(i,): 3.0 for i in range(6)}
-    for _ in range(20):
-        members = tuple(sorted(rng.choice(6, int(rng.integers(2, 5)), replace=False).tolist()))
-        clusters[members] = float(rng.integers(3, 12))
-    master = partitioning(sense, clusters, 6, central=True)
-    solved = master.solve()
-    assert solved.objective == pytest.approx(partitioning(sense, clusters, 6, central=False).solve().objective)
-    assert_optimal_duals(master, solved)
-
-
-@senses
-@pytest.mark.parametrize("nonsense", [None, [9.0, -50.0, 9.0], [0.0, 0.0, 0.0]], ids=str)
-def test_corner_where_the_interior_method_fails(sense, nonsense, monkeypatch):
-    duals = None if nonsense is None else np.array(nonsense)
-    master = partitioning(sense, DEGENERATE, central=True)
-    monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: duals)
-    assert_optimal_duals(master, master.solve())
-
-
-def test_phase_1_takes_the_corner(monkeypatch):
-    master = partitioning(pyo.minimize, {(0, 1): 1.0}, central=True)
-    monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: pytest.fail("asked for in phase 1"))
-    solved = master.solve()
-    assert solved.phase == 1
-    assert solved.duals["cover", 2] == pytest.approx(1.0)

@@ -1,81 +1,65 @@
-"""The columns of a master as arrays: appended, looked up, multiplied, and taken out again."""
+"""The columns of a master as arrays: found where they were put, multiplied, and made into solutions."""
 
 import numpy as np
 import pytest
 
-from colgen import Column
-from colgen.master.table import TEMPLATE, ColumnTable
+from colgen import Column, LinearMaster
+from colgen.master.table import TEMPLATE
 from tests.toys import CuttingStock
 
 
 @pytest.fixture
-def table():
-    return ColumnTable(CuttingStock().formulation())
+def master():
+    return LinearMaster(CuttingStock().formulation())
 
 
-def column(cost, **more):
-    return Column(cost, {("demand", 0): 1.0}, structure=cost, **more)
+def column(cost, row=0, **more):
+    return Column(cost, {("demand", row): cost}, structure=cost, **more)
 
 
-def fill(table, count=3):
-    columns = [column(1.0 + k, key=("x", k), upper=4.0 + k) for k in range(count)]
-    first = len(table)
-    table.append({c.identity: c for c in columns}, 0)
-    table.add_entries(np.arange(first, first + count), np.arange(count) % 4, np.arange(1.0, 1.0 + count))
+def fill(master):
+    columns = [column(1.0 + k, k, key=("x", k), upper=4.0 + k) for k in range(3)]
+    assert master.add(columns) == 3
     return columns
 
 
-def test_the_template_s_variables_come_first(table):
-    own = len(table)
-    assert own == 4  # what is unmet of each demand
-    assert (np.asarray(table.origins)[:own] == TEMPLATE).all()
-    assert list(table.generated()) == []
+def test_the_template_s_variables_come_first(master):
+    assert len(master.table) == 4  # what is unmet of each demand
+    assert (np.asarray(master.table.origins) == TEMPLATE).all()
+    assert list(master.table.generated()) == []
 
 
-def test_columns_are_found_where_they_were_put(table):
-    own, columns = len(table), fill(table)
-    assert len(table) == own + 3
-    assert [(k, c.structure) for k, c in table.generated()] == [(own + k, 1.0 + k) for k in range(3)]
-    assert [table.position[c.identity] for c in columns] == [own, own + 1, own + 2]
-    assert table.costs[own:].tolist() == [1.0, 2.0, 3.0]
-    assert table.upper_now[own:].tolist() == [4.0, 5.0, 6.0]
+def test_columns_are_found_where_they_were_put(master):
+    columns, table = fill(master), master.table
+    assert len(table) == 7
+    assert [(k, c.structure) for k, c in table.generated()] == [(4, 1.0), (5, 2.0), (6, 3.0)]
+    assert [table.where(c.identity) for c in columns] == [4, 5, 6]
+    assert table.costs[4:].tolist() == [1.0, 2.0, 3.0]
+    assert table.upper_now[4:].tolist() == [4.0, 5.0, 6.0]
+    assert master.add(columns) == 0  # they are there already
 
 
-def test_products_are_those_of_the_matrix(table):
-    fill(table)
-    every = np.arange(len(table))
-    dense = table.matrix(every, 4).toarray()
+def test_products_are_those_of_the_matrix(master):
+    fill(master)
+    table = master.table
+    dense = table.matrix(np.arange(len(table)), 4).toarray()
     rng = np.random.default_rng(0)
     duals, values = rng.normal(size=4), rng.normal(size=len(table))
     assert table.row_products(duals) == pytest.approx(duals @ dense)
     assert table.activities(values, 4) == pytest.approx(dense @ values)
 
 
-def test_what_is_kept_keeps_its_entries(table):
-    own, columns = len(table), fill(table)
-    before = table.matrix(np.arange(len(table)), 4).toarray()
-    mask = np.ones(len(table), dtype=bool)
-    mask[own + 1] = False
-    table.keep(mask)
-    assert len(table) == own + 2
-    assert columns[1].identity not in table.position
-    assert table.position[columns[2].identity] == own + 1
-    assert (table.matrix(np.arange(len(table)), 4).toarray() == before[:, mask]).all()
-
-
-def test_a_solution_and_its_point_are_the_same(table):
-    own, columns = len(table), fill(table)
+def test_a_solution_and_its_point_are_the_same(master):
+    columns, table = fill(master), master.table
     values = np.zeros(len(table))
-    values[own + 1] = 2.0
+    values[5] = 2.0
     solution = table.solution(7.0, values)
-    assert solution.columns == ((columns[1], 2.0),)
+    assert [(c.structure, value) for c, value in solution.columns] == [(columns[1].structure, 2.0)]
     assert not solution.variables
     assert table.point(solution).tolist() == values.tolist()
 
 
-def test_a_solution_of_other_columns_has_no_point(table):
-    fill(table)
-    values = np.zeros(len(table))
-    solution = table.solution(0.0, values)
-    foreign = type(solution)(1.0, ((column(9.0), 1.0),))
-    assert table.point(foreign) is None
+def test_a_solution_of_other_columns_has_no_point(master):
+    fill(master)
+    nothing = master.table.solution(0.0, np.zeros(len(master.table)))
+    assert master.table.point(type(nothing)(1.0, ((column(9.0), 1.0),))) is None

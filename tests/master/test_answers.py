@@ -1,0 +1,62 @@
+"""Claimed answers, recomputed from the rows alone: what is wrong with them, in words."""
+
+import math
+import re
+
+import pytest
+
+from colgen import (
+    Bound,
+    Column,
+    Row,
+    Solution,
+)
+from colgen.core.errors import UnknownRowError
+from tests.master.programs import (
+    col,
+    covering,
+)
+
+
+def test_an_answer_is_checked_against_rows_that_its_columns_would_bring():
+    master = covering(demands=(3.0, 0.0))
+    link = Row(("link", 7), upper=0.0, coefficients={("y", None): -1.0})
+    column = Column(0.5, {("demand", 0): 1.0, ("link", 7): 1.0}, "linked", rows=(link,))
+    # Cost 1, 5 a unit of y, 0.5 a unit of the column; each of them covers a unit.
+    assert master.violation(Solution(1 + 3 * 0.5 + 3 * 5.0, ((column, 3.0),), {("y", None): 3.0})) is None
+    fault = master.violation(Solution(1 + 3 * 0.5 + 5.0, ((column, 3.0),), {("y", None): 1.0}))
+    assert "('link', 7) has activity 2" in fault
+    unknown = Column(0.5, {("demand", 0): 1.0, ("other", 7): 1.0}, "unknown", rows=(link,))
+    with pytest.raises(UnknownRowError, match="other"):
+        master.violation(Solution(2.5, ((unknown, 3.0),)))
+
+
+@pytest.mark.parametrize(
+    ("solution", "fault"),
+    [
+        (Solution(4.0, ((col((1, 1)), 3.0),)), None),
+        (Solution(4.5, ((col((1, 1)), 3.5),)), "not whole"),
+        (Solution(3.0, ((col((1, 1)), 2.0),)), r"row \('demand', 0\)"),
+        (Solution(5.0, ((col((1, 1)), 3.0),)), "objective"),
+        (Solution(4.0, ((col((1, 1), upper=2.0), 3.0),)), "bounds"),
+        (Solution(8.0, ((col((1, 1)), 2.0),), {("y", None): 1.0}), None),
+        (Solution(5.5, ((col((1, 1)), 2.0),), {("y", None): 0.5}), "row|whole"),
+        (Solution(28.0, ((col((0, 1)), 2.0),), {("y", None): 5.0}), "bounds"),
+        (Solution(3.0, ((col((1, 1)), 2.0),), {("unmet", 0): 1.0}), "artificial"),
+    ],
+)
+def test_violation(solution, fault):
+    found = covering().violation(solution)
+    if fault is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert re.search(fault, found)
+
+
+def test_rows_of_decisions_do_not_count_as_violated():
+    master = covering()
+    master.add([col((1, 1))])
+    master.apply([Bound(("branch", 0), -math.inf, 1.0, lambda c: 1.0)])
+    master.solve()
+    assert master.violation(Solution(4.0, ((col((1, 1)), 3.0),))) is None

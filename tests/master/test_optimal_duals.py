@@ -1,0 +1,81 @@
+"""Which of several optimal dual values a master takes: those from the middle."""
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import (
+    Column,
+    LinearMaster,
+    artificial,
+    compile_model,
+)
+
+DEGENERATE = {(0, 1, 2): 3.0, (0,): 2.5, (1,): 2.5, (2,): 2.5, (0, 1): 2.9, (1, 2): 2.9}
+senses = pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+
+
+def partitioning(sense, clusters, size=3, *, central):
+    """Set partitioning of ``range(size)``; costs are those of minimising, negated if it is to be maximised."""
+    m = pyo.ConcreteModel()
+    m.item = pyo.RangeSet(0, size - 1)
+    m.missing = artificial(m.item)
+    m.cover = pyo.Constraint(m.item, rule=lambda m, i: m.missing[i] == 1)
+    m.cost = pyo.Objective(expr=0, sense=sense)
+    master = LinearMaster(compile_model(m), central=central)
+    sign = 1.0 if sense == pyo.minimize else -1.0
+    master.add([Column(sign * c, {("cover", i): 1.0 for i in members}, members) for members, c in clusters.items()])
+    return master
+
+
+def assert_optimal_duals(master, solved):
+    """Feasible for all columns, with the objective of the primal, tight where a column is used."""
+    gains = master.sense.gains(np.array(master.reduced_costs(master.columns, solved.duals)))
+    assert (gains <= 1e-7).all()
+    assert sum(solved.duals.values) == pytest.approx(solved.objective)
+    for column, _ in master.solution(solved).columns:
+        assert master.reduced_costs([column], solved.duals) == pytest.approx([0.0], abs=1e-9)
+
+
+@senses
+def test_central_duals_are_optimal_and_no_corner(sense):
+    corner, middle = (partitioning(sense, DEGENERATE, central=central) for central in (False, True))
+    first, second = corner.solve(), middle.solve()
+    assert first.objective == pytest.approx(second.objective)
+    for master, solved in ((corner, first), (middle, second)):
+        assert_optimal_duals(master, solved)
+    assert np.abs(first.duals.values - second.duals.values).max() > 0.1
+    # In the middle no column that is not used binds.
+    unused = [column for column in middle.columns if len(column.structure) < 3]
+    assert (np.abs(middle.reduced_costs(unused, second.duals)) > 0.01).all()
+
+
+@senses
+@pytest.mark.parametrize("seed", range(10))
+def test_central_duals_of_random_partitionings(sense, seed):
+    rng = np.random.default_rng(seed)
+    clusters = {(i,): 3.0 for i in range(6)}
+    for _ in range(20):
+        members = tuple(sorted(rng.choice(6, int(rng.integers(2, 5)), replace=False).tolist()))
+        clusters[members] = float(rng.integers(3, 12))
+    master = partitioning(sense, clusters, 6, central=True)
+    solved = master.solve()
+    assert solved.objective == pytest.approx(partitioning(sense, clusters, 6, central=False).solve().objective)
+    assert_optimal_duals(master, solved)
+
+
+@senses
+@pytest.mark.parametrize("nonsense", [None, [9.0, -50.0, 9.0], [0.0, 0.0, 0.0]], ids=str)
+def test_corner_where_the_interior_method_fails(sense, nonsense, monkeypatch):
+    duals = None if nonsense is None else np.array(nonsense)
+    master = partitioning(sense, DEGENERATE, central=True)
+    monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: duals)
+    assert_optimal_duals(master, master.solve())
+
+
+def test_phase_1_takes_the_corner(monkeypatch):
+    master = partitioning(pyo.minimize, {(0, 1): 1.0}, central=True)
+    monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: pytest.fail("asked for in phase 1"))
+    solved = master.solve()
+    assert solved.phase == 1
+    assert solved.duals["cover", 2] == pytest.approx(1.0)
