@@ -123,7 +123,7 @@ class MasterProgram:
         return self._spread(self.lp.solve_without(places, budget.seconds_left, lambda: budget.expired))
 
     def _spread(self, solved: LPSolution) -> LPSolution:
-        if solved.status is not LPStatus.OPTIMAL or not self._table.num_idle:
+        if solved.status is not LPStatus.OPTIMAL or self._table.is_in_order:
             return solved
         values = np.zeros(len(self._table))
         values[self._table.active] = solved.values

@@ -45,6 +45,8 @@ class ColumnTable(ColumnPool):
         Positions of the columns in the linear program, in its order.
     place
         Of each column in the linear program; :data:`IDLE` if it is not there.
+    is_in_order
+        Whether the linear program has all columns, in the order of their positions: none has ever been idle.
     """
 
     deletions = 0
@@ -63,6 +65,7 @@ class ColumnTable(ColumnPool):
         self._active, self._place = Growing(np.empty(0, dtype=np.int32)), Growing(np.empty(0, dtype=np.int32))
         self._weighed, self._weights = Growing(np.empty(0, dtype=np.int32)), Growing(nothing)
         self._entries: list[tuple[Ints, Ints, Floats]] = []
+        self.is_in_order = True
         matrix = sparse.csc_array(f.matrix)
         self._firsts.append(0)
         self._meanings.append(None)
@@ -151,6 +154,7 @@ class ColumnTable(ColumnPool):
 
     def retire(self, gone: Mask) -> None:
         """Make columns idle, given as a mask over the linear program's."""
+        self.is_in_order = False
         self.place[self.active[gone]] = IDLE
         self._active = Growing(self.active[~gone])
         self._refresh_now()
