@@ -512,7 +512,8 @@ class LinearMaster(RestrictedMaster):
         """Positions of the columns of a batch, none of which may be a variable of the template."""
         where = self.table.find(batch)
         if batch.keys is not None:
-            for k in np.flatnonzero((where != NOWHERE) & ~self.table.is_generated(where)).tolist():
+            present = np.flatnonzero(where != NOWHERE)
+            for k in present[~self.table.is_generated(where[present])].tolist():
                 self._where(batch[k])
         return where
 

@@ -363,3 +363,14 @@ def test_basis_from_before_a_deletion_is_not_restored():
 def test_column_of_the_textbook():
     assert cutting_column((2, 0, 0, 0)).identity == cutting_column((2, 0, 0, 0)).identity
     assert cutting_column((2, 0, 0, 0)).identity != cutting_column((1, 0, 0, 0)).identity
+
+
+def test_the_first_column_may_carry_a_key():
+    """There is no column at all that its key could be looked up among."""
+    m = pyo.ConcreteModel()
+    m.total = pyo.Objective(expr=0, sense=pyo.maximize)
+    master = LinearMaster(compile_model(m))
+    named = Column(-2.0, {}, structure=0, key=("column", 0), upper=1.0)
+    assert master.add([named]) == 1
+    assert master.add([named]) == 0
+    assert master.solve().objective == 0.0
