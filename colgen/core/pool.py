@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import overload
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,23 @@ class Pool(Sequence[Column]):
     reduced_costs
         One entry a column: at the dual values that prove the root's bound, those of ``result.certificate``; not a
         number where nothing was proved.
-    basic
-        Which columns are basic in the last linear program.
     """
 
-    def __init__(self, columns: Sequence[Column], reduced_costs: Floats, basic: NDArray[np.bool_]) -> None:
+    def __init__(
+        self, columns: Sequence[Column], reduced_costs: Floats, basic: Callable[[], NDArray[np.bool_]]
+    ) -> None:
         self._columns = columns
         self.reduced_costs = reduced_costs
-        self.basic = basic
+        self._find_basic = basic  # found out if somebody asks: most never do
+
+    @cached_property
+    def basic(self) -> NDArray[np.bool_]:
+        """Which columns are basic in the last linear program."""
+        return self._find_basic()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What other processes are sent: results travel."""
+        return {"_columns": list(self), "reduced_costs": self.reduced_costs, "basic": self.basic}
 
     def __len__(self) -> int:
         return len(self._columns)

@@ -759,9 +759,14 @@ class LinearMaster(RestrictedMaster):
         if isinstance(duals, Duals):
             with self.real_costs():
                 reduced = self.all_reduced_costs(duals)[mine]
-        basic = np.zeros(len(self.table), dtype=np.bool_)
-        basic[self.table.active] = self.lp.basic_columns()
-        return Pool(self.columns, reduced, basic[mine])
+        basis, active, count = self.lp.basis(), self.table.active.copy(), len(self.table)
+
+        def basic() -> Mask:
+            found = np.zeros(count, dtype=np.bool_)
+            found[active] = programs.basic_columns(basis)
+            return found[mine]
+
+        return Pool(self.columns, reduced, basic)
 
     def guessed(self, duals: Any) -> Duals:
         guess = self._guessed(duals)

@@ -1,6 +1,7 @@
 """What a result leaves for another run."""
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -94,3 +95,11 @@ def test_nothing_is_left_where_no_linear_program_was_solved():
     assert limited.pool is None
     assert limited.warm_start() == WarmStart()
     assert solve(assignment(4, 7, 1)).pool is not None
+
+
+def test_a_result_travels_with_its_pool():
+    result = solve(assignment(4, 7, 1), heuristics=())
+    sent = pickle.loads(pickle.dumps(result.pool))
+    assert list(sent) == list(result.pool)
+    assert sent.basis == result.pool.basis
+    assert (sent.reduced_costs == result.pool.reduced_costs).all()
