@@ -84,22 +84,28 @@ class AscentBounding(Bounding):
             return Bounded(outcome, run.sense.ideal, termination=reason, duals=node.duals)
         average = list(ascent.average)
         columns = dual.columns(average, _COLUMNS_A_ROW * max(len(point), 1))
-        for origin, batch in enumerate(columns):
-            if len(batch):
-                run.columns_generated += master.add(batch, (), origin)
+        for origin, batches in enumerate(columns):
+            for batch in batches:
+                if len(batch):
+                    run.columns_generated += master.add(batch, (), origin)
         return Bounded(
             outcome,
             dual.bound,
             termination=reason,
             duals=dual.duals,
             solution=dual.solution(average),
-            columns=[column for batch in columns for column in batch],
         )
 
     def _offer(self, here: Evaluation, dual: LagrangianDual, parts: Parts) -> None:
         """An answer of the oracles that happens to satisfy the linking rows is one of the problem's."""
-        if not here.solution.holds:
+        run = parts.run
+        if (
+            not here.solution.holds
+            or not parts.settings.stop_early
+            or here.solution.size > _COLUMNS_A_ROW * len(here.point)
+        ):
             return
-        solution = dual.solution([(1.0, here.solution)])
-        if solution is not None and parts.master.violation(solution) is None:
-            parts.take(solution, type(self).__name__)
+        if run.sense.is_better(dual.cost(here.solution), run.objective):
+            solution = dual.solution([(1.0, here.solution)])
+            if solution is not None and parts.master.violation(solution) is None:
+                parts.take(solution, type(self).__name__)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from colgen.bounds.ascent import Evaluation
 from colgen.bounds.checks import check_results
+from colgen.core.batches import Columns
 from colgen.core.columns import Column
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
@@ -55,6 +56,11 @@ class Answered:
     own: Floats
     used: tuple[tuple[Sequence[Column], Floats], ...]
     holds: bool
+
+    @property
+    def size(self) -> int:
+        """How many columns it uses."""
+        return sum(len(columns) for columns, _ in self.used)
 
 
 class NoLagrangianError(InputError):
@@ -174,11 +180,17 @@ class LagrangianDual:
         amount = counted.multiplicity if math.isfinite(counted.multiplicity) else 1.0
         return result.columns[best : best + 1], np.array([amount])
 
-    def columns(self, average: Iterable[tuple[float, Answered]], most: int) -> list[Sequence[Column]]:
-        """The columns that count most in an averaged answer, of each oracle."""
-        found = self._blended(average)
-        least = sorted((value for blend in found for _, value in blend.values()), reverse=True)[:most][-1:]
-        return [[column for column, value in blend.values() if value >= least[0]] for blend in found]
+    def cost(self, answer: Answered) -> float:
+        """What an answer costs."""
+        used = sum(float(self.linking.costs_of(columns) @ values) for columns, values in answer.used if len(columns))
+        return self.linking.own_cost(answer.own) + used
+
+    def columns(self, average: Iterable[tuple[float, Answered]], most: int) -> list[list[Sequence[Column]]]:
+        """The columns that count most in an averaged answer, of each oracle, in batches."""
+        found = self._blended(list(average))
+        values = np.concatenate([np.empty(0), *(values for blend in found for _, values in blend)])
+        least = np.partition(values, -most)[-most] if len(values) > most else 0.0
+        return [[_those(columns, values >= least) for columns, values in blend] for blend in found]
 
     def solution(self, average: Iterable[tuple[float, Answered]]) -> Solution | None:
         """An averaged answer as a solution of the relaxation: approximate, its rows hold nearly."""
@@ -186,24 +198,52 @@ class LagrangianDual:
         if not average:
             return None
         own = np.sum([weight * answer.own for weight, answer in average], axis=0)
-        used = [pair for blend in self._blended(average) for pair in blend.values() if fractional(pair[1])]
-        cost = self.linking.own_cost(own) + sum(column.cost * value for column, value in used)
+        cost = self.linking.own_cost(own)
+        used: list[tuple[Column, float]] = []
+        for blend in self._blended(average):
+            for columns, values in blend:
+                shown = values > TOLERANCES.integrality  # what hardly occurs in the average is noise
+                chosen = _those(columns, shown)
+                if len(chosen):
+                    cost += float(self.linking.costs_of(chosen) @ values[shown])
+                used += zip(chosen, values[shown].tolist(), strict=True)
         return Solution(cost, tuple(used), *self.linking.named(own))
 
-    def _blended(self, average: Iterable[tuple[float, Answered]]) -> list[dict[Hashable, tuple[Column, float]]]:
-        """Of each oracle, columns by their identity with their averaged values."""
-        found: list[dict[Hashable, tuple[Column, float]]] = [{} for _ in self._oracles]
-        for weight, answer in average:
-            for blend, (columns, values) in zip(found, answer.used, strict=True):
-                for column, value in zip(columns, (weight * values).tolist(), strict=True):
-                    identity = column.identity
-                    blend[identity] = (column, value + blend[identity][1] if identity in blend else value)
-        return found
+    def _blended(self, average: Sequence[tuple[float, Answered]]) -> list[list[tuple[Sequence[Column], Floats]]]:
+        """Of each oracle, the columns of an averaged answer with their values: no column comes twice."""
+        return [
+            _merged([(answer.used[k][0], weight * answer.used[k][1]) for weight, answer in average])
+            for k in range(len(self._oracles))
+        ]
 
 
-def fractional(value: float) -> bool:
-    """Whether an averaged value is worth being shown: what hardly occurs in the average is noise."""
-    return value > TOLERANCES.integrality
+def _those(columns: Sequence[Column], chosen: NDArray[np.bool_]) -> Sequence[Column]:
+    """Some of the columns."""
+    if isinstance(columns, Columns):
+        return columns.take(chosen)
+    return [columns[k] for k in np.flatnonzero(chosen).tolist()]
+
+
+def _merged(parts: Sequence[tuple[Sequence[Column], Floats]]) -> list[tuple[Sequence[Column], Floats]]:
+    """Columns with their values summed up, each where it comes first; signatures tell columns of batches apart."""
+    parts = [part for part in parts if len(part[0])]
+    if not parts:
+        return []
+    if all(isinstance(columns, Columns) for columns, _ in parts):
+        signatures = np.concatenate([np.empty(0, np.uint64), *(columns.signatures for columns, _ in parts)])  # type: ignore[attr-defined]
+        values = np.concatenate([np.empty(0), *(values for _, values in parts)])
+        _, first, which = np.unique(signatures, return_index=True, return_inverse=True)
+        sums = np.zeros(len(values))
+        sums[first] = np.bincount(which, values, minlength=len(first))
+        ends = np.cumsum([len(columns) for columns, _ in parts])[:-1]
+        found = zip(parts, np.split(sums, ends), strict=True)
+        return [(_those(columns, mine > 0.0), mine[mine > 0.0]) for (columns, _), mine in found]
+    known: dict[Hashable, tuple[Column, float]] = {}
+    for columns, amounts in parts:
+        for column, value in zip(columns, amounts.tolist(), strict=True):
+            identity = column.identity
+            known[identity] = (column, value + known[identity][1] if identity in known else value)
+    return [([column for column, _ in known.values()], np.array([value for _, value in known.values()]))]
 
 
 def _multiplicity(oracle: Pricing, result: PricingResult, sense: Sense, objective: float) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from colgen.cli.template import BenchOptions, Figure, Template
 from colgen.core.result import Result
+from problems.cutting_stock.bounding import bench_bounding
 from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
 from problems.cutting_stock.drawing import draw_plan
 from problems.cutting_stock.engine import bench_engine
@@ -82,6 +83,11 @@ TEMPLATE = Template(
     data=_data,
     draw=_draw,
     demo=(textbook, bin_packing, twenty_widths),
-    # The engine and the truth are everybody's; they are registered here, where the engine's plainest problem is.
-    benchmarks={"engine": bench_engine, "cutting_stock": bench_cutting_stock, "truth": _bench_truth},
+    # The first two and the truth are everybody's; they are registered here, where the engine's plainest problem is.
+    benchmarks={
+        "engine": bench_engine,
+        "bounding": bench_bounding,
+        "cutting_stock": bench_cutting_stock,
+        "truth": _bench_truth,
+    },
 )
