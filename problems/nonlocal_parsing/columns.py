@@ -227,9 +227,7 @@ class Products:
     def formulation(self, constant: float) -> Formulation:
         """What compiling :func:`problems.nonlocal_parsing.model.master` gives, its rows and columns in this order."""
         count, rows = len(self.scores), 1 + len(self.at_most) + len(self.at_least)
-        y, one = np.arange(count), np.array([count])
-        positions = np.split(np.arange(rows), [1, 1 + len(self.at_most)])
-        entries = np.concatenate([one, self.owners, self.members])
+        entries = np.concatenate([[count], self.owners, self.members])
         column_keys: list[Key] = [*(("y", c) for c in range(count)), ("missing", None)]
         return Formulation(
             sense=Sense.MAXIMIZE,
@@ -244,21 +242,10 @@ class Products:
             offset=constant,
             column_keys=tuple(column_keys),
             row_keys=(("one_tree", None), *self.at_most, *self.at_least),
-            row_blocks={
-                name: Block(name, tuple(index for _, index in keys), where)
-                for name, keys, where in zip(
-                    ("one_tree", "at_most", "at_least"),
-                    ([("one_tree", None)], self.at_most, self.at_least),
-                    positions,
-                    strict=True,
-                )
-                if keys
-            },
-            column_blocks={
-                name: Block(name, tuple(index for _, index in keys), where)
-                for name, keys, where in (("y", column_keys[:-1], y), ("missing", column_keys[-1:], one))
-                if keys
-            },
+            row_blocks=_blocks(
+                [("one_tree", [("one_tree", None)]), ("at_most", self.at_most), ("at_least", self.at_least)]
+            ),
+            column_blocks=_blocks([("y", column_keys[:-1]), ("missing", column_keys[-1:])]),
         )
 
     def counted(self, heads: Heads) -> tuple[Bools, Ints]:
@@ -275,6 +262,16 @@ class Products:
         whole = (self.scores > 0.0) & (missing == 0)
         whole[self.members] = totals == self.lengths
         return np.flatnonzero(whole).tolist()
+
+
+def _blocks(parts: Sequence[tuple[str, Sequence[Key]]]) -> dict[str, Block]:
+    """Blocks of members that come one after the other; those without any are not there."""
+    found, first = {}, 0
+    for name, keys in parts:
+        if keys:
+            found[name] = Block(name, tuple(index for _, index in keys), np.arange(first, first + len(keys)))
+        first += len(keys)
+    return found
 
 
 def tree_column(instance: Instance, products: Products, heads: Heads) -> Column:
