@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.core.batches import Columns
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
@@ -162,7 +163,7 @@ class ReducedCostFixing(Reduction):
         for number, (oracle, result, marginals) in enumerate(zip(self.oracles, results, found, strict=True)):
             if marginals is None or not len(marginals.values):
                 continue
-            if not all(column.integer for column in result.columns):
+            if not _whole(result.columns):
                 raise InputError(f"ReducedCostFixing expects whole columns, and those of {oracle.name} are not")
             values = np.asarray(marginals.values, dtype=float)
             left = np.isfinite(values)  # the others are forbidden already, or in no column
@@ -175,3 +176,10 @@ class ReducedCostFixing(Reduction):
         assert self.original is not None
         names = frozenset(marginals.names[k] for k in np.flatnonzero(worse).tolist())
         return (VariablesForbidden(self.block, names, self.original),)
+
+
+def _whole(columns: Sequence[Column]) -> bool:
+    """Whether all columns are whole in an answer; those of a batch are not made for it."""
+    if isinstance(columns, Columns):
+        return bool(columns.integer.all())
+    return all(column.integer for column in columns)

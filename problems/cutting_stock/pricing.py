@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Column, Duals, Marginals, Pricing, PricingContext, PricingResult
+from colgen import Bound, Column, Columns, Duals, Marginals, Pricing, PricingContext, PricingResult
 from colgen.core.budget import OutOfBudget
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
@@ -57,7 +57,7 @@ class PatternOracle(Pricing):
         best = np.argsort(-earned, kind="stable")[: self.columns]
         improving = best[earned[best] > weight]
         chosen = improving if len(improving) else best[:1]
-        columns = [self.encode(pattern) for pattern in self.layout.patterns(packings[chosen])]
+        columns = self.batch(packings[chosen], duals)
         reduced_costs = (weight - earned[chosen]).tolist()
         # While a dive has fixed columns, patterns are limited to what is still demanded, which proves nothing.
         bound = None if context.fixed else weight - optimum
@@ -70,6 +70,17 @@ class PatternOracle(Pricing):
             return Marginals(np.where(through > NEVER, weight - through, math.inf), arcs)
 
         return PricingResult(columns, bound, reduced_costs, marginals=marginals)
+
+    def batch(self, packings: NDArray[np.int64], duals: Duals) -> Columns:
+        """The columns of packings, one a row, by rank."""
+        count, (owners, ranks) = len(packings), np.nonzero(packings)
+        return Columns(
+            np.ones(count),
+            np.searchsorted(owners, np.arange(count + 1)),
+            duals.rows("demand")[self.layout.item_of_rank[ranks]],
+            packings[owners, ranks],
+            lambda k: self.layout.pattern(packings[k]),
+        )
 
     def encode(self, pattern: Pattern) -> Column:
         """The column of a pattern."""

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from colgen import Bound, LinearMaster, PricingContext
+from colgen import Bound, Columns, LinearMaster, PricingContext
 from problems.cutting_stock import CuttingStock, Instance
 from problems.cutting_stock.layout import ArcsForbidden, Layout
 from problems.cutting_stock.pricing import ARC, PatternOracle
@@ -37,7 +37,9 @@ def priced(seed, columns=30):
         if key[0] == ARC:
             values[k] = rng.normal(0, 0.4)
     duals = names.replace(values)
-    context = PricingContext(master.sense, decisions=tuple(decisions), cost_weight=float(seed % 2))
+    context = PricingContext(
+        master.sense, decisions=tuple(decisions), cost_weight=float(seed % 2), pricing_out=master.reduced_costs
+    )
     master.phase = 2 if seed % 2 else 1
     allowed = [column for column in every if context.allows(column)]
     return oracle, duals, context, allowed, master.reduced_costs(allowed, duals)
@@ -47,6 +49,8 @@ def priced(seed, columns=30):
 def test_bound_is_exact_at_every_node(seed):
     oracle, duals, context, allowed, reduced_costs = priced(seed)
     result = oracle.price(duals, context)
+    assert isinstance(result.columns, Columns)
+    assert context.reduced_costs(result.columns, duals) == pytest.approx(result.reduced_costs)
     assert result.bound == pytest.approx(min([*reduced_costs, context.cost_weight]))
     known = dict(zip((column.identity for column in allowed), reduced_costs, strict=True))
     assert len({column.identity for column in result.columns}) == len(result.columns)
@@ -70,6 +74,7 @@ def test_patterns_of_a_dive_fit_what_is_left(seed):
     layout = oracle.layout
     fixed = allowed[seed % len(allowed)]
     result = oracle.price(duals, dataclasses.replace(context, fixed=((fixed, 1.0),)))
+    context.reduced_costs(result.columns, duals)  # the master sees them
     assert result.bound is None
     cut = dict(fixed.structure)
     for column in result.columns:
