@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.core.batches import Columns
 from colgen.core.columns import Column, Key, Row, RowFamily
 from colgen.core.decision import Apart, Decision, Together, fractionality
 from colgen.core.errors import InputError
@@ -167,6 +168,9 @@ class Bound(Decision):
 
     def allows(self, column: Column) -> bool:
         return self.upper > 0 or not self.value(column)
+
+    def allows_each(self, columns: Columns) -> NDArray[np.bool_]:
+        return np.ones(len(columns), dtype=np.bool_) if self.upper > 0 else super().allows_each(columns)
 
     def forbids(self, block: str) -> Collection[Hashable]:
         return (self.key[1],) if self.upper <= 0 and self.key[0] == block else ()

@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Decision, InputError
+from colgen import Column, Columns, Decision, InputError
 from problems.cutting_stock.instance import Instance, Pattern
 from solvers.packing.knapsack import Network, NetworkTooLargeError, network
 
@@ -77,18 +77,20 @@ class Layout:
 
     def arcs(self, column: Column) -> Mapping[Hashable, float]:
         """The arcs of a column's pattern, each with value 1: the original variables that the pattern sets."""
-        pattern: Pattern = column.structure
+        return self.arcs_of(column.structure)
+
+    def arcs_of(self, pattern: Pattern) -> Mapping[Hashable, float]:
+        """The same of a pattern."""
         arcs = self._arcs.get(pattern)
         if arcs is None:
             arcs = self._arcs[pattern] = dict.fromkeys(self._lay_out(pattern), 1.0)
         return arcs
 
-    def numbers(self, column: Column) -> NDArray[np.int64]:
-        """The numbers of the column's arcs in :attr:`network`; -1 where a pattern has more pieces than demanded."""
-        pattern: Pattern = column.structure
+    def numbers(self, pattern: Pattern) -> NDArray[np.int64]:
+        """The numbers of a pattern's arcs in :attr:`network`; -1 where it has more pieces than demanded."""
         numbers = self._numbers.get(pattern)
         if numbers is None:
-            arcs = [self.network.arc(*as_arc(arc)) for arc in self.arcs(column)]
+            arcs = [self.network.arc(*as_arc(arc)) for arc in self.arcs_of(pattern)]
             numbers = self._numbers[pattern] = np.array(arcs, dtype=np.int64)
         return numbers
 
@@ -116,7 +118,14 @@ class ArcsForbidden(Decision):
     exhaustive: bool = True
 
     def allows(self, column: Column) -> bool:
-        numbers = self.layout.numbers(column)
+        return self._holds(column.structure)
+
+    def allows_each(self, columns: Columns) -> NDArray[np.bool_]:
+        meaning, count = columns.meanings.of, len(columns)
+        return np.fromiter((self._holds(meaning(k)) for k in range(count)), dtype=np.bool_, count=count)
+
+    def _holds(self, pattern: Pattern) -> bool:
+        numbers = self.layout.numbers(pattern)
         return bool(self.open_arcs[numbers].all() and (numbers >= 0).all())
 
     def __str__(self) -> str:

@@ -79,7 +79,7 @@ class PatternOracle(Pricing):
             np.searchsorted(owners, np.arange(count + 1)),
             duals.rows("demand")[self.layout.item_of_rank[ranks]],
             packings[owners, ranks],
-            lambda k: self.layout.pattern(packings[k]),
+            self.layout.patterns(packings),
         )
 
     def encode(self, pattern: Pattern) -> Column:

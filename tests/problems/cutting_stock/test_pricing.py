@@ -98,3 +98,12 @@ def test_layout_puts_wide_items_first():
     column = PatternOracle(layout).encode(((0, 2), (1, 1), (2, 1)))
     assert list(layout.arcs(column)) == [(0, 0), (1, 7), (2, 12), (2, 15)]
     assert layout.pattern(np.array([1, 0, 2])) == ((1, 1), (0, 2))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_decisions_say_of_batches_what_they_say_of_columns(seed):
+    oracle, duals, context, _, _ = priced(seed)
+    result = oracle.price(duals, dataclasses.replace(context, decisions=()))
+    context.reduced_costs(result.columns, duals)  # the master sees them
+    for decision in context.decisions:
+        assert decision.allows_each(result.columns).tolist() == [decision.allows(c) for c in result.columns]
