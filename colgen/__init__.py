@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from colgen.bounds.volume import Volume
     from colgen.core.batches import Columns
     from colgen.core.budget import Budget, OutOfBudget
+    from colgen.core.column_files import load_columns, save_columns
     from colgen.core.columns import Column, Key, Row, RowFamily
     from colgen.core.decision import Apart, Decision, Together
     from colgen.core.duals import Duals
@@ -57,6 +58,7 @@ _HOMES = {
     "core.decision": "Apart Decision Together",
     "tree.branching": "Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster TemplateBound",
     "core.batches": "Columns",
+    "core.column_files": "load_columns save_columns",
     "core.columns": "Column Key Row RowFamily",
     "reporting.comparison": "Compared Comparison compare solve_complete",
     "core.duals": "Duals",
@@ -201,6 +203,8 @@ __all__ = [
     "artificial",
     "compare",
     "compile_model",
+    "load_columns",
+    "save_columns",
     "plotting",
     "seeds_from",
     "solve",
