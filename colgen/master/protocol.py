@@ -120,6 +120,9 @@ class RestrictedMaster(ABC):
     needs_duals: bool = True
     """Whether oracles can be asked at guessed dual values only; otherwise a warm start without any is priced too."""
 
+    answers_late: bool = False
+    """Whether the oracles answer at once, with some bound, where no time is left: then they are asked all the same."""
+
     holds_columns: bool = True
     """Whether columns are handed to :meth:`add` for more than nothing."""
 

@@ -103,7 +103,7 @@ class BranchAndPrice(Relaxation):
         for answer in warm.answers:
             self._add_columns_of(answer)
             self.take(answer, f"{name}.warm_start")
-        if not run.expired and (warm.duals is not None or not master.needs_duals):
+        if (not run.expired or master.answers_late) and (warm.duals is not None or not master.needs_duals):
             clock = time.perf_counter()
             found = prove(master, self.pricing, warm.duals, self._in_node(root), self._parts.settings)
             for answer in found.answers:

@@ -116,6 +116,8 @@ class SweepPricing(Pricing):
 class SweepMaster(LagrangianMaster):
     """The bounds of sweeps, added up; labels are whole numbers from the outset."""
 
+    answers_late = True
+
     def made_whole(self, solution: Solution) -> Solution:
         return solution
 

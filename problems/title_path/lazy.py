@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import networkx as nx
@@ -37,7 +37,9 @@ from colgen import (
     SeparationContext,
     Solution,
     Stabilization,
+    WarmStart,
 )
+from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from problems.title_path.instance import Instance, Path, checked
 from problems.title_path.model import SINK, SOURCE, arrays, centred, full
@@ -79,10 +81,9 @@ class LazyPath(Problem):
     def heuristics(self) -> Sequence[Heuristic]:
         return (BeamNear(self.instance.reduced),)
 
-    def initial_answers(self) -> Iterable[Solution]:
+    def warm_start(self, budget: Budget) -> WarmStart:
         _weight, path = beam(self.instance.scaled.graph, _WIDTH)
-        if len(path):
-            yield as_solution(self.instance, tuple(path.tolist()))
+        return WarmStart(answers=[as_solution(self.instance, tuple(path.tolist()))] if len(path) else [])
 
     def answer(self, solution: Solution) -> Path:
         return path_of(solution)

@@ -1,4 +1,4 @@
-"""What is known before the search over states begins: a good path, a bound, and how much of the graph it leaves."""
+"""The warm start: penalties of a small bound, and a good path."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ from collections.abc import Callable
 
 import numpy as np
 
-from problems.title_path.instance import Instance, Ints, Path
+from problems.title_path.instance import Ints, Path
 from problems.title_path.scaled import Scaled
 from solvers.paths.path_beam import guided_beam
-from solvers.paths.walks import ROUNDS, Relaxed, ascend, tolerance
+from solvers.paths.walks import ROUNDS, Graph, Relaxed, ascend, tolerance
 
 _FIRST_ROUNDS = 12
 """Subgradient steps before the first path is looked for: enough for penalties that guide a beam."""
 
 _WIDTH = 64
 """Of the guided beam: it finds the optimum nearly always, and takes less time than a few steps of the ascent."""
+
+
+def possible(graph: Graph) -> Graph:
+    """The graph; where it lacks so many vertices, and tables would be long, one without a path."""
+    if graph.length <= len(graph.first):
+        return graph
+    return graph._replace(length=1, first=np.full_like(graph.first, -np.inf))
 
 
 class Start:
@@ -43,20 +50,14 @@ class Start:
         No path weighs more.
     path, weight
         The heaviest path known, None and minus infinity if none is.
-    walk
-        A walk that attains a relaxation of the problem without penalties; it may visit classes again.
     """
 
     def __init__(self, scaled: Scaled, expired: Callable[[], bool] = lambda: False) -> None:
-        self.scaled = scaled
-        self._graph = scaled.graph
-        if self._graph.length > len(self._graph.first):  # so many different vertices are not there, and tables are long
-            self._graph = self._graph._replace(length=1, first=np.full_like(self._graph.first, -np.inf))
+        self._graph = possible(scaled.graph)
         self.path: Path | None = None
         self.weight = -math.inf
         self.relaxed = self._ascend(_FIRST_ROUNDS, expired)
         self.bound = self.relaxed.bound
-        self.walk: Path = tuple(self.relaxed.walk.tolist())
         if self.open:
             self.offer(guided_beam(self.relaxed, _WIDTH)[1])
         if self.open and not expired():
@@ -69,14 +70,6 @@ class Start:
     def open(self) -> bool:
         """Whether there may be a path heavier than the one known."""
         return self.bound > self.weight + tolerance(self.weight)
-
-    def users_bound(self, instance: Instance) -> float:
-        """The bound in the user's units; no less than the best path known, whatever rounding does."""
-        bound = self.scaled.in_users_units(self.bound)
-        if self.path is None:
-            return bound
-        known = instance.objective(self.path)
-        return max(bound, known) if self.open else known
 
     def offer(self, path: Ints | Path) -> None:
         """Take a path without repeated classes as the best one known, if it is."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 
-from colgen import NoStabilization, Problem, Proof, Row, Sense, Separation, SeparationContext, Solution, Stabilization
+from colgen import Bounding, Heuristic, Problem, Row, Separation, SeparationContext, Solution, WarmStart
 from colgen.core.budget import Budget
+from problems.title_path.bound import Memory
 from problems.title_path.instance import Instance, Path, checked
-from problems.title_path.master import ONCE, WalkMaster, column_of
+from problems.title_path.master import ONCE, WalkDuals, WalkMaster
+from problems.title_path.pricing import WalkPricing
 from problems.title_path.search import Start
 
 
@@ -26,33 +27,25 @@ class TitlePath(Problem):
         """What weights are relative to once what all paths have in common is taken off."""
         return self.instance.scaled.scale
 
-    def initial_proof(self, budget: Budget) -> Proof | None:
-        """A first path and a first bound; where time has run out for anything else they are all that will be known."""
-        if "start" not in self.__dict__:
-            self.__dict__["start"] = Start(self.instance.scaled, lambda: budget.expired)
-        if self.start.path is None or not budget.expired:
-            return None
-        column = column_of(self.instance, self.start.path)
-        return Proof(Sense.MAXIMIZE, Solution(column.cost, ((column, 1.0),)), self.start.users_bound(self.instance))
-
-    @cached_property
-    def start(self) -> Start:
-        """A first path and a first bound."""
-        return Start(self.instance.scaled)
+    def warm_start(self, budget: Budget) -> WarmStart:
+        """Penalties of a small bound, by an ascent, and a good path."""
+        start = Start(self.instance.scaled, lambda: budget.expired)
+        return WarmStart(WalkDuals(start.relaxed.penalties, path=start.path))
 
     def restricted_master(self) -> WalkMaster:
-        return WalkMaster(self.instance, self.start)
+        return WalkMaster(self.instance)
+
+    def pricing(self) -> WalkPricing:
+        return WalkPricing(self.instance)
 
     def separation(self) -> Sequence[Separation]:
         return (RepeatedClasses(self.instance),)
 
-    def stabilization(self) -> Stabilization:
-        return NoStabilization()  # nothing is priced
+    def bounding(self) -> Bounding:
+        return Memory()
 
-    def initial_answers(self) -> Iterable[Solution]:
-        if self.start.path is not None:
-            column = column_of(self.instance, self.start.path)
-            yield Solution(column.cost, ((column, 1.0),))
+    def heuristics(self) -> Sequence[Heuristic]:
+        return ()  # the oracle's dynamic programs meet paths
 
     def answer(self, solution: Solution) -> Path:
         ((column, _),) = solution.columns

@@ -259,6 +259,66 @@ def ascend(
     return Relaxed(bound, vertices, smaller, left, best, to_go, path, weight, walk, int(state[0]), scale)
 
 
+def relax(of: Graph, penalties: Floats, lower: float = -math.inf) -> Relaxed:
+    """The bound of given penalties, and what of the graph they leave for paths heavier than ``lower``.
+
+    Nothing of how the penalties were found is used: one dynamic program from the source and one from the sink.
+
+    Parameters
+    ----------
+    penalties
+        Shape (classes,): λ.
+    lower
+        Weight of a known path, minus infinity if none is known.
+    """
+    of = checked(of)
+    n = len(of.first)
+    num_classes = int(of.classes.max()) + 1 if n else 0
+    penalties = as_floats(penalties, "penalties", shape=(num_classes,), low=0.0)
+    lower, scale = as_float(lower, "lower", finite=False), scale_of(of)
+    penalty, active = penalties[of.classes], np.ones((of.length, n), dtype=np.bool_)
+    walk, value, to_go = np.full(of.length, -1, np.int64), np.empty((of.length, n)), np.empty((of.length, n))
+    bound, repeated = _relax(*of[:4], active, penalty, float(penalties.sum()), value, to_go, walk, lower, scale)
+    walk = walk[walk >= 0]
+    path = walk[:0] if repeated else walk
+    weight = of.weight(path) if len(path) else -math.inf
+    if weight <= lower:
+        path, weight = path[:0], lower
+    keep = np.flatnonzero(active.any(axis=0))
+    left = of
+    if len(keep) < n:
+        weights, active = _restricted(of.weights, active, keep)
+        to_go = np.ascontiguousarray(to_go[:, keep])
+        left = Graph(weights, of.first[keep], of.last[keep], of.classes[keep], of.length)
+    to_go[~active] = -np.inf
+    return Relaxed(bound, keep, left, active, penalties, to_go, path, weight, walk, 1, scale)
+
+
+@njit(cache=True, nogil=True)
+def _relax(  # type: ignore[no-untyped-def]
+    weights, first, last, classes, active, penalty, spread, value, to_go, walk, lower, scale
+):
+    """Bound and walk of the best penalised weight, and whether that repeats a class; strikes out what is of no use."""
+    length, n = value.shape
+    _forward(weights, first, active, penalty, value)
+    best = _best_walk(weights, value, penalty, last, walk)
+    repeated = False
+    if best > -np.inf:
+        for i in range(length):
+            for j in range(i):
+                repeated |= classes[walk[i]] == classes[walk[j]]
+    if best + spread <= lower + _margin(lower, scale):
+        active[:] = False
+        return best + spread, repeated
+    _backward(weights, last, active, penalty, to_go)
+    if lower > -np.inf:
+        cutoff = lower + _margin(lower, scale)
+        for j in range(length):
+            for v in range(n):
+                active[j, v] = value[j, v] + to_go[j, v] + spread > cutoff
+    return best + spread, repeated
+
+
 def completions(of: Graph) -> Floats:
     """The best weight from each vertex at each position to the sink, by walks without penalties; shape (k, n)."""
     of = checked(of)

@@ -4,16 +4,18 @@ import time
 import numpy as np
 import pytest
 
-from colgen import Termination, TimeLimit, solve
+from colgen import PricingContext, Sense, Termination, TimeLimit, WarmStart, solve
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.testing.conformance import check_problem
 from problems.title_path import Instance, TitlePath, random
-from problems.title_path import master as master_module
+from problems.title_path import pricing as pricing_module
 from problems.title_path.baseline import colour_coding, exhaustive, ilp, lazy_rows
-from problems.title_path.master import ONCE, WALK, WalkMaster, column_of
+from problems.title_path.master import ONCE, WalkDuals, WalkMaster, as_solution
+from problems.title_path.pricing import WalkPricing
 from problems.title_path.search import Start
 from problems.title_path.template import RepeatedClasses
 from solvers.paths.colour_coding import complete
+from solvers.paths.elementary_path import Found
 from tests.problems.title_path.naive import heaviest
 from tests.sweeps import seeds
 
@@ -93,36 +95,54 @@ def test_rows_are_generated_where_classes_repeat():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_all_classes_are_remembered_where_states_are_too_many(seed, monkeypatch):
-    monkeypatch.setattr("problems.title_path.master._EFFORT", -1)
+    monkeypatch.setattr("problems.title_path.pricing._EFFORT", -1)
     monkeypatch.setattr("solvers.paths.elementary_path._BETWEEN_CLOCKS", 0)
     called = []
-    monkeypatch.setattr("problems.title_path.master.complete", lambda of, **how: called.append(of) or complete(of))
+    monkeypatch.setattr("problems.title_path.pricing.complete", lambda of, **how: called.append(of) or complete(of))
     instance = random(30, 7, seed, num_classes=14, attraction=8.0)
     result = solve(TitlePath(instance))
     assert result.is_optimal
     assert result.objective == pytest.approx(complete(instance.graph)[0])
     assert instance.check(result.answer) == pytest.approx(result.objective)
-    assert len(called) == len(result.iterations) - 1
+    assert len(called) == len(result.iterations) - 1  # the first has no memory
 
 
-def test_bare_problem_needs_no_first_answer():
-    problem = TitlePath(hard())
-    problem.initial_answers = lambda: ()
-    assert solve(problem).objective == pytest.approx(solve(TitlePath(hard())).objective)
+def test_bare_problem_needs_no_warm_start():
+    class Bare(TitlePath):
+        def warm_start(self, budget):
+            return WarmStart()
+
+    for instance in (hard(), *instances(40)):
+        bare, warm = solve(Bare(instance)), solve(TitlePath(instance))
+        assert bare.termination is warm.termination
+        assert bare.objective == pytest.approx(warm.objective)
 
 
-def test_better_first_answers_are_used():
-    class Helped(TitlePath):
-        def initial_answers(self):
-            yield from ()
+def test_guesses_are_worth_what_the_oracle_proves():
+    """Penalties of any kind, and a path that is none or not the best: the optimum is the same."""
+    rng = np.random.default_rng(0)
+    for instance in instances(60):
+        optimum = solve(TitlePath(instance))
+        few = range(min(instance.length, instance.num_vertices))
+        for path in (None, tuple(few), (0,) * instance.length, (99,)):
+            penalties = rng.exponential(size=instance.num_classes) * (rng.random(instance.num_classes) < 0.5)
 
-    instance = hard()
-    optimum = solve(TitlePath(instance))
-    problem = Helped(instance)
-    problem.start.path, problem.start.weight = None, -math.inf
-    master = problem.restricted_master()
-    master.add([column_of(instance, optimum.answer)])
-    assert problem.start.path == optimum.answer
+            class Guessing(TitlePath):
+                def warm_start(self, budget, duals=WalkDuals(penalties, path=path)):  # noqa: B008
+                    return WarmStart(duals)
+
+            found = solve(Guessing(instance))
+            assert found.termination is optimum.termination
+            assert found.objective == pytest.approx(optimum.objective)
+
+
+def test_a_round_of_the_log_proves_the_answer():
+    for instance in (hard(), *instances(30)):
+        result = solve(TitlePath(instance))
+        assert result.iterations
+        if result.answer is not None:
+            assert result.iterations[-1].dual_bound == pytest.approx(result.objective)
+            assert result.iterations[-1].pricing_seconds > 0.0
 
 
 def test_time_limit_leaves_an_answer_and_a_bound():
@@ -146,24 +166,38 @@ def test_kept_contract():
 def test_separation_finds_exactly_the_repeated_classes():
     instance = Instance(np.zeros((4, 4)), np.zeros(4), np.zeros(4), 5, ("x", "y", "x", "z"))
     separation = RepeatedClasses(instance)
-    master = WalkMaster(instance, Start(instance.scaled))
-    walk = master.solution(master._solved(0.0, (0, 1, 2, 1, 3)))
+    walk = as_solution(instance, (0, 1, 2, 1, 3))
     rows = separation.separate(walk)
     assert sorted(row.key for row in rows) == [(ONCE, 0), (ONCE, 1)]
     for row in rows:
         assert row.coefficient(walk.columns[0][0]) == 2.0
         assert row.upper == 1.0
-    assert separation.separate(master.solution(master._solved(0.0, (0, 1, 3)))) == []
+    assert separation.separate(as_solution(instance, (0, 1, 3))) == []
 
 
-def test_master_states_its_dual_value():
+@pytest.mark.parametrize("block", range(6))
+def test_bounds_of_the_oracle_hold_at_any_penalties_with_any_memory(block):
+    for seed, instance in enumerate(list(instances(120))[block::6]):
+        rng = np.random.default_rng(seed)
+        optimum = heaviest(instance)
+        for memory in (False, True):
+            penalties = rng.exponential(size=instance.num_classes) * (rng.random(instance.num_classes) < 0.7)
+            remembered = rng.random(instance.num_classes) < 0.5 if memory else None
+            oracle = WalkPricing(instance)
+            result = oracle.price(WalkDuals(penalties, remembered), PricingContext(Sense.MAXIMIZE))
+            assert result.total >= (-math.inf if optimum is None else optimum - 1e-9)
+            for answer in result.answers:
+                assert instance.check(answer.columns[0][0].structure) == pytest.approx(answer.objective)
+
+
+def test_master_counts_rows():
     instance = random(5, 2, 0)
-    master = WalkMaster(instance, Start(instance.scaled))
-    solved = master.solve()
-    assert solved.duals.get(WALK) == solved.objective == master.dual_bound(solved.duals, (), ())
-    column = column_of(instance, solved.values)
-    assert master.reduced_costs([column], solved.duals) == pytest.approx([0.0])
+    master = WalkMaster(instance)
     assert (master.num_columns, master.num_rows) == (1, 1)
+    rows = RepeatedClasses(instance).separate(as_solution(instance, (0, 0)))
+    assert master.add((), rows) == 0
+    assert (master.num_rows, master.has_row(rows[0].key)) == (2, True)
+    assert master.remembered.tolist() == [True, False, False, False, False]
 
 
 def test_first_path_is_nearly_always_the_best():
@@ -274,17 +308,14 @@ def test_a_better_path_of_a_search_that_is_cut_short_is_handed_on(monkeypatch):
     best = solve(TitlePath(instance))
 
     def cut_short(relaxed, remembered, lower, **how):
-        found = heaviest_walk(relaxed, remembered, lower)
-        return found._replace(path=np.array(best.answer), finished=False, bound=math.inf)
+        return Found(math.inf, np.empty(0, int), np.array(best.answer), 1e9, 1, False)
 
     class Worse(TitlePath):
-        def initial_proof(self, budget):
-            super().initial_proof(budget)
-            self.start.path, self.start.weight = None, -math.inf
+        def warm_start(self, budget):
+            return WarmStart(WalkDuals(super().warm_start(budget).duals.penalties))
 
-    heaviest_walk = master_module.heaviest
-    monkeypatch.setattr(master_module, "heaviest", cut_short)
-    monkeypatch.setattr(master_module, "is_small", lambda of: False)
+    monkeypatch.setattr(pricing_module, "heaviest", cut_short)
+    monkeypatch.setattr(pricing_module, "is_small", lambda of: False)
     result = solve(Worse(instance))
     assert result.answer == best.answer
     assert result.objective == best.objective

@@ -1,0 +1,56 @@
+"""Decremental state-space relaxation: what penalties leave open is closed by remembering classes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from colgen import SeparationContext
+from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.bounds.checks import check_row
+from colgen.bounds.proving import prove
+from colgen.bounds.recorder import PRICING, SEPARATION, Recorder
+from problems.title_path.master import WalkMaster, as_solution
+from problems.title_path.pricing import WalkPricing, no_penalties
+
+
+class Memory(Bounding):
+    """Rows on the classes that the heaviest walk visits again, and pricing with their memory, round by round.
+
+    The rounds are the engine's own: it prices the oracle at penalties and memory, and believes what that states.
+    """
+
+    def bound(self, node: NodeState, parts: Parts) -> Bounded:
+        master, run = parts.master, parts.run
+        (oracle,) = parts.oracles
+        assert isinstance(master, WalkMaster)
+        assert isinstance(oracle, WalkPricing)
+        duals, bound = node.duals or no_penalties(master.instance), run.root_bound
+        rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
+        while True:
+            if oracle.walk is not None and run.prunes(bound):
+                return Bounded(Outcome.PRUNED, bound, proved=True)
+            if run.expired:
+                return Bounded(Outcome.STOPPED, bound, termination=run.budget.reason, proved=True)
+            rounds.begin()
+            if oracle.walk:
+                self._separate(oracle.walk, master, parts, node)
+                rounds.lap(SEPARATION)
+            duals = dataclasses.replace(duals, remembered=master.remembered.copy(), path=oracle.path or duals.path)
+            found = prove(master, parts.oracles, duals, parts.context(node), parts.settings)
+            for answer in found.answers:
+                parts.take(answer, "an oracle")
+            rounds.lap(PRICING)
+            bound = run.sense.worst(bound, found.bound)
+            reason = rounds.write(2, run.objective, bound, duals=duals if parts.settings.keep_duals else None)
+            if (reason or found.cut_off) and not run.prunes(bound):
+                return Bounded(Outcome.STOPPED, bound, termination=reason or run.budget.reason, proved=True)
+
+    def _separate(self, walk: tuple[int, ...], master: WalkMaster, parts: Parts, node: NodeState) -> None:
+        """Rows that the walk violates enter."""
+        run, solution = parts.run, as_solution(master.instance, walk)
+        context = SeparationContext(
+            run.sense, node.number, node.depth, len(run.iterations), True, scale=run.scale, budget=run.budget
+        )
+        for separator in parts.separation:
+            rows = separator.separate(solution, context)
+            master.add((), [row for row in rows if check_row(separator, row, solution, run.known)])
