@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from colgen.core.duals import Duals
 from colgen.core.sense import Sense
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import ROUNDING, TOLERANCES, size
 from colgen.master.table import TEMPLATE
 from colgen.master.tabular import TabularMaster
 from colgen.pricing.oracles import Pricing, PricingResult
@@ -68,7 +68,10 @@ def dual_bound(
     total += _box_terms(master, theta, duals, clean)
     for multiplicity, beta, gamma in terms:
         mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
-        if mixed < -clean or (mixed < 0 and math.isfinite(multiplicity)):
+        if math.isinf(multiplicity):  # zero where theta is this oracle's own factor, and the scale may not be known yet
+            rounding = ROUNDING * size(0.0, beta, gamma)
+            mixed = 0.0 if mixed >= -max(clean, rounding) else mixed
+        if mixed < 0:
             total += multiplicity * mixed
     if math.isnan(total) or total == -math.inf:
         return master.sense.ideal
