@@ -286,9 +286,11 @@ class BestTree(Pricing):
             proved = bound < math.inf and not short.any()
             if proved and -math.inf < bound and duals.target < bound:
                 bound = max(duals.target, min(bound, self._by_modifier(duals, arcs)))
-        return PricingResult(
-            total=bound if proved else work.standard.bound, cut_off=not proved and context.budget.expired
-        )
+        if proved:
+            return PricingResult(total=bound)
+        # Bounds of single arcs are for runs that may have to end with them.
+        limited = context.deadline < math.inf or context.budget.expired
+        return PricingResult(total=work.standard.bound if limited else None, cut_off=context.budget.expired)
 
     def _by_modifier(self, duals: Multipliers, arcs: Floats) -> float:
         """A tree has an arc into each modifier: no tree of candidates is better than the best of them."""
