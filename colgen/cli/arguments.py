@@ -161,7 +161,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--plot", metavar="PNG", type=Path, help="draw the measurements (needs matplotlib)")
     command.add_argument("--quick", action="store_true", help="the smallest instances only")
     command.add_argument("--minutes", metavar="M", type=_nonnegative, help="cut short a benchmark that can be (truth)")
-    command.add_argument("--seed", metavar="N", type=_whole, default=0, help="of random instances (0)")
+    command.add_argument("--seed", metavar="N", type=_whole, help="of random instances, where some are drawn (0)")
 
     command = add(
         "templates", "list the problem templates", "List the installed problem templates, or describe one.", _TEMPLATES

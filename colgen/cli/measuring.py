@@ -35,13 +35,18 @@ def bench(arguments: argparse.Namespace) -> int:
         raise InputError(f"several templates have a benchmark {arguments.name!r}: say {choices}")
     check_data(arguments)
     check_destinations(arguments)
-    options = BenchOptions(
-        arguments.data, arguments.quick, say, arguments.plot, minutes=arguments.minutes, seed=arguments.seed
-    )
-    figures = found[named[0]](options)
-    show_figures(arguments, named[0][1], figures)
+    (key,) = named
+    drawn = {(t.name, name) for t in loaded for name in t.drawn_benchmarks}
+    for option in ("minutes", "seed"):
+        if getattr(arguments, option) is not None and key not in drawn:
+            others = ", ".join(sorted(name for _, name in drawn)) or "no other"
+            say(f"colgen: the benchmark {key[1]!r} always measures the same: --{option} is read by {others}")
+    seed = arguments.seed if arguments.seed is not None else 0
+    options = BenchOptions(arguments.data, arguments.quick, say, arguments.plot, minutes=arguments.minutes, seed=seed)
+    figures = found[key](options)
+    show_figures(arguments, key[1], figures)
     if arguments.plot is not None and not arguments.plot.exists():
-        say(f"colgen: the benchmark {named[0][1]!r} draws nothing: there is no {arguments.plot}")
+        say(f"colgen: the benchmark {key[1]!r} draws nothing: there is no {arguments.plot}")
     return PROVED
 
 

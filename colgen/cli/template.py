@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
@@ -239,6 +239,8 @@ class Template:
         For ``colgen demo``: one function an instance, so that progress can be shown between them.
     benchmarks
         For ``colgen bench NAME``.
+    drawn_benchmarks
+        Which of these draw instances at random for as long as they are given: they read ``minutes`` and ``seed``.
     train
         For ``colgen train NAME``: writes a model and returns figures of how good it is; None where nothing is learned.
     train_options
@@ -271,6 +273,7 @@ class Template:
     draw: Callable[[Any, Result], Any] | None = None
     demo: Sequence[Demo] = ()
     benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
+    drawn_benchmarks: Collection[str] = ()
     train: Callable[[TrainOptions], Sequence[Figure]] | None = None
     train_options: Mapping[str, str] = field(default_factory=dict)
     train_files: bool = False

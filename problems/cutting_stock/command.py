@@ -90,4 +90,5 @@ TEMPLATE = Template(
         "cutting_stock": bench_cutting_stock,
         "truth": _bench_truth,
     },
+    drawn_benchmarks=("truth",),
 )

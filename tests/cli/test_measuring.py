@@ -74,3 +74,26 @@ def test_bench_data_must_be_a_folder(capsys, install, file):
     code, _, err = run(capsys, "bench", "engine", "--data", file)
     assert code == 2
     assert "expected an existing folder" in err
+
+
+@pytest.mark.parametrize(("drawn", "said"), [((), True), (("engine",), False)])
+@pytest.mark.parametrize(("option", "value"), [("--minutes", "1"), ("--seed", "3")])
+def test_a_benchmark_that_reads_no_such_option_says_so(capsys, install, option, value, drawn, said):
+    install(dataclasses.replace(STUB, drawn_benchmarks=drawn))
+    code, _, err = run(capsys, "bench", "engine", "--quick", option, value)
+    assert code == 0
+    assert ("'engine' always measures the same" in err) is said
+    assert (option in err) is said
+
+
+def test_a_benchmark_that_draws_gets_seed_and_minutes(capsys, install):
+    asked = []
+
+    def drawing(options):
+        asked.append((options.minutes, options.seed))
+        return []
+
+    install(dataclasses.replace(STUB, benchmarks={"drawing": drawing}, drawn_benchmarks=("drawing",)))
+    run(capsys, "bench", "drawing", "--minutes", "0.5", "--seed", "3")
+    run(capsys, "bench", "drawing")
+    assert asked == [(0.5, 3), (None, 0)]
