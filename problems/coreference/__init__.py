@@ -19,6 +19,7 @@ stops at the relaxation; they are not (:mod:`problems.coreference.model` has the
 documents the relaxation is nearly always whole.  Before any of this, dual values settle whole components, mentions that
 provably share a cluster are contracted, and pairs that are provably apart are kept so
 (:mod:`solvers.clusters.persistency`): the rows of the master are the groups of mentions that are left, often none.
+All that is a guess: an oracle's call in the first round recomputes what it proves (:mod:`solvers.clusters.steps`).
 
 Sources: J. De Belder and M.-F. Moens, *Coreference clustering using column generation*, COLING 2012; M. Grötschel and
 Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming 45 (1989); A. Mehrotra
