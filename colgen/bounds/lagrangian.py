@@ -31,7 +31,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
-from solvers.linear.lp import typical_size
+from solvers.linear.scaling import typical_size
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,8 @@ from colgen.core.tolerances import TOLERANCES, size
 from colgen.master.protocol import MasterStatus
 from colgen.master.tabular import TabularMaster
 from solvers.linear import lp as programs
-from solvers.linear.lp import Stopped, solve_mip
+from solvers.linear.lp import Stopped
+from solvers.linear.mip import solve_mip
 
 
 def solve_integer(

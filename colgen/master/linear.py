@@ -41,8 +41,10 @@ from colgen.master.table import GIVEN, TEMPLATE, ColumnTable, merged
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing, PricingResult
 from solvers.linear import lp as programs
-from solvers.linear.lp import LinearProgram, LPSolution, LPStatus, powers_of_two, row_sizes, typical_size
+from solvers.linear.highs import basic_columns
+from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from solvers.linear.options import OptionError, check_options
+from solvers.linear.scaling import powers_of_two, row_sizes, typical_size
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -763,7 +765,7 @@ class LinearMaster(RestrictedMaster):
 
         def basic() -> Mask:
             found = np.zeros(count, dtype=np.bool_)
-            found[active] = programs.basic_columns(basis)
+            found[active] = basic_columns(basis)
             return found[mine]
 
         return Pool(self.columns, reduced, basic)

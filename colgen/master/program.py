@@ -15,6 +15,7 @@ from colgen.core.errors import SolverError
 from colgen.master.pool import Floats, Ints
 from colgen.master.table import ColumnTable
 from solvers.linear import lp as programs
+from solvers.linear.highs import basic_columns
 from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 
 
@@ -143,7 +144,7 @@ class MasterProgram:
         if len(then) <= len(now) and np.array_equal(then, now[: len(then)]):
             self.lp.set_basis(basis)
             return
-        basic = then[programs.basic_columns(basis)]
+        basic = then[basic_columns(basis)]
         missing = basic[table.place[basic] < 0]
         self.activate(missing.astype(np.int64), costs[missing])
         self.lp.set_basis(basis, table.place[then])

@@ -23,7 +23,8 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.model.formulation import Formulation, compile_model
 from colgen.problem import Problem
 from colgen.solving import solve
-from solvers.linear.lp import LPStatus, MIPSolution, solve_mip
+from solvers.linear.lp import LPStatus
+from solvers.linear.mip import MIPSolution, solve_mip
 
 Way = Callable[[Any], Any]
 """From an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""

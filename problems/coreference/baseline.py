@@ -12,7 +12,8 @@ from scipy.sparse.csgraph import connected_components
 from problems.coreference.clusters import Cluster, as_clusters
 from problems.coreference.instance import Floats, Instance
 from problems.coreference.model import as_duals
-from solvers.linear.lp import LPStatus, MIPSolution, solve_mip
+from solvers.linear.lp import LPStatus
+from solvers.linear.mip import MIPSolution, solve_mip
 
 # --- heuristics ------------------------------------------------------------------------------------------------------
 

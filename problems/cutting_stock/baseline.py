@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from colgen import solve_complete
 from problems.cutting_stock.instance import Instance, Pattern
 from problems.cutting_stock.model import full
-from solvers.linear.lp import MIPSolution
+from solvers.linear.mip import MIPSolution
 
 
 def best_fit_decreasing(instance: Instance, demands: Sequence[int] | None = None) -> list[tuple[Pattern, int]]:

@@ -16,7 +16,8 @@ from colgen.core.stop import TimeLimit
 from problems.cutting_stock.baseline import solve_full
 from problems.cutting_stock.instance import Instance, critical, near_integer, triplets
 from problems.cutting_stock.template import CuttingStock
-from solvers.linear.lp import LPStatus, MIPSolution
+from solvers.linear.lp import LPStatus
+from solvers.linear.mip import MIPSolution
 
 # Found by screening many seeds.  (seed, width of the last piece, optimum): the optimum of the first list is the
 # rounded-up relaxation plus one; in the second list it is the rounded-up relaxation, and hard to find.

@@ -19,65 +19,42 @@ simplex method*, Mathematical Programming Computation 10 (2018).
 
 from __future__ import annotations
 
-import enum
-import math
-import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.linear.highs import (
+    FEASIBILITY_TOLERANCE,
+    INFINITY,
+    LOOSER,
+    Floats,
+    Ints,
+    LPStatus,
+    SolverError,
+    Stopped,
+    basic_columns,
+    check,
+    check_finite,
+    highs_lp,
+    int32,
+    new_highs,
+    run,
+    set_tolerance,
+)
+from solvers.linear.mip import MIPSolution, solve_built_mip
 from solvers.linear.options import Options, set_options
+from solvers.linear.scaling import FAR, SCALINGS, better_scale, row_sizes, scaled, typical_size
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.integer[Any]]
-
-INFINITY = float("inf")
-
-# Tighter than HiGHS's 1e-7: pricing and dual bounds work at 1e-7, so the duals must be cleaner than that.
-_FEASIBILITY_TOLERANCE = 1e-9
-
-
-_LOOSER = 1e-7
-"""The tolerance of a last try, where HiGHS failed at its usual one."""
+__all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
 
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
 
 _SLICE = 0.25
 """Seconds between two looks at whether a linear program is to be stopped."""
-
-_NEAR = 2.0**-3
-"""Costs are scaled again where those of the present answer are smaller than this share of their scale ..."""
-
-_FAR = 2.0**20
-"""... or larger than so many times their scale.  In between, tolerances are as tight as they should be, or tighter."""
-
-_WIDEST = 2.0**34
-"""Costs that are so much smaller than others are what rounding has left of sums: they set no scale."""
-
-_SCALINGS = 4
-"""So often are costs scaled again in one solve, at most."""
-
-Stopped = Callable[[], bool]
-"""Asked now and then whether a solve is to end early."""
-
-
-class LPStatus(enum.Enum):
-    """How a linear or mixed-integer program ended."""
-
-    OPTIMAL = "solved to optimality"
-    INFEASIBLE = "infeasible"
-    UNBOUNDED = "unbounded"
-    LIMIT = "stopped at a limit"
-
-
-class SolverError(RuntimeError):
-    """HiGHS could not solve a program, even when started afresh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +76,6 @@ class LPSolution:
     values: Floats
     duals: Floats
     reduced_costs: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class MIPSolution:
-    """What a mixed-integer program found; ``values`` is None where no feasible point was found."""
-
-    status: LPStatus
-    objective: float
-    bound: float
-    values: Floats | None
-    nodes: int
 
 
 class LinearProgram:
@@ -150,7 +116,7 @@ class LinearProgram:
         row_lower: Floats,
         row_upper: Floats,
         offset: float = 0.0,
-        tolerance: float = _FEASIBILITY_TOLERANCE,
+        tolerance: float = FEASIBILITY_TOLERANCE,
         *,
         dual_first: bool = False,
         sizes: Floats | None = None,
@@ -158,12 +124,12 @@ class LinearProgram:
         options: Options | None = None,
     ) -> None:
         self._tolerance = tolerance
-        self._highs = _new_highs(tolerance)
+        self._highs = new_highs(tolerance)
         self._highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
         set_options(self._highs, options or {})
         self._rows_changed = dual_first
         self._present: highspy.HighsBasis | None = None
-        _check_finite(costs, matrix.data)
+        check_finite(costs, matrix.data)
         sizes = row_sizes(matrix, row_lower, row_upper) if sizes is None else sizes
         self._rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
         self._costs = np.array(costs, dtype=float)
@@ -171,11 +137,11 @@ class LinearProgram:
         self._offset = offset
         self._factor = 1.0 / typical_size(self._costs * self._units)
         self._has_cost = bool(self._costs.any())
-        _check(
+        check(
             self._highs.passModel(
-                _highs_lp(
+                highs_lp(
                     maximize,
-                    _scaled(matrix, self._rows, self._units),
+                    scaled(matrix, self._rows, self._units),
                     self._costs * self._units * self._factor,
                     lower / self._units,
                     upper / self._units,
@@ -217,16 +183,16 @@ class LinearProgram:
         self, costs: Floats, lower: Floats, upper: Floats, starts: Ints, rows: Ints, values: Floats
     ) -> None:
         """Append columns in one call; column j has entries ``starts[j]:starts[j + 1]`` of ``rows`` and ``values``."""
-        _check_finite(costs, values)
+        check_finite(costs, values)
         first = not self._costs.any()
         both = np.concatenate([self._costs, costs])
-        if first or np.abs(costs).max(initial=0.0) * self._factor > _FAR:
+        if first or np.abs(costs).max(initial=0.0) * self._factor > FAR:
             self._scale_costs(1.0 / typical_size(costs if first else both))
         self._costs = both
         self._units = np.concatenate([self._units, np.ones(len(costs))])
         values = values * self._rows[rows]
         costs = costs * self._factor
-        _check(self._highs.addCols(len(costs), costs, lower, upper, len(values), _int32(starts), _int32(rows), values))
+        check(self._highs.addCols(len(costs), costs, lower, upper, len(values), int32(starts), int32(rows), values))
 
     def add_rows(
         self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats, sizes: Floats | None = None
@@ -235,7 +201,7 @@ class LinearProgram:
 
         ``sizes`` as in the constructor.
         """
-        _check_finite(values)
+        check_finite(values)
         self._rows_changed = True
         if sizes is None:
             shape = (len(lower), max(int(columns.max(initial=0)) + 1, 1))
@@ -244,39 +210,39 @@ class LinearProgram:
         self._rows = np.concatenate([self._rows, factors])
         values = values * np.repeat(factors, np.diff(starts)) * self._units[columns]
         lower, upper = lower * factors, upper * factors
-        _check(self._highs.addRows(len(lower), lower, upper, len(values), _int32(starts), _int32(columns), values))
+        check(self._highs.addRows(len(lower), lower, upper, len(values), int32(starts), int32(columns), values))
 
     def delete_columns(self, columns: Ints) -> None:
         """Delete columns; if none of them is basic then the basis stays optimal."""
         self._present = None
-        _check(self._highs.deleteCols(len(columns), _int32(columns)))
+        check(self._highs.deleteCols(len(columns), int32(columns)))
         self._costs = np.delete(self._costs, columns)
         self._units = np.delete(self._units, columns)
 
     def change_objective(self, costs: Floats, offset: float) -> None:
         """Another objective: its costs of all columns, and its constant term."""
-        _check_finite(costs)
+        check_finite(costs)
         self._costs, self._offset = np.array(costs, dtype=float), offset
         self._scale_costs(1.0 / typical_size(self._costs * self._units))
 
     def _scale_costs(self, factor: float) -> None:
         self._factor = factor
         count = len(self._costs)
-        _check(self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), self._costs * self._units * factor))
-        _check(self._highs.changeObjectiveOffset(self._offset * factor))
+        check(self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), self._costs * self._units * factor))
+        check(self._highs.changeObjectiveOffset(self._offset * factor))
 
     def change_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
         self._rows_changed = True
         if len(columns) and not 0 <= columns.min() <= columns.max() < len(self._units):
             raise SolverError("HiGHS refused a change of the linear program: an index is out of range")
         units = self._units[columns]
-        _check(self._highs.changeColsBounds(len(columns), _int32(columns), lower / units, upper / units))
+        check(self._highs.changeColsBounds(len(columns), int32(columns), lower / units, upper / units))
 
     def change_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         self._rows_changed = True
-        _check(
+        check(
             self._highs.changeRowsBounds(  # type: ignore[attr-defined]  # missing in highspy's stubs
-                len(rows), _int32(rows), lower * self._rows[rows], upper * self._rows[rows]
+                len(rows), int32(rows), lower * self._rows[rows], upper * self._rows[rows]
             )
         )
 
@@ -306,7 +272,7 @@ class LinearProgram:
         whole = highspy.HighsBasis()
         whole.col_status, whole.row_status, whole.valid = columns, rows, True
         self._present = None
-        _check(self._highs.setBasis(whole))
+        check(self._highs.setBasis(whole))
 
     def basic_columns(self) -> NDArray[np.bool_]:
         """Mask of the columns in the current basis."""
@@ -339,12 +305,12 @@ class LinearProgram:
             status = self._run(_DUAL_SIMPLEX, deadline, stopped)
         if status is None:
             status = self._last_try(deadline, stopped)
-        for attempt in range(_SCALINGS + 1):
+        for attempt in range(SCALINGS + 1):
             if status is not LPStatus.OPTIMAL:
                 break
             solution = highs.getSolution()
             values = np.array(solution.col_value)
-            if attempt == _SCALINGS or not self._scale_again(values):
+            if attempt == SCALINGS or not self._scale_again(values):
                 break
             status = self._run(_PRIMAL_SIMPLEX, deadline, stopped)
         if status is None:
@@ -385,7 +351,7 @@ class LinearProgram:
     def _change_costs(self, columns: Ints, costs: Floats) -> None:
         self._costs[columns] = costs
         scaled = costs * self._units[columns] * self._factor
-        _check(self._highs.changeColsCost(len(columns), _int32(columns), scaled))
+        check(self._highs.changeColsCost(len(columns), int32(columns), scaled))
 
     def _run(self, strategy: int, deadline: float, stopped: Stopped | None) -> LPStatus | None:
         """Run HiGHS in slices: while it runs, Python sees no signal."""
@@ -396,7 +362,7 @@ class LinearProgram:
             left = max(deadline - time.monotonic(), 0.0)
             part = left if stopped is None else min(left, _SLICE)
             highs.setOptionValue("time_limit", highs.getRunTime() + part)
-            status = _run(highs)
+            status = run(highs)
             if status is not LPStatus.LIMIT or part == left or (stopped is not None and stopped()):
                 return status
 
@@ -404,19 +370,19 @@ class LinearProgram:
         """From a fresh start, at a tolerance that is easier to meet."""
         highs = self._highs
         try:
-            _set_tolerance(highs, _LOOSER)
+            set_tolerance(highs, LOOSER)
             for strategy in (_PRIMAL_SIMPLEX, _DUAL_SIMPLEX):
                 highs.clearSolver()
                 status = self._run(strategy, deadline, stopped)
                 if status is not None:
                     return status
         finally:
-            _set_tolerance(highs, self._tolerance)
+            set_tolerance(highs, self._tolerance)
         return None
 
     def _scale_again(self, values: Floats) -> bool:
         """Scale the costs by those that the optimum is made of, if they are far from their scale; whether they were."""
-        scale = _better_scale(self._costs * self._units, values, 1.0 / self._factor)
+        scale = better_scale(self._costs * self._units, values, 1.0 / self._factor)
         if scale is None:
             return False
         self._scale_costs(1.0 / scale)
@@ -429,7 +395,7 @@ class LinearProgram:
         one; this is a point near its middle, to about 1e-9 in relative terms.  The program and its basis stay as they
         are.  None if the method does not converge.
         """
-        highs = _new_highs()
+        highs = new_highs()
         highs.setOptionValue("solver", "ipx")
         highs.setOptionValue("run_crossover", "off")
         highs.setOptionValue("presolve", "off")  # what it removes gets dual values that are not feasible
@@ -440,7 +406,7 @@ class LinearProgram:
         if lp.sense_ == highspy.ObjSense.kMaximize:  # HiGHS 1.15 returns these duals with the signs of minimising
             sign, lp.sense_ = -1.0, highspy.ObjSense.kMinimize
             lp.col_cost_ = -np.array(lp.col_cost_)
-        _check(highs.passModel(lp))
+        check(highs.passModel(lp))
         highs.run()
         solution = highs.getSolution()  # HiGHS calls its status unknown: what it holds is no vertex
         return sign * np.array(solution.row_dual) * self._rows / self._factor if solution.dual_valid else None
@@ -450,7 +416,7 @@ class LinearProgram:
         highs = self._highs
         self._present = None
         highs.setOptionValue("simplex_strategy", _PRIMAL_SIMPLEX)
-        if _run(highs) is not LPStatus.OPTIMAL:
+        if run(highs) is not LPStatus.OPTIMAL:
             raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
         duals = np.array(highs.getSolution().row_dual) * self._rows / self._factor
         return highs.getInfo().objective_function_value / self._factor, duals
@@ -478,297 +444,4 @@ class LinearProgram:
         if upper is not None:
             lp.col_upper_ = upper / self._units
         point = None if start is None else start / self._units
-        return _solve_mip(lp, integer, time_limit, point, stopped, self._factor, self._units)
-
-
-def basic_columns(basis: highspy.HighsBasis) -> NDArray[np.bool_]:
-    """Mask of the columns in a basis."""
-    basic = highspy.HighsBasisStatus.kBasic
-    return np.array([status == basic for status in basis.col_status], dtype=bool)
-
-
-def solve_mip(
-    maximize: bool,
-    matrix: sparse.csc_array,
-    costs: Floats,
-    lower: Floats,
-    upper: Floats,
-    row_lower: Floats,
-    row_upper: Floats,
-    integer: NDArray[np.bool_],
-    offset: float = 0.0,
-    time_limit: float = INFINITY,
-    stopped: Stopped | None = None,
-) -> MIPSolution:
-    """Solve a mixed-integer program from arrays (shapes as in :class:`LinearProgram`): presolve on, one thread."""
-    _check_finite(costs, matrix.data)
-    sizes, factor = row_sizes(matrix, row_lower, row_upper), 1.0 / typical_size(costs)
-    rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
-    lp = _highs_lp(
-        maximize,
-        _scaled(matrix, rows, np.ones(len(costs))),
-        costs * factor,
-        lower,
-        upper,
-        row_lower * rows,
-        row_upper * rows,
-        offset * factor,
-    )
-    return _solve_mip(lp, integer, time_limit, None, stopped, factor, np.ones(len(costs)))
-
-
-def _solve_mip(
-    lp: highspy.HighsLp,
-    integer: NDArray[np.bool_],
-    time_limit: float,
-    start: Floats | None,
-    stopped: Stopped | None,
-    factor: float,
-    units: Floats,
-) -> MIPSolution:
-    """Solve a program whose costs have been multiplied by ``factor``, and whose columns are counted in ``units``."""
-    deadline, costs = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor
-    offset = lp.offset_ / factor
-    found: MIPSolution | None = None
-    for _ in range(_SCALINGS):
-        try:
-            found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units)
-        except SolverError:
-            if found is None:
-                raise
-            break  # what was found at another scale stands
-        if found.status is not LPStatus.OPTIMAL or found.values is None:
-            break
-        scale = _better_scale(costs, found.values, 1.0 / factor)
-        if scale is None:
-            break
-        factor, start = 1.0 / scale, found.values / units
-        lp.col_cost_, lp.offset_ = costs * factor, offset * factor
-    assert found is not None
-    return found
-
-
-def _solve_scaled_mip(
-    lp: highspy.HighsLp,
-    integer: NDArray[np.bool_],
-    time_limit: float,
-    start: Floats | None,
-    stopped: Stopped | None,
-    factor: float,
-    units: Floats,
-) -> MIPSolution:
-    kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-    lp.integrality_ = [kinds[flag] for flag in integer.astype(int)]
-    highs = _new_highs()
-    # A relative gap of HiGHS's default 1e-4 would call a solution optimal that is not.
-    highs.setOptionValue("mip_rel_gap", 0.0)
-    highs.setOptionValue("mip_abs_gap", 1e-9)
-    if time_limit < INFINITY:
-        highs.setOptionValue("time_limit", max(time_limit, 0.0))
-    _check(highs.passModel(lp))
-    if not lp.num_col_:  # HiGHS states no objective then
-        feasible = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
-        hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
-        if not feasible:
-            return MIPSolution(LPStatus.INFEASIBLE, hopeless, hopeless, None, 0)
-        return MIPSolution(LPStatus.OPTIMAL, lp.offset_ / factor, lp.offset_ / factor, np.empty(0), 0)
-    if start is not None:
-        point = highspy.HighsSolution()
-        point.col_value = start.tolist()
-        highs.setSolution(point)
-    status = _run(highs, lambda highs: _run_in_thread(highs, stopped))
-    if status is None:  # without what may have led it astray, and at a tolerance that is easier to meet
-        highs.clearSolver()
-        highs.setOptionValue("presolve", "off")
-        _set_tolerance(highs, _LOOSER)
-        status = _run(highs, lambda highs: _run_in_thread(highs, stopped))
-    if status is None:
-        raise SolverError(f"HiGHS could not solve the mixed-integer program: {highs.getModelStatus()}")
-    info = highs.getInfo()
-    feasible = info.primal_solution_status == 2  # kSolutionStatusFeasible
-    values = np.array(highs.getSolution().col_value) * units if feasible else None
-    hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
-    return MIPSolution(
-        status,
-        info.objective_function_value / factor if feasible else hopeless,
-        hopeless if status is LPStatus.INFEASIBLE else info.mip_dual_bound / factor,
-        values,
-        max(int(info.mip_node_count), 0),
-    )
-
-
-def _new_highs(tolerance: float = _FEASIBILITY_TOLERANCE) -> highspy.Highs:
-    highs = highspy.Highs()
-    highs.silent()
-    highs.setOptionValue("threads", 1)
-    highs.setOptionValue("small_matrix_value", 1e-12)  # the least that HiGHS allows: what is smaller is dropped
-    _set_tolerance(highs, tolerance)
-    return highs
-
-
-def _set_tolerance(highs: highspy.Highs, tolerance: float) -> None:
-    highs.setOptionValue("primal_feasibility_tolerance", tolerance)
-    highs.setOptionValue("dual_feasibility_tolerance", tolerance)
-
-
-def powers_of_two(sizes: Floats) -> Floats:
-    """The power of two next below each size; 1 where it is zero.
-
-    Parameters
-    ----------
-    sizes
-        Nonnegative numbers.
-    """
-    exponents = np.frexp(np.where(sizes > 0.0, sizes, 1.0))[1] - 1
-    powers: Floats = np.ldexp(1.0, np.clip(exponents, -1000, 1000))
-    return powers
-
-
-def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
-    """The size of each row: the power of two next below its largest finite side or entry, 0 if all are zero.
-
-    Parameters
-    ----------
-    matrix
-        Shape (rows, columns).
-    lower, upper
-        One entry a row.
-    """
-    entries = sparse.coo_array(matrix)
-    sizes = np.zeros(len(lower))
-    np.maximum.at(sizes, entries.row, np.abs(entries.data))
-    for sides in (lower, upper):
-        sizes = np.maximum(sizes, np.where(np.isfinite(sides), np.abs(sides), 0.0))
-    return np.where(sizes > 0.0, powers_of_two(sizes), 0.0)
-
-
-def typical_size(costs: Floats, default: float = 1.0) -> float:
-    """A power of two to begin with as the scale of an objective; ``default`` if all costs are zero.
-
-    The size of the smallest cost, zeros left out, or a millionth of the largest where that is larger.  Which costs
-    matter, and which are penalties that no answer pays, is known once there is an answer.
-    """
-    sizes = np.abs(costs[costs != 0.0])
-    return float(powers_of_two(np.maximum(sizes.min(), sizes.max() / _FAR))) if len(sizes) else default
-
-
-def _better_scale(costs: Floats, values: Floats, scale: float) -> float | None:
-    """The size of the costs that an optimum is made of, a power of two, if it is far from the present scale."""
-    used = np.abs(costs[(values != 0.0) & (costs != 0.0)])
-    if len(used):
-        typical = _power_of_two(_median(used))
-    else:  # made of nothing: perhaps because what could improve it is too small to be seen
-        sizes = np.abs(costs[costs != 0.0])
-        typical = float(powers_of_two(np.maximum(sizes.min(), sizes.max() / _WIDEST))) if len(sizes) else scale
-    return typical if typical < _NEAR * scale or typical > _FAR * scale else None
-
-
-def _median(values: Floats) -> float:
-    """As ``np.median``, whose ceremony costs more than a small linear program."""
-    ranked, half = np.sort(values), len(values) // 2
-    return float(ranked[half] if len(values) % 2 else (ranked[half - 1] + ranked[half]) / 2.0)
-
-
-def _power_of_two(size: float) -> float:
-    """The power of two next below a positive size."""
-    return math.ldexp(1.0, min(max(math.frexp(size)[1] - 1, -1000), 1000))
-
-
-def _scaled(matrix: sparse.csc_array, rows: Floats, units: Floats) -> sparse.csc_array:
-    values = matrix.data * rows[matrix.indices] * np.repeat(units, np.diff(matrix.indptr))
-    return sparse.csc_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def _highs_lp(
-    maximize: bool,
-    matrix: sparse.csc_array,
-    costs: Floats,
-    lower: Floats,
-    upper: Floats,
-    row_lower: Floats,
-    row_upper: Floats,
-    offset: float,
-) -> highspy.HighsLp:
-    _check_finite(costs, matrix.data)
-    if any(np.isnan(sides).any() for sides in (lower, upper, row_lower, row_upper)):
-        raise SolverError("a bound of the linear program is not a number")
-    lp = highspy.HighsLp()
-    lp.num_row_, lp.num_col_ = matrix.shape
-    lp.sense_ = highspy.ObjSense.kMaximize if maximize else highspy.ObjSense.kMinimize
-    lp.offset_ = offset
-    lp.col_cost_, lp.col_lower_, lp.col_upper_ = costs, lower, upper
-    lp.row_lower_, lp.row_upper_ = row_lower, row_upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = _int32(matrix.indptr)
-    lp.a_matrix_.index_ = _int32(matrix.indices)
-    lp.a_matrix_.value_ = matrix.data.astype(np.float64)
-    return lp
-
-
-def _run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.Highs.run) -> LPStatus | None:
-    """Run HiGHS; None means that it failed and a fresh start may help."""
-    started = time.monotonic()
-    run(highs)
-    status = highs.getModelStatus()
-    codes = highspy.HighsModelStatus
-    if status == codes.kUnboundedOrInfeasible:  # presolve could not tell which
-        limit = float(highs.getOptionValue("time_limit")[1])
-        highs.setOptionValue("presolve", "off")
-        highs.setOptionValue("time_limit", limit - (time.monotonic() - started))
-        run(highs)
-        status = highs.getModelStatus()
-    if status == codes.kModelEmpty:  # HiGHS does not look at the rows of a program without columns
-        lp = highs.getLp()
-        holds = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
-        return LPStatus.OPTIMAL if holds else LPStatus.INFEASIBLE
-    if status == codes.kOptimal:
-        return LPStatus.OPTIMAL
-    if status == codes.kInfeasible:
-        return LPStatus.INFEASIBLE
-    if status in (codes.kUnbounded, codes.kUnboundedOrInfeasible):
-        return LPStatus.UNBOUNDED
-    if status in (codes.kTimeLimit, codes.kIterationLimit, codes.kInterrupt, codes.kMemoryLimit):
-        return LPStatus.LIMIT
-    return None
-
-
-def _run_in_thread(highs: highspy.Highs, stopped: Stopped | None) -> None:
-    """Run HiGHS in a thread of its own: Python sees signals between its own steps, and a long solve is one step."""
-    stop, done = threading.Event(), threading.Event()
-
-    def look(event: highspy.highs.HighsCallbackEvent) -> None:
-        if stop.is_set():
-            event.interrupt()
-
-    def run() -> None:
-        try:
-            highspy.Highs.run(highs)
-        finally:
-            done.set()
-
-    for moment in (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt):
-        moment.subscribe(look)
-    threading.Thread(target=run, daemon=True).start()
-    try:
-        while not done.wait(0.05):
-            if stopped is not None and stopped():
-                stop.set()
-    except KeyboardInterrupt:
-        stop.set()
-        done.wait()
-        raise
-
-
-def _check(status: highspy.HighsStatus) -> None:
-    if status == highspy.HighsStatus.kError:
-        raise SolverError("HiGHS refused a change of the linear program: an index or a value is out of range")
-
-
-def _check_finite(*arrays: Floats) -> None:
-    """HiGHS takes NaN for a number and solves on."""
-    if not all(np.isfinite(array).all() for array in arrays):
-        raise SolverError("a cost or a coefficient of the linear program is not a finite number")
-
-
-def _int32(array: NDArray[np.integer] | Ints) -> NDArray[np.int32]:
-    return np.asarray(array, dtype=np.int32)
+        return solve_built_mip(lp, integer, time_limit, point, stopped, self._factor, self._units)

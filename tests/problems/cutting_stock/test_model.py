@@ -31,7 +31,7 @@ def test_optima_above_the_rounded_relaxation(instance, expected):
 def test_too_few_rolls_are_infeasible():
     f = compile_model(full(Instance(10, (6,), (3,)), "assignment", rolls=2))
     assert f.matrix.shape == (3, 4)
-    from solvers.linear.lp import solve_mip
+    from solvers.linear.mip import solve_mip
 
     bounds = (f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.integer)
     assert solve_mip(False, f.matrix, *bounds).status is LPStatus.INFEASIBLE

@@ -8,7 +8,8 @@ from colgen.testing.conformance import check_problem
 from problems.nonlocal_parsing import ParsingByColumns, random
 from problems.nonlocal_parsing.baseline import in_highs
 from problems.nonlocal_parsing.model import full
-from solvers.linear.lp import LPStatus, solve_mip
+from solvers.linear.lp import LPStatus
+from solvers.linear.mip import solve_mip
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 
 

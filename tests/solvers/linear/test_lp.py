@@ -8,8 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
-from solvers.linear import lp as lp_module
-from solvers.linear.lp import LinearProgram, LPStatus, SolverError, solve_mip
+from solvers.linear import scaling
+from solvers.linear.lp import LinearProgram, LPStatus, SolverError
+from solvers.linear.mip import solve_mip
 
 
 @st.composite
@@ -355,5 +356,5 @@ def test_a_basis_that_is_still_there_need_not_be_set():
 @pytest.mark.parametrize("count", [1, 2, 5, 8])
 def test_the_middle_of_some_numbers(count):
     values = np.random.default_rng(count).lognormal(0.0, 20.0, count)
-    assert lp_module._median(values) == np.median(values)
-    assert lp_module._power_of_two(float(values[0])) == lp_module.powers_of_two(values)[0]
+    assert scaling._median(values) == np.median(values)
+    assert scaling._power_of_two(float(values[0])) == scaling.powers_of_two(values)[0]

@@ -1,0 +1,161 @@
+"""HiGHS itself: how it is made, run, stopped, and what its statuses mean."""
+
+from __future__ import annotations
+
+import enum
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.integer[Any]]
+
+INFINITY = float("inf")
+
+# Tighter than HiGHS's 1e-7: pricing and dual bounds work at 1e-7, so the duals must be cleaner than that.
+FEASIBILITY_TOLERANCE = 1e-9
+
+LOOSER = 1e-7
+"""The tolerance of a last try, where HiGHS failed at its usual one."""
+
+Stopped = Callable[[], bool]
+"""Asked now and then whether a solve is to end early."""
+
+
+class LPStatus(enum.Enum):
+    """How a linear or mixed-integer program ended."""
+
+    OPTIMAL = "solved to optimality"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    LIMIT = "stopped at a limit"
+
+
+class SolverError(RuntimeError):
+    """HiGHS could not solve a program, even when started afresh."""
+
+
+def new_highs(tolerance: float = FEASIBILITY_TOLERANCE) -> highspy.Highs:
+    """HiGHS, silent and on one thread."""
+    highs = highspy.Highs()
+    highs.silent()
+    highs.setOptionValue("threads", 1)
+    highs.setOptionValue("small_matrix_value", 1e-12)  # the least that HiGHS allows: what is smaller is dropped
+    set_tolerance(highs, tolerance)
+    return highs
+
+
+def set_tolerance(highs: highspy.Highs, tolerance: float) -> None:
+    """How far rows and reduced costs may be off."""
+    highs.setOptionValue("primal_feasibility_tolerance", tolerance)
+    highs.setOptionValue("dual_feasibility_tolerance", tolerance)
+
+
+def highs_lp(
+    maximize: bool,
+    matrix: sparse.csc_array,
+    costs: Floats,
+    lower: Floats,
+    upper: Floats,
+    row_lower: Floats,
+    row_upper: Floats,
+    offset: float,
+) -> highspy.HighsLp:
+    """A linear program as HiGHS takes it, from arrays that are scaled already."""
+    check_finite(costs, matrix.data)
+    if any(np.isnan(sides).any() for sides in (lower, upper, row_lower, row_upper)):
+        raise SolverError("a bound of the linear program is not a number")
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = matrix.shape
+    lp.sense_ = highspy.ObjSense.kMaximize if maximize else highspy.ObjSense.kMinimize
+    lp.offset_ = offset
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = costs, lower, upper
+    lp.row_lower_, lp.row_upper_ = row_lower, row_upper
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = int32(matrix.indptr)
+    lp.a_matrix_.index_ = int32(matrix.indices)
+    lp.a_matrix_.value_ = matrix.data.astype(np.float64)
+    return lp
+
+
+def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.Highs.run) -> LPStatus | None:
+    """Run HiGHS; None means that it failed and a fresh start may help."""
+    started = time.monotonic()
+    run(highs)
+    status = highs.getModelStatus()
+    codes = highspy.HighsModelStatus
+    if status == codes.kUnboundedOrInfeasible:  # presolve could not tell which
+        limit = float(highs.getOptionValue("time_limit")[1])
+        highs.setOptionValue("presolve", "off")
+        highs.setOptionValue("time_limit", limit - (time.monotonic() - started))
+        run(highs)
+        status = highs.getModelStatus()
+    if status == codes.kModelEmpty:  # HiGHS does not look at the rows of a program without columns
+        lp = highs.getLp()
+        holds = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
+        return LPStatus.OPTIMAL if holds else LPStatus.INFEASIBLE
+    if status == codes.kOptimal:
+        return LPStatus.OPTIMAL
+    if status == codes.kInfeasible:
+        return LPStatus.INFEASIBLE
+    if status in (codes.kUnbounded, codes.kUnboundedOrInfeasible):
+        return LPStatus.UNBOUNDED
+    if status in (codes.kTimeLimit, codes.kIterationLimit, codes.kInterrupt, codes.kMemoryLimit):
+        return LPStatus.LIMIT
+    return None
+
+
+def run_in_thread(highs: highspy.Highs, stopped: Stopped | None) -> None:
+    """Run HiGHS in a thread of its own: Python sees signals between its own steps, and a long solve is one step."""
+    stop, done = threading.Event(), threading.Event()
+
+    def look(event: highspy.highs.HighsCallbackEvent) -> None:
+        if stop.is_set():
+            event.interrupt()
+
+    def run() -> None:
+        try:
+            highspy.Highs.run(highs)
+        finally:
+            done.set()
+
+    for moment in (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt):
+        moment.subscribe(look)
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        while not done.wait(0.05):
+            if stopped is not None and stopped():
+                stop.set()
+    except KeyboardInterrupt:
+        stop.set()
+        done.wait()
+        raise
+
+
+def check(status: highspy.HighsStatus) -> None:
+    """Refuse to go on after a change that HiGHS has refused."""
+    if status == highspy.HighsStatus.kError:
+        raise SolverError("HiGHS refused a change of the linear program: an index or a value is out of range")
+
+
+def check_finite(*arrays: Floats) -> None:
+    """HiGHS takes NaN for a number and solves on."""
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise SolverError("a cost or a coefficient of the linear program is not a finite number")
+
+
+def int32(array: NDArray[np.integer] | Ints) -> NDArray[np.int32]:
+    """Numbers as HiGHS takes them."""
+    return np.asarray(array, dtype=np.int32)
+
+
+def basic_columns(basis: highspy.HighsBasis) -> NDArray[np.bool_]:
+    """Mask of the columns in a basis."""
+    basic = highspy.HighsBasisStatus.kBasic
+    return np.array([status == basic for status in basis.col_status], dtype=bool)

@@ -1,0 +1,149 @@
+"""Mixed-integer linear programs in HiGHS: arrays in, arrays out."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from solvers.linear.highs import (
+    INFINITY,
+    LOOSER,
+    Floats,
+    LPStatus,
+    SolverError,
+    Stopped,
+    check,
+    check_finite,
+    highs_lp,
+    new_highs,
+    run,
+    run_in_thread,
+    set_tolerance,
+)
+from solvers.linear.scaling import SCALINGS, better_scale, row_sizes, scaled, typical_size
+
+
+@dataclass(frozen=True, slots=True)
+class MIPSolution:
+    """What a mixed-integer program found; ``values`` is None where no feasible point was found."""
+
+    status: LPStatus
+    objective: float
+    bound: float
+    values: Floats | None
+    nodes: int
+
+
+def solve_mip(
+    maximize: bool,
+    matrix: sparse.csc_array,
+    costs: Floats,
+    lower: Floats,
+    upper: Floats,
+    row_lower: Floats,
+    row_upper: Floats,
+    integer: NDArray[np.bool_],
+    offset: float = 0.0,
+    time_limit: float = INFINITY,
+    stopped: Stopped | None = None,
+) -> MIPSolution:
+    """Solve a mixed-integer program from arrays (shapes as in :class:`LinearProgram`): presolve on, one thread."""
+    check_finite(costs, matrix.data)
+    sizes, factor = row_sizes(matrix, row_lower, row_upper), 1.0 / typical_size(costs)
+    rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
+    lp = highs_lp(
+        maximize,
+        scaled(matrix, rows, np.ones(len(costs))),
+        costs * factor,
+        lower,
+        upper,
+        row_lower * rows,
+        row_upper * rows,
+        offset * factor,
+    )
+    return solve_built_mip(lp, integer, time_limit, None, stopped, factor, np.ones(len(costs)))
+
+
+def solve_built_mip(
+    lp: highspy.HighsLp,
+    integer: NDArray[np.bool_],
+    time_limit: float,
+    start: Floats | None,
+    stopped: Stopped | None,
+    factor: float,
+    units: Floats,
+) -> MIPSolution:
+    """Solve a program whose costs have been multiplied by ``factor``, and whose columns are counted in ``units``."""
+    deadline, costs = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor
+    offset = lp.offset_ / factor
+    found: MIPSolution | None = None
+    for _ in range(SCALINGS):
+        try:
+            found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units)
+        except SolverError:
+            if found is None:
+                raise
+            break  # what was found at another scale stands
+        if found.status is not LPStatus.OPTIMAL or found.values is None:
+            break
+        scale = better_scale(costs, found.values, 1.0 / factor)
+        if scale is None:
+            break
+        factor, start = 1.0 / scale, found.values / units
+        lp.col_cost_, lp.offset_ = costs * factor, offset * factor
+    assert found is not None
+    return found
+
+
+def _solve_scaled_mip(
+    lp: highspy.HighsLp,
+    integer: NDArray[np.bool_],
+    time_limit: float,
+    start: Floats | None,
+    stopped: Stopped | None,
+    factor: float,
+    units: Floats,
+) -> MIPSolution:
+    kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+    lp.integrality_ = [kinds[flag] for flag in integer.astype(int)]
+    highs = new_highs()
+    # A relative gap of HiGHS's default 1e-4 would call a solution optimal that is not.
+    highs.setOptionValue("mip_rel_gap", 0.0)
+    highs.setOptionValue("mip_abs_gap", 1e-9)
+    if time_limit < INFINITY:
+        highs.setOptionValue("time_limit", max(time_limit, 0.0))
+    check(highs.passModel(lp))
+    if not lp.num_col_:  # HiGHS states no objective then
+        feasible = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
+        hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
+        if not feasible:
+            return MIPSolution(LPStatus.INFEASIBLE, hopeless, hopeless, None, 0)
+        return MIPSolution(LPStatus.OPTIMAL, lp.offset_ / factor, lp.offset_ / factor, np.empty(0), 0)
+    if start is not None:
+        point = highspy.HighsSolution()
+        point.col_value = start.tolist()
+        highs.setSolution(point)
+    status = run(highs, lambda highs: run_in_thread(highs, stopped))
+    if status is None:  # without what may have led it astray, and at a tolerance that is easier to meet
+        highs.clearSolver()
+        highs.setOptionValue("presolve", "off")
+        set_tolerance(highs, LOOSER)
+        status = run(highs, lambda highs: run_in_thread(highs, stopped))
+    if status is None:
+        raise SolverError(f"HiGHS could not solve the mixed-integer program: {highs.getModelStatus()}")
+    info = highs.getInfo()
+    feasible = info.primal_solution_status == 2  # kSolutionStatusFeasible
+    values = np.array(highs.getSolution().col_value) * units if feasible else None
+    hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
+    return MIPSolution(
+        status,
+        info.objective_function_value / factor if feasible else hopeless,
+        hopeless if status is LPStatus.INFEASIBLE else info.mip_dual_bound / factor,
+        values,
+        max(int(info.mip_node_count), 0),
+    )

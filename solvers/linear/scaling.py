@@ -1,0 +1,92 @@
+"""The scale that a linear program is solved at: powers of two, which lose nothing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Floats = NDArray[np.float64]
+
+_NEAR = 2.0**-3
+"""Costs are scaled again where those of the present answer are smaller than this share of their scale ..."""
+
+FAR = 2.0**20
+"""... or larger than so many times their scale.  In between, tolerances are as tight as they should be, or tighter."""
+
+_WIDEST = 2.0**34
+"""Costs that are so much smaller than others are what rounding has left of sums: they set no scale."""
+
+SCALINGS = 4
+"""So often are costs scaled again in one solve, at most."""
+
+
+def powers_of_two(sizes: Floats) -> Floats:
+    """The power of two next below each size; 1 where it is zero.
+
+    Parameters
+    ----------
+    sizes
+        Nonnegative numbers.
+    """
+    exponents = np.frexp(np.where(sizes > 0.0, sizes, 1.0))[1] - 1
+    powers: Floats = np.ldexp(1.0, np.clip(exponents, -1000, 1000))
+    return powers
+
+
+def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
+    """The size of each row: the power of two next below its largest finite side or entry, 0 if all are zero.
+
+    Parameters
+    ----------
+    matrix
+        Shape (rows, columns).
+    lower, upper
+        One entry a row.
+    """
+    entries = sparse.coo_array(matrix)
+    sizes = np.zeros(len(lower))
+    np.maximum.at(sizes, entries.row, np.abs(entries.data))
+    for sides in (lower, upper):
+        sizes = np.maximum(sizes, np.where(np.isfinite(sides), np.abs(sides), 0.0))
+    return np.where(sizes > 0.0, powers_of_two(sizes), 0.0)
+
+
+def typical_size(costs: Floats, default: float = 1.0) -> float:
+    """A power of two to begin with as the scale of an objective; ``default`` if all costs are zero.
+
+    The size of the smallest cost, zeros left out, or a millionth of the largest where that is larger.  Which costs
+    matter, and which are penalties that no answer pays, is known once there is an answer.
+    """
+    sizes = np.abs(costs[costs != 0.0])
+    return float(powers_of_two(np.maximum(sizes.min(), sizes.max() / FAR))) if len(sizes) else default
+
+
+def better_scale(costs: Floats, values: Floats, scale: float) -> float | None:
+    """The size of the costs that an optimum is made of, a power of two, if it is far from the present scale."""
+    used = np.abs(costs[(values != 0.0) & (costs != 0.0)])
+    if len(used):
+        typical = _power_of_two(_median(used))
+    else:  # made of nothing: perhaps because what could improve it is too small to be seen
+        sizes = np.abs(costs[costs != 0.0])
+        typical = float(powers_of_two(np.maximum(sizes.min(), sizes.max() / _WIDEST))) if len(sizes) else scale
+    return typical if typical < _NEAR * scale or typical > FAR * scale else None
+
+
+def _median(values: Floats) -> float:
+    """As ``np.median``, whose ceremony costs more than a small linear program."""
+    ranked, half = np.sort(values), len(values) // 2
+    return float(ranked[half] if len(values) % 2 else (ranked[half - 1] + ranked[half]) / 2.0)
+
+
+def _power_of_two(size: float) -> float:
+    """The power of two next below a positive size."""
+    return math.ldexp(1.0, min(max(math.frexp(size)[1] - 1, -1000), 1000))
+
+
+def scaled(matrix: sparse.csc_array, rows: Floats, units: Floats) -> sparse.csc_array:
+    """A matrix with its rows multiplied, and its columns counted in other units."""
+    values = matrix.data * rows[matrix.indices] * np.repeat(units, np.diff(matrix.indptr))
+    return sparse.csc_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
