@@ -22,6 +22,7 @@ import numpy as np
 from colgen import InputError, Result, solve
 from colgen.cli.template import BenchOptions, Figure
 from colgen.core.files import write_figure
+from problems.dependency.corpus import Corpus, read_corpus
 from problems.dependency.learning import Settings
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads, Sentence
@@ -33,7 +34,7 @@ from problems.grandparent_parsing.model import FORMULATIONS
 from problems.grandparent_parsing.parser import parse
 from problems.grandparent_parsing.separation import arc_values
 from problems.grandparent_parsing.template import GrandparentParsing
-from problems.grandparent_parsing.training import EPOCHS, Corpus, read_corpus, train
+from problems.grandparent_parsing.training import EPOCHS, train
 from solvers.trees.arborescence import arborescence
 
 LANGUAGES = ("danish", "hungarian", "italian")

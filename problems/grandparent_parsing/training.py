@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
 from colgen.cli.template import Figure, TrainOptions, whole_number
 from problems.dependency.conll import read_conll
+from problems.dependency.corpus import Corpus, read_corpus
 from problems.dependency.learning import Learner, Settings
 from problems.dependency.scorer import Weights
 from problems.dependency.sentence import Sentence
@@ -37,38 +37,6 @@ _PARTS = {
     "siblings": ("siblings",),
     "none": (),
 }
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Sentences to learn from, to tune on and to test on."""
-
-    name: str
-    learn: list[Sentence]
-    tune: list[Sentence]
-    test: list[Sentence]
-
-    def cut(self, learn: int | None, rest: int | None) -> Corpus:
-        """The first so many sentences of each part."""
-        return Corpus(self.name, self.learn[:learn], self.tune[:rest], self.test[:rest])
-
-
-def read_corpus(folder: Path) -> Corpus:
-    """The CoNLL files of a folder: all with ``train`` in their names, the first with ``dev``, the first with ``test``.
-
-    Raises
-    ------
-    InputError
-        If there are none to learn from.
-    """
-    files = {
-        kind: sorted(path for path in folder.glob("*.conll*") if kind in path.stem) for kind in ("train", "dev", "test")
-    }
-    if not files["train"]:
-        raise InputError(f"{folder}: expected a file in CoNLL-U or CoNLL-X with 'train' in its name, there is none")
-    learn = [sentence for path in files["train"] for sentence in read_conll(path)]
-    tune, test = ([sentence for path in files[kind][:1] for sentence in read_conll(path)] for kind in ("dev", "test"))
-    return Corpus(folder.name, learn, tune, test)
 
 
 def train(

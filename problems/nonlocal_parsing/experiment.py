@@ -15,6 +15,7 @@ import numpy as np
 from colgen import InputError
 from colgen.cli.template import BenchOptions, Figure
 from colgen.core.files import write_figure
+from problems.dependency.corpus import Corpus, read_corpus
 from problems.dependency.sentence import Heads, Sentence
 from problems.nonlocal_parsing.decoding import accuracy
 from problems.nonlocal_parsing.drawing import Setting, draw_candidates
@@ -32,7 +33,7 @@ from problems.nonlocal_parsing.measuring import (
     speed,
 )
 from problems.nonlocal_parsing.scoring import Model
-from problems.nonlocal_parsing.training import Corpus, read_corpus
+from problems.nonlocal_parsing.training import NEEDED
 
 CORPORA = ("english_ewt", "italian")
 """Folders that are measured, of those that the data folder has."""
@@ -75,7 +76,7 @@ def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
             f"folders {' and '.join(CORPORA)} of such; Universal Dependencies are at universaldependencies.org"
         )
     plan = QUICK if options.quick else Plan()
-    corpora = [read_corpus(folder) for folder in _folders(options.data)]
+    corpora = [read_corpus(folder, NEEDED) for folder in _folders(options.data)]
     if options.quick:
         corpora = corpora[:1]
     figures: list[Figure] = []

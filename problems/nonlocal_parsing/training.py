@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from colgen import InputError
 from colgen.cli.template import Figure, TrainOptions, whole_number
 from problems.dependency.conll import read_conll
-from problems.dependency.sentence import Sentence
+from problems.dependency.corpus import Corpus, read_corpus
 from problems.nonlocal_parsing.decoding import accuracy, parse, usable
 from problems.nonlocal_parsing.families import COMBINATION, FAMILIES
 from problems.nonlocal_parsing.learning import Settings, train
@@ -31,40 +29,8 @@ OPTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Corpus:
-    """Sentences to learn from, to tune on and to test on."""
-
-    name: str
-    learn: list[Sentence]
-    tune: list[Sentence]
-    test: list[Sentence]
-
-    def cut(self, learn: int | None, rest: int | None) -> Corpus:
-        """The first so many sentences of each part."""
-        return Corpus(self.name, self.learn[:learn], self.tune[:rest], self.test[:rest])
-
-
-def read_corpus(folder: Path) -> Corpus:
-    """The CoNLL files of a folder: all with ``train`` in their names, the first with ``dev``, the first with ``test``.
-
-    Raises
-    ------
-    InputError
-        If there are none to learn from or none to test on.
-    """
-    parts = {"train": _files(folder, "train"), "dev": _files(folder, "dev")[:1], "test": _files(folder, "test")[:1]}
-    for kind in ("train", "test"):
-        if not parts[kind]:
-            raise InputError(
-                f"{folder}: expected a file in CoNLL-U or CoNLL-X with {kind!r} in its name, there is none"
-            )
-    learn, tune, test = ([s for path in parts[kind] for s in read_conll(path)] for kind in ("train", "dev", "test"))
-    return Corpus(folder.name, learn, tune, test)
-
-
-def _files(folder: Path, kind: str) -> list[Path]:
-    return sorted(path for path in folder.glob("*.conll*") if kind in path.stem)
+NEEDED = ("train", "test")
+"""Of a folder's files."""
 
 
 def settings_of(options: TrainOptions) -> Settings:
@@ -104,7 +70,7 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
         tune = [] if options.dev is None else read_conll(options.dev)
         corpus = Corpus(options.train.stem, read_conll(options.train), tune, [])
     else:
-        corpus = read_corpus(options.data)
+        corpus = read_corpus(options.data, NEEDED)
     if options.quick:
         corpus = corpus.cut(_QUICK, 50)
     learn_from = usable(corpus.learn)

@@ -13,6 +13,7 @@ from colgen import InputError, solve
 from colgen.cli.main import main
 from colgen.cli.template import BenchOptions, Material, TrainOptions
 from problems.dependency.conll import parse_conll, read_conll, write_conll
+from problems.dependency.corpus import read_corpus
 from problems.nonlocal_parsing import NonlocalParsing, random, write
 from problems.nonlocal_parsing.command import TEMPLATE
 from problems.nonlocal_parsing.demo import bracketed, num_trees
@@ -21,7 +22,7 @@ from problems.nonlocal_parsing.learning import Settings
 from problems.nonlocal_parsing.measuring import compare_with_mip, kernel_speed, parse_instance, speed
 from problems.nonlocal_parsing.reading import read_instance, score_instance
 from problems.nonlocal_parsing.scoring import Model
-from problems.nonlocal_parsing.training import read_corpus, settings_of, train_from_files
+from problems.nonlocal_parsing.training import NEEDED, settings_of, train_from_files
 from tests.problems.nonlocal_parsing.trees import made_up_sentences
 from tests.solvers.projective import all_trees
 
@@ -147,7 +148,7 @@ def test_several_trees_of_sentences(folder, small_model, tmp_path, capsys):
 
 def test_a_corpus_needs_its_files(tmp_path):
     with pytest.raises(InputError, match="'train'"):
-        read_corpus(tmp_path)
+        read_corpus(tmp_path, NEEDED)
 
 
 def test_the_experiment_runs(folder, tmp_path):

@@ -1,0 +1,46 @@
+"""Treebanks: the annotated sentences of a folder, to learn from, to tune on and to test on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from colgen import InputError
+from problems.dependency.conll import read_conll
+from problems.dependency.sentence import Sentence
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Sentences to learn from, to tune on and to test on."""
+
+    name: str
+    learn: list[Sentence]
+    tune: list[Sentence]
+    test: list[Sentence]
+
+    def cut(self, learn: int | None, rest: int | None) -> Corpus:
+        """The first so many sentences of each part."""
+        return Corpus(self.name, self.learn[:learn], self.tune[:rest], self.test[:rest])
+
+
+def read_corpus(folder: Path, needed: Sequence[str] = ("train",)) -> Corpus:
+    """The CoNLL files of a folder: all with ``train`` in their names, the first with ``dev``, the first with ``test``.
+
+    Raises
+    ------
+    InputError
+        If there is none of a kind that is needed.
+    """
+    files = {
+        kind: sorted(path for path in folder.glob("*.conll*") if kind in path.stem) for kind in ("train", "dev", "test")
+    }
+    for kind in needed:
+        if not files[kind]:
+            raise InputError(
+                f"{folder}: expected a file in CoNLL-U or CoNLL-X with {kind!r} in its name, there is none"
+            )
+    learn = [sentence for path in files["train"] for sentence in read_conll(path)]
+    tune, test = ([sentence for path in files[kind][:1] for sentence in read_conll(path)] for kind in ("dev", "test"))
+    return Corpus(folder.name, learn, tune, test)
