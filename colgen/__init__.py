@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from colgen.core.sense import Sense
     from colgen.core.solution import Solution
     from colgen.core.stop import AnyOf, GapLimit, IterationLimit, MemoryLimit, Stalled, TimeLimit
-    from colgen.core.warm_start import WarmStart
+    from colgen.core.warm_start import Basis, WarmStart
     from colgen.cuts.separation import Separation, SeparationContext
     from colgen.master.lagrangian import LagrangianMaster
     from colgen.master.linear import LinearMaster
@@ -73,7 +73,7 @@ _HOMES = {
     "pricing.oracles": "Best Marginals OraclePricing Pricing PricingContext PricingResult Stages",
     "problem": "Problem",
     "solving": "solve",
-    "core.warm_start": "WarmStart",
+    "core.warm_start": "Basis WarmStart",
     "bounds.bounding": "Bounded Bounding NodeState Parts",
     "bounds.bundle": "Bundle",
     "bounds.chain": "Chain",
@@ -138,6 +138,7 @@ __all__ = [
     "Bounded",
     "AnyOf",
     "Apart",
+    "Basis",
     "Best",
     "Bound",
     "BranchingRule",

@@ -9,7 +9,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.columns import Column
+from colgen.core.columns import Column, Key
+from colgen.core.warm_start import Basis
 
 Floats = NDArray[np.float64]
 
@@ -25,20 +26,27 @@ class Pool(Sequence[Column]):
     """
 
     def __init__(
-        self, columns: Sequence[Column], reduced_costs: Floats, basic: Callable[[], NDArray[np.bool_]]
+        self,
+        columns: Sequence[Column],
+        reduced_costs: Floats,
+        basic: Callable[[], tuple[NDArray[np.bool_], Sequence[Key], Sequence[Key]]],
     ) -> None:
         self._columns = columns
         self.reduced_costs = reduced_costs
         self._find_basic = basic  # found out if somebody asks: most never do
 
     @cached_property
+    def _found(self) -> tuple[NDArray[np.bool_], Sequence[Key], Sequence[Key]]:
+        return self._find_basic()
+
+    @property
     def basic(self) -> NDArray[np.bool_]:
         """Which columns are basic in the last linear program."""
-        return self._find_basic()
+        return self._found[0]
 
     def __getstate__(self) -> dict[str, Any]:
         """What other processes are sent: results travel."""
-        return {"_columns": list(self), "reduced_costs": self.reduced_costs, "basic": self.basic}
+        return {"_columns": list(self), "reduced_costs": self.reduced_costs, "_found": self._found}
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -57,6 +65,7 @@ class Pool(Sequence[Column]):
         return f"<Pool of {len(self)} columns, {int(self.basic.sum())} of them basic>"
 
     @property
-    def basis(self) -> list[Column]:
-        """The basic columns."""
-        return [self._columns[k] for k in np.flatnonzero(self.basic).tolist()]
+    def basis(self) -> Basis:
+        """What is basic in the last linear program: columns, variables of the template, slacks of rows."""
+        mask, variables, rows = self._found
+        return Basis([self._columns[k] for k in np.flatnonzero(mask).tolist()], variables, rows)

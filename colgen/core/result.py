@@ -229,10 +229,11 @@ class Result:
         basis_only
             The basic columns alone.
         """
-        columns: Sequence[Column] = () if self.pool is None else self.pool.basis if basis_only else self.pool
+        columns: Sequence[Column] = () if self.pool is None else self.pool.basis.columns if basis_only else self.pool
         duals = None if self.certificate is None else self.certificate.duals
         whole = self.solution is not None and self.answer is not None  # a relaxation's solution is no answer
-        return WarmStart(duals, (self.solution,) if whole else (), columns)  # type: ignore[arg-type]
+        answers = (self.solution,) if whole and self.solution is not None else ()
+        return WarmStart(duals, answers, columns, basis=None if self.pool is None else self.pool.basis)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the answer, the solutions and the rounds, as plain data for JSON (infinities as None)."""

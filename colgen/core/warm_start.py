@@ -6,8 +6,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from colgen.core.columns import Column, Row
+from colgen.core.columns import Column, Key, Row
 from colgen.core.solution import Solution
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Which variables of a linear program are basic, by name: of the template, generated, and the slacks of rows."""
+
+    columns: Sequence[Column] = ()
+    variables: Sequence[Key] = ()
+    rows: Sequence[Key] = ()
 
 
 @dataclass(frozen=True)
@@ -30,12 +39,16 @@ class WarmStart:
         To start from, each one that an oracle could return.
     rows
         To start from, each one that separation could return.
+    basis
+        Where the first linear program starts from, if it can: a basis of another run, whose columns are among those
+        above.
     """
 
     duals: Any = None
     answers: Sequence[Solution] = ()
     columns: Iterable[Column] = ()
     rows: Sequence[Row] = ()
+    basis: Basis | None = None
 
 
 NOTHING = WarmStart()

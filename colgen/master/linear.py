@@ -23,6 +23,7 @@ from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
+from colgen.core.warm_start import Basis
 from colgen.master import integer
 from colgen.master.accounts import contributions, itemised
 from colgen.master.answers import violation
@@ -41,7 +42,7 @@ from colgen.master.table import GIVEN, TEMPLATE, ColumnTable, merged
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing, PricingResult
 from solvers.linear import lp as programs
-from solvers.linear.highs import basic_columns
+from solvers.linear.highs import basic_columns, basic_rows
 from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from solvers.linear.options import OptionError, check_options
 from solvers.linear.scaling import powers_of_two, row_sizes, typical_size
@@ -142,6 +143,7 @@ class LinearMaster(RestrictedMaster):
         self.row_lower, self.row_upper = f.row_lower.copy(), f.row_upper.copy()
         self._stated = StatedByRows()
         self._idle = IdleRows()
+        self._first_basis: Basis | None = None
         self._looked_up: dict[int, _LookedUp] = {}
         self._singles: dict[int, tuple[_LookedUp, int]] = {}
         self._last_products: tuple[Duals | None, tuple[int, int], Floats] = (None, (0, 0), np.empty(0))
@@ -307,6 +309,8 @@ class LinearMaster(RestrictedMaster):
             return MasterSolution(MasterStatus.INFEASIBLE, phase=1)
         if not self.is_built and self.formulation.artificial.any():
             self._enter_phase(1)
+        if self._first_basis is not None:
+            self._begin(self._first_basis)
         solved = self._sift(budget)
         if self.phase == 2 and solved.status is LPStatus.INFEASIBLE and self.table.artificial.any():
             self._enter_phase(1)
@@ -762,13 +766,29 @@ class LinearMaster(RestrictedMaster):
             with self.real_costs():
                 reduced = self.all_reduced_costs(duals)[mine]
         basis, active, count = self.lp.basis(), self.table.active.copy(), len(self.table)
+        column_keys, keys = self.formulation.column_keys, self.names.keys  # not the master itself, which may be large
 
-        def basic() -> Mask:
+        def basic() -> tuple[Mask, Sequence[Key], Sequence[Key]]:
             found = np.zeros(count, dtype=np.bool_)
             found[active] = basic_columns(basis)
-            return found[mine]
+            variables = [key for key, is_in in zip(column_keys, found, strict=False) if is_in]
+            rows = np.flatnonzero(basic_rows(basis)).tolist()
+            return found[mine], variables, [keys[row] for row in rows]
 
         return Pool(self.columns, reduced, basic)
+
+    def start_at(self, basis: Basis) -> None:
+        self._first_basis = basis
+
+    def _begin(self, basis: Basis) -> None:
+        """Let the first solve start from a basis of another run, where it is one of what is here."""
+        self._first_basis = None
+        found = [self._where(column) for column in basis.columns]
+        found += [self.table.position.get(key) for key in basis.variables]
+        columns, rows = np.zeros(len(self.table), dtype=np.bool_), np.zeros(self.num_rows, dtype=np.bool_)
+        columns[[k for k in found if k is not None]] = True
+        rows[[self.names.position[key] for key in basis.rows if key in self.names.position]] = True
+        self.lp.begin_at(columns[self.table.active], rows)
 
     def guessed(self, duals: Any) -> Duals:
         guess = self._guessed(duals)

@@ -23,6 +23,7 @@ from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.warm_start import Basis
 from colgen.master.linking import Linking
 from colgen.pricing.oracles import Pricing, PricingResult
 
@@ -198,6 +199,9 @@ class RestrictedMaster(ABC):
         worse than the relaxation's objective.
         """
         return False
+
+    def start_at(self, basis: Basis) -> None:
+        """Let the first solve start from a basis of another run; a master that has no such thing passes it over."""
 
     def pool(self, duals: Any) -> Pool | None:
         """The columns that are here, with their reduced costs at some dual values; None where nobody asks for them."""

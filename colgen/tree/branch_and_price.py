@@ -122,6 +122,8 @@ class BranchAndPrice(Relaxation):
                 if len(columns):
                     run.columns_generated += master.add(columns, (), origin)
         master.add(list(warm.columns), list(warm.rows))
+        if warm.basis is not None:
+            master.start_at(warm.basis)
         return False
 
     def _add_columns_of(self, answer: Solution) -> None:

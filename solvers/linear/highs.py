@@ -159,3 +159,9 @@ def basic_columns(basis: highspy.HighsBasis) -> NDArray[np.bool_]:
     """Mask of the columns in a basis."""
     basic = highspy.HighsBasisStatus.kBasic
     return np.array([status == basic for status in basis.col_status], dtype=bool)
+
+
+def basic_rows(basis: highspy.HighsBasis) -> NDArray[np.bool_]:
+    """Mask of the rows whose slack is in a basis."""
+    basic = highspy.HighsBasisStatus.kBasic
+    return np.array([status == basic for status in basis.row_status], dtype=bool)

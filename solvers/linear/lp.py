@@ -274,6 +274,18 @@ class LinearProgram:
         self._present = None
         check(self._highs.setBasis(whole))
 
+    def begin_at(self, columns: NDArray[np.bool_], rows: NDArray[np.bool_]) -> bool:
+        """Start the next solve from these basic columns and slacks, if they are as many as there are rows."""
+        if np.count_nonzero(columns) + np.count_nonzero(rows) != self.num_rows:
+            return False
+        at_lower, basic = highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic
+        basis = highspy.HighsBasis()
+        basis.col_status = [basic if is_in else at_lower for is_in in columns.tolist()]
+        basis.row_status = [basic if is_in else at_lower for is_in in rows.tolist()]
+        basis.valid = True
+        self._present = None
+        return bool(self._highs.setBasis(basis) == highspy.HighsStatus.kOk)
+
     def basic_columns(self) -> NDArray[np.bool_]:
         """Mask of the columns in the current basis."""
         return basic_columns(self._highs.getBasis())

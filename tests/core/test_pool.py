@@ -31,10 +31,10 @@ def test_reduced_costs_and_basis_are_those_of_the_relaxation():
         assert reduced_cost == pytest.approx(own)
         assert reduced_cost > -1e-6
     used = [column for column, _ in result.solution.columns]
-    assert all(column in pool.basis for column in used)
-    assert [pool[k] for k in np.flatnonzero(pool.basic)] == pool.basis
+    assert all(column in pool.basis.columns for column in used)
+    assert [pool[k] for k in np.flatnonzero(pool.basic)] == pool.basis.columns
     assert list(pool[:2]) == [pool[0], pool[1]]
-    assert repr(pool) == f"<Pool of {len(pool)} columns, {len(pool.basis)} of them basic>"
+    assert repr(pool) == f"<Pool of {len(pool)} columns, {len(pool.basis.columns)} of them basic>"
 
 
 @pytest.mark.parametrize("basis_only", [False, True])
@@ -103,3 +103,30 @@ def test_a_result_travels_with_its_pool():
     assert list(sent) == list(result.pool)
     assert sent.basis == result.pool.basis
     assert (sent.reduced_costs == result.pool.reduced_costs).all()
+
+
+def test_the_first_linear_program_starts_at_the_basis():
+    result = solve(assignment(4, 7, 1), relaxation=True, heuristics=())
+    start = result.warm_start()
+    iterations = {}
+    for basis in (None, start.basis):
+        master = LinearMaster(assignment(4, 7, 1).formulation())
+        master.add(list(start.columns))
+        if basis is not None:
+            master.start_at(basis)
+        assert master.solve().objective == pytest.approx(result.objective)
+        master = LinearMaster(assignment(4, 7, 1).formulation())
+        master.add(list(start.columns))
+        master.phase = 2
+        if basis is not None:
+            master._begin(basis)
+        master.lp.solve()
+        iterations[basis is not None] = master.lp.simplex_iterations
+    assert iterations[True] == 0 < iterations[False]
+
+
+def test_a_basis_of_other_rows_is_passed_over():
+    start = solve(assignment(4, 7, 1), relaxation=True, heuristics=()).warm_start()
+    other = again(dataclasses.replace(start, duals=None, columns=()), seed=2)
+    assert other.is_optimal
+    assert other.objective == again(WarmStart(), seed=2).objective
