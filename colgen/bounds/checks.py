@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from colgen.core.activity import activity
 from colgen.core.batches import Columns
 from colgen.core.columns import Column, Row
+from colgen.core.decision import Decision, screen_of
 from colgen.core.duals import Duals
 from colgen.core.errors import (
     DecisionViolatedError,
@@ -102,16 +103,24 @@ def _check_stated(
 
 
 def _check_decisions(oracle: Pricing, columns: Sequence[Column], context: PricingContext) -> None:
-    for decision in context.decisions:
-        # Of a batch, the arrays tell.
-        suspects = columns.take(~decision.allows_each(columns)) if isinstance(columns, Columns) else columns
-        if all(map(decision.allows, suspects)):
-            continue
-        column = next(column for column in suspects if not decision.allows(column))
-        raise DecisionViolatedError(
-            f"{oracle.name} returned the column of {column.structure!r}, which the branching decision {decision} "
-            "forbids: the oracle must honour context.decisions"
-        )
+    if isinstance(columns, Columns) and columns.meanings.given is None:  # of a batch, the arrays tell
+        for decision in context.decisions:
+            mask = decision.allows_each(columns)
+            if not mask.all():
+                _refuse(oracle, columns[int(np.argmin(mask))], decision)
+        return
+    screen = screen_of(context.decisions)
+    for column in columns:
+        objection = screen.objection(column)
+        if objection is not None:
+            _refuse(oracle, column, objection)
+
+
+def _refuse(oracle: Pricing, column: Column, decision: Decision) -> None:
+    raise DecisionViolatedError(
+        f"{oracle.name} returned the column of {column.structure!r}, which the branching decision {decision} forbids: "
+        "the oracle must honour context.decisions"
+    )
 
 
 def _check_exact(context: PricingContext, oracle: Pricing, bound: float, known: float, whose: str) -> None:

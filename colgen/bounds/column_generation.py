@@ -263,7 +263,7 @@ def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
 def _add(master: RestrictedMaster, priced: Priced, rows: Sequence[Row]) -> int:
     """Add what was found; returns how many columns were new."""
     before = master.num_rows
-    added = sum(master.add(batch, (), origin) for origin, batch in enumerate(priced.columns) if len(batch))
+    added = master.add_found(priced.columns)
     if rows:
         master.add((), rows)
         if master.num_rows == before:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +34,11 @@ class Decision(ABC):
     """
 
     exhaustive: bool = True
+
+    @property
+    def concerns(self) -> Collection[Key] | None:
+        """Rows without any of which a column is allowed; None if nothing of the kind is known."""
+        return None
 
     def allows(self, column: Column) -> bool:
         """Whether the column may be used below this decision.
@@ -72,6 +77,10 @@ class Together(Decision):
     first: Key
     second: Key
 
+    @property
+    def concerns(self) -> Collection[Key]:
+        return (self.first, self.second)
+
     def allows(self, column: Column) -> bool:
         entries = column.coefficients
         return bool(entries.get(self.first)) == bool(entries.get(self.second))
@@ -88,12 +97,54 @@ class Apart(Decision):
     first: Key
     second: Key
 
+    @property
+    def concerns(self) -> Collection[Key]:
+        return (self.first, self.second)
+
     def allows(self, column: Column) -> bool:
         entries = column.coefficients
         return not (entries.get(self.first) and entries.get(self.second))
 
     def allows_each(self, columns: Columns) -> Mask:
         return ~(columns.covering(self.first) & columns.covering(self.second))
+
+
+class Screen:
+    """Branching decisions by the rows that they concern: a column is shown only those that may have to do with it."""
+
+    def __init__(self, decisions: Sequence[Decision]) -> None:
+        self.decisions = decisions
+        self._always: list[Decision] = []
+        self._by_row: dict[Key, list[Decision]] = {}
+        for decision in decisions:
+            rows = decision.concerns
+            if rows is None:
+                self._always.append(decision)
+            for row in rows or ():
+                self._by_row.setdefault(row, []).append(decision)
+
+    def objection(self, column: Column) -> Decision | None:
+        """A decision that does not allow a column; None if all of them do."""
+        for decision in self._always:
+            if not decision.allows(column):
+                return decision
+        if self._by_row:
+            for row in column.coefficients:
+                for decision in self._by_row.get(row, ()):
+                    if not decision.allows(column):
+                        return decision
+        return None
+
+
+_LAST: list[Screen] = [Screen(())]
+
+
+def screen_of(decisions: Sequence[Decision]) -> Screen:
+    """The screen of a node's decisions, made once while the node is treated."""
+    screen = _LAST[0]
+    if screen.decisions is not decisions:
+        screen = _LAST[0] = Screen(decisions)
+    return screen
 
 
 def groups_of(pairs: Iterable[tuple[Key, Key]]) -> list[tuple[Key, ...]]:

@@ -491,26 +491,41 @@ class LinearMaster(RestrictedMaster):
 
     # --- growing -----------------------------------------------------------------------------------------------------
 
+    def add_found(self, found: Sequence[Sequence[Column]]) -> int:
+        singles = [
+            batch
+            for batch in found
+            if not isinstance(batch, Columns) or (batch.meanings.given is not None and len(batch) <= _FEW)
+        ]
+        together = [column for batch in singles for column in batch]
+        if len(singles) < len(found) or len(together) < 2 or _bring_rows(together):
+            return super().add_found(found)
+        return self._add(together, np.repeat(np.arange(len(found)), list(map(len, found))))
+
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
         if _bring_rows(columns):
             columns = [column for column in columns if not self.holds(column)]
             rows = [*rows, *(row for column in columns for row in column.rows)]
         self.add_rows(rows)
+        return self._add(columns, np.full(len(columns), origin))
+
+    def _add(self, columns: Sequence[Column], origins: Ints) -> int:
+        """Add columns whose rows are there."""
         if not len(columns):
             return 0
         known = self._look_up(columns)
         once = known.batch.distinct()
         if once is not None:
-            known = known.take(once)
+            known, origins = known.take(once), origins[once]
         if known.new_among != len(self.table):
             where = self._find(known.batch)
             new = where == NOWHERE
             if not new.all():
                 idle = np.unique(where[~new][self.table.place[where[~new]] < 0])
                 self.program.activate(idle, self.current_costs()[idle])
-                known = known.take(np.flatnonzero(new))
+                known, origins = known.take(np.flatnonzero(new)), origins[new]
         if len(known.batch):
-            self._add_columns(known.batch, known.stated, origin)
+            self._add_columns(known.batch, known.stated, origins)
         self._forget()
         return len(known.batch)
 
@@ -601,8 +616,8 @@ class LinearMaster(RestrictedMaster):
         self._add_artificials(rows, -1.0)
         return len(rows) > 0
 
-    def _add_columns(self, batch: Columns, stated: Entries | None, origin: int) -> None:
-        where = self.table.append(batch, origin)
+    def _add_columns(self, batch: Columns, stated: Entries | None, origins: Ints) -> None:
+        where = self.table.append(batch, origins)
         starts: Ints = batch.starts
         rows: Ints = batch.rows
         values = batch.values
@@ -726,6 +741,8 @@ class LinearMaster(RestrictedMaster):
     def improving(
         self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
     ) -> Sequence[Column]:
+        if len(reduced_costs) == 1 and not -self.sense.sign * float(reduced_costs[0]) > tolerance:
+            return ()
         better = np.flatnonzero(self.sense.gains(reduced_costs) > tolerance)
         if not len(better):
             return ()

@@ -65,7 +65,7 @@ class ColumnPool:
 
     # --- growing -----------------------------------------------------------------------------------------------------
 
-    def append(self, batch: Columns, origin: int) -> Ints:
+    def append(self, batch: Columns, origin: int | Ints) -> Ints:
         """Append the columns of a batch, none of which is here; returns their positions."""
         where = self._grow(
             batch.costs, batch.lower, batch.upper, batch.integer, batch.starts, batch.rows, batch.values, origin
@@ -93,7 +93,7 @@ class ColumnPool:
         starts: NDArray[np.integer],
         rows: NDArray[np.integer],
         values: Floats,
-        origin: int,
+        origin: int | Ints,
     ) -> Ints:
         count, entries, before = len(starts) - 1, len(rows), len(self)
         for growing, more in (

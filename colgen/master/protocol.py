@@ -106,6 +106,10 @@ class RestrictedMaster(ABC):
         ``origin``: which pricing problem's.
         """
 
+    def add_found(self, found: Sequence[Sequence[Column]]) -> int:
+        """Add what each pricing problem has found; returns how many columns were new."""
+        return sum(self.add(batch, (), origin) for origin, batch in enumerate(found) if len(batch))
+
     @abstractmethod
     def reduced_costs(self, columns: Sequence[Column], duals: Any) -> Sequence[float] | Floats:
         """Reduced costs of columns, in the master or not."""

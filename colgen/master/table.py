@@ -66,6 +66,7 @@ class ColumnTable(ColumnPool):
         self._weighed, self._weights = Growing(np.empty(0, dtype=np.int32)), Growing(nothing)
         self._entries: list[tuple[Ints, Ints, Floats]] = []
         self.is_in_order = True
+        self._by_column: sparse.csr_array | None = None
         matrix = sparse.csc_array(f.matrix)
         self._firsts.append(0)
         self._meanings.append(None)
@@ -117,7 +118,7 @@ class ColumnTable(ColumnPool):
 
     # --- growing -----------------------------------------------------------------------------------------------------
 
-    def append(self, batch: Columns, origin: int) -> Ints:
+    def append(self, batch: Columns, origin: int | Ints) -> Ints:
         where = super().append(batch, origin)
         self._track(len(where), False)
         return where
@@ -213,8 +214,10 @@ class ColumnTable(ColumnPool):
     def row_products(self, duals: Floats) -> Floats:
         """πᵀa_j for every column; rows younger than the duals count as zero."""
         duals = self._padded(duals)
-        matrix = sparse.csr_array((self.values, self.rows, self.starts), shape=(len(self), len(duals)))
-        products: Floats = matrix @ duals
+        shape = (len(self), len(duals))
+        if self._by_column is None or self._by_column.shape != shape:  # columns only ever join, and rows
+            self._by_column = sparse.csr_array((self.values, self.rows, self.starts), shape=shape)
+        products: Floats = self._by_column @ duals
         stated = self._stated()
         if stated is not None:
             columns, rows, values = stated

@@ -3,7 +3,7 @@
 import pytest
 
 from colgen import Apart, Column, Decision, Row, Solution, Together
-from colgen.core.decision import admits, fractionality, groups_of
+from colgen.core.decision import admits, fractionality, groups_of, screen_of
 
 A, B, C = ("cover", 0), ("cover", 1), ("cover", 2)
 
@@ -71,3 +71,31 @@ def test_pairs_make_groups():
     pairs = [(A, B), ("d", "e"), (B, C), ("e", "e")]
     assert groups_of(pairs) == [(A, B, C), ("d", "e")]
     assert groups_of([]) == []
+
+
+def test_a_screen_shows_what_may_object_and_nothing_else():
+    rows = [("cover", k) for k in range(5)]
+    looked = []
+
+    class Counted(Apart):
+        def allows(self, column):
+            looked.append(self)
+            return super().allows(column)
+
+    class Cheap(Decision):
+        def allows(self, column):
+            return column.cost < 10.0
+
+    decisions = (Together(rows[0], rows[1]), Counted(rows[1], rows[2]), Counted(rows[3], rows[4]), Cheap())
+    screen = screen_of(decisions)
+    assert screen_of(decisions) is screen
+    for chosen in range(2**5):
+        column = Column(1.0, {row: 1.0 for k, row in enumerate(rows) if chosen >> k & 1})
+        objection = screen.objection(column)
+        assert (objection is None) == all(decision.allows(column) for decision in decisions)
+        assert objection is None or not objection.allows(column)
+    assert screen.objection(Column(11.0, {})) is decisions[3]
+    looked.clear()
+    screen.objection(Column(1.0, {rows[3]: 1.0}))
+    assert looked == [decisions[2]]
+    assert screen_of(()) is not screen

@@ -25,7 +25,7 @@ from tests.master.programs import (
     covering,
     used,
 )
-from tests.toys import cutting_column
+from tests.toys import CuttingStock, cutting_column
 
 
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
@@ -374,3 +374,21 @@ def test_the_first_column_may_carry_a_key():
     assert master.add([named]) == 1
     assert master.add([named]) == 0
     assert master.solve().objective == 0.0
+
+
+def test_what_all_oracles_have_found_joins_at_once():
+    def columns():
+        return [[cutting_column((2, 0, 0))], [], [cutting_column((0, 2, 0)), cutting_column((1, 1, 0))]]
+
+    together, one_by_one = LinearMaster(CuttingStock().formulation()), LinearMaster(CuttingStock().formulation())
+    found = columns()
+    assert together.add_found(found) == 3
+    assert together.add_found(found) == 0
+    assert (
+        together.add_found([[cutting_column((2, 0, 0))], [cutting_column((0, 0, 1)), cutting_column((0, 0, 1))]]) == 1
+    )
+    for origin, batch in [*enumerate(columns()), (1, [cutting_column((0, 0, 1))])]:
+        one_by_one.add(batch, (), origin)
+    for name in ("origins", "costs", "starts", "rows", "values", "upper_now"):
+        assert getattr(together.table, name).tolist() == getattr(one_by_one.table, name).tolist()
+    assert together.solve().objective == one_by_one.solve().objective
