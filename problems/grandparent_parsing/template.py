@@ -430,6 +430,10 @@ class _Master(LinearMaster):
         """Whether rows and columns are there."""
         return "formulation" in vars(self)
 
+    @property
+    def is_built(self) -> bool:
+        return self.is_stated and super().is_built
+
     def state(self) -> None:
         """Make rows and columns."""
         rows = self._problem.begin()
