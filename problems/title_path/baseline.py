@@ -66,6 +66,7 @@ def _by_engine(method: str, problem: Problem, time_limit: float) -> PathResult:
         proved,
         time.perf_counter() - started,
         len(result.nodes),
+        priced=any(record.pricing_seconds > 0.0 for record in result.iterations),
     )
 
 

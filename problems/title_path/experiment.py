@@ -17,6 +17,7 @@ from problems.title_path.comparison import (
     CODING,
     EXACT,
     FLOW,
+    LAZY,
     QUICK,
     UNTIL,
     WAYS,
@@ -82,12 +83,16 @@ def speedups(table: Table, plan: Plan) -> list[Figure]:
     coding = median(r.seconds for r in table.of(CODING, given))
     best = median(r.seconds for r in table.of(EXACT, given))
     everywhere = median(r.seconds for r in table.of(EXACT)) / median(r.seconds for r in table.of(CODING))
+    by_rows = median(r.seconds for r in table.of(LAZY)) / median(r.seconds for r in table.of(EXACT))
+    priced = sum(r.priced and (r.is_optimal or r.is_infeasible) for r in table.of(EXACT))
     proved = sum(r.is_optimal or r.is_infeasible for r in table.of(EXACT))
     n = len(table.instances)
     return [
         Figure("speedup_colour_coding_vs_ilp", flow / coding, "ratio", len(given), f"of medians, δ = 1e-6; {limit}"),
         Figure("speedup_exact_vs_ilp", flow / best, "ratio", len(given), f"of medians; {ended} of {len(given)} ended"),
         Figure("exact_vs_colour_coding", everywhere, "ratio", n, "of median seconds, δ = 1e-6"),
+        Figure("engine_vs_kernel", by_rows, "ratio", n, "of median seconds: rows separated over a linear program"),
+        Figure("proved_by_engine", priced / n, "share", n, "a pricing round states the bound, and the path is checked"),
         Figure("worst_seconds", max(r.seconds for r in table.of(EXACT)), "s", n, "exact"),
         Figure("proved", proved, "sections", n, f"optimal or without a path, of {n}"),
     ]

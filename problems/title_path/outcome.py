@@ -32,6 +32,8 @@ class PathResult:
         From the instance to the answer.
     steps
         Iterations of colour coding, states, nodes or paths looked at, whichever the method counts.
+    priced
+        Whether the engine has priced an oracle that states the bound.
     course
         Weight of the heaviest path after each iteration, of colour coding.
     """
@@ -45,6 +47,7 @@ class PathResult:
     seconds: float = 0.0
     steps: int = 0
     course: Sequence[float] = ()
+    priced: bool = False
 
     @property
     def is_optimal(self) -> bool:
