@@ -282,6 +282,8 @@ def _sweep(
 ) -> tuple[Ints, Scores, Values]:
     """Go on to node ``end``; ``near`` is F in the precision of the scores, ``below`` in double precision."""
     num, width = scores.shape[1], exchanges.shape[1]
+    # Named here, once: to fetch an array from a tuple counts references, which takes longer than a row.
+    parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table
     row = np.full(width, -np.inf, dtype=scores.dtype)  # F of the node, padded
     scratch = np.empty(num, dtype=scores.dtype)
     epsilon = np.float64(np.finfo(scores.dtype).eps)
@@ -290,26 +292,24 @@ def _sweep(
     while node < end:
         if entry + width > len(labels):
             labels, near, below = _longer(labels, near, below, entry)
-        child = forest.first_child[node]
+        child = first_child[node]
         reach, sums = 0.0, 4
         if child == NONE:
             for y in range(num):
                 row[y] = scores[node, y]
             best = row_max(row)
-        elif starts[child + 1] - starts[child] == 1 and forest.next_sibling[child] == NONE:
+        elif starts[child + 1] - starts[child] == 1 and next_sibling[child] == NONE:
             # What happens at most nodes of chains.
             only = starts[child]
-            best = sum_rows(near[only], tables, forest.table[child] * num + labels[only], scores, node, row)
+            best = sum_rows(near[only], tables, table[child] * num + labels[only], scores, node, row)
             reach, sums = size - lowest[child], 6
         else:
             for y in range(num):
                 row[y] = scores[node, y]
             while child != NONE:
-                add_message(
-                    tables, forest.table[child] * num, labels, near, starts[child], starts[child + 1], scratch, row
-                )
+                add_message(tables, table[child] * num, labels, near, starts[child], starts[child + 1], scratch, row)
                 reach, sums = reach + size - lowest[child], sums + 2
-                child = forest.next_sibling[child]
+                child = next_sibling[child]
             best = row_max(row)
         label = 0
         for k in range(0, width, WIDTH):
@@ -325,8 +325,8 @@ def _sweep(
             error += epsilon * sums * (abs(np.float64(scores[node, label])) + 3.0 * reach + 4.0 * size)
             least = np.float64(best) - slack[tree]
             bound = scores.dtype.type(least - error)
-            if forest.parent[node] != NONE:
-                i = forest.table[node] * num + label
+            if parents[node] != NONE:
+                i = table[node] * num + label
                 for k in range(0, width, WIDTH):
                     bits = above(row, k, exchanges, i, bound)
                     while bits:
@@ -359,7 +359,7 @@ def _sweep(
                 below[k] -= highest
         node += 1
         starts[node] = entry
-        if forest.parent[node - 1] == NONE:
+        if parents[node - 1] == NONE:
             tree += 1
             error = 0.0
     position[0], position[1], position[2], position[3] = node, entry, tree, doubtful

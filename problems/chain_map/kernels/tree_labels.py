@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from solvers.arrays import as_floats
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.tree_domains import Domains
+from solvers.chains.vectors import leaf
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -36,21 +37,22 @@ def best_labels(
     """
     num = scores.shape[1]
     starts, candidates, below = domains
+    firsts, parents, table = forest.starts, forest.parent, forest.table
     for tree in active:
-        root = forest.starts[tree + 1] - 1
+        root = firsts[tree + 1] - 1
         best = starts[root]
         for k in range(best + 1, starts[root + 1]):
             if below[k] > below[best]:
                 best = k
         if below[best] == -np.inf:
-            labels[forest.starts[tree] : root + 1] = NONE
+            labels[firsts[tree] : root + 1] = NONE
             values[tree] = -np.inf
             continue
         labels[root] = candidates[best]
         total = np.float64(scores[root, labels[root]])
-        for node in range(root - 1, forest.starts[tree] - 1, -1):
-            above = labels[forest.parent[node]]
-            first_row = forest.table[node] * num
+        for node in range(root - 1, firsts[tree] - 1, -1):
+            above = labels[parents[node]]
+            first_row = table[node] * num
             best = starts[node]
             if starts[node + 1] - best > 1:
                 most = below[best] + tables[first_row + candidates[best], above]
@@ -284,7 +286,7 @@ def score_trees(forest: Forest, scores: Scores, tables: Scores, labels: Ints, tr
         values[trees[k]] = _score(forest, scores, tables, labels, trees[k])
 
 
-@njit(cache=True)
+@leaf
 def _score(forest: Forest, scores: Scores, tables: Scores, labels: Ints, tree: int) -> float:
     num, total, lost = scores.shape[1], 0.0, 0.0
     for node in range(forest.starts[tree], forest.starts[tree + 1]):
