@@ -13,9 +13,10 @@ from rich.text import Text
 from colgen.cli.arguments import DIAGNOSTIC, PROVED
 from colgen.cli.describing import load_all
 from colgen.cli.output import console as output
-from colgen.cli.output import explain, number, say, significant
+from colgen.cli.output import explain, say
 from colgen.cli.template import DemoLine
 from colgen.core.budget import exit_code
+from colgen.core.wording import number, significant
 
 _SAME = 1e-6
 """Relative difference up to which optima are the same."""

@@ -19,7 +19,7 @@ from colgen.cli.arguments import BAD_INPUT, DIAGNOSTIC
 from colgen.cli.template import Figure
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import write_text
-from colgen.core.wording import LONGEST, is_terminal, one_line
+from colgen.core.wording import LONGEST, is_terminal, one_line, significant
 
 
 def say(text: str) -> None:
@@ -96,17 +96,3 @@ def _figures_table(title: str, figures: Iterable[Figure]) -> Table:
             Text(figure.name), significant(figure.value), Text(figure.unit), f"{figure.n:,}", Text(figure.note)
         )
     return table
-
-
-def significant(value: float) -> str:
-    """A number for people: whole numbers whole, others with four significant digits, three when very small."""
-    if not math.isfinite(value):
-        return str(value)
-    if value == round(value) or abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.4g}" if abs(value) >= 1e-3 else f"{value:.3g}"
-
-
-def number(value: float) -> str:
-    """An objective or a bound; "none" where it is infinite."""
-    return f"{value:.10g}" if math.isfinite(value) else "none"

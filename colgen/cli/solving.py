@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from colgen.cli import template as templates
 from colgen.cli.arguments import NO_ANSWER, NOT_PROVED, PROVED
-from colgen.cli.output import explain, number, say, write_json
+from colgen.cli.output import explain, say, write_json
 from colgen.cli.requests import check_destinations, options_of
 from colgen.cli.stream import Tally, write_all
 from colgen.cli.template import Material, Solved, Template
@@ -21,7 +21,7 @@ from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable, write_figure, writing
 from colgen.core.result import Result, Termination
 from colgen.core.stop import GapLimit, StopRule, TimeLimit
-from colgen.core.wording import is_terminal
+from colgen.core.wording import is_terminal, number
 from colgen.solving import solve
 from solvers.arrays import ArrayError
 

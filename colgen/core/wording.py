@@ -1,7 +1,8 @@
-"""Lines for people: whatever an error quotes, it stays one line that can be printed."""
+"""What people read: lines that stay one line whatever they quote, and numbers."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 LONGEST = 300
@@ -24,3 +25,17 @@ def is_terminal(stream: Any) -> bool:
         return bool(stream.isatty())
     except (AttributeError, ValueError):  # closed, or not there at all
         return False
+
+
+def number(value: float, digits: int = 10) -> str:
+    """An objective or a bound; "none" where it is infinite."""
+    return f"{value:.{digits}g}" if math.isfinite(value) else "none"
+
+
+def significant(value: float) -> str:
+    """A measured number: whole numbers whole, others with four significant digits, three when very small."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == round(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) >= 1e-3 else f"{value:.3g}"

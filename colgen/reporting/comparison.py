@@ -20,6 +20,7 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.stop import TimeLimit
 from colgen.core.tolerances import TOLERANCES
+from colgen.core.wording import number
 from colgen.model.formulation import Formulation, compile_model
 from colgen.problem import Problem
 from colgen.solving import solve
@@ -288,16 +289,13 @@ _NAMES = tuple(name.replace("_", " ") for name in _SHOWN)
 
 
 def _cells(line: Compared) -> tuple[str, ...]:
-    def number(value: float) -> str:
-        return f"{value:.8g}" if math.isfinite(value) else "none"
-
     def count(value: int | None) -> str:
         return "" if value is None else f"{value:,}"
 
     return (
         line.name,
-        number(line.objective),
-        number(line.dual_bound),
+        number(line.objective, 8),
+        number(line.dual_bound, 8),
         count(line.columns),
         count(line.rows),
         count(line.rounds),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import importlib.util
 import io
-import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from colgen.core.duals import Duals
 from colgen.core.files import write_text
 from colgen.core.result import Iteration, Result
+from colgen.core.wording import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -151,4 +151,4 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _number(value: float) -> str:
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.8g}" if math.isfinite(value) else "none"
+    return number(value, 8)

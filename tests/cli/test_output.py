@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from colgen.cli.output import significant
 from tests.cli.stub import (
     STUB,
     picture,
@@ -46,14 +45,6 @@ def test_data_that_is_not_plain(capsys, install, file):
     code, _, err = run(capsys, "solve", "stub", file, "--json", "-")
     assert code == 4
     assert "cannot be written as JSON" in err
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [(0.0, "0"), (3.0, "3"), (1234.56, "1,235"), (12.34567, "12.35"), (0.00012345, "0.000123"), (float("nan"), "nan")],
-)
-def test_significant(value, expected):
-    assert significant(value) == expected
 
 
 def test_every_file_that_can_be_written_is(capsys, install, file):

@@ -1,10 +1,11 @@
 """Lines for people."""
 
 import io
+import math
 
 import pytest
 
-from colgen.core.wording import LONGEST, is_terminal, one_line
+from colgen.core.wording import LONGEST, is_terminal, number, one_line, significant
 
 
 @pytest.mark.parametrize("text", ["", "as it is", "é ≤ 漢"])
@@ -33,3 +34,19 @@ def test_nobody_looks_at_a_file_or_at_what_is_closed():
     stream.close()
     assert not is_terminal(stream)
     assert not is_terminal(None)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.0, "0"), (3.0, "3"), (1234.56, "1,235"), (12.34567, "12.35"), (0.00012345, "0.000123"), (float("nan"), "nan")],
+)
+def test_significant(value, expected):
+    assert significant(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "expected"),
+    [(453.0, 10, "453"), (1 / 3, 4, "0.3333"), (math.inf, 10, "none"), (-math.inf, 8, "none"), (math.nan, 8, "none")],
+)
+def test_objectives_and_bounds(value, digits, expected):
+    assert number(value, digits) == expected
