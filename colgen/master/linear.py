@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
@@ -32,12 +32,13 @@ from colgen.master.dual_bound import dual_bound
 from colgen.master.idle_rows import IdleRows
 from colgen.master.imposed import Imposed
 from colgen.master.linking import Linking
+from colgen.master.lookup import LookUp, bring_rows
 from colgen.master.optimal_duals import central_duals, without_penalties
 from colgen.master.pool import NOWHERE, Ints
 from colgen.master.program import MasterProgram
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster, check_not_repeated
 from colgen.master.pyomo_export import to_pyomo
-from colgen.master.stated import Entries, StatedByRows
+from colgen.master.stated import Entries
 from colgen.master.table import GIVEN, TEMPLATE, ColumnTable, merged
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing, PricingResult
@@ -62,30 +63,6 @@ by most become idle, until so many times are left."""
 
 _FEW = 500
 """With so many columns, or fewer, all stay in the linear program."""
-
-
-_REMEMBERED = 10_000
-"""So many columns or batches that have been looked up are remembered."""
-
-
-class _LookedUp(NamedTuple):
-    """A batch with what rows state of it, and what it was made of."""
-
-    asked: Sequence[Column]
-    batch: Columns
-    stated: Entries | None
-    new_among: int = -1
-    """With so many columns in the table all of these were new."""
-
-    def take(self, chosen: Ints) -> _LookedUp:
-        """Some of the columns, by their numbers."""
-        batch, stated = self.batch.take(chosen), self.stated
-        if stated is not None:
-            number = np.full(len(self.batch), -1)
-            number[chosen] = np.arange(len(chosen))
-            mine = number[stated[0]] >= 0
-            stated = (number[stated[0][mine]], stated[1][mine], stated[2][mine])
-        return _LookedUp(batch, batch, stated)
 
 
 class LinearMaster(RestrictedMaster):
@@ -141,11 +118,9 @@ class LinearMaster(RestrictedMaster):
         for key in f.row_keys:
             self.names.append(key)
         self.row_lower, self.row_upper = f.row_lower.copy(), f.row_upper.copy()
-        self._stated = StatedByRows()
         self._idle = IdleRows()
         self._first_basis: Basis | None = None
-        self._looked_up: dict[int, _LookedUp] = {}
-        self._singles: dict[int, tuple[_LookedUp, int]] = {}
+        self._lookup = LookUp(self.names)
         self._last_products: tuple[Duals | None, tuple[int, int], Floats] = (None, (0, 0), np.empty(0))
         self.decision_rows: set[Key] = set()
         self._imposed = Imposed()
@@ -257,7 +232,7 @@ class LinearMaster(RestrictedMaster):
         return self._where(column) is not None
 
     def held(self, columns: Columns) -> Mask:
-        mask: Mask = self._find(self._batch(columns)) != NOWHERE
+        mask: Mask = self._find(self._lookup.batch(columns)) != NOWHERE
         return mask
 
     def _where(self, column: Column) -> int | None:
@@ -498,12 +473,12 @@ class LinearMaster(RestrictedMaster):
             if not isinstance(batch, Columns) or (batch.meanings.given is not None and len(batch) <= _FEW)
         ]
         together = [column for batch in singles for column in batch]
-        if len(singles) < len(found) or len(together) < 2 or _bring_rows(together):
+        if len(singles) < len(found) or len(together) < 2 or bring_rows(together):
             return super().add_found(found)
         return self._add(together, np.repeat(np.arange(len(found)), list(map(len, found))))
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
-        if _bring_rows(columns):
+        if bring_rows(columns):
             columns = [column for column in columns if not self.holds(column)]
             rows = [*rows, *(row for column in columns for row in column.rows)]
         self.add_rows(rows)
@@ -513,7 +488,7 @@ class LinearMaster(RestrictedMaster):
         """Add columns whose rows are there."""
         if not len(columns):
             return 0
-        known = self._look_up(columns)
+        known = self._lookup.of(columns)
         once = known.batch.distinct()
         if once is not None:
             known, origins = known.take(once), origins[once]
@@ -526,7 +501,7 @@ class LinearMaster(RestrictedMaster):
                 known, origins = known.take(np.flatnonzero(new)), origins[new]
         if len(known.batch):
             self._add_columns(known.batch, known.stated, origins)
-        self._forget()
+        self._lookup.forget()
         return len(known.batch)
 
     def _find(self, batch: Columns) -> Ints:
@@ -546,7 +521,7 @@ class LinearMaster(RestrictedMaster):
         fresh = {row.key: row for row in rows if row.key not in self.names.position}
         if not fresh:
             return
-        self._forget()
+        self._lookup.forget()
         starts = [0]
         entry_columns: list[int] = []
         entry_values: list[float] = []
@@ -559,7 +534,7 @@ class LinearMaster(RestrictedMaster):
                     f"row {row.key!r} has the sides {row.lower} and {row.upper}; expected lower ≤ upper"
                 )
             position = self.names.append(row.key)
-            self._stated.learn(row, position)
+            self._lookup.learn(row, position)
             entries: dict[int, float] = {}
             for key, value in row.coefficients.items():
                 column_position = self.table.position.get(key)
@@ -658,78 +633,23 @@ class LinearMaster(RestrictedMaster):
         Its own coefficients come first in rank, then rows that speak of it by key, then rows that know its coefficient
         by function.
         """
-        return self._find_entries(self._known_part(column))
+        return self._lookup.entries(column)
 
     def known_entries(self, column: Column) -> tuple[list[int], list[float]]:
         """The same, where the master may lack some of the column's rows: they are left out."""
-        own = {key: a for key, a in column.coefficients.items() if key in self.names.position}
-        return self._find_entries(dataclasses.replace(column, coefficients=own))
+        return self._lookup.known_entries(column)
 
     def itemised(self, stated: float, column: Column, duals: Any, weight: float) -> str:
         if not isinstance(duals, Duals):
             return ""
         return itemised(stated, contributions(column, self.known_entries(column), duals, weight))
 
-    def _find_entries(self, column: Column) -> tuple[list[int], list[float]]:
-        position = self.names.position
-        try:
-            rows = [position[key] for key in column.coefficients]
-        except KeyError as missing:
-            raise self._unknown_row(column, missing.args[0]) from None
-        more_rows, more_values = self._stated.of_column(column, rows)
-        return rows + more_rows, [*column.coefficients.values(), *more_values]
-
-    def _unknown_row(self, column: Column, key: Any) -> UnknownRowError:
-        return UnknownRowError(
-            f"the column of {column.structure!r} has a coefficient in row {key!r}, which the master does not have: "
-            f"add the row to the template, or let the column bring it in Column.rows{self.names.instead_of(key)}"
-        )
-
-    def _look_up(self, columns: Sequence[Column]) -> _LookedUp:
-        """Columns as a batch over the rows that are there, remembered: a round asks for the same ones several times."""
-        if isinstance(columns, Columns):
-            known = self._looked_up.get(id(columns))
-            if known is not None:
-                return known
-        else:
-            found = [self._singles.get(id(column)) for column in columns]
-            if found[0] is not None and all(one is not None and one[0] is found[0][0] for one in found):
-                known = found[0][0]
-                numbers = [one[1] for one in found if one is not None]
-                return known if numbers == list(range(len(known.batch))) else known.take(np.array(numbers))
-        batch = self._batch(columns)
-        stated = self._stated.of_batch(batch)
-        if stated is not None:
-            _check_stated(batch, stated)
-        if len(self._singles) > _REMEMBERED or len(self._looked_up) > _REMEMBERED:
-            self._forget()  # who never adds columns asks on and on
-        known = _LookedUp(tuple(columns) if batch.meanings.given is not None else columns, batch, stated)
-        if isinstance(columns, Columns):
-            self._looked_up[id(columns)] = known
-        else:
-            self._singles.update((id(column), (known, k)) for k, column in enumerate(columns))
-        return known
-
-    def _forget(self) -> None:
-        self._looked_up.clear()
-        self._singles.clear()
-
-    def _batch(self, columns: Sequence[Column]) -> Columns:
-        keys, position = self.names.keys, self.names.position
-        try:
-            if isinstance(columns, Columns) and not columns.brings_rows:
-                return columns.over(keys, position)
-            return Columns.of([self._known_part(column) for column in columns], keys, position)
-        except KeyError as missing:
-            key = missing.args[0]
-        raise self._unknown_row(next(column for column in columns if key in column.coefficients), key)
-
     # --- what a round proves -----------------------------------------------------------------------------------------
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
         if not len(columns):
             return np.empty(0)
-        known = self._look_up(columns)
+        known = self._lookup.of(columns)
         batch, stated = known.batch, known.stated
         pi = np.append(duals.values, np.zeros(self.num_rows - len(duals.values)))
         products = batch.products(pi)
@@ -746,9 +666,9 @@ class LinearMaster(RestrictedMaster):
         better = np.flatnonzero(self.sense.gains(reduced_costs) > tolerance)
         if not len(better):
             return ()
-        if _bring_rows(columns):  # they cannot be looked up before their rows are there
+        if bring_rows(columns):  # they cannot be looked up before their rows are there
             return super().improving(oracle, columns, reduced_costs, tolerance)
-        known = self._look_up(columns).take(better)
+        known = self._lookup.of(columns).take(better)
         batch = known.batch
         where = self._find(batch)
         new = where == NOWHERE
@@ -756,8 +676,7 @@ class LinearMaster(RestrictedMaster):
             if math.isinf(self.table.upper_now[where[k]]):
                 check_not_repeated(oracle, batch[k], float(reduced_costs[better[k]]), self.scale, self.rounding)
         known = known if new.all() else known.take(np.flatnonzero(new))
-        self._looked_up[id(known.batch)] = known._replace(new_among=len(self.table))
-        return known.batch
+        return self._lookup.remember(known._replace(new_among=len(self.table))).batch
 
     def named(self, duals: Any) -> Mapping[Key, float]:
         return dict(zip(self.names.keys, duals.values.tolist(), strict=False))
@@ -846,7 +765,7 @@ class LinearMaster(RestrictedMaster):
         if not len(columns):
             nothing = np.empty(0, dtype=np.int64)
             return np.empty(0), nothing, nothing, np.empty(0)
-        known = self._look_up(columns)
+        known = self._lookup.of(columns)
         batch, stated = known.batch, known.stated
         if stated is None:
             return batch.costs, batch.owners, batch.rows, batch.values
@@ -993,19 +912,6 @@ class LinearMaster(RestrictedMaster):
             raise UnknownRowError("the solution uses a column that the master does not have")
         return self.table.activities(point, self.num_rows)
 
-    def _known_part(self, column: Column) -> Column:
-        """The column without its coefficients in rows that it brings and that are not in the master."""
-        if not column.rows:
-            return column
-        given, position = column.coefficients, self.names.position
-        own = {key: a for key, a in given.items() if key in position}
-        if len(own) < len(given):
-            brought = {row.key for row in column.rows}
-            if any(key not in own and key not in brought for key in given):
-                return column
-        # Columns of parts come by the thousand: replacing fields of one costs three times as much.
-        return Column(column.cost, own, column.structure, column.key, column.lower, column.upper, column.integer)
-
     def to_pyomo(self, solved: MasterSolution | None = None) -> pyo.ConcreteModel:
         """The current restricted master as a Pyomo model, with its generated columns, for a notebook or another solver.
 
@@ -1018,15 +924,3 @@ class LinearMaster(RestrictedMaster):
 def as_linear(master: RestrictedMaster | None) -> LinearMaster | None:
     """The master, if it is a linear one: for a kit that checks tables, not for the engine."""
     return master if isinstance(master, LinearMaster) else None
-
-
-def _bring_rows(columns: Sequence[Column]) -> bool:
-    return columns.brings_rows if isinstance(columns, Columns) else any(column.rows for column in columns)
-
-
-def _check_stated(batch: Columns, stated: Entries) -> None:
-    bad = np.flatnonzero(~np.isfinite(stated[2]))
-    if len(bad):
-        raise FormulationError(
-            f"the column of {batch.meanings.of(int(stated[0][bad[0]]))!r} has a coefficient that is not a finite number"
-        )
