@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from colgen.bounds.bounding import Bounded, Bounding, NodeState, Parts
+    from colgen.bounds.bounding import Bounded, Bounding, NodeState, OneRound, Outcome, Parts
     from colgen.bounds.bundle import Bundle
     from colgen.bounds.chain import Chain
     from colgen.bounds.column_generation import ColumnGeneration
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from colgen.core.duals import Duals
     from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError
     from colgen.core.pool import Pool
-    from colgen.core.proof import Proof
     from colgen.core.result import Certificate, Iteration, NodeVisit, Result, Termination
     from colgen.core.sense import Sense
     from colgen.core.solution import Solution
@@ -74,12 +73,11 @@ _HOMES = {
     "problem": "Problem",
     "solving": "solve",
     "core.warm_start": "Basis WarmStart",
-    "bounds.bounding": "Bounded Bounding NodeState Parts",
+    "bounds.bounding": "Bounded Bounding NodeState OneRound Outcome Parts",
     "bounds.bundle": "Bundle",
     "bounds.chain": "Chain",
     "bounds.column_generation": "ColumnGeneration",
     "master.lagrangian": "LagrangianMaster",
-    "core.proof": "Proof",
     "bounds.fixing": "ReducedCostFixing Reduction ReductionContext",
     "core.result": "Certificate Iteration NodeVisit Result Termination",
     "core.sense": "Sense",
@@ -135,6 +133,8 @@ __all__ = [
     "Parts",
     "NodeState",
     "Bounding",
+    "OneRound",
+    "Outcome",
     "Bounded",
     "AnyOf",
     "Apart",
@@ -178,7 +178,6 @@ __all__ = [
     "PricingContext",
     "PricingResult",
     "Problem",
-    "Proof",
     "Reduction",
     "ReductionContext",
     "ReducedCostFixing",

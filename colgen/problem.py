@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,14 +13,10 @@ from numpy.typing import ArrayLike
 from colgen.bounds.bounding import Bounding
 from colgen.bounds.column_generation import ColumnGeneration
 from colgen.bounds.fixing import Reduction
-from colgen.bounds.run import Run
 from colgen.bounds.stabilization import Stabilization, Wentges
 from colgen.core.budget import Budget
-from colgen.core.columns import Column
-from colgen.core.proof import Proof
-from colgen.core.sense import Sense
 from colgen.core.solution import Solution
-from colgen.core.warm_start import WarmStart
+from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.linear import LinearMaster
 from colgen.master.protocol import RestrictedMaster
@@ -29,7 +25,6 @@ from colgen.pricing.oracles import Pricing
 from colgen.tree.branching import BranchingRule
 from colgen.tree.enumeration import Enumeration
 from colgen.tree.heuristics import Heuristic, RestrictedMIP
-from colgen.tree.search import Relaxation
 
 _SHAPES = FormulationCache()
 
@@ -48,19 +43,9 @@ class Problem(ABC):
 
     objective_step: float | None = None
 
-    sense: Sense | None = None
-    """Stated by a problem whose nodes are bounded by :meth:`relaxation`; otherwise that of the master's objective."""
-
     scale: float | None = None
     """What differences of objectives are relative to, a power of two (:func:`colgen.core.tolerances.power_of_two`);
     None: a linear master finds out by itself, and elsewhere they are relative to the objectives."""
-
-    def relaxation(self, run: Run) -> Relaxation:
-        """Where the bounds of the nodes come from, if not from column generation: asked of problems that state a sense.
-
-        It offers answers to ``run`` as solutions, whose columns carry the structures that :meth:`answer` reads.
-        """
-        raise NotImplementedError(f"{type(self).__name__} states a sense, so it must define relaxation(run)")
 
     def master(self) -> pyo.ConcreteModel:
         """The master's rows as a Pyomo model, with artificial variables that can satisfy them; columns come later."""
@@ -98,7 +83,7 @@ class Problem(ABC):
         else happens.  A method that can last looks at ``budget``, which leaves time for that round, and returns what it
         has.
         """
-        return WarmStart(self.initial_duals(), tuple(self.initial_answers()), tuple(self.initial_columns()))
+        return NOTHING
 
     def bounding(self) -> Bounding:
         """What bounds the nodes: column generation, unless overridden."""
@@ -131,29 +116,6 @@ class Problem(ABC):
     def heuristics(self) -> Sequence[Heuristic]:
         """Primal heuristics, run in order."""
         return (RestrictedMIP(),)
-
-    def initial_columns(self) -> Iterable[Column]:
-        """Columns to start from, each one that an oracle could return."""
-        return ()
-
-    def initial_duals(self) -> Mapping[str, ArrayLike] | None:
-        """A guess at optimal dual values, ``{block: values}``, from which smoothing starts; any guess is valid."""
-        return None
-
-    def initial_answers(self) -> Iterable[Solution]:
-        """Whole solutions to start from: the best becomes the first incumbent.
-
-        Their columns join the initial columns.
-        """
-        return ()
-
-    def initial_proof(self, budget: Budget) -> Proof | None:
-        """An answer and a bound that another method has found, asked for before there is a restricted master.
-
-        Where they meet, no round is needed.  Where they do not, the answer is the first incumbent, its columns join the
-        initial columns, and the bound is the first bound on all answers.  A method that can last looks at ``budget``.
-        """
-        return None
 
     def answer(self, solution: Solution) -> Any:
         """A whole solution in the problem's own terms; by default ``[(structure, value), ...]``."""

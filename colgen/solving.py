@@ -12,7 +12,6 @@ from colgen.bounds.stabilization import Stabilization
 from colgen.core.budget import Budget, OutOfBudget, holding_signals
 from colgen.core.doors import behind
 from colgen.core.errors import InputError
-from colgen.core.proof import Proof
 from colgen.core.result import Iteration, NodeVisit, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -26,7 +25,7 @@ from colgen.problem import Problem, answer_to_check
 from colgen.settings import check_settings, what
 from colgen.tree.branch_and_price import BranchAndPrice, Search
 from colgen.tree.heuristics import Heuristic
-from colgen.tree.search import NodeQueue, Relaxation, TreeResult, branch_and_bound
+from colgen.tree.search import NodeQueue, TreeResult, branch_and_bound
 
 
 def solve(
@@ -120,40 +119,16 @@ def solve(
         progress=progress,
         on_node=on_node,
     )
-    if problem.sense is not None and relaxation:
-        raise InputError(
-            f"{type(problem).__name__} brings its own relaxation, which is not solved on its own: node_limit=1 stops "
-            "after the root"
-        )
     rule = AnyOf(*((stop,) if callable(stop) else stop))
     with holding_signals():
         budget = Budget(rule.seconds, rule.bytes)
-        try:
-            proof = problem.initial_proof(budget)
-        except OutOfBudget:
-            proof = None
+        warm = _warm(problem, budget)
+        master = problem.restricted_master()
 
         def check(solution: Solution) -> float | None:
             return problem.check(answer_to_check(problem, solution))
 
-        if proof is not None and proof.is_closed:
-            run = Run(proof.sense, rule, problem.objective_step, None, budget, check, problem.scale or 0.0)
-            if run.offer(proof.solution, None, f"{type(problem).__name__}.initial_proof") and run.is_checked:
-                return _proved(problem, proof, run, relaxation)
-        if proof is not None and budget.expired:  # nothing is built for a run that is over
-            return _cut_short(problem, proof, Run(proof.sense, rule, None, None, budget, check), relaxation)
-        warm = _warm(problem, budget)
-        try:
-            master = problem.restricted_master() if problem.sense is None else None
-        except OutOfBudget:
-            if proof is None:
-                raise
-            return _cut_short(problem, proof, Run(proof.sense, rule, None, None, budget, check), relaxation)
-        sense = problem.sense if master is None else master.sense
-        assert sense is not None
         if lp_options is not None:
-            if master is None:
-                raise InputError(f"lp_options: {type(problem).__name__} has no restricted master")
             master.set_options(lp_options)
         settings = Settings(
             stop_early=not relaxation,
@@ -164,9 +139,9 @@ def solve(
             scale=problem.scale,
             pricing_share=pricing_share,
         )
-        with listening(progress, sense) as listener:
+        with listening(progress, master.sense) as listener:
             run = Run(
-                sense,
+                master.sense,
                 rule,
                 None if relaxation else problem.objective_step,
                 listener,
@@ -174,21 +149,17 @@ def solve(
                 (lambda solution: None) if relaxation else check,
                 problem.scale or 0.0,
             )
-            search: Relaxation
-            if master is None:
-                search = problem.relaxation(run)
-            else:
-                search = _search(problem, master, run, settings, relaxation, bounding, stabilization, heuristics)
+            search = _search(problem, master, run, settings, relaxation, bounding, stabilization, heuristics)
             try:
                 with run.stage("setup"):
-                    closed = _start(problem, search, master, run, proof, warm)
+                    closed = search.start(warm, type(problem).__name__)
                 if closed:
                     outcome = TreeResult(Termination.OPTIMAL, run.global_bound, ())
                 else:
                     outcome = branch_and_bound(
                         search,
                         run,
-                        queue=None if queue is None else queue(sense),
+                        queue=None if queue is None else queue(master.sense),
                         node_limit=node_limit,
                         depth_limit=depth_limit,
                         on_node=on_node,
@@ -255,76 +226,7 @@ def _search(
     return BranchAndPrice(parts, search, problem.bounding() if bounding is None else bounding)
 
 
-def _start(
-    problem: Problem,
-    search: Relaxation,
-    master: RestrictedMaster | None,
-    run: Run,
-    proof: Proof | None,
-    warm: WarmStart,
-) -> bool:
-    """Take in what the problem knows before the first round; whether that is a proof of an answer that was checked."""
-    name = type(problem).__name__
-    if proof is not None:
-        if master is not None:
-            master.add([column for column, _ in proof.solution.columns])
-        search.take(proof.solution, f"{name}.initial_proof")
-        run.prove(proof.bound)
-        if proof.is_closed and run.incumbent is not None and run.is_checked:
-            return True
-    if isinstance(search, BranchAndPrice):
-        return search.start(warm, name)
-    for solution in warm.answers:
-        search.take(solution, f"{name}.warm_start")
-    return False
-
-
-def _proved(problem: Problem, proof: Proof, run: Run, relaxation: bool) -> Result:
-    """The result of a run that a proof beforehand has decided."""
-    solution = run.incumbent
-    assert solution is not None
-    return Result(
-        sense=proof.sense,
-        termination=Termination.OPTIMAL,
-        objective=solution.objective,
-        dual_bound=proof.bound,
-        solution=solution,
-        answer=None if relaxation else problem.answer(solution),
-        relaxation=solution,
-        root_bound=proof.bound,
-        iterations=(),
-        nodes=(),
-        columns_generated=0,
-        rows_generated=0,
-        seconds=_seconds(run),
-        certificate=proof.certificate,
-    )
-
-
-def _cut_short(problem: Problem, proof: Proof, run: Run, relaxation: bool) -> Result:
-    """The result of a run whose budget was spent before there was a master."""
-    run.offer(proof.solution, None, f"{type(problem).__name__}.initial_proof")
-    run.prove(proof.bound)
-    solution = run.incumbent
-    assert solution is not None
-    return Result(
-        sense=proof.sense,
-        termination=run.budget.reason or Termination.TIME_LIMIT,
-        objective=proof.sense.hopeless if relaxation else solution.objective,
-        dual_bound=run.global_bound,
-        solution=None if relaxation else solution,
-        answer=None if relaxation else problem.answer(solution),
-        relaxation=None,
-        root_bound=proof.bound,
-        iterations=(),
-        nodes=(),
-        columns_generated=0,
-        rows_generated=0,
-        seconds=_seconds(run),
-    )
-
-
-def _result(problem: Problem, search: Relaxation, run: Run, outcome: TreeResult, relaxation: bool) -> Result:
+def _result(problem: Problem, search: BranchAndPrice, run: Run, outcome: TreeResult, relaxation: bool) -> Result:
     solution = search.root if relaxation else run.incumbent
     termination = outcome.termination
     if termination is Termination.OPTIMAL and not relaxation and not run.is_checked:

@@ -79,7 +79,7 @@ def test_what_is_no_problem_is_not_solved(problem):
 
 def test_solve_checks_its_settings_before_any_work():
     class Unopened(Assignment):
-        def initial_proof(self, budget):
+        def warm_start(self, budget):
             raise AssertionError("work")
 
     problem = Unopened([[1.0]], [[1.0]], [1.0])

@@ -19,10 +19,8 @@ from colgen import (
     Pricing,
     PricingResult,
     Problem,
-    Proof,
     RestrictedMIP,
     Row,
-    Sense,
     Separation,
     Solution,
     Termination,
@@ -41,8 +39,8 @@ from tests.toys import CuttingStock, Partition, SetPartitioning
 class Bounded(Problem):
     """max x with x ≤ 5 in the template, or in a row that is separated, or with no row at all."""
 
-    def __init__(self, where="template", proof=None):
-        self.where, self.told = where, proof
+    def __init__(self, where="template", told=None):
+        self.where, self.told = where, told
 
     def master(self):
         m = pyo.ConcreteModel()
@@ -53,8 +51,8 @@ class Bounded(Problem):
     def separation(self):
         return (AtMostFive(),) if self.where == "separated" else ()
 
-    def initial_proof(self, budget):
-        return self.told
+    def warm_start(self, budget):
+        return self.told or WarmStart()
 
     def answer(self, solution):
         return solution.variables.get(("x", None), 0.0)
@@ -69,24 +67,28 @@ class AtMostFive(Separation):
 # --- nothing is believed unseen --------------------------------------------------------------------------------------
 
 
-def test_a_closed_proof_is_checked_by_the_rows():
-    told = Proof(Sense.MAXIMIZE, Solution(7.0, (), {("x", None): 7.0}), 7.0)
-    with pytest.raises(InfeasibleAnswerError, match=r"initial_proof .* outside its bounds"):
-        solve(Bounded(proof=told))
+def test_an_answer_is_checked_by_the_rows():
+    told = WarmStart(answers=[Solution(7.0, (), {("x", None): 7.0})])
+    with pytest.raises(InfeasibleAnswerError, match=r"warm_start .* outside its bounds"):
+        solve(Bounded(told=told))
 
 
-def test_a_closed_proof_is_checked_by_the_problem():
+def test_an_answer_is_checked_by_the_problem():
     class Checking(Bounded):
         def check(self, answer):
             if not 0 <= answer <= 5:
                 raise InfeasibleAnswerError(f"x = {answer:g}, expected 0 to 5")
-            return answer
+            return answer - 1.0
 
-    told = Proof(Sense.MAXIMIZE, Solution(7.0, (), {("x", None): 7.0}), 7.0)
-    with pytest.raises(InfeasibleAnswerError, match="x = 7, expected 0 to 5"):
-        solve(Checking(proof=told))
-    right = Proof(Sense.MAXIMIZE, Solution(5.0, (), {("x", None): 5.0}), 5.0)
-    assert solve(Checking(proof=right)).iterations == ()
+        def restricted_master(self):
+            master = super().restricted_master()
+            master.violation = lambda solution, exact=True: None
+            return master
+
+    for value, fault in ((7.0, "x = 7, expected 0 to 5"), (5.0, "computes 4")):
+        told = WarmStart(answers=[Solution(value, (), {("x", None): value})])
+        with pytest.raises(InfeasibleAnswerError, match=fault):
+            solve(Checking(told=told))
 
 
 def test_rows_are_asked_before_a_problem_is_called_unbounded():

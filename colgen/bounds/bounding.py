@@ -173,3 +173,14 @@ class Bounding(ABC):
     @abstractmethod
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
         """Bound a node; look at ``parts.run.budget`` and end early, with what there is, once it is spent."""
+
+
+class OneRound(Bounding):
+    """One round of pricing, at the parent's dual values if there are any: the bound is what the oracles state.
+
+    For problems whose oracles know by themselves what a node is worth, from ``context.decisions``.  Branching rules
+    look at the solution of the relaxation that they return (``PricingResult.relaxed``).
+    """
+
+    def bound(self, node: NodeState, parts: Parts) -> Bounded:
+        return Bounded(Outcome.SOLVED, parts.master.sense.ideal, duals=node.duals)

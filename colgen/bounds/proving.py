@@ -42,6 +42,8 @@ class Proved:
         Whole solutions that the oracles have met on the way, not checked yet.
     cut_off
         Whether some oracle gave up before its time.
+    relaxed
+        A solution of the relaxation that an oracle knows.
     """
 
     bound: float
@@ -49,6 +51,7 @@ class Proved:
     columns: Sequence[Sequence[Column]] = ()
     answers: Sequence[Solution] = ()
     cut_off: bool = False
+    relaxed: Solution | None = None
 
 
 def prove(
@@ -73,9 +76,10 @@ def prove(
                 for result, mine in zip(results, found, strict=True)
             ]
         bound = master.dual_bound(duals, pricing, results)
+    relaxed = next((result.relaxed for result in results if result.relaxed is not None), None)
     if math.isnan(bound):
         raise InvalidBoundError(f"the oracles {names(pricing)} state a bound that is not a number")
-    return Proved(bound, duals, columns, answers, any(result.cut_off for result in results))
+    return Proved(bound, duals, columns, answers, any(result.cut_off for result in results), relaxed)
 
 
 def told(master: RestrictedMaster, context: PricingContext, settings: Settings) -> PricingContext:

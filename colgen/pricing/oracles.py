@@ -183,6 +183,9 @@ class PricingResult:
         what :class:`colgen.ReducedCostFixing` asks for.
     answers
         Whole solutions that the search has met: guesses, which the engine checks before one becomes the incumbent.
+    relaxed
+        A solution of the node's relaxation that the bound is the value of, fractional in general, for branching rules
+        to look at where no linear program has one.
     cut_off
         The search ended early because of the deadline or an interrupt, and states no bound, or a weaker one, for that
         reason alone.
@@ -196,6 +199,7 @@ class PricingResult:
     marginals: Callable[[], Marginals | None] | None = None
     cut_off: bool = False
     answers: Sequence[Solution] = ()
+    relaxed: Solution | None = None
 
 
 class Pricing(ABC):

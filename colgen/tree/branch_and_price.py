@@ -258,7 +258,8 @@ class BranchAndPrice(Relaxation):
             outcome = Outcome.PRUNED
         elif outcome is Outcome.PRUNED:
             outcome = Outcome.UNPROVED
-        return dataclasses.replace(nothing, outcome=outcome, bound=found.bound, duals=found.duals)
+        solution = found.relaxed if bounded.solution is None else bounded.solution
+        return dataclasses.replace(nothing, outcome=outcome, bound=found.bound, duals=found.duals, solution=solution)
 
     def _reduce(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
         """Fix by reduced cost and solve again, until nothing worth it is left to fix."""

@@ -94,10 +94,6 @@ class Relaxation(ABC):
     def evaluate(self, node: Node) -> Evaluation:
         """Bound a node, offer answers to the run's incumbent on the way, and name the children."""
 
-    def take(self, solution: Solution, source: str) -> bool:
-        """Check an answer that comes from elsewhere and offer it as the incumbent; whether it is one now."""
-        raise NotImplementedError(f"{type(self).__name__} takes no initial answers: it must define take() for that")
-
     def pool(self) -> Pool | None:
         """The columns that are left at the end; None where there are none."""
         return None

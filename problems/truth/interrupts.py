@@ -176,7 +176,7 @@ def forked(directory: Path, run: Callable[[], int]) -> tuple[int, int]:
 
 def _watch(pipe: int) -> None:
     """Report the call of ``solve`` and each of its rounds."""
-    real = colgen.problem.solve
+    real = colgen.solve
     os.write(pipe, b"started\n")
 
     def tell(iteration: Iteration) -> None:
