@@ -21,6 +21,37 @@ Structures: TypeAlias = Callable[[int], Any] | Sequence[Any] | NDArray[Any] | No
 """What the columns of a batch mean: ``structure(k)``, made when somebody asks for it, or ``structure[k]``."""
 
 
+class Kept(Sequence[Column]):
+    """Columns that somebody makes when they are asked for, and keeps.
+
+    Parameters
+    ----------
+    column
+        The column at a place.
+    places
+        Of the columns.
+    """
+
+    __slots__ = ("_column", "_places")
+
+    def __init__(self, column: Callable[[int], Column], places: Sequence[int]) -> None:
+        self._column, self._places = column, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, k: int) -> Column: ...
+    @overload
+    def __getitem__(self, k: slice) -> Kept: ...
+    def __getitem__(self, k: int | slice) -> Column | Kept:
+        return Kept(self._column, self._places[k]) if isinstance(k, slice) else self._column(self._places[k])
+
+    def take(self, chosen: Sequence[int]) -> Kept:
+        """Some of the columns, not made yet."""
+        return Kept(self._column, [self._places[k] for k in chosen])
+
+
 @dataclass(frozen=True, slots=True)
 class Meanings:
     """What the columns of a batch stand for.
@@ -48,6 +79,9 @@ class Meanings:
 
     def take(self, chosen: NDArray[np.integer]) -> Meanings:
         """What some of the columns stand for."""
+        if isinstance(self.given, Kept):
+            index = chosen if self.index is None else self.index[chosen]
+            return Meanings(self.structure, index, self.given.take(chosen.tolist()))
         if self.given is not None:
             return Meanings(given=[self.given[k] for k in chosen.tolist()])
         if self.structure is None:
@@ -84,6 +118,7 @@ class Columns(Sequence[Column]):
     """
 
     __slots__ = (
+        "_made",
         "_signatures",
         "costs",
         "integer",
@@ -128,6 +163,7 @@ class Columns(Sequence[Column]):
             raise FormulationError(str(error)) from None
         self._signatures: NDArray[np.uint64] | None = None
         self.row_keys: Sequence[Key] | None = None
+        self._made: dict[int, Column] = {}
         self._check()
 
     @classmethod
@@ -206,11 +242,17 @@ class Columns(Sequence[Column]):
             raise FormulationError(
                 "a batch of columns speaks of rows by number: it has columns once a linear master has seen it"
             )
+        made = self._made.get(k)
+        if made is None:
+            made = self._made[k] = self._make(k, self.row_keys)
+        return made
+
+    def _make(self, k: int, row_keys: Sequence[Key]) -> Column:
         begin, end = int(self.starts[k]), int(self.starts[k + 1])
         rows, values = self.rows[begin:end].tolist(), self.values[begin:end].tolist()
         return Column(
             float(self.costs[k]),
-            {self.row_keys[row]: value for row, value in zip(rows, values, strict=True)},
+            {row_keys[row]: value for row, value in zip(rows, values, strict=True)},
             self.meanings.of(k),
             None if self.keys is None else self.keys[k],
             float(self.lower[k]),
@@ -324,6 +366,7 @@ def made_of(
     batch.starts, batch.rows, batch.values = entries
     batch.meanings, batch.keys, batch.row_keys = meanings, keys, row_keys
     batch._signatures = signatures
+    batch._made = {}
     return batch
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.batches import Columns, Meanings, made_of
+from colgen.core.batches import Columns, Kept, Meanings, made_of
 from colgen.core.columns import Column, Key
 from colgen.core.patterns import equal, picked
 from colgen.master.growing import Growing, SignatureIndex
@@ -170,6 +170,11 @@ class ColumnPool:
                 self._made[position] = column
         return column
 
+    def _generated(self, position: int) -> Column:
+        column = self.column(position)
+        assert column is not None
+        return column
+
     def _make(self, position: int) -> Column | None:
         meanings, k = self._meaning(position)
         if meanings is None:
@@ -202,7 +207,7 @@ class ColumnPool:
         return made_of(
             self.costs[positions],
             picked(self.starts, self.rows, self.values, positions),
-            Meanings(lambda k: self.structure(places[k])),
+            Meanings(lambda k: self.structure(places[k]), None, Kept(self._generated, places)),
             [self._keys.get(position) for position in places] if named else None,
             self.upper[positions],
             self.lower[positions],

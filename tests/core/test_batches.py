@@ -163,3 +163,9 @@ def test_a_decision_that_only_knows_columns_speaks_of_batches_too():
 
     batch = Columns([1.0, 2.0], [0, 0, 0], [], [], [3, 4]).over(ROWS, POSITION)
     assert Whole((4,)).allows_each(batch).tolist() == [False, True]
+
+
+def test_a_column_of_a_batch_is_made_once():
+    batch = batch_of([Column(1.0, {ROWS[0]: 1.0}, structure=0), Column(2.0, {ROWS[1]: 1.0}, structure=1)])
+    assert batch[1] is batch[1]
+    assert batch[1] == batch.take(np.array([1]))[0]
