@@ -323,7 +323,7 @@ def test_all_documents_are_written_with_their_clusters(folder, model, tmp_path, 
     text = "".join((folder / f"invented-{k}.conll").read_text(encoding="utf-8") for k in (1, 2))
     text += mentionless + "\n\n#end document\n"
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    assert cli.main(["solve", "coreference", str(model), "--option", "bias=tuned"]) == 0
+    assert cli(["solve", "coreference", str(model), "--option", "bias=tuned"]) == 0
     shown = capsys.readouterr()
     assert shown.err.startswith("colgen: 3 instances, 3 proved optimal, ")
     (tmp_path / "out.conll").write_text(shown.out, encoding="utf-8")
@@ -334,10 +334,10 @@ def test_all_documents_are_written_with_their_clusters(folder, model, tmp_path, 
         assert document.labels == instance.labels
         assert instance.check(document.gold) == pytest.approx(solve(Coreference(instance)).objective)
     monkeypatch.setattr("sys.stdin", io.StringIO((folder / "invented-1.conll").read_text(encoding="utf-8")))
-    assert cli.main(["solve", "coreference", str(model)]) == 0  # a single one: a report
+    assert cli(["solve", "coreference", str(model)]) == 0  # a single one: a report
     assert "Proved optimal.\nobjective" in capsys.readouterr().out
     monkeypatch.setattr("sys.stdin", io.StringIO("no document"))
-    assert cli.main(["solve", "coreference", str(model)]) == 2
+    assert cli(["solve", "coreference", str(model)]) == 2
     assert "the standard input, line 1: expected '#begin document" in capsys.readouterr().err
 
 

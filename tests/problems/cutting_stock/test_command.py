@@ -49,7 +49,7 @@ def test_long_answers_are_shortened_for_people():
 def test_solve_a_file(tmp_path, capsys):
     path, out = tmp_path / "textbook.txt", tmp_path / "answer.json"
     write(TEXTBOOK, path)
-    assert cli.main(["solve", "cutting_stock", str(path), "--json", str(out), "--quiet"]) == 0
+    assert cli(["solve", "cutting_stock", str(path), "--json", str(out), "--quiet"]) == 0
     assert "objective   453" in capsys.readouterr().out
     content = json.loads(out.read_text())
     assert content["objective"] == content["dual_bound"] == 453
@@ -59,7 +59,7 @@ def test_solve_a_file(tmp_path, capsys):
 def test_solve_a_malformed_file(tmp_path, capsys):
     path = tmp_path / "bad.txt"
     path.write_text("1\n10\neleven\n")
-    assert cli.main(["solve", "cutting_stock", str(path)]) not in (0, 1)
+    assert cli(["solve", "cutting_stock", str(path)]) not in (0, 1)
     assert "bad.txt, line 3: expected whole numbers" in capsys.readouterr().err
 
 

@@ -197,7 +197,7 @@ def test_train_and_solve(tmp_path, capsys, monkeypatch):
     text.write_text(texts.invented(1, seed=9)[0].text)
     out = tmp_path / "answer.json"
     command = ["solve", "title_path", str(text), "--model", str(model), "--option", "length=3", "--json", str(out)]
-    assert cli.main([*command, "--quiet"]) == 0
+    assert cli([*command, "--quiet"]) == 0
     answer = json.loads(out.read_text())["answer"]
     assert len(answer["path"]) == 3
     assert capsys.readouterr().out.splitlines()[0] == " ".join(answer["words"])
@@ -206,7 +206,7 @@ def test_train_and_solve(tmp_path, capsys, monkeypatch):
     assert score_instance(Material(book), model, {"section": "2"}).length == 2
     assert score_instance(Material(book), model, {"section": "2", "length": "4"}).length == 4
     monkeypatch.setattr("sys.stdin", text.open())
-    assert cli.main(["solve", "title_path", str(model), "--quiet"]) == 0  # a model alone reads the standard input
+    assert cli(["solve", "title_path", str(model), "--quiet"]) == 0  # a model alone reads the standard input
     assert "Proved optimal." in capsys.readouterr().out
     for options, complaint in (
         ({"section": "61"}, "has 60 sections, there is no number 61"),
@@ -219,20 +219,20 @@ def test_train_and_solve(tmp_path, capsys, monkeypatch):
 
     few = tmp_path / "few.jsonl"  # all sections of a file: a title a line
     few.write_text("".join(book.read_text(encoding="utf-8").splitlines(keepends=True)[:4]), encoding="utf-8")
-    assert cli.main(["solve", "title_path", str(few), "--model", str(model), "--json", str(out)]) == 0
+    assert cli(["solve", "title_path", str(few), "--model", str(model), "--json", str(out)]) == 0
     titles = capsys.readouterr()
     answers = [json.loads(line)["answer"] for line in out.read_text(encoding="utf-8").splitlines()]
     assert titles.out.splitlines() == [" ".join(answer["words"]) for answer in answers]
     assert titles.err.startswith("colgen: 4 instances, 4 proved optimal, ")
     command = ["solve", "title_path", str(few), "--model", str(model), "--option", "section=2", "--json", str(out)]
-    assert cli.main(command) == 0
+    assert cli(command) == 0
     assert json.loads(out.read_text(encoding="utf-8"))["answer"] == answers[1]
 
 
 def test_solve_a_graph(tmp_path, capsys):
     instance = random(8, 3, 0, num_classes=6)
     write(instance, tmp_path / "graph.json")
-    assert cli.main(["solve", "title_path", str(tmp_path / "graph.json"), "--quiet"]) == 0
+    assert cli(["solve", "title_path", str(tmp_path / "graph.json"), "--quiet"]) == 0
     out = capsys.readouterr().out
     best = solve(TitlePath(instance))
     assert out.splitlines()[0] == " ".join(map(str, best.answer))
@@ -243,7 +243,7 @@ def test_solve_a_graph(tmp_path, capsys):
 
 def test_solve_an_infeasible_graph(tmp_path, capsys):
     write(random(3, 4, 0), tmp_path / "graph.json")
-    assert cli.main(["solve", "title_path", str(tmp_path / "graph.json"), "--quiet"]) == 1
+    assert cli(["solve", "title_path", str(tmp_path / "graph.json"), "--quiet"]) == 1
     assert "Proved infeasible" in capsys.readouterr().out
 
 
