@@ -181,7 +181,10 @@ def _taken(left: Persistent, step: Step, start: Ints) -> Persistent:
     for group, label in zip(left.groups, start.tolist(), strict=True):
         cluster[group] = label
     of_groups = np.array([cluster[group[0]] for group in state.groups], dtype=np.int64)
-    gone = np.flatnonzero((cluster >= 0) & ~np.isin(cluster, of_groups))
+    done = cluster >= 0
+    for group in state.groups:
+        done[group] = False  # also items that a pair has joined to another cluster than that of the good clustering
+    gone = np.flatnonzero(done)
     gone = gone[np.argsort(cluster[gone], kind="stable")]
     ends = np.flatnonzero(np.diff(cluster[gone])) + 1
     settled = [*left.settled, *np.split(gone, ends)] if len(gone) else left.settled

@@ -64,6 +64,15 @@ def test_contraction_alone_settles_nothing(scores):
     check(scores, left)
 
 
+def test_what_is_contracted_across_clusters_of_the_good_clustering_is_not_settled():
+    """A pair passes the test that the good clustering has apart: its items are in one group, and nowhere else."""
+    scores = symmetric(5, np.array([1.0, -1.0, 1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0]))
+    left = contracted(scores)
+    assert not left.settled
+    assert sorted(map(len, left.groups)) == [1, 4]
+    check(scores, left)
+
+
 @pytest.mark.parametrize("seed", seeds(60))
 def test_the_optimum_stays_with_triangles(seed, eager):
     rng = np.random.default_rng(seed)
