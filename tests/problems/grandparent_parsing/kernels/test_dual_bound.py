@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from problems.grandparent_parsing import CombinatorialDual, Instance, from_scores
-from problems.grandparent_parsing.dual import bound_at
+from problems.grandparent_parsing.bounds import bound_at
 from problems.grandparent_parsing.standard import standard_scores
 from solvers.trees.arborescence import arborescence
 from tests.problems.dependency.treebank import random_weights, sentences
