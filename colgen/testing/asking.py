@@ -67,7 +67,7 @@ def ask_all(
             continue
         evidence.seen.keep(session, number, oracle, duals, context, result, label, legal)
         if legal and evidence.rng.random() < 0.3:
-            evidence.seen.again(oracle, duals, context, result, label)
+            evidence.seen.again(master, oracle, duals, context, result, label)
 
 
 def _has_phase_1(evidence: Evidence, master: LinearMaster) -> bool:

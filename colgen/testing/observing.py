@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from colgen.core.batches import Columns
 from colgen.core.columns import Column, Row
 from colgen.core.duals import Duals
 from colgen.core.solution import Solution
@@ -120,7 +121,7 @@ class Observer:
             self.findings.add(
                 "reduced cost", oracle.name, f"states {len(every)} reduced costs for {len(result.columns)} columns"
             )
-        for k, column in enumerate(result.columns):
+        for k, column in enumerate(_named(result.columns, master)):
             fault = self._fault(master, oracle, column, context)
             if fault is not None:
                 if legal:  # at impossible dual values an oracle may do as it likes
@@ -212,7 +213,15 @@ class Observer:
             )
         return None
 
-    def again(self, oracle: Pricing, duals: Any, context: PricingContext, result: PricingResult, label: str) -> None:
+    def again(
+        self,
+        master: LinearMaster | None,
+        oracle: Pricing,
+        duals: Any,
+        context: PricingContext,
+        result: PricingResult,
+        label: str,
+    ) -> None:
         """The same question must get the same answer, unless time is up: an oracle then ends with what it has."""
         if context.seconds_left() == 0.0:
             return
@@ -223,8 +232,7 @@ class Observer:
                 return
             if isinstance(duals, Duals) and not np.array_equal(before.values, duals.values):
                 self.findings.add("mutation", oracle.name, f"changed the dual values it was given, at {label}")
-            first = {_content(c) for c in result.columns}
-            second = {_content(c) for c in again.columns}
+            first, second = (_contents(found.columns, master) for found in (result, again))
             if first != second or not _same(result.bound, again.bound, before):
                 self.findings.add(
                     "not deterministic",
@@ -258,11 +266,27 @@ def _same(first: float | None, second: float | None, duals: Any) -> bool:
     return abs(first - second) <= TOLERANCES.diagnostic * max(abs(first), abs(second), 1e-3 * largest)
 
 
+def _named(columns: Sequence[Column], master: LinearMaster) -> Sequence[Column]:
+    """The columns; those of a batch, which speaks of rows by number, as the master reads them."""
+    return columns.over(master.names.keys, master.names.position) if isinstance(columns, Columns) else columns
+
+
+def _contents(columns: Sequence[Column], master: LinearMaster | None) -> set[Hashable]:
+    """What the columns of a result are, in any order."""
+    if master is not None:
+        columns = _named(columns, master)
+    elif isinstance(columns, Columns):  # nobody has names for its rows
+        return set(columns.signatures.tolist())
+    return {_content(column) for column in columns}
+
+
 def _content(column: Column) -> Hashable:
     """Everything of a column that the master uses."""
     return (column.key, column.cost, frozenset(column.coefficients.items()), column.lower, column.upper, column.integer)
 
 
 def _structures(result: PricingResult) -> str:
-    shown = ", ".join(repr(column.structure) for column in result.columns[:3])
+    few = result.columns[:3]
+    meant = [few.meanings.of(k) for k in range(len(few))] if isinstance(few, Columns) else [c.structure for c in few]
+    shown = ", ".join(map(repr, meant))
     return shown + (", ..." if len(result.columns) > 3 else "") if shown else "no column"

@@ -108,10 +108,11 @@ class WatchedRuns:
         result = oracle.price(duals, context)
         self._round += 1
         label = self._label.format(self._round)
-        if as_linear(self._master) is not None:
+        linear = as_linear(self._master)
+        if linear is not None:
             evidence.seen.keep(evidence.sessions[-1], number, oracle, duals, context, result, label, legal=True)
         else:
             evidence.seen.asked += 1
         if evidence.rng.random() < 0.2:
-            evidence.seen.again(oracle, duals, context, result, label)
+            evidence.seen.again(linear, oracle, duals, context, result, label)
         return result

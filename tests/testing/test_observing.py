@@ -7,6 +7,7 @@ import pytest
 
 from colgen import (
     Column,
+    Columns,
     Pricing,
     PricingContext,
     PricingResult,
@@ -33,14 +34,49 @@ class Fickle(Pricing):
         return PricingResult([Column(1.0, {}, self.asked, ("column", self.asked))])
 
 
+class FickleInBatches(Fickle):
+    def price(self, duals, context):
+        self.asked += 1
+        return PricingResult(Columns([float(self.asked)], [0, 0], [], [], [f"column {self.asked}"]))
+
+
+class InBatches(Silent):
+    """Returns what it has found as a batch, which speaks of the master's rows by number."""
+
+    def price(self, duals, context):
+        found = super().price(duals, context)
+        position = {key: k for k, key in enumerate(duals.keys)}
+        entries = [(position[key], a) for column in found.columns for key, a in column.coefficients.items()]
+        return dataclasses.replace(
+            found,
+            columns=Columns(
+                [column.cost for column in found.columns],
+                np.cumsum([0, *(len(column.coefficients) for column in found.columns)]),
+                [row for row, _ in entries],
+                [a for _, a in entries],
+                [column.structure for column in found.columns],
+            ),
+        )
+
+
+@pytest.mark.parametrize("kind", [Fickle, FickleInBatches])
 @pytest.mark.parametrize(("deadline", "asked"), [(np.inf, 2), (0.0, 1)])
-def test_an_oracle_is_asked_again_while_there_is_time(deadline, asked):
-    findings, oracle = Findings(), Fickle()
+def test_an_oracle_is_asked_again_while_there_is_time(deadline, asked, kind):
+    findings, oracle = Findings(), kind()
     context = PricingContext(Sense.MAXIMIZE, deadline=deadline)
     result = oracle.price({}, context)
-    Observer(findings, np.random.default_rng(0), 1).again(oracle, {}, context, result, "some duals")
+    Observer(findings, np.random.default_rng(0), 1).again(None, oracle, {}, context, result, "some duals")
     assert oracle.asked == asked
     assert [finding.kind for finding in findings.list()] == ["not deterministic"] * (asked - 1)
+
+
+def test_columns_of_a_batch_are_read_by_the_names_of_the_rows():
+    check(InBatches).raise_if_any()
+
+    class Wrong(InBatches):
+        cost_bound = 30.0
+
+    assert_found(check(Wrong), "cost bound", "Farley's bound would be wrong")
 
 
 def test_cost_bound_that_does_not_hold():
