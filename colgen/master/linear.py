@@ -479,8 +479,7 @@ class LinearMaster(RestrictedMaster):
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
         if bring_rows(columns):
-            columns = [column for column in columns if not self.holds(column)]
-            rows = [*rows, *(row for column in columns for row in column.rows)]
+            rows = [*rows, *(row for column in columns if not self.holds(column) for row in column.rows)]
         self.add_rows(rows)
         return self._add(columns, np.full(len(columns), origin))
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colgen.core.batches import Columns
+from colgen.core.batches import Columns, Meanings
 from colgen.core.columns import Column, Row
 from colgen.core.duals import RowNames
 from colgen.core.errors import FormulationError, UnknownRowError
@@ -123,7 +123,9 @@ class LookUp:
         try:
             if isinstance(columns, Columns) and not columns.brings_rows:
                 return columns.over(keys, position)
-            return Columns.of([self._known_part(column) for column in columns], keys, position)
+            batch = Columns.of([self._known_part(column) for column in columns], keys, position)
+            batch.meanings = Meanings(given=list(columns))  # whole: another master has none of the rows that they bring
+            return batch
         except KeyError as missing:
             key = missing.args[0]
         raise self._unknown_row(next(column for column in columns if key in column.coefficients), key)

@@ -191,6 +191,34 @@ def test_columns_that_bring_rows():
     assert master.solve().objective == pytest.approx(1 + 1.5 * 5.25)
 
 
+def test_a_column_keeps_the_rows_that_it_brought():
+    """A solution's columns can be checked against, and taken into, a master that has never seen their rows."""
+    master = covering(demands=(3.0, 0.0))
+    link = Row(("link", 7), upper=0.0, coefficients={("y", None): -1.0})
+    column = Column(0.5, {("demand", 0): 1.0, ("link", 7): 1.0}, "linked", key=("x", 7), integer=False, rows=(link,))
+    assert master.add([column, col((1, 0), cost=100.0)]) == 2
+    solution = master.solution(master.solve())
+    assert [used for used, _ in solution.columns] == [column]
+    whole = Solution(1 + 2 * 5.0 + 2 * 0.5, ((solution.columns[0][0], 2.0),), {("y", None): 2.0})
+    assert covering(demands=(3.0, 0.0)).violation(whole) is None
+    other = covering(demands=(3.0, 0.0))
+    assert other.add([used for used, _ in solution.columns]) == 1
+    assert ("link", 7) in other.names.position
+
+
+def test_an_idle_column_that_brought_rows_comes_back():
+    master = covering(demands=(3.0, 0.0))
+    link = Row(("link", 7), upper=0.0, coefficients={("y", None): -1.0})
+    linked = Column(90.0, {("demand", 0): 1.0, ("link", 7): 1.0}, "linked", key=("x", 7), rows=(link,))
+    master.add([linked, col((1, 0), cost=1.0)])
+    for _ in range(3):
+        master.solve()
+    assert master.remove_stale(2) > 0
+    assert master.table.num_idle == 1
+    assert master.add([linked]) == 0
+    assert master.table.num_idle == 0
+
+
 def random_master(rng):
     """A master that has grown in many steps, and the arrays that it should hold."""
     master = covering(tuple(float(d) for d in rng.integers(1, 6, size=3)))
