@@ -146,7 +146,7 @@ def solve(
                 None if relaxation else problem.objective_step,
                 listener,
                 budget,
-                (lambda solution: None) if relaxation else check,
+                check,
                 problem.scale or 0.0,
             )
             search = _search(problem, master, run, settings, relaxation, bounding, stabilization, heuristics)
@@ -231,6 +231,9 @@ def _result(problem: Problem, search: BranchAndPrice, run: Run, outcome: TreeRes
     termination = outcome.termination
     if termination is Termination.OPTIMAL and not relaxation and not run.is_checked:
         termination = Termination.UNCHECKED
+    if termination is Termination.OPTIMAL and relaxation and not search.is_solved(outcome.bound):
+        # Nothing open holds a better answer, which is less than an optimum of the relaxation.
+        termination = Termination.NO_BOUND if run.is_checked else Termination.UNCHECKED
     return Result(
         sense=run.sense,
         termination=termination,

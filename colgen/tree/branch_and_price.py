@@ -396,6 +396,10 @@ class BranchAndPrice(Relaxation):
         fractions = self.search.relaxation_only and isinstance(duals, Duals)
         return not (fractions and any(math.isfinite(oracle.multiplicity) for oracle in self.pricing))
 
+    def is_solved(self, bound: float) -> bool:
+        """Whether the root's relaxation has a solution that a bound proves to be its best."""
+        return self.root is not None and self.run.meets(bound, self.root.objective)
+
     def _certify(self, bound: float, duals: Any) -> None:
         named = None if duals is None else self.master.named(duals)
         if named is not None:
@@ -495,7 +499,10 @@ class BranchAndPrice(Relaxation):
 
     def _keep_root(self, relaxed: Bounded) -> None:
         self.root_bound = relaxed.bound
-        if relaxed.solved is not None and relaxed.solved.phase == 2:
+        pruned = self.search.relaxation_only and relaxed.outcome is Outcome.PRUNED
+        if pruned and self._closed(relaxed.bound, relaxed.duals):
+            self.root = self.run.incumbent  # an answer is a solution of the relaxation, here its best
+        elif relaxed.solved is not None and relaxed.solved.phase == 2:
             self.root = self.master.solution(relaxed.solved)
         elif relaxed.solution is not None:
             self.root = relaxed.solution

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from colgen import (
@@ -23,6 +24,7 @@ from colgen import (
     solve,
 )
 from colgen.bounds.bounding import Outcome
+from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import OracleBeatenError
 from tests.toys import CuttingStock, cutting_column
 
@@ -149,6 +151,55 @@ def test_a_pass_that_finds_and_proves_is_the_oracle():
     result = solve(LargestNumber([3, 9, 4]))
     assert result.termination is Termination.OPTIMAL
     assert (result.answer, result.objective, result.dual_bound, len(result.iterations)) == (9, 9.0, 9.0, 1)
+
+
+def test_its_relaxation_is_solved_by_the_answer():
+    result = solve(LargestNumber([3, 9, 4]), relaxation=True)
+    assert result.termination is Termination.OPTIMAL
+    assert (result.objective, result.dual_bound, result.root_bound) == (9.0, 9.0, 9.0)
+    assert result.solution.columns[0][0].structure == 9
+
+
+def test_a_bounding_that_prunes_the_root_has_solved_the_relaxation():
+    class Later(Bounding):
+        def bound(self, node, parts):
+            (oracle,) = parts.oracles
+            oracle.claimed = None
+            bound = oracle.price(None, parts.context(node)).bound
+            return Bounded(Outcome.PRUNED, bound, proved=True)
+
+    problem = LargestNumber([3, 9, 4], claimed=10.0)
+    result = solve(problem, relaxation=True, bounding=Later())
+    assert result.termination is Termination.OPTIMAL
+    assert (len(result.nodes), result.objective, result.dual_bound) == (1, 9.0, 9.0)
+
+
+@pytest.mark.parametrize("relaxation", [False, True])
+def test_what_nothing_has_checked_is_not_called_optimal(relaxation):
+    problem = LargestNumber([3, 9, 4])
+    problem.check = lambda answer: None
+    result = solve(problem, relaxation=relaxation)
+    assert result.termination is Termination.UNCHECKED
+    assert result.dual_bound == 9.0
+
+
+def test_a_relaxation_is_checked_as_well():
+    with pytest.raises(InfeasibleAnswerError, match="10 is none of the numbers"):
+        solve(LargestNumber([3, 9, 4], found=10), relaxation=True)
+
+
+def test_multiplicities_do_not_prove_a_relaxation():
+    """They bound answers; a linear program makes more of fractions."""
+
+    class Ends(Bounding):
+        def bound(self, node, parts):
+            (oracle,) = parts.oracles
+            assert oracle.multiplicity == 1.0
+            return Bounded(Outcome.PRUNED, 9.0, duals=Duals(np.zeros(0), RowNames()), proved=True)
+
+    result = solve(LargestNumber([3, 9, 4], claimed=10.0), relaxation=True, bounding=Ends())
+    assert result.termination is Termination.NO_BOUND
+    assert result.solution is None
 
 
 def test_what_the_oracle_finds_is_checked():
