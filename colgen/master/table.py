@@ -49,9 +49,6 @@ class ColumnTable(ColumnPool):
         Whether the linear program has all columns, in the order of their positions: none has ever been idle.
     """
 
-    deletions = 0
-    """No column is ever deleted."""
-
     def __init__(
         self, formulation: Formulation, weights: Floats, row_keys: Sequence[Key], row_position: Mapping[Key, int]
     ) -> None:

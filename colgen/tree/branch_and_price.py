@@ -14,7 +14,7 @@ from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounds.checks import check_use, objects
 from colgen.bounds.column_generation import column_generation
 from colgen.bounds.fixing import Reduction, ReductionContext
-from colgen.bounds.proving import prove, record, told
+from colgen.bounds.proving import Proved, prove, record, told
 from colgen.bounds.stabilization import NoStabilization
 from colgen.core.columns import Column
 from colgen.core.decision import Decision, admits
@@ -118,9 +118,7 @@ class BranchAndPrice(Relaxation):
                 self.root = run.incumbent
                 run.prove(found.bound)  # which the round has not, where the relaxation is what is wanted
                 return True
-            for origin, columns in enumerate(found.columns):
-                if len(columns):
-                    run.columns_generated += master.add(columns, (), origin)
+            self._add_priced(found)
         master.add(list(warm.columns), list(warm.rows))
         if warm.basis is not None:
             master.start_at(warm.basis)
@@ -238,6 +236,12 @@ class BranchAndPrice(Relaxation):
             self._duals = bounded.duals  # the next relaxation is not far from this one
         return bounded
 
+    def _add_priced(self, found: Proved) -> None:
+        """Keep the columns that a round at guessed dual values has priced."""
+        for origin, columns in enumerate(found.columns):
+            if len(columns):
+                self.run.columns_generated += self.master.add(columns, (), origin)
+
     def _prove(self, state: NodeState, bounded: Bounded) -> Bounded:
         """What the oracles prove at the dual values that a bounding ended with: that is believed, not its own word."""
         master, run, clock = self.master, self.run, time.perf_counter()
@@ -250,9 +254,7 @@ class BranchAndPrice(Relaxation):
         for answer in found.answers:
             self.take(answer, "an oracle")
         record(run, master, found, (state.number, state.depth), clock, self.parts.settings)
-        for origin, columns in enumerate(found.columns):
-            if len(columns):
-                run.columns_generated += master.add(columns, (), origin)
+        self._add_priced(found)
         outcome = bounded.outcome
         if run.prunes(found.bound):
             outcome = Outcome.PRUNED

@@ -32,7 +32,7 @@ class Tightening(Stabilization):
         self.master = master
         self._rows: list[int] = []
         self._columns: list[int] = []
-        self._read = (0, 0)  # rows of the master that have been looked at, after so many deletions of columns
+        self._read = 0  # rows of the master that have been looked at
 
     def propose(self, duals: Duals) -> Duals:
         rows, columns = self._arcs()
@@ -49,14 +49,11 @@ class Tightening(Stabilization):
     def _arcs(self) -> tuple[Ints, Ints]:
         """Positions of the rows that hold an arc's variable with its parts, and of that variable."""
         names, table = self.master.names, self.master.table
-        seen, deletions = self._read
-        if deletions != table.deletions:
-            self._rows, self._columns, seen = [], [], 0
-        for row, (block, index) in enumerate(names.keys[seen:], seen):
+        for row, (block, index) in enumerate(names.keys[self._read :], self._read):
             if block in self.blocks:
                 column = table.position.get(("z", index))
                 if column is not None:
                     self._rows.append(row)
                     self._columns.append(column)
-        self._read = (len(names.keys), table.deletions)
+        self._read = len(names.keys)
         return np.array(self._rows, dtype=np.int64), np.array(self._columns, dtype=np.int64)
