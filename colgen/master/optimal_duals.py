@@ -13,6 +13,10 @@ _DROWNED = 2.0**30
 """Beside dual values so many times the scale of the objective, double precision leaves too little of the others."""
 
 
+_TRIES = 3
+"""So often are dual values from the interior made exact; beyond, the corner's will do."""
+
+
 def without_penalties(master: TabularMaster, solved: LPSolution, budget: Budget) -> LPSolution:
     """The same optimum with other dual values, where those of penalties that nobody pays drown all the rest.
 
@@ -40,13 +44,19 @@ def central_duals(master: TabularMaster, solved: LPSolution, time_limit: float) 
     duals = master.lp.interior_duals(time_limit)
     if duals is None:
         return solved.duals
-    table = master.table
-    inside = TOLERANCES.pruning
+    table, costs = master.table, master.current_costs()
+    # No nearer than what a bound takes for zero, however dear a column is: else it would prove nothing there.
+    inside, near = TOLERANCES.pruning, TOLERANCES.reduced_cost * master.scale
     between = (solved.values > table.lower_now + inside) & (solved.values < table.upper_now - inside)
-    matrix = table.matrix(np.flatnonzero(between), master.num_rows).toarray().T
-    costs = master.current_costs()
-    duals = master.signed(duals + np.linalg.lstsq(matrix, costs[between] - matrix @ duals)[0])
-    gains = master.sense.gains(costs - table.row_products(duals))
-    gains = np.where(between, np.abs(gains), np.where(table.upper_now > solved.values + inside, gains, 0.0))
-    feasible = (gains <= TOLERANCES.reduced_cost * np.maximum(master.scale, np.abs(costs))).all()
-    return duals if feasible else solved.duals
+    below = table.upper_now > solved.values + inside
+    tight = between.copy()
+    for _ in range(_TRIES):
+        matrix = table.matrix(np.flatnonzero(tight), master.num_rows).toarray().T
+        duals = master.signed(duals + np.linalg.lstsq(matrix, costs[tight] - matrix @ duals)[0])
+        gains = master.sense.gains(costs - table.row_products(duals))
+        gains = np.where(between, np.abs(gains), np.where(below, gains, 0.0))
+        improving = gains > near
+        if not improving.any():
+            return duals
+        tight |= improving  # in the middle, a column that nearly improves is one of another optimum: exactly at zero
+    return solved.duals

@@ -73,6 +73,14 @@ def test_corner_where_the_interior_method_fails(sense, nonsense, monkeypatch):
     assert_optimal_duals(master, master.solve())
 
 
+def test_corner_where_a_dear_column_would_improve_beside_a_cheap_one(monkeypatch):
+    # 0.075 is little beside 2e6, and much beside 1: a bound at these dual values would prove nothing.
+    dear = {(0,): 1.0, (1,): 2e6, (2,): 2e6, (1, 2): 4e6 - 0.01}
+    master = partitioning(pyo.minimize, dear, central=True)
+    monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: np.array([1.0, 2e6 + 0.05, 2e6 - 0.1]))
+    assert_optimal_duals(master, master.solve())
+
+
 def test_phase_1_takes_the_corner(monkeypatch):
     master = partitioning(pyo.minimize, {(0, 1): 1.0}, central=True)
     monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: pytest.fail("asked for in phase 1"))
