@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from colgen.core.sense import Sense
     from colgen.core.solution import Solution
     from colgen.core.stop import AnyOf, GapLimit, IterationLimit, MemoryLimit, Stalled, TimeLimit
+    from colgen.core.terms import Box, Count, Linear, Term
     from colgen.core.warm_start import Basis, WarmStart
+    from colgen.cuts.cut import Cuts
     from colgen.cuts.separation import Separation, SeparationContext
     from colgen.master.lagrangian import LagrangianMaster
     from colgen.master.linear import LinearMaster
@@ -81,6 +83,8 @@ _HOMES = {
     "bounds.fixing": "ReducedCostFixing Reduction ReductionContext",
     "core.result": "Certificate Iteration NodeVisit Result Termination",
     "core.sense": "Sense",
+    "core.terms": "Box Count Linear Term",
+    "cuts.cut": "Cuts",
     "cuts.separation": "Separation SeparationContext",
     "core.solution": "Solution",
     "bounds.stabilization": "NoStabilization Stabilization Wentges",
@@ -145,6 +149,11 @@ __all__ = [
     "Certificate",
     "ColgenError",
     "Column",
+    "Cuts",
+    "Term",
+    "Linear",
+    "Count",
+    "Box",
     "Columns",
     "Compared",
     "Comparison",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.activity import activity
+from colgen.core.activity import activities
 from colgen.core.batches import Columns
-from colgen.core.columns import Column, Row
+from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision, screen_of
 from colgen.core.duals import Duals
 from colgen.core.errors import (
@@ -196,15 +196,19 @@ def _check_overlooked(
             )
 
 
-def check_row(
-    separator: Separation, row: Row, solution: Solution, known: Sequence[Solution], *, present: bool = False
-) -> bool:
-    """Whether a row is to be added: one that the solution violates by no more than rounding explains is not.
+def check_rows(
+    separator: Separation,
+    rows: Sequence[Row],
+    solution: Solution,
+    known: Sequence[Solution],
+    present: Callable[[Key], bool] = lambda key: False,
+) -> list[tuple[Row, float]]:
+    """The rows that are to be added, and by how much the solution violates them: by more than rounding explains.
 
     Parameters
     ----------
     known
-        Answers, which must satisfy it.
+        Answers, which must satisfy them.
     present
         Whether the master has a row of this name: the solver may then miss its sides by its own tolerance.
 
@@ -214,21 +218,30 @@ def check_row(
         If the solution clearly satisfies the row, if it cuts off an answer that we hold in our hands, or if the master
         has a row of its key, which the solution cannot violate.
     """
-    here = activity(row, solution)
-    if here.violation < -TOLERANCES.diagnostic:
-        raise SeparationError(
-            f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity {here.value:g} in "
-            f"[{row.lower:g}, {row.upper:g}]): return violated rows only"
-        )
-    for answer in known:
-        there = activity(row, answer)
-        if there.violation > TOLERANCES.feasibility:
+    here = activities(rows, solution)
+    for row, found in zip(rows, here, strict=True):
+        if found.violation < -TOLERANCES.diagnostic:
             raise SeparationError(
-                f"{separator.name} returned the row {row.key!r}, which cuts off a known answer of objective "
-                f"{answer.objective:g} (activity {there.value:g} outside [{row.lower:g}, {row.upper:g}]): rows must be "
-                "valid for every answer"
+                f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity "
+                f"{found.value:g} in [{row.lower:g}, {row.upper:g}]): return violated rows only"
             )
-    return here.violation > (TOLERANCES.feasibility if present else TOLERANCES.pruning)
+    for answer in known if rows else ():
+        for row, there in zip(rows, activities(rows, answer), strict=True):
+            if there.violation > TOLERANCES.feasibility:
+                raise SeparationError(
+                    f"{separator.name} returned the row {row.key!r}, which cuts off a known answer of objective "
+                    f"{answer.objective:g} (activity {there.value:g} outside [{row.lower:g}, {row.upper:g}]): rows "
+                    "must be valid for every answer"
+                )
+    rooms = (TOLERANCES.feasibility if present(row.key) else TOLERANCES.pruning for row in rows)
+    return [
+        (row, found.violation) for row, found, room in zip(rows, here, rooms, strict=True) if found.violation > room
+    ]
+
+
+def check_row(separator: Separation, row: Row, solution: Solution, known: Sequence[Solution]) -> bool:
+    """Whether a row is to be added; see :func:`check_rows`."""
+    return bool(check_rows(separator, [row], solution, known))
 
 
 def objects(separation: Sequence[Separation], solution: Solution, context: SeparationContext) -> bool:
@@ -237,8 +250,8 @@ def objects(separation: Sequence[Separation], solution: Solution, context: Separ
         return False  # columns may be many, and are made only if somebody looks at them
     whole = all(column.integer for column, _ in solution.columns) and solution.variables.keys() <= solution.integer
     room = TOLERANCES.pruning if whole else TOLERANCES.feasibility
-    rows = (row for separator in separation for row in violated_rows(separator, solution, context))
-    return any(activity(row, solution).violation > room for row in rows)
+    rows = [row for separator in separation for row in violated_rows(separator, solution, context)]
+    return any(found.violation > room for found in activities(rows, solution))
 
 
 def check_use(master: RestrictedMaster, pricing: Sequence[Pricing], solution: Solution, source: str) -> None:

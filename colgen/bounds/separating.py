@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from colgen.bounds.bounding import NodeState, Parts
-from colgen.bounds.checks import check_row
-from colgen.core.activity import activity
+from colgen.bounds.checks import check_rows
 from colgen.core.columns import Row
 from colgen.core.solution import Solution
 from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.protocol import MasterSolution
+from colgen.pricing.cut_terms import check_priced
 
 
 def told(parts: Parts, node: NodeState, solved: MasterSolution, bound: float) -> SeparationContext:
@@ -41,10 +41,9 @@ def separate(parts: Parts, solution: Solution, context: SeparationContext) -> li
 
 def _taken(separator: Separation, rows: Sequence[Row], parts: Parts, solution: Solution) -> list[Row]:
     """Of what a separation has returned: what is violated by more than rounding, and no more than its limit."""
-    master, known = parts.master, parts.run.known
-    taken = [row for row in rows if check_row(separator, row, solution, known, present=master.has_row(row.key))]
-    if separator.limit is None or len(taken) <= separator.limit:
-        return taken
-    violations = [activity(row, solution).violation for row in taken]
-    worst = sorted(range(len(taken)), key=lambda k: -violations[k])[: max(separator.limit, 1)]
-    return [taken[k] for k in sorted(worst)]
+    check_priced(parts.oracles, rows)
+    taken = check_rows(separator, rows, solution, parts.run.known, parts.master.has_row)
+    if separator.limit is not None and len(taken) > separator.limit:
+        worst = sorted(range(len(taken)), key=lambda k: -taken[k][1])[: max(separator.limit, 1)]
+        taken = [taken[k] for k in sorted(worst)]
+    return [row for row, _ in taken]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from colgen.core.columns import Column, Row
+from colgen.core.columns import Column, Row, RowFamily
 from colgen.core.solution import Solution
 
 
@@ -49,17 +49,53 @@ def coefficient(row: Row, column: Column) -> float:
 
 def activity(row: Row, solution: Solution) -> Activity:
     """The activity of a row at a solution, and how it lies to the row's sides."""
-    terms = list(_terms(row, solution))
+    return _of_terms(row, list(_terms(row, solution)))
+
+
+def activities(rows: Sequence[Row], solution: Solution) -> list[Activity]:
+    """The same for many rows at a time: a family is asked once for all of its rows and all columns."""
+    families: dict[int, tuple[RowFamily, list[int]]] = {}
+    for number, row in enumerate(rows):
+        if row.family is not None:
+            families.setdefault(id(row.family), (row.family, []))[1].append(number)
+    columns = [column for column, _ in solution.columns]
+    found: list[dict[int, float]] = [{} for _ in rows]
+    for family, numbers in families.values():
+        entries = family.entries(columns, [rows[number].key[1] for number in numbers]) if columns else ((), (), ())
+        for owner, k, amount in zip(*entries, strict=True):
+            found[numbers[k]][int(owner)] = float(amount)
+    return [
+        activity(row, solution)
+        if row.family is None
+        else _of_terms(row, [*_terms_of_variables(row, solution), *_terms_of_columns(row, solution, stated)])
+        for row, stated in zip(rows, found, strict=True)
+    ]
+
+
+def _of_terms(row: Row, terms: list[float]) -> Activity:
     value = sum(terms)
     size = max((abs(v) for v in (row.lower, row.upper, *terms) if math.isfinite(v)), default=0.0)
     return Activity(value, max(row.lower - value, value - row.upper), size)
 
 
 def _terms(row: Row, solution: Solution) -> Iterator[float]:
+    yield from _terms_of_variables(row, solution)
+    for column, value in solution.columns:
+        yield coefficient(row, column) * value
+
+
+def _terms_of_columns(row: Row, solution: Solution, stated: dict[int, float]) -> Iterator[float]:
+    """The terms of columns in a row of a family, by what the family states of them."""
+    for number, (column, value) in enumerate(solution.columns):
+        if row.key in column.coefficients or (row.coefficients and column.key is not None):
+            yield coefficient(row, column) * value
+        elif number in stated:
+            yield stated[number] * value
+
+
+def _terms_of_variables(row: Row, solution: Solution) -> Iterator[float]:
     coefficients, variables = row.coefficients, solution.variables
     if len(coefficients) <= len(variables):  # a cut has few coefficients, a relaxation many variables, or the reverse
         yield from (a * variables.get(key, 0.0) for key, a in coefficients.items())
     else:
         yield from (coefficients.get(key, 0.0) * value for key, value in variables.items())
-    for column, value in solution.columns:
-        yield coefficient(row, column) * value

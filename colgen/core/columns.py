@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import FormulationError
+from colgen.core.terms import Term
 
 Key: TypeAlias = tuple[str, Hashable]
 """``(block, index)``, as Pyomo keys a component's members: ``("demand", 3)``, ``("arc", (1, 2))``.
@@ -98,6 +99,11 @@ class Row:
     coefficients: Mapping[Key, float] = field(default_factory=lambda: _NO_COEFFICIENTS)
     coefficient: Callable[[Column], float] | None = None
     family: RowFamily | None = None
+
+    def term(self) -> Term | None:
+        """What the row counts in a column, where its dual value changes the pricing problem; None: nobody says."""
+        index = self.key[1] if isinstance(self.key, tuple) and len(self.key) == 2 else None
+        return index if isinstance(index, Term) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from colgen.core.columns import Key
 from colgen.core.errors import UnknownRowError
+from colgen.core.terms import Kind, Linear, Priced, Term
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +25,7 @@ class RowNames:
         self._blocks: dict[str, list[int]] = {}
         self._arrays: dict[str, NDArray[np.int64]] = {}
         self._members: dict[str, tuple[Hashable, ...]] = {}
+        self._terms: dict[type[Term], list[int]] = {}
 
     def append(self, key: Key) -> int:
         """Add a row's name and return its position."""
@@ -32,7 +34,13 @@ class RowNames:
         self._blocks.setdefault(key[0], []).append(position)
         self._arrays.pop(key[0], None)
         self._members.pop(key[0], None)
+        if isinstance(key[1], Term):
+            self._terms.setdefault(type(key[1]), []).append(position)
         return position
+
+    def with_terms(self, kind: type[Term]) -> list[int]:
+        """Positions of the rows that count a kind of term."""
+        return self._terms.get(kind, [])
 
     def block(self, name: str) -> NDArray[np.int64]:
         """Positions of the rows of one block, in the order in which they were added."""
@@ -151,8 +159,25 @@ class Duals:
         return float(self.values[position])
 
     def items(self, block: str) -> Iterator[tuple[Hashable, float]]:
-        """``(index, dual value)`` for each row of a block, none if there is no such block: for passing rows."""
-        yield from zip(self._names.members(block), self.array(block).tolist(), strict=False)
+        """``(index, dual value)`` for each row of a block, none if there is no such block: for passing rows.
+
+        Linear terms over the block are counted with its rows: what is listed is what a unit of each component earns.
+        """
+        if not self._names.with_terms(Linear):
+            yield from zip(self._names.members(block), self.array(block).tolist(), strict=False)
+            return
+        earned = self.terms(Linear).earned(block)
+        for index, value in zip(self._names.members(block), self.array(block).tolist(), strict=False):
+            yield index, value + earned.pop(index, 0.0)
+        yield from earned.items()
+
+    def terms(self, kind: type[Kind]) -> Priced[Kind]:
+        """The terms of a kind that rows count, with their dual values; those of dual value zero are left out."""
+        positions = np.array(self._names.with_terms(kind), dtype=np.int64)
+        positions = positions[positions < len(self.values)]
+        positions = positions[self.values[positions] != 0.0]
+        found: list[Any] = [self._names.keys[k][1] for k in positions.tolist()]
+        return Priced(found, self.values[positions])
 
     def has_names(self, names: RowNames) -> bool:
         """Whether these are the dual values of a master with these rows."""

@@ -60,6 +60,10 @@ class SeparationError(ColgenError):
     """A separation returned a row that the solution does not violate."""
 
 
+class UnpricedCutError(ColgenError):
+    """A cut's dual value changes the pricing problem in a way that one of the oracles does not know."""
+
+
 class InfeasibleAnswerError(ColgenError):
     """What is offered as an answer violates a row, is not whole, or has another objective than it states."""
 

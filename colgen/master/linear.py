@@ -41,6 +41,7 @@ from colgen.master.pyomo_export import to_pyomo
 from colgen.master.stated import Entries
 from colgen.master.table import GIVEN, TEMPLATE, ColumnTable, merged
 from colgen.model.formulation import Formulation
+from colgen.pricing.cut_terms import check_priced
 from colgen.pricing.oracles import Pricing, PricingResult
 from solvers.linear import lp as programs
 from solvers.linear.highs import basic_columns, basic_rows
@@ -520,6 +521,7 @@ class LinearMaster(RestrictedMaster):
         fresh = {row.key: row for row in rows if row.key not in self.names.position}
         if not fresh:
             return
+        check_priced(self.oracles, fresh.values())
         self._lookup.forget()
         starts = [0]
         entry_columns: list[int] = []

@@ -77,6 +77,9 @@ class RestrictedMaster(ABC):
     scale: float = 1.0
     """What differences of objectives are relative to: the size of what an objective is made of."""
 
+    oracles: Sequence[Pricing] = ()
+    """Who must be able to price what rows count; known once a run begins."""
+
     @property
     def rounding(self) -> float:
         """What rounding may leave of a reduced cost at the dual values of the last solve."""

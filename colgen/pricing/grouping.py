@@ -24,6 +24,7 @@ class Identical(Pricing):
         self.oracle, self.count = oracles[0], len(oracles)
         self.multiplicity = sum(oracle.multiplicity for oracle in oracles)
         self.cost_bound = self.oracle.cost_bound
+        self.prices = self.oracle.prices
 
     @property
     def name(self) -> str:

@@ -20,6 +20,7 @@ from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.core.terms import Term
 
 
 @dataclass(frozen=True)
@@ -218,11 +219,16 @@ class Pricing(ABC):
         Pricing problems that agree in this are identical: the same columns, of the same costs and coefficients.  One of
         them is asked for all, with the sum of their multiplicities.  Objects of one class whose attributes are the
         same (numbers, names, arrays, or the very same objects) are so without saying it.
+    prices
+        The kinds of terms of cuts that the oracle reads from ``duals.terms(kind)`` and prices exactly: a cut of another
+        kind is refused, naming the oracle.  One that pays for components by ``duals.items(block)`` prices ``Linear``
+        already, and only has to say so.
     """
 
     multiplicity: float = math.inf
     cost_bound: float | None = None
     same_as: Hashable | None = None
+    prices: frozenset[type[Term]] = frozenset()
 
     @property
     def name(self) -> str:
@@ -298,7 +304,7 @@ class Stages(Pricing):
     """One pricing problem solved in stages: heuristics first, the exact oracle last.
 
     A later stage runs only if the earlier ones found no improving column; what is proved is what the last stage that
-    ran proves. Multiplicity and cost bound are those of the last stage.
+    ran proves. Multiplicity and cost bound are those of the last stage; terms are priced that all stages price.
     """
 
     def __init__(self, *stages: Pricing) -> None:
@@ -307,6 +313,7 @@ class Stages(Pricing):
         self.stages = stages
         self.multiplicity = stages[-1].multiplicity
         self.cost_bound = stages[-1].cost_bound
+        self.prices = frozenset.intersection(*(stage.prices for stage in stages))
 
     @property
     def name(self) -> str:

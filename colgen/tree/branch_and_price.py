@@ -85,6 +85,7 @@ class BranchAndPrice(Relaxation):
         self.certificate: Certificate | None = None
         self._proved_by: Any = None
         self._waited = 0
+        parts.master.oracles = parts.oracles
         for rule in search.branching:
             rule.suit(parts.master)
 

@@ -24,7 +24,7 @@ class Given(Separation):
 
 def parts(*separation, known=(), rows=()):
     master = SimpleNamespace(has_row=rows.__contains__)
-    return SimpleNamespace(separation=separation, master=master, run=SimpleNamespace(known=known))
+    return SimpleNamespace(separation=separation, master=master, oracles=(), run=SimpleNamespace(known=known))
 
 
 def found(*separation, depth=0, whole=False, **more):

@@ -1,0 +1,186 @@
+"""Cuts that change the pricing problem: rows that say what they count in a column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colgen.core.batches import Columns
+from colgen.core.columns import Column, Key, Row, RowFamily
+from colgen.core.errors import FormulationError
+from colgen.core.terms import Box, Count, Linear, Term
+from solvers.cuts.counting import counts_along
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Triples = tuple[Ints, Ints, Floats]
+"""Number of the column, number of the component, amount; what is not named is zero."""
+
+_SLACK = 10
+"""A cut that has been slack for so many solves in a row leaves the linear program, if nobody says otherwise."""
+
+
+class Cuts(RowFamily):
+    """A family of cuts: rows whose coefficients are terms of the columns.
+
+    The term is the index of the row, so that equal cuts are one row.  Coefficients are computed for a batch of columns
+    at a time, whether the columns come first or the cuts.
+
+    Parameters
+    ----------
+    block
+        The family's name: the first part of the rows' keys.
+    components
+        The amounts of a column's components, ``components(column) -> {component: amount}``, as for
+        :class:`colgen.OnOriginalVariable`; None: the column's coefficients in the master's rows of the term's block.
+    order
+        The components that a column visits, in the order of the visits: for counts with limited memory.
+    idle_after
+        See :class:`colgen.RowFamily`.
+    """
+
+    def __init__(
+        self,
+        block: str,
+        *,
+        components: Callable[[Column], Mapping[Hashable, float]] | None = None,
+        order: Callable[[Column], Sequence[Hashable]] | None = None,
+        idle_after: int | None = _SLACK,
+    ) -> None:
+        super().__init__(block, idle_after=idle_after)
+        self.components = components
+        self.order = order
+
+    def cut(self, term: Term, lower: float = -math.inf, upper: float = math.inf) -> Row:
+        """The row ``lower ≤ Σ_j term(j) x_j ≤ upper``."""
+        return Row((self.block, term), lower, upper, family=self)
+
+    def coefficients(self, columns: Sequence[Column], indices: Sequence[Hashable]) -> Floats:
+        terms = [_as_term(index, self.block) for index in indices]
+        found = np.zeros((len(columns), len(terms)))
+        if not len(columns):
+            return found
+        for block in sorted({term.block for term in terms}):
+            mine = [k for k, term in enumerate(terms) if term.block == block]
+            limited = [k for k in mine if isinstance(terms[k], Count) and terms[k].memory is not None]  # type: ignore[attr-defined]
+            if limited:
+                found[:, limited] = self._along(columns, [terms[k] for k in limited])
+            others = [k for k in mine if k not in set(limited)]
+            if others:
+                found[:, others] = self._of_amounts(columns, block, [terms[k] for k in others])
+        return found
+
+    # --- amounts -----------------------------------------------------------------------------------------------------
+
+    def amounts(self, columns: Sequence[Column], block: str, members: Sequence[Hashable]) -> Triples:
+        """The amounts of some components of a block in each column; override it where arrays tell."""
+        if self.components is None and isinstance(columns, Columns) and columns.row_keys is not None:
+            return _from_rows(columns, columns.row_keys, block, members)
+        number = {member: k for k, member in enumerate(members)}
+        owners, found, values = [], [], []
+        for owner, column in enumerate(columns):
+            for member, value in self._items(column, block):
+                k = number.get(member)
+                if k is not None and value:
+                    owners.append(owner)
+                    found.append(k)
+                    values.append(float(value))
+        return np.array(owners, dtype=np.int64), np.array(found, dtype=np.int64), np.array(values, dtype=np.float64)
+
+    def _items(self, column: Column, block: str) -> Iterable[tuple[Hashable, float]]:
+        if self.components is not None:
+            return self.components(column).items()
+        return [(key[1], value) for key, value in column.coefficients.items() if key[0] == block]
+
+    def _of_amounts(self, columns: Sequence[Column], block: str, terms: Sequence[Term]) -> Floats:
+        members = list(dict.fromkeys(member for term in terms for member in _members(term)))
+        number = {member: k for k, member in enumerate(members)}
+        owners, which, values = self.amounts(columns, block, members)
+        table = sparse.csr_array((values, (owners, which)), shape=(len(columns), len(members)))
+        found = np.empty((len(columns), len(terms)))
+        summed = [k for k, term in enumerate(terms) if isinstance(term, (Linear, Count))]
+        if summed:
+            found[:, summed] = self._sums(table, [terms[k] for k in summed], number)
+        for k, term in enumerate(terms):
+            if isinstance(term, Box):
+                lower, upper = np.array([limits for _, *limits in term.bounds], dtype=float).reshape(-1, 2).T
+                inside = table[:, [number[member] for member in term.members]].toarray()
+                found[:, k] = ((inside >= lower) & (inside <= upper)).all(axis=1)
+        return found
+
+    def _sums(self, table: sparse.csr_array, terms: Sequence[Term], number: Mapping[Hashable, int]) -> Floats:
+        rows, columns, weights = [], [], []
+        divisors = np.zeros(len(terms))
+        for k, term in enumerate(terms):
+            rows += [number[member] for member in _members(term)]
+            columns += [k] * len(_members(term))
+            if isinstance(term, Linear):
+                weights += list(term.coefficients)
+            elif isinstance(term, Count):
+                weights += term.weights
+                divisors[k] = term.divisor
+        weighted = sparse.csr_array((np.array(weights, dtype=float), (rows, columns)), shape=(len(number), len(terms)))
+        sums: Floats = (table @ weighted).toarray()
+        counted = divisors > 0.0
+        if counted.any():
+            if (table.data != np.floor(table.data)).any() or (table.data < 0.0).any():
+                raise FormulationError(
+                    f"a cut of {self.block!r} counts columns whose amounts are not whole numbers from 0: rank-1 cuts "
+                    "are for such columns"
+                )
+            sums[:, counted] = np.floor_divide(sums[:, counted], divisors[counted])
+        return sums
+
+    # --- counts with limited memory ----------------------------------------------------------------------------------
+
+    def visits(self, columns: Sequence[Column], members: Sequence[Hashable]) -> tuple[Ints, Ints]:
+        """Where each column begins among the visits, and the visits: numbers of members, -1 for anybody else."""
+        if self.order is None:
+            raise FormulationError(
+                f"a cut of {self.block!r} has a limited memory, but the family does not know in which order columns "
+                "visit components: give it order="
+            )
+        number = {member: k for k, member in enumerate(members)}
+        routes = [self.order(column) for column in columns]
+        starts = np.zeros(len(columns) + 1, dtype=np.int64)
+        np.cumsum([len(route) for route in routes], out=starts[1:])
+        return starts, np.array([number.get(v, -1) for route in routes for v in route], dtype=np.int64)
+
+    def _along(self, columns: Sequence[Column], terms: Sequence[Term]) -> Ints:
+        counts = [term for term in terms if isinstance(term, Count)]
+        members = list(dict.fromkeys(member for term in counts for member in term.memory or ()))
+        number = {member: k for k, member in enumerate(members)}
+        weights = np.full((len(counts), len(members)), -1, dtype=np.int64)
+        for k, term in enumerate(counts):
+            weights[k, [number[member] for member in term.memory or ()]] = 0
+            weights[k, [number[member] for member in term.members]] = term.weights
+        return counts_along(*self.visits(columns, members), weights, [term.divisor for term in counts])
+
+
+def _as_term(index: Hashable, block: str) -> Term:
+    if not isinstance(index, Term):
+        raise FormulationError(f"a row of the cuts {block!r} has the index {index!r}, expected a term such as Count")
+    return index
+
+
+def _members(term: Term) -> tuple[Hashable, ...]:
+    if isinstance(term, (Linear, Count, Box)):
+        return term.members
+    raise FormulationError(f"cuts count Linear, Count and Box terms, not {type(term).__name__}")
+
+
+def _from_rows(columns: Columns, row_keys: Sequence[Key], block: str, members: Sequence[Hashable]) -> Triples:
+    """The amounts that a batch states in rows."""
+    number = {member: k for k, member in enumerate(members)}
+    present = np.unique(columns.rows)
+    names = [row_keys[row] for row in present.tolist()]
+    numbers = np.array([number.get(key[1], -1) if key[0] == block else -1 for key in names], dtype=np.int64)
+    which = np.full(int(present[-1]) + 1 if len(present) else 0, -1, dtype=np.int64)
+    which[present] = numbers
+    found = which[columns.rows] if len(present) else np.empty(0, dtype=np.int64)
+    mine = found >= 0
+    return columns.owners[mine], found[mine], columns.values[mine]

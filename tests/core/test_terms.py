@@ -1,0 +1,71 @@
+"""Terms of cuts as data, and as oracles read them from dual values."""
+
+import numpy as np
+import pytest
+
+from colgen import Box, Count, Duals, Linear, Row
+from colgen.core.duals import RowNames
+from colgen.core.errors import FormulationError
+
+
+def dual_values():
+    names = RowNames()
+    of_rows = [(("arc", "a"), 2.0), (("arc", "b"), 3.0)]
+    of_cuts = [
+        (Count("visit", (4, 7, 9), (1, 2, 2), 3), -1.0),
+        (Linear("arc", ("b", "c"), (1.0, 0.5)), 4.0),
+        (Count("visit", (4, 5), (1, 1), 2, memory=(4, 5, 7)), 0.0),
+        (Count("visit", (5, 4), (1, 1), 2, memory=(4, 5, 7)), -2.0),
+        (Linear("other", ("b",), (1.0,)), 8.0),
+        (Box("visit", ((4, 0, 0),)), 5.0),
+    ]
+    values = [*(value for _, value in of_rows), *(value for _, value in of_cuts)]
+    for key in [*(key for key, _ in of_rows), *(("cut", term) for term, _ in of_cuts)]:
+        names.append(key)
+    return Duals(np.array(values), names)
+
+
+def test_oracles_read_terms_in_their_own_numbers_without_those_of_dual_value_zero():
+    counted = dual_values().terms(Count)
+    assert len(counted) == 2
+    assert counted.values.tolist() == [-1.0, -2.0]
+    arrays = counted.arrays({4: 0, 5: 1, 7: 2})  # 9 is nobody that the oracle knows
+    assert arrays.starts.tolist() == [0, 2, 4]
+    assert arrays.members.tolist() == [0, 2, 1, 0]
+    assert arrays.weights.tolist() == [1, 2, 1, 1]
+    assert arrays.divisors.tolist() == [3, 2]
+    assert arrays.limited.tolist() == [False, True]
+    assert arrays.memory_starts.tolist() == [0, 0, 3]
+    assert arrays.memory.tolist() == [0, 1, 2]
+
+
+def test_linear_terms_are_earned_by_components_and_listed_with_their_rows():
+    duals = dual_values()
+    assert duals.terms(Linear).earned("arc") == {"b": 4.0, "c": 2.0}
+    assert dict(duals.items("arc")) == {"a": 2.0, "b": 7.0, "c": 2.0}
+    assert duals["arc"].tolist() == [2.0, 3.0]
+    assert dict(duals.items("other")) == {"b": 8.0}
+    assert [term.bounds for term in duals.terms(Box).terms] == [((4, 0, 0),)]
+
+
+def test_a_row_says_what_it_counts():
+    term = Count("visit", (1, 2, 3), (1, 1, 1), 2)
+    assert Row(("cut", term), upper=1.0).term() is term
+    assert term.side == 1
+    assert Row(("visit", 3), upper=1.0).term() is None
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Count("row", (1, 2), (1, 2), 2), "weights from 1 to the divisor less 1"),
+        (lambda: Count("row", (1, 2), (1, 0.5), 2), "expected whole numbers"),
+        (lambda: Count("row", (1, 2), (1,), 2), "expected one for each"),
+        (lambda: Count("row", (1, 1), (1, 1), 2), "no member twice"),
+        (lambda: Count("row", (1, 2), (1, 1), 2, memory=(1,)), "members that its memory lacks"),
+        (lambda: Linear("row", (1, 2), (1.0,)), "1 coefficients for 2 members"),
+    ],
+)
+def test_what_is_no_term_is_refused(make, message):
+    with pytest.raises(FormulationError, match=message):
+        make()
