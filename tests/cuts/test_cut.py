@@ -123,7 +123,7 @@ def complete(rows, whole=False):
     [
         (),
         TRIPLES,
-        [*TRIPLES[::2], *(FAMILY.cut(Count("row", f, (2, 1, 1, 1, 1), 3), upper=2.0) for f in FIVES)],
+        [*TRIPLES, *(FAMILY.cut(Count("row", f, (2, 1, 1, 1, 1), 3), upper=2.0) for f in FIVES)],
         [Cuts("few").cut(Linear("row", (0, 1, 3), (2.0, 1.0, 0.5)), upper=1.5)],
         [Cuts("kind").cut(Box("row", ((0, 1, 1), (1, 0, 0))), upper=0.25)],
     ],
