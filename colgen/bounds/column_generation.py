@@ -24,6 +24,7 @@ from colgen.bounds.pricing_round import Priced, Pricer
 from colgen.bounds.recorder import MASTER, PRICING, SEPARATION, Recorder
 from colgen.bounds.run import Run
 from colgen.bounds.separating import separate, told
+from colgen.bounds.stabilization import Stabilization
 from colgen.core.columns import Row
 from colgen.core.errors import FormulationError, SeparationError
 from colgen.core.result import Termination
@@ -50,7 +51,8 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
     """
     master, run = parts.master, parts.run
     context = parts.context(node)
-    pricer = Pricer(master, parts.oracles, parts.stabilization, parts.settings.pricing_share)
+    stabilization = parts.stabilization.at(node.depth)
+    pricer = Pricer(master, parts.oracles, stabilization, parts.settings.pricing_share)
     rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
     standing = _Standing(master.sense)
     while True:
@@ -66,7 +68,7 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
                 continue
             return _unsolved(solved, standing, parts)
         if standing.moves_on(solved):
-            parts.stabilization.reset(_centre(node, master, solved.phase))
+            stabilization.reset(_centre(node, master, solved.phase))
         context = _in_phase(context, solved.phase, parts)
 
         priced = pricer.price(solved, context, standing.bound)
@@ -87,7 +89,7 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
             standing.bound,
             new_columns=added,
             misprices=priced.misprices,
-            duals=_kept(solved, priced, parts),
+            duals=_kept(solved, priced, stabilization) if parts.settings.keep_duals else None,
         )
         if outcome is not None or reason is not None:
             return _ended(outcome, reason, priced, standing, context, parts)
@@ -274,11 +276,9 @@ def _add(master: RestrictedMaster, priced: Priced, rows: Sequence[Row]) -> int:
     return added
 
 
-def _kept(solved: MasterSolution, priced: Priced, parts: Parts) -> Any:
+def _kept(solved: MasterSolution, priced: Priced, stabilization: Stabilization) -> Any:
     """Optimal dual values of the round's master, those that it was priced at if they are, for its record."""
-    if not parts.settings.keep_duals:
-        return None
-    return priced.duals if parts.stabilization.complementary else solved.duals
+    return priced.duals if stabilization.complementary else solved.duals
 
 
 def _ended(

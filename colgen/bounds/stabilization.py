@@ -52,6 +52,10 @@ class Stabilization(ABC):
     def reset(self, centre: Floats | None = None) -> None:
         """Forget everything: another dual function begins; ``centre`` is a guess at its optimum, not priced at yet."""
 
+    def at(self, depth: int) -> Stabilization:
+        """What is used at nodes of this depth; 0 is the root's."""
+        return self
+
 
 class NoStabilization(Stabilization):
     """Price at the master's duals."""
@@ -69,6 +73,16 @@ class Wentges(Stabilization):
     closes the gap by a constant factor. With ``alpha=None`` the parameter adjusts itself: it grows while the
     subgradient says that the bound improves towards the centre, and shrinks otherwise.
 
+    Nodes below the root start from columns that were optimal at their parents: their master's own dual values are near
+    the best ones from the first round, and smoothing would only misprice before it comes to them.
+
+    Parameters
+    ----------
+    alpha
+        The smoothing parameter, at least 0 and below 1; None: it adjusts itself.
+    below_root
+        Smooth at all nodes.
+
     References
     ----------
     P. Wentges, *Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming*, ITOR 4 (1997);
@@ -77,12 +91,16 @@ class Wentges(Stabilization):
     f_incr, f_decr).
     """
 
-    def __init__(self, alpha: float | None = None) -> None:
+    def __init__(self, alpha: float | None = None, *, below_root: bool = False) -> None:
         if alpha is not None and not 0.0 <= alpha < 1.0:
             raise ValueError(f"the smoothing parameter alpha must be in [0, 1), not {alpha}")
         self._automatic = alpha is None
         self._start = 0.5 if alpha is None else alpha
+        self._below_root = below_root
         self.reset()
+
+    def at(self, depth: int) -> Stabilization:
+        return self if depth == 0 or self._below_root else NoStabilization()
 
     def reset(self, centre: Floats | None = None) -> None:
         self.alpha = self._start

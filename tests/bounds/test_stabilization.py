@@ -57,6 +57,14 @@ def test_misprices_end_at_the_masters_duals(alpha):
     assert proposal is out  # so the engine knows that nothing was missed
 
 
+def test_nodes_below_the_root_are_smoothed_only_if_asked_for():
+    usual, everywhere, none = Wentges(), Wentges(below_root=True), NoStabilization()
+    assert usual.at(0) is usual
+    assert isinstance(usual.at(1), NoStabilization)
+    assert everywhere.at(7) is everywhere
+    assert none.at(3) is none
+
+
 def test_centre_moves_only_with_a_better_bound():
     wentges = started(0.5, 0, 0)
     wentges.propose(duals(4, 4))

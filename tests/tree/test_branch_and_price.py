@@ -3,6 +3,7 @@
 import pytest
 
 from colgen import Termination, WarmStart, solve
+from problems.cutting_stock.trees import PoolPartition
 from tests.toys import CuttingStock, Partition, SetPartitioning
 
 PAIRS = [(2.0, frozenset(pair)) for pair in ((0, 1), (1, 2), (0, 2))]
@@ -56,3 +57,10 @@ def test_a_relaxation_alone_asks_for_no_answer():
     assert result.termination is Termination.OPTIMAL
     assert result.answer is None
     assert len(result.nodes) == 1
+
+
+def test_nodes_below_the_root_price_at_their_master_s_own_duals():
+    result = solve(PoolPartition(rows=12, columns=60, oracles=1), heuristics=())
+    below = [round for round in result.iterations if round.node]
+    assert below
+    assert not any(round.misprices for round in below)
