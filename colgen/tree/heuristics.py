@@ -89,6 +89,13 @@ class RestrictedMIP(Heuristic):
         return context.master.solve_integer(min(self.seconds, run.seconds_left), run.incumbent, lambda: run.expired)[0]
 
 
+_STEPS = 4
+"""A dive gives up after so many steps for each row: a relaxation has no more fractional columns than rows, and what is
+rounded up seldom becomes fractional again unless columns of opposite signs outbid each other for ever."""
+
+_FEW_ROWS = 25
+
+
 class Diving(Heuristic):
     """Fix what the relaxation has decided, round one more column up, generate columns again, until all is whole.
 
@@ -143,7 +150,9 @@ class Diving(Heuristic):
     def _dive(self, context: HeuristicContext, rng: np.random.Generator, noise: float) -> Solution | None:
         fixed: dict[Hashable, float] = {}
         solution = context.relaxation
-        while not context.run.expired:
+        for _ in range(_STEPS * max(context.master.num_rows, _FEW_ROWS)):
+            if context.run.expired or context.run.reason is not None:
+                return None
             more = self._fix(solution, fixed, rng, noise)
             if more == fixed:
                 return None

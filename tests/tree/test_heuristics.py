@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from colgen import Diving, Heuristic, RestrictedMIP, Solution, Termination, solve
+from colgen import Diving, Heuristic, IterationLimit, RestrictedMIP, Solution, Termination, solve
 from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitioning, cutting_column
 
 
@@ -72,8 +72,8 @@ def test_a_dive_rounds_up_the_column_nearest_to_its_next_whole_number():
 
     context = SimpleNamespace(
         relaxation=Solution(9.0, ((a, 3.4), (b, 0.9), (c, 0.7))),
-        master=SimpleNamespace(fix=tried.append),
-        run=SimpleNamespace(expired=False),
+        master=SimpleNamespace(fix=tried.append, num_rows=4),
+        run=SimpleNamespace(expired=False, reason=None),
         regenerate=regenerate,
     )
     with pytest.raises(KeyboardInterrupt):
@@ -106,3 +106,20 @@ def test_dive_respects_whole_template_variables():
     result = solve(Enumerated(program), heuristics=(Diving(),))
     assert result.is_optimal
     assert result.objective == pytest.approx(5)
+
+
+def test_a_dive_that_would_go_on_for_ever_ends():
+    # 2x - 2y = 1: each rounding of x makes y fractional above, and the reverse.
+    program = Program(
+        maximize=False,
+        row_lower=(1.0,),
+        row_upper=(1.0,),
+        groups=(((1.0, (2.0,)), (1.0, (-2.0,))),),
+        limits=(float("inf"),),
+    )
+    result = solve(Enumerated(program), heuristics=(Diving(tries=1),), stop=IterationLimit(1000), node_limit=1)
+    assert result.termination is Termination.NODE_LIMIT
+    # A limit ends a dive as it ends everything else.
+    result = solve(Enumerated(program), heuristics=(Diving(tries=1),), stop=IterationLimit(10))
+    assert result.termination is Termination.ITERATION_LIMIT
+    assert len(result.iterations) == 10
