@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Hashable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,21 @@ class RowNames:
     def with_terms(self, kind: type[Term]) -> list[int]:
         """Positions of the rows that count a kind of term."""
         return self._terms.get(kind, [])
+
+    def extend(self, keys: Sequence[Key]) -> None:
+        """Add many rows' names, those of a block one after the other as a rule."""
+        place = len(self.keys)
+        self.keys.extend(keys)
+        for position, key in enumerate(keys, place):
+            if isinstance(key[1], Term):
+                self._terms.setdefault(type(key[1]), []).append(position)
+        self.position.update(zip(keys, range(place, len(self.keys)), strict=True))
+        for block, members in itertools.groupby(keys, key=itemgetter(0)):
+            end = place + sum(1 for _ in members)
+            self._blocks.setdefault(block, []).extend(range(place, end))
+            self._arrays.pop(block, None)
+            self._members.pop(block, None)
+            place = end
 
     def block(self, name: str) -> NDArray[np.int64]:
         """Positions of the rows of one block, in the order in which they were added."""

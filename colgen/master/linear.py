@@ -112,12 +112,12 @@ class LinearMaster(RestrictedMaster):
         self.formulation = f = formulation
         self.central = central
         self.sense = f.sense
-        for key, low, high in zip(f.row_keys, f.row_lower, f.row_upper, strict=True):
-            if low > high:
-                raise FormulationError(f"row {key!r} asks for at least {low} and at most {high}")
+        for k in np.flatnonzero(f.row_lower > f.row_upper).tolist():
+            raise FormulationError(
+                f"row {f.row_keys[k]!r} asks for at least {f.row_lower[k]} and at most {f.row_upper[k]}"
+            )
         self.names = RowNames()
-        for key in f.row_keys:
-            self.names.append(key)
+        self.names.extend(f.row_keys)
         self.row_lower, self.row_upper = f.row_lower.copy(), f.row_upper.copy()
         self._idle = IdleRows()
         self._first_basis: Basis | None = None

@@ -18,6 +18,20 @@ def names():
     return names
 
 
+def test_many_names_at_once_are_those_one_by_one(names):
+    more = [("demand", 5), ("demand", 7), ("limit", 1), ("demand", 9)]
+    names.block("demand")  # kept, and out of date afterwards
+    together = RowNames()
+    together.extend(names.keys)
+    together.extend(more)
+    for key in more:
+        names.append(key)
+    assert (together.keys, together.position) == (names.keys, names.position)
+    for block in ("demand", "limit"):
+        assert together.block(block).tolist() == names.block(block).tolist()
+        assert together.members(block) == names.members(block)
+
+
 def test_blocks_and_single_rows(names):
     duals = Duals(np.array([1.0, 2.0, 3.0]), names)
     assert duals["demand"].tolist() == [1.0, 3.0]  # in the order in which the rows were added
