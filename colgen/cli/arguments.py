@@ -160,7 +160,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--json", metavar="FILE", help="write the figures; - writes them instead of the table")
     command.add_argument("--plot", metavar="PNG", type=Path, help="draw the measurements (needs matplotlib)")
     command.add_argument("--quick", action="store_true", help="the smallest instances only")
-    command.add_argument("--minutes", metavar="M", type=_nonnegative, help="cut short a benchmark that can be (truth)")
+    command.add_argument("--minutes", metavar="M", type=_nonnegative, help="cut short to so long: fewer instances")
     command.add_argument("--seed", metavar="N", type=_whole, help="of random instances, where some are drawn (0)")
 
     command = add(

@@ -37,10 +37,9 @@ def bench(arguments: argparse.Namespace) -> int:
     check_destinations(arguments)
     (key,) = named
     drawn = {(t.name, name) for t in loaded for name in t.drawn_benchmarks}
-    for option in ("minutes", "seed"):
-        if getattr(arguments, option) is not None and key not in drawn:
-            others = ", ".join(sorted(name for _, name in drawn)) or "no other"
-            say(f"colgen: the benchmark {key[1]!r} always measures the same: --{option} is read by {others}")
+    if arguments.seed is not None and key not in drawn:
+        others = ", ".join(sorted(name for _, name in drawn)) or "no other"
+        say(f"colgen: the benchmark {key[1]!r} always measures the same: --seed is read by {others}")
     seed = arguments.seed if arguments.seed is not None else 0
     options = BenchOptions(arguments.data, arguments.quick, say, arguments.plot, minutes=arguments.minutes, seed=seed)
     figures = found[key](options)

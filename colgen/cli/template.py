@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from colgen.core.budget import raising_signals
 from colgen.core.errors import ColgenError, InputError
@@ -18,6 +18,7 @@ from colgen.core.stop import StopRule
 from colgen.problem import Problem
 
 GROUP = "colgen.templates"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class BenchOptions:
     plot
         The file to draw the benchmark's picture to, if one was asked for and the benchmark draws any.
     minutes
-        About how long to measure, for a benchmark that can be cut short; None: as long as it needs.
+        About how long to measure; None: as long as it takes.  See :meth:`share`.
     seed
         Of a benchmark that draws its instances at random.
     """
@@ -95,6 +96,24 @@ class BenchOptions:
     plot: Path | None = None
     minutes: float | None = None
     seed: int = 0
+
+    def share(self, usual: float) -> float:
+        """How much of a benchmark to measure that takes so many minutes whole, and say so where it is cut short.
+
+        A cut benchmark takes fewer instances, evenly spread over all (:func:`spread`); the ``n`` of each figure says of
+        how many it speaks.  Training is not cut.
+        """
+        if self.minutes is None or self.minutes >= usual:
+            return 1.0
+        share = max(self.minutes / usual, 0.01)
+        self.say(f"cut short to {share:.0%} of the instances (whole, it takes about {usual:g} minutes)")
+        return share
+
+
+def spread(items: Sequence[T], share: float) -> list[T]:
+    """A share of some items, evenly spread over their order; at least one of them."""
+    count = min(len(items), max(1, round(share * len(items))))
+    return [items[k * len(items) // count] for k in range(count)]
 
 
 @dataclass(frozen=True)
@@ -240,7 +259,7 @@ class Template:
     benchmarks
         For ``colgen bench NAME``.
     drawn_benchmarks
-        Which of these draw instances at random for as long as they are given: they read ``minutes`` and ``seed``.
+        Which of these draw their instances at random: they read ``seed``.
     train
         For ``colgen train NAME``: writes a model and returns figures of how good it is; None where nothing is learned.
     train_options

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError, solve
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES
 from problems.chain_map.baseline import beam_search, viterbi, viterbi_plain, viterbi_pruned, viterbi_two_best
@@ -37,6 +37,9 @@ Way = Callable[[Instance], Labellings]
 
 _GAP = 0.0015
 """The relative gap at which the source stops early."""
+
+_MINUTES = 8.0
+"""What all test sentences take, about."""
 
 _TURN = 0.05
 """Seconds that a way is called again and again when it is its turn."""
@@ -85,13 +88,14 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
             "NER, for one"
         )
     plan = QUICK if options.quick else Plan()
+    share = options.share(_MINUTES)
     figures: list[Figure] = []
     scaled: Instance | None = None
     regularised: list[Point] = []
     for name in plan.tasks:
         task = TASKS[name]
         learn = read_corpus(options.data, task, "train")[: plan.learn]
-        test = read_corpus(options.data, task, "test")[: plan.test]
+        test = spread(read_corpus(options.data, task, "test")[: plan.test], share)
         examples = examples_of(learn, task)
         epochs: dict[str, int] = {} if plan.epochs is None else {"epochs": plan.epochs}
         tagger = train_perceptron(name, examples, say=_nothing, **epochs)

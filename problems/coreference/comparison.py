@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import geometric_mean, median
 
 import numpy as np
@@ -67,6 +67,11 @@ class Plan:
     signs: Sequence[int] = (24, 28, 32)
     sign_cap: float = 20.0
     hard: bool = True
+
+    def cut(self, share: float) -> Plan:
+        """As many documents as a share of the time allows; hard instances, which take their limits, in the whole."""
+        fewer = {name: math.ceil(share * getattr(self, name)) for name in ("documents", "whole", "priced")}
+        return replace(self, **fewer, hard=self.hard and share == 1.0)
 
 
 QUICK = Plan(

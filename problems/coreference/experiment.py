@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import spread as a_share
 from colgen.core.files import write_figure
 from problems.coreference.baseline import closure, greedy_joining, link_best, link_first
 from problems.coreference.clusters import Cluster
@@ -30,6 +31,9 @@ from problems.coreference.ways import GENERATED, Run, run, warm_up
 
 _LIMIT = 20.0
 """Seconds that a whole document is given."""
+
+_MINUTES = 12.0
+"""What all documents take, about."""
 
 _QUICK_DOCUMENTS = 10
 
@@ -60,7 +64,8 @@ def bench_coreference(options: BenchOptions) -> list[Figure]:
             "this benchmark needs annotated documents: say --data DIR; LitBank, for one, is at "
             "github.com/dbamman/litbank, in the folder coref/conll"
         )
-    plan = QUICK if options.quick else Plan()
+    share = options.share(_MINUTES)
+    plan = (QUICK if options.quick else Plan()).cut(share)
     documents, num_test, scorer = _trained(options, plan.compared[-1])
     scored = [Scored(document, scorer.probabilities(document)) for document in documents]
     options.say("scores of all documents; compiling")
@@ -81,8 +86,8 @@ def bench_coreference(options: BenchOptions) -> list[Figure]:
         ),
         *hard(plan, options.say),
     ]
-    proved, answers = _whole_documents(scored if not options.quick else scored[-4:], options)
-    figures = [*proved, *figures, *_quality(scored[-num_test:], scorer, answers, options)]
+    proved, answers = _whole_documents(a_share(scored if not options.quick else scored[-4:], share), options)
+    figures = [*proved, *figures, *_quality(a_share(scored[-num_test:], share), scorer, answers, options)]
     return figures
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from colgen import Bounding, Bundle, ColumnGeneration, Iteration, Problem, Subgr
 from colgen.cli.template import BenchOptions, Figure
 from problems.cutting_stock.assigning import Assigning, machines
 from problems.cutting_stock.covering import Covering, covers
+
+_MINUTES = 8.0
+"""What two instances of each problem take, about."""
 
 _NEAR = 0.005
 """A bound within this share of the linear program's is near."""
@@ -43,7 +47,7 @@ def _timed(problem: Problem, bounding: Bounding, optimum: float | None = None) -
 
 def bench_bounding(options: BenchOptions) -> list[Figure]:
     """Set covering of many columns, and generalized assignment: volume, bundle and subgradients against columns."""
-    size, tasks, seeds = (20_000, 40, 1) if options.quick else (200_000, 100, 2)
+    size, tasks, seeds = (20_000, 40, 1) if options.quick else (200_000, 100, math.ceil(2 * options.share(_MINUTES)))
     figures = []
     for first in (Volume(5), Bundle(5), Subgradient(5), ColumnGeneration()):  # first calls
         solve(Covering(covers(30, 200, 0)), relaxation=True, bounding=first)

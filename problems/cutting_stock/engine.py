@@ -30,6 +30,9 @@ from solvers.linear.lp import LinearProgram
 
 _HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 
+_MINUTES = 5.0
+"""What all repeats take, about."""
+
 _QUEUES = (BestBound, Plunging, DepthFirst, LevelWise)
 
 
@@ -40,7 +43,8 @@ def bench_engine(options: BenchOptions) -> list[Figure]:
     """
     if not _HAS_SCIP:
         options.say("no figures against PySCIPOpt, which is not installed: pip install colgen[benchmark]")
-    sizes, seeds, repeats = ((20,), 2, 1) if options.quick else ((50, 200), 5, 3)
+    share = options.share(_MINUTES)
+    sizes, seeds, repeats = ((20,), 2, 1) if options.quick else ((50, 200), math.ceil(5 * share), math.ceil(3 * share))
     for size in sizes:  # first calls
         _measure_once(_EngineRuns(uniform(size, seeds)))
     runs = {size: [_EngineRuns(uniform(size, seed)) for seed in range(seeds)] for size in sizes}

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from statistics import geometric_mean, median
 
 from colgen import Result, solve
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.core.stop import TimeLimit
 from problems.cutting_stock.baseline import solve_full
 from problems.cutting_stock.instance import Instance, critical, near_integer, triplets
@@ -39,6 +39,9 @@ NEAR_INTEGER = ((0, 29), (2, 36), (11, 21), (13, 31), (14, 48), (15, 34), (16, 4
 
 _CAP = 30.0
 """Seconds that HiGHS is given, and counted with where it needs more."""
+
+_MINUTES = 9.0
+"""What it takes on all instances, about."""
 
 _OWN_LIMIT = 120.0
 """Seconds that branch and price is given; an instance that needs more counts as not solved."""
@@ -79,7 +82,7 @@ def hard_instances(quick: bool) -> Iterator[tuple[str, Instance, int]]:
 def bench_cutting_stock(options: BenchOptions) -> list[Figure]:
     """Hard instances to proved optimality, against HiGHS on the arc-flow model."""
     cap = 5.0 if options.quick else _CAP
-    chosen = list(hard_instances(options.quick))
+    chosen = spread(list(hard_instances(options.quick)), options.share(_MINUTES))
     options.say(
         f"{len(chosen)} instances; HiGHS is given at most {cap:g} s for each, {len(chosen) * cap / 60:.2g} minutes in "
         "all"

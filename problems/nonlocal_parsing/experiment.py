@@ -6,14 +6,16 @@ run, on one thread.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from colgen import InputError
 from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import spread as a_share
 from colgen.core.files import write_figure
 from problems.dependency.corpus import Corpus, read_corpus
 from problems.dependency.sentence import Heads, Sentence
@@ -37,6 +39,9 @@ from problems.nonlocal_parsing.training import NEEDED
 
 CORPORA = ("english_ewt", "italian")
 """Folders that are measured, of those that the data folder has."""
+
+_MINUTES = 60.0
+"""What all test sentences take, about."""
 
 CANDIDATES: tuple[int | None, ...] = (3, 5, 10, 20, None)
 
@@ -76,6 +81,8 @@ def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
             f"folders {' and '.join(CORPORA)} of such; Universal Dependencies are at universaldependencies.org"
         )
     plan = QUICK if options.quick else Plan()
+    share = options.share(_MINUTES)
+    plan = replace(plan, methods=math.ceil(share * plan.methods), mips=math.ceil(share * plan.mips))
     corpora = [read_corpus(folder, NEEDED) for folder in _folders(options.data)]
     if options.quick:
         corpora = corpora[:1]
@@ -83,6 +90,7 @@ def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
     curves: dict[str, dict[str, Setting]] = {}
     for number, corpus in enumerate(corpora):
         cut = corpus.cut(plan.learn, plan.test)
+        cut = replace(cut, learn=a_share(cut.learn, share), test=a_share(cut.test, share))  # training takes most
         measured, curves[corpus.name] = measure_corpus(cut, plan, options, first=number == 0)
         figures += measured
     figures += kernel_speed(plan.lengths)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from statistics import fmean, median
 
 from colgen import InputError
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.core.files import write_figure
 from problems.title_path.comparison import (
     CODING,
@@ -36,6 +36,9 @@ from problems.title_path.learning import train
 from problems.title_path.sections import Section, read_sections, split
 from problems.title_path.training import title_score
 
+_MINUTES = 12.0
+"""What all sections take, about."""
+
 WIDTHS = (1, 80)
 """Of the beams of the source's table, beside the smallest that is always optimal."""
 
@@ -52,6 +55,7 @@ def bench_title_path(options: BenchOptions) -> list[Figure]:
     model = train(learn, test, say=options.say)
     if plan.sections is not None:
         test = test[:: -(-len(test) // plan.sections)]
+    test = spread(test, options.share(_MINUTES))
     instances = [model.instance(one.text, one.num_content_words, one.name) for one in test]
     options.say(f"{len(instances)} graphs of {median(i.num_vertices for i in instances):g} vertices in the middle")
     warm_up()

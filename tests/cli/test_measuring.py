@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from colgen.cli.template import BenchOptions, spread
 from tests.cli.stub import (
     STUB,
     run,
@@ -77,13 +78,26 @@ def test_bench_data_must_be_a_folder(capsys, install, file):
 
 
 @pytest.mark.parametrize(("drawn", "said"), [((), True), (("engine",), False)])
-@pytest.mark.parametrize(("option", "value"), [("--minutes", "1"), ("--seed", "3")])
-def test_a_benchmark_that_reads_no_such_option_says_so(capsys, install, option, value, drawn, said):
+def test_a_benchmark_that_draws_nothing_at_random_says_so(capsys, install, drawn, said):
     install(dataclasses.replace(STUB, drawn_benchmarks=drawn))
-    code, _, err = run(capsys, "bench", "engine", "--quick", option, value)
+    code, _, err = run(capsys, "bench", "engine", "--quick", "--seed", "3")
     assert code == 0
     assert ("'engine' always measures the same" in err) is said
-    assert (option in err) is said
+    assert ("--seed" in err) is said
+
+
+@pytest.mark.parametrize(("minutes", "share"), [(None, 1.0), (20.0, 1.0), (3.0, 0.3), (0.0, 0.01)])
+def test_a_benchmark_is_cut_short_to_a_share_of_its_instances(minutes, share):
+    said = []
+    assert BenchOptions(minutes=minutes, say=said.append).share(10.0) == share
+    assert (["cut short" in line for line in said] == [True]) is (share < 1.0)
+
+
+def test_a_share_of_instances_is_spread_over_all():
+    assert spread(range(10), 0.3) == [0, 3, 6]
+    assert spread(range(10), 0.001) == [0]
+    assert spread(range(3), 1.0) == [0, 1, 2]
+    assert spread((), 0.5) == []
 
 
 def test_a_benchmark_that_draws_gets_seed_and_minutes(capsys, install):
