@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from colgen.core.terms import Box, Count, Linear, Term
     from colgen.core.warm_start import Basis, WarmStart
     from colgen.cuts.cut import Cuts
+    from colgen.cuts.rank_one import RankOne
     from colgen.cuts.separation import Separation, SeparationContext
     from colgen.master.lagrangian import LagrangianMaster
     from colgen.master.linear import LinearMaster
@@ -85,6 +86,7 @@ _HOMES = {
     "core.sense": "Sense",
     "core.terms": "Box Count Linear Term",
     "cuts.cut": "Cuts",
+    "cuts.rank_one": "RankOne",
     "cuts.separation": "Separation SeparationContext",
     "core.solution": "Solution",
     "bounds.stabilization": "NoStabilization Stabilization Wentges",
@@ -150,6 +152,7 @@ __all__ = [
     "ColgenError",
     "Column",
     "Cuts",
+    "RankOne",
     "Term",
     "Linear",
     "Count",

@@ -96,6 +96,15 @@ class Separation(ABC):
         """Whether to separate fractional solutions at this depth."""
         return depth == 0 or (self.every > 0 and depth % self.every == 0)
 
+    def suit(self, master: Any) -> None:
+        """Refuse a restricted master for which the rows are not valid; asked before the first node.
+
+        Raises
+        ------
+        InputError
+            Naming what the separation expects of the master's rows.
+        """
+
     @abstractmethod
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
         """Rows that ``solution`` violates, none if there are none.

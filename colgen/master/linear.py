@@ -226,6 +226,15 @@ class LinearMaster(RestrictedMaster):
         rows = self.names.block(block).tolist()
         return {self.names.keys[r]: (float(self.row_lower[r]), float(self.row_upper[r])) for r in rows}
 
+    def packing_sides(self, block: str) -> Mapping[Key, float | None]:
+        f = self.formulation
+        owners = np.repeat(np.arange(len(f.costs)), np.diff(f.matrix.indptr))
+        bad = ((f.matrix.data < 0.0) | (f.lower[owners] < 0.0)) & ~f.artificial[owners]
+        loose = np.isposinf(self.row_upper)
+        loose[f.matrix.indices[bad]] = True
+        rows = self.names.block(block).tolist()
+        return {self.names.keys[r]: None if loose[r] else float(self.row_upper[r]) for r in rows}
+
     def has_row(self, key: Key) -> bool:
         return key in self.names.position
 

@@ -228,6 +228,14 @@ class RestrictedMaster(ABC):
         """Sides of the rows of a block, empty if there is none; None: this master does not tell."""
         return None
 
+    def packing_sides(self, block: str) -> Mapping[Key, float | None]:
+        """The upper side of each row of a block that its columns pack: ``Σ_j a_j x_j`` is at most that in every answer.
+
+        None for a row without an upper side, or in which a variable of the template may be negative or has a negative
+        coefficient; empty if there are no such rows, or if this master does not tell.
+        """
+        return {}
+
     def has_row(self, key: Key) -> bool:
         """Whether the master has a row of this name already."""
         return False

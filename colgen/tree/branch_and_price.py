@@ -86,6 +86,8 @@ class BranchAndPrice(Relaxation):
         self._proved_by: Any = None
         self._waited = 0
         parts.master.oracles = parts.oracles
+        for separation in parts.separation:
+            separation.suit(parts.master)
         for rule in search.branching:
             rule.suit(parts.master)
 

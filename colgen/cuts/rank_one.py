@@ -1,0 +1,180 @@
+"""Rank-1 cuts over packing rows of any problem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.columns import Column, Row
+from colgen.core.errors import InputError
+from colgen.core.solution import Solution
+from colgen.core.terms import Count
+from colgen.cuts.cut import Cuts
+from colgen.cuts.separation import Separation, SeparationContext
+from solvers.cuts.rank_one import RankOneCuts, memories_needed, violated_rank_one
+
+Ints = NDArray[np.int64]
+
+_STEPS = 5
+"""Separation at a node ends when so many rounds have not moved the objective."""
+
+
+class RankOne(Separation):
+    """Rank-1 cuts of three, four and five rows that pack: subset rows, and the other vectors that are worth it.
+
+    For rows ``Σ_j a_ij x_j = b_i`` or ``≤ b_i`` over whole columns, with whole a and b from 0, whatever else is in them
+    not being negative: set packing and partitioning, colouring, assignment, routing.  Every oracle must price
+    :class:`colgen.Count`.
+
+    Parameters
+    ----------
+    rows
+        The block of the packing rows.
+    sizes
+        Over how many rows a cut is; triples are enumerated, others looked for by a local search.
+    order
+        The components that a column visits, in the order of the visits, by the indices of the rows: the cuts then have
+        the least memory that keeps them as violated as they are, which makes them easier to price.
+    least
+        The least violation.
+    limit
+        So many cuts a round.
+    progress
+        Separation at a node goes on as long as five rounds together move its objective by this share of what is left to
+        the incumbent (of the objective, as long as there is none).
+    block
+        The name of the cuts.
+    idle_after
+        See :class:`colgen.RowFamily`.
+
+    Raises
+    ------
+    InputError
+        Before any work, if the master has no such rows, or if they do not pack.
+    """
+
+    def __init__(
+        self,
+        rows: str,
+        *,
+        sizes: Sequence[int] = (3, 4, 5),
+        order: Callable[[Column], Sequence[Hashable]] | None = None,
+        least: float = 0.03,
+        limit: int = 30,
+        every: int = 1,
+        progress: float = 0.01,
+        block: str = "rank_one",
+        idle_after: int | None = 10,
+    ) -> None:
+        if not sizes or not set(sizes) <= {3, 4, 5}:
+            raise InputError(f"sizes: expected some of 3, 4 and 5, not {sizes!r}")
+        self.rows, self.sizes, self.order = rows, tuple(sizes), order
+        self.least, self.every, self.progress = least, every, progress
+        self._most = limit
+        self.family = Cuts(block, order=order, idle_after=idle_after)
+        self._sides: dict[Hashable, int] = {}
+        self._memories: dict[tuple[Hashable, ...], frozenset[Hashable]] = {}
+        self._node, self._objectives = -1, list[float]()
+
+    def suit(self, master: Any) -> None:
+        sides = master.packing_sides(self.rows)
+        if not sides:
+            raise InputError(f"RankOne({self.rows!r}) needs rows to cut, and the master has none of this name")
+        for (_, index), side in sides.items():
+            if side is None or side < 0 or side != math.floor(side):
+                raise InputError(
+                    f"RankOne({self.rows!r}) cuts off answers unless its rows pack whole columns: row {index!r} has "
+                    + ("no upper side" if side is None else f"the upper side {side:g}")
+                    + ", or something negative in it; expected = b or ≤ b, b whole"
+                )
+        self._sides = {index: int(side) for (_, index), side in sides.items()}
+
+    def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
+        if context.whole or not self._goes_on(solution, context):
+            return ()
+        used = [(column, value) for column, value in solution.columns if value > 0.0]
+        for column, _ in used:
+            self._check(column)
+        names = list(self._sides)
+        number = {name: k for k, name in enumerate(names)}
+        entries = [
+            [(number[key[1]], round(a)) for key, a in column.coefficients.items() if key[0] == self.rows and a]
+            for column, _ in used
+        ]
+        starts = np.cumsum([0, *map(len, entries)])
+        flat = np.array([pair for column in entries for pair in column], dtype=np.int64).reshape(-1, 2)
+        values = np.array([value for _, value in used])
+        found = violated_rank_one(
+            starts,
+            flat[:, 0],
+            flat[:, 1],
+            values,
+            np.array([self._sides[name] for name in names], dtype=np.int64),
+            sizes=self.sizes,
+            least=self.least,
+            limit=self._most,
+        )
+        found = RankOneCuts(
+            found.members[: self._most],
+            found.weights[: self._most],
+            found.divisors[: self._most],
+            found.sides[: self._most],
+            found.violations[: self._most],
+        )
+        limits = self._memory(found, [column for column, _ in used], names)
+        rows = []
+        for k, memory in enumerate(limits):
+            size = int((found.members[k] >= 0).sum())
+            members = tuple(names[i] for i in found.members[k, :size].tolist())
+            term = Count(self.rows, members, tuple(found.weights[k, :size].tolist()), int(found.divisors[k]), memory)
+            rows.append(self.family.cut(term, upper=float(found.sides[k])))
+        return rows
+
+    def _goes_on(self, solution: Solution, context: SeparationContext) -> bool:
+        """Whether the last rounds at this node have moved its objective."""
+        if context.node != self._node:
+            self._node, self._objectives = context.node, []
+        past = self._objectives
+        past.append(solution.objective)
+        if len(past) <= _STEPS:
+            return True
+        left = abs(context.incumbent - solution.objective)
+        left = left if math.isfinite(left) else abs(solution.objective)
+        return abs(past[-1] - past[-1 - _STEPS]) > self.progress * left
+
+    def _check(self, column: Column) -> None:
+        if not column.integer or column.lower < 0.0:
+            raise InputError(
+                f"RankOne({self.rows!r}) needs whole columns that are not negative: the column of "
+                f"{column.structure!r} is not"
+            )
+        for key, a in column.coefficients.items():
+            if key[0] == self.rows and (a < 0.0 or a != round(a)):
+                raise InputError(
+                    f"RankOne({self.rows!r}) expects whole coefficients from 0 in row {key[1]!r}: the column of "
+                    f"{column.structure!r} has {a:g} there"
+                )
+
+    def _memory(
+        self, found: RankOneCuts, columns: Sequence[Column], names: Sequence[Hashable]
+    ) -> list[tuple[Hashable, ...] | None]:
+        """The memory of each cut, what it has needed before included; None where it forgets nothing."""
+        if self.order is None:
+            return [None] * len(found.divisors)
+        starts, visits = self.family.visits(columns, names)
+        weights = np.zeros((len(found.divisors), len(names)), dtype=np.int64)
+        for k in range(len(found.divisors)):
+            size = int((found.members[k] >= 0).sum())
+            weights[k, found.members[k, :size]] = found.weights[k, :size]
+        needed = memories_needed(starts, visits, weights, found.divisors)
+        memories: list[tuple[Hashable, ...] | None] = []
+        for k in range(len(found.divisors)):
+            which = (int(found.divisors[k]), weights[k].tobytes())
+            mine = self._memories.get(which, frozenset()) | {names[i] for i in np.flatnonzero(needed[k]).tolist()}
+            self._memories[which] = mine
+            memories.append(tuple(name for name in names if name in mine))
+        return memories

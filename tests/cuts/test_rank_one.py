@@ -1,0 +1,87 @@
+"""The separator of rank-1 cuts on a problem whose columns can all be written down."""
+
+import pyomo.environ as pyo
+import pytest
+
+from colgen import Best, Count, InputError, RankOne, artificial, solve
+from tests.cuts.test_cut import ROWS, SETS, TRIPLES, WORTH, Packing, Sets, complete, naive
+
+
+class Separated(Packing):
+    """Set packing under rank-1 cuts, the columns' rows being visited in their order or from the last to the first."""
+
+    def __init__(self, order=None, oracle=Sets):
+        super().__init__(TRIPLES, oracle)
+        self.order = order
+
+    def separation(self):
+        return [RankOne("row", order=self.order, least=1e-4, limit=5, progress=0.0)]
+
+
+class InOrder(Sets):
+    """Prices the limited memory of cuts by walking along each set."""
+
+    def best(self, duals, context):
+        counted = duals.terms(Count)
+        found = None
+        for chosen in SETS:
+            column = self.encode(chosen)
+            if context.allows(column):
+                reduced = context.cost_weight * WORTH[chosen] - sum(duals["row", i] for i in chosen)
+                route, amounts = chosen[::-1], dict.fromkeys(chosen, 1)
+                for term, value in zip(counted.terms, counted.values, strict=True):
+                    reduced -= value * naive(term, amounts, route)
+                if found is None or reduced > found.reduced_cost:
+                    found = Best(chosen, reduced)
+        return found
+
+
+def test_the_relaxation_is_no_weaker_than_with_all_triples_and_the_optimum_stays():
+    whole = complete((), whole=True)
+    relaxed = solve(Separated(), relaxation=True)
+    assert whole - 1e-6 <= relaxed.objective <= complete(TRIPLES) + 1e-3
+    assert relaxed.dual_bound == pytest.approx(relaxed.objective)
+    assert relaxed.rows_generated
+    assert solve(Separated()).objective == pytest.approx(whole)
+
+
+def test_cuts_with_the_memory_that_they_need_do_as_well():
+    problem = Separated(order=lambda column: column.structure[::-1], oracle=InOrder)
+    relaxed = solve(problem, relaxation=True)
+    assert relaxed.rows_generated
+    assert complete((), whole=True) - 1e-6 <= relaxed.objective <= complete(TRIPLES) + 1e-3
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (lambda m, i: m.idle[i] >= 1, "no upper side"),
+        (lambda m, i: m.idle[i] - m.more[i] == 1, "something negative in it"),
+        (lambda m, i: m.idle[i] == 1.5, "upper side 1.5"),
+        (lambda m, i: m.idle[i] - m.missing[i] == 1, None),
+    ],
+)
+def test_rows_that_do_not_pack_are_refused(rule, message):
+    class Other(Separated):
+        def master(self):
+            m = pyo.ConcreteModel()
+            m.idle, m.more = pyo.Var(ROWS, domain=pyo.NonNegativeReals), pyo.Var(ROWS, domain=pyo.NonNegativeReals)
+            m.missing = artificial(ROWS)
+            m.row = pyo.Constraint(ROWS, rule=rule)
+            m.worth = pyo.Objective(expr=0, sense=pyo.maximize)
+            return m
+
+    if message is None:
+        solve(Other(), node_limit=1)  # artificial variables are zero in every answer
+        return
+    with pytest.raises(InputError, match=message):
+        solve(Other())
+
+
+def test_rows_that_are_not_there_are_refused():
+    class Elsewhere(Packing):
+        def separation(self):
+            return [RankOne("visit")]
+
+    with pytest.raises(InputError, match=r"RankOne.* the master has none of this name"):
+        solve(Elsewhere())
