@@ -1,6 +1,7 @@
 """Profiles of hypothesis: fast by default, a thousand examples where a test asks for them; workers keep to one core."""
 
 import os
+import signal
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # before numpy is imported, whose libraries would each take all cores
     for library in ("OMP", "OPENBLAS", "MKL"):
@@ -18,3 +19,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 settings.load_profile("fast")
+
+# Whatever is started in the background of a shell inherits a SIGINT that is ignored: tests that send one need it heard.
+signal.signal(signal.SIGINT, signal.default_int_handler)

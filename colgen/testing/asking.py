@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
@@ -61,6 +62,8 @@ def ask_all(
     for number, oracle in enumerate(evidence.oracles):
         try:
             result = oracle.price(duals, context)
+        except OutOfBudget:  # the time of the check, which says nothing of the oracle
+            continue
         except Exception as error:
             if legal:  # dual values of impossible signs may be refused
                 evidence.findings.add("exception", oracle.name, f"raised {type(error).__name__}: {error}, at {label}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from colgen.core.budget import OutOfBudget
 from colgen.core.errors import ColgenError
 
 
@@ -51,9 +52,11 @@ class Findings:
 
     @contextmanager
     def guard(self, kind: str, where: str) -> Iterator[None]:
-        """Turn whatever the problem's code raises into a finding."""
+        """Turn whatever the problem's code raises into a finding; out of time is none: it is how a run ends."""
         try:
             yield
+        except OutOfBudget:
+            pass
         except Exception as error:
             self.add(kind, where, f"raised {type(error).__name__}: {error}")
 
