@@ -1,0 +1,39 @@
+r"""Vehicle routing: serve all customers from one depot by routes of least total distance (Dantzig and Ramser, 1959).
+
+Data: distances d_ij between the depot 0 and customers 1, ..., n, demands q_i, at most K vehicles of capacity Q; perhaps
+time windows and service times.  A *route* r starts and ends at the depot, carries at most Q and is in time everywhere
+(a vehicle that comes early waits); it costs its distance c_r and visits customer i a_ir times.  With x_r saying whether
+a route is driven,
+
+    min Σ_r c_r x_r
+    subject to  Σ_r a_ir x_r = 1       for each customer i     [π_i]
+                k ≤ Σ_r x_r ≤ K                                [π_0]     k = ⌈Σ_i q_i / Q⌉
+                x_r ∈ {0, 1}.
+
+The reduced cost of a route is c_r - Σ_i π_i a_ir - π_0, so the pricing problem is an elementary shortest path problem
+with resource constraints: each arc costs d_ij - π_j.  It is relaxed to *ng-routes* (Baldacci, Mingozzi and Roberti,
+2011), which may return to a customer once they have left those near to it, and solved by labelling.
+
+Branching is on the number of routes, then on arcs.  An arc that no better answer drives is forbidden by its reduced
+cost; where few routes are left within the gap, all of them are listed and the node is closed by a mixed-integer program
+(Baldacci, Christofides and Mingozzi, 2008).
+
+Sources: the above, and D. Pecin, A. Pessoa, M. Poggi, E. Uchoa, *Improved branch-cut-and-price for capacitated vehicle
+routing*, Mathematical Programming Computation 9 (2017); M. Desrochers, J. Desrosiers, M. Solomon, *A new optimization
+algorithm for the vehicle routing problem with time windows*, Operations Research 40 (1992).
+"""
+
+from problems.vehicle_routing.files import read, read_solution, write, write_solution
+from problems.vehicle_routing.instance import CONVENTIONS, Instance, Route, euclidean, random
+
+__all__ = [
+    "CONVENTIONS",
+    "Instance",
+    "Route",
+    "euclidean",
+    "random",
+    "read",
+    "read_solution",
+    "write",
+    "write_solution",
+]

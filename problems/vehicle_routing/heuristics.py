@@ -1,0 +1,111 @@
+"""Routes without a proof: savings, local search, ruin and recreate; PyVRP where it is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+from problems.vehicle_routing.instance import Instance, Route
+from problems.vehicle_routing.kernels.local_search import improve
+from problems.vehicle_routing.kernels.ruin import ruin_and_recreate
+from problems.vehicle_routing.kernels.savings import savings
+from problems.vehicle_routing.kernels.tours import Data
+
+_HOT, _COLD = 0.1, 0.001
+"""Temperatures of ruin and recreate, as shares of the mean distance."""
+
+
+def by_savings(instance: Instance) -> list[Route]:
+    """The parallel savings algorithm, then local search; there may be more routes than vehicles."""
+    data = _arrays(instance)
+    return _as_routes(*improve(data, *savings(data), instance.most))
+
+
+def improved(instance: Instance, routes: Iterable[Sequence[int]], *, steps: int = 0, seed: int = 0) -> list[Route]:
+    """Better routes than those given, by ruin and recreate and then local search.
+
+    Parameters
+    ----------
+    routes
+        Every customer once, each route one that a vehicle can drive; more of them than vehicles will do.
+    steps
+        How often strings of customers are taken out of their routes.
+    """
+    listed = [list(route) for route in routes if len(route)]
+    data = _arrays(instance)
+    flat = np.array([i for route in listed for i in route], dtype=np.int64)
+    ends = np.cumsum([len(route) for route in listed]).astype(np.int64)
+    mean = float(instance.matrix.mean())
+    if steps > 0 and mean > 0.0:
+        rng = np.random.default_rng(seed)
+        flat, ends = ruin_and_recreate(data, flat, ends, instance.most, steps, _HOT * mean, _COLD * mean, rng)
+    return _as_routes(*improve(data, flat, ends, instance.most))
+
+
+def _arrays(instance: Instance) -> Data:
+    windows = instance.window_array
+    return Data(
+        instance.matrix,
+        np.array(instance.demands, dtype=np.float64),
+        float(instance.capacity),
+        np.ascontiguousarray(windows[:, 0]),
+        np.ascontiguousarray(windows[:, 1]),
+        instance.service_array,
+    )
+
+
+def _as_routes(flat: NDArray[np.int64], ends: NDArray[np.int64]) -> list[Route]:
+    return [tuple(part.tolist()) for part in np.split(flat, ends[:-1])]
+
+
+# --- PyVRP -----------------------------------------------------------------------------------------------------------
+
+
+def has_pyvrp() -> bool:
+    """Whether PyVRP is installed (the extra ``routing``)."""
+    return importlib.util.find_spec("pyvrp") is not None
+
+
+def by_pyvrp(instance: Instance, seconds: float, *, seed: int = 0) -> list[Route] | None:
+    """What PyVRP's hybrid genetic search finds in so many seconds; None if that is not feasible.
+
+    Raises
+    ------
+    InputError
+        If PyVRP is not installed, or the data cannot be told to it: it takes whole numbers.
+    """
+    if not has_pyvrp():
+        raise InputError("PyVRP is not installed: pip install colgen[routing]")
+    if instance.decimals is None:
+        raise InputError("PyVRP takes whole numbers: round the distances (convention 'truncated' or 'whole')")
+    import pyvrp
+    from pyvrp.stop import MaxRuntime
+
+    places = instance.places or ((0.0, 0.0),) * len(instance.demands)
+    windows, service = instance.window_array, instance.service_array.astype(int).tolist()
+    model: Any = pyvrp.Model()
+    timed: list[dict[str, int]] = [{} for _ in instance.demands]
+    if instance.windows is not None:
+        timed = [{"tw_early": int(early), "tw_late": int(late)} for early, late in windows]
+    nodes = [model.add_depot(*places[0], **timed[0])]
+    for i in instance.customers:
+        served = {"service_duration": service[i]} if instance.windows is not None else {}
+        nodes.append(model.add_client(*places[i], delivery=instance.demands[i], **served, **timed[i]))
+    model.add_vehicle_type(instance.most, capacity=instance.capacity)
+    for i, row in enumerate(instance.matrix.astype(int).tolist()):
+        for j, distance in enumerate(row):
+            model.add_edge(nodes[i], nodes[j], distance, distance if instance.windows is not None else 0)
+    found = model.solve(stop=MaxRuntime(seconds), seed=seed, display=False)
+    if not found.is_feasible():
+        return None
+    return [tuple(_visits(route)) for route in found.best.routes()]
+
+
+def _visits(route: Any) -> list[int]:
+    """The customers of one of PyVRP's routes: its clients are numbered behind the depot."""
+    return [int(visit) for visit in route.visits()]

@@ -1,0 +1,52 @@
+"""Routes by savings: merge the two routes whose joining saves the most, as long as one vehicle can drive it.
+
+Source: G. Clarke and J. W. Wright, *Scheduling of vehicles from a central depot to a number of delivery points*,
+Operations Research 12 (1964); with time windows, M. M. Solomon, Operations Research 35 (1987).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, listed, put_in, refresh
+
+
+@njit(cache=True)
+def savings(data: Data) -> tuple[Ints, Ints]:
+    """The customers of the routes one after the other, and where each route ends."""
+    n = len(data.demand) - 1
+    tours = empty(n)
+    for i in range(1, n + 1):
+        put_in(data, tours, i, i - 1, 0)
+    saved = np.empty(n * n)
+    for i in range(1, n + 1):
+        for j in range(1, n + 1):
+            k = (i - 1) * n + j - 1
+            saved[k] = data.distance[i, 0] + data.distance[0, j] - data.distance[i, j] if i != j else -1.0
+    order = np.argsort(-saved)
+    for k in order:
+        if saved[k] <= 0.0:
+            break
+        i, j = k // n + 1, k % n + 1
+        r, s = tours.owner[i], tours.owner[j]
+        if r == s or tours.last[r] != i or tours.first[s] != j or tours.load[r] + tours.load[s] > data.capacity:
+            continue
+        if tours.early[i] + data.service[i] + data.distance[i, j] <= tours.late[j]:
+            _join(data, tours, r, s)
+    return listed(tours)
+
+
+@njit(cache=True)
+def _join(data: Data, tours: Tours, r: int, s: int) -> None:
+    """Route s is driven after route r, as one."""
+    i, j = tours.last[r], tours.first[s]
+    tours.succ[i], tours.pred[j] = j, i
+    tours.last[r] = tours.last[s]
+    tours.load[r] += tours.load[s]
+    tours.stops[r] += tours.stops[s]
+    tours.first[s], tours.last[s], tours.load[s], tours.stops[s] = 0, 0, 0.0, 0
+    while j != 0:
+        tours.owner[j] = r
+        j = tours.succ[j]
+    refresh(data, tours, r)

@@ -1,0 +1,195 @@
+"""Routes as linked lists that customers are taken out of and put into, with their times.
+
+The state of a set of routes, for customers 1 to n and as many routes at most:
+
+* ``pred[i]``, ``succ[i]``: neighbours of a customer in its route, 0 where that is the depot;
+* ``owner[i]``: its route, -1 while it is in none;
+* ``first[r]``, ``last[r]``: ends of a route, 0 while it is empty; ``load[r]``, ``stops[r]``;
+* ``early[i]``: when service can begin at the earliest, given what is before; ``late[i]``: at the latest, given what is
+  after (both make a test of an insertion a constant number of steps: Savelsbergh, 1992).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Data(NamedTuple):
+    """An instance as arrays."""
+
+    distance: Any
+    demand: Any
+    capacity: float
+    ready: Any
+    due: Any
+    service: Any
+
+
+class Tours(NamedTuple):
+    """A set of routes; see above."""
+
+    pred: Any
+    succ: Any
+    owner: Any
+    first: Any
+    last: Any
+    load: Any
+    stops: Any
+    early: Any
+    late: Any
+
+
+@njit(cache=True)
+def empty(n: int) -> Tours:
+    """No route at all."""
+    return Tours(
+        np.zeros(n + 1, np.int64),
+        np.zeros(n + 1, np.int64),
+        np.full(n + 1, -1, np.int64),
+        np.zeros(n + 1, np.int64),
+        np.zeros(n + 1, np.int64),
+        np.zeros(n + 1),
+        np.zeros(n + 1, np.int64),
+        np.zeros(n + 1),
+        np.zeros(n + 1),
+    )
+
+
+@njit(cache=True)
+def copy_to(source: Tours, target: Tours) -> None:
+    """Overwrite routes."""
+    target.pred[:] = source.pred
+    target.succ[:] = source.succ
+    target.owner[:] = source.owner
+    target.first[:] = source.first
+    target.last[:] = source.last
+    target.load[:] = source.load
+    target.stops[:] = source.stops
+    target.early[:] = source.early
+    target.late[:] = source.late
+
+
+@njit(cache=True)
+def refresh(data: Data, tours: Tours, r: int) -> None:
+    """Times of a route anew."""
+    at, now = 0, data.ready[0]
+    i = tours.first[r]
+    while i != 0:
+        now = max(now + data.service[at] + data.distance[at, i], data.ready[i])
+        tours.early[i] = now
+        at, i = i, tours.succ[i]
+    after, then = 0, data.due[0]
+    i = tours.last[r]
+    while i != 0:
+        then = min(then - data.service[i] - data.distance[i, after], data.due[i])
+        tours.late[i] = then
+        after, i = i, tours.pred[i]
+
+
+@njit(cache=True)
+def take_out(data: Data, tours: Tours, i: int) -> None:
+    """A customer leaves its route; times are not made anew."""
+    r, before, after = tours.owner[i], tours.pred[i], tours.succ[i]
+    if before:
+        tours.succ[before] = after
+    else:
+        tours.first[r] = after
+    if after:
+        tours.pred[after] = before
+    else:
+        tours.last[r] = before
+    tours.owner[i] = -1
+    tours.load[r] -= data.demand[i]
+    tours.stops[r] -= 1
+
+
+@njit(cache=True)
+def put_in(data: Data, tours: Tours, i: int, r: int, before: int) -> None:
+    """A customer joins a route behind ``before``, 0 for its beginning; times are made anew."""
+    after = tours.succ[before] if before else tours.first[r]
+    tours.pred[i], tours.succ[i], tours.owner[i] = before, after, r
+    if before:
+        tours.succ[before] = i
+    else:
+        tours.first[r] = i
+    if after:
+        tours.pred[after] = i
+    else:
+        tours.last[r] = i
+    tours.load[r] += data.demand[i]
+    tours.stops[r] += 1
+    refresh(data, tours, r)
+
+
+@njit(cache=True)
+def fits(data: Data, tours: Tours, i: int, before: int, after: int) -> bool:
+    """Whether a customer can be served in time between two neighbours of a route (0: the depot)."""
+    start = tours.early[before] if before else data.ready[0]
+    arrival = max(start + data.service[before] + data.distance[before, i], data.ready[i])
+    if arrival > data.due[i]:
+        return False
+    end = tours.late[after] if after else data.due[0]
+    return bool(arrival + data.service[i] + data.distance[i, after] <= end)
+
+
+@njit(cache=True)
+def total(data: Data, tours: Tours) -> float:
+    """Distance of all routes."""
+    found = 0.0
+    for r in range(len(tours.first)):
+        at, i = 0, tours.first[r]
+        while i != 0:
+            found += data.distance[at, i]
+            at, i = i, tours.succ[i]
+        found += data.distance[at, 0]
+    return found
+
+
+@njit(cache=True)
+def build(data: Data, routes: Ints, ends: Ints) -> Tours:
+    """Routes from their customers one after the other, where each of them ends."""
+    tours = empty(len(data.demand) - 1)
+    begin = 0
+    for r in range(len(ends)):
+        at = 0
+        for k in range(begin, ends[r]):
+            i = routes[k]
+            tours.pred[i], tours.owner[i] = at, r
+            if at:
+                tours.succ[at] = i
+            else:
+                tours.first[r] = i
+            tours.succ[i] = 0
+            tours.last[r] = i
+            tours.load[r] += data.demand[i]
+            tours.stops[r] += 1
+            at = i
+        begin = ends[r]
+        refresh(data, tours, r)
+    return tours
+
+
+@njit(cache=True)
+def listed(tours: Tours) -> tuple[Ints, Ints]:
+    """The customers of all routes one after the other, and where each route ends; empty routes are left out."""
+    routes = np.empty(len(tours.pred), np.int64)
+    ends = np.empty(len(tours.first), np.int64)
+    count, number = 0, 0
+    for r in range(len(tours.first)):
+        i = tours.first[r]
+        if i == 0:
+            continue
+        while i != 0:
+            routes[count] = i
+            count += 1
+            i = tours.succ[i]
+        ends[number] = count
+        number += 1
+    return routes[:count], ends[:number]

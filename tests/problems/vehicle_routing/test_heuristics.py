@@ -1,0 +1,63 @@
+"""Savings, local search, ruin and recreate: routes that can be driven, and not longer than before."""
+
+import pytest
+
+from colgen import InputError
+from problems.vehicle_routing import Instance, random
+from problems.vehicle_routing.heuristics import by_pyvrp, by_savings, has_pyvrp, improved
+from tests.problems.vehicle_routing.naive import optimum
+from tests.sweeps import seeds
+
+
+def alone(instance):
+    return [(i,) for i in instance.customers]
+
+
+@pytest.mark.parametrize("seed", seeds(24, 6))
+@pytest.mark.parametrize("windows", [True, False])
+def test_each_step_is_an_answer_and_no_worse(seed, windows):
+    instance = random(seed, customers=20, windows=windows, convention=("truncated", "exact")[seed % 2])
+    routes = by_savings(instance)
+    found = instance.check(routes)
+    assert found <= instance.total(alone(instance))
+    assert instance.check(improved(instance, routes)) <= found * (1 + 1e-9)
+    assert instance.check(improved(instance, routes, steps=200, seed=seed)) <= found * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", seeds(24, 6))
+def test_ruin_and_recreate_finds_small_optima(seed):
+    instance = random(seed, customers=6, windows=seed % 2 == 0, stops=2)
+    routes = improved(instance, alone(instance), steps=300)
+    assert instance.check(routes) == pytest.approx(optimum(instance))
+
+
+def test_too_many_routes_are_merged_where_they_can_be():
+    square = ((0.0, 1.0, 1.0), (1.0, 0.0, 5.0), (1.0, 5.0, 0.0))
+    one = Instance(square, (0, 1, 1), 2, vehicles=1)
+    assert sorted(map(len, improved(one, alone(one), steps=200))) == [2]
+
+
+def test_one_customer():
+    instance = Instance(((0.0, 2.0), (3.0, 0.0)), (0, 1), 1)
+    assert by_savings(instance) == improved(instance, [(1,)], steps=50) == [(1,)]
+
+
+def test_all_in_one_place():
+    instance = Instance(((0.0,) * 5,) * 5, (0, 1, 1, 1, 1), 2)
+    assert instance.check(improved(instance, by_savings(instance), steps=50)) == 0.0
+
+
+def test_the_same_seed_gives_the_same_routes():
+    instance = random(5, customers=20)
+    assert improved(instance, alone(instance), steps=300) == improved(instance, alone(instance), steps=300)
+
+
+def test_pyvrp_is_asked_only_if_it_is_there_and_can_be_told():
+    if has_pyvrp():
+        with pytest.raises(InputError, match="whole numbers"):
+            by_pyvrp(random(0, convention="exact"), 1.0)
+        instance = random(0, customers=8)
+        assert instance.check(by_pyvrp(instance, 1.0)) >= instance.check(improved(instance, alone(instance), steps=500))
+    else:
+        with pytest.raises(InputError, match="pip install colgen"):
+            by_pyvrp(random(0), 1.0)

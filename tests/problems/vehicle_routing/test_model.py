@@ -1,0 +1,27 @@
+"""The complete model against enumeration."""
+
+import pytest
+
+from colgen import InputError, solve_complete
+from problems.vehicle_routing import Instance, random
+from problems.vehicle_routing.model import full
+from tests.problems.vehicle_routing.naive import optimum
+from tests.sweeps import seeds
+
+
+@pytest.mark.parametrize("seed", seeds(24, 6))
+def test_two_index(seed):
+    instance = random(seed, customers=5, windows=seed % 2 == 0, stops=2 + seed % 3)
+    found = solve_complete(full(instance), 60.0)
+    assert found.objective == pytest.approx(optimum(instance))
+
+
+def test_at_most_so_many_vehicles():
+    square = ((0.0, 1.0, 1.0), (1.0, 0.0, 5.0), (1.0, 5.0, 0.0))
+    assert solve_complete(full(Instance(square, (0, 1, 1), 2)), 60.0).objective == pytest.approx(4.0)
+    assert solve_complete(full(Instance(square, (0, 1, 1), 2, vehicles=1)), 60.0).objective == pytest.approx(7.0)
+
+
+def test_there_is_one_formulation():
+    with pytest.raises(InputError, match="one of two_index"):
+        full(random(0), formulation="three_index")
