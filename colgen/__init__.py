@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from colgen.core.stop import AnyOf, GapLimit, IterationLimit, MemoryLimit, Stalled, TimeLimit
     from colgen.core.terms import Box, Count, Linear, Term
     from colgen.core.warm_start import Basis, WarmStart
+    from colgen.cuts.capacity import RoundedCapacity
     from colgen.cuts.cut import Cuts
     from colgen.cuts.rank_one import RankOne
     from colgen.cuts.separation import Separation, SeparationContext
@@ -85,6 +86,7 @@ _HOMES = {
     "core.result": "Certificate Iteration NodeVisit Result Termination",
     "core.sense": "Sense",
     "core.terms": "Box Count Linear Term",
+    "cuts.capacity": "RoundedCapacity",
     "cuts.cut": "Cuts",
     "cuts.rank_one": "RankOne",
     "cuts.separation": "Separation SeparationContext",
@@ -199,6 +201,7 @@ __all__ = [
     "Result",
     "Row",
     "RowFamily",
+    "RoundedCapacity",
     "RyanFoster",
     "Sense",
     "Separation",

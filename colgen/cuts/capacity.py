@@ -1,0 +1,82 @@
+"""Rounded capacity cuts: robust, for problems whose columns are routes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+import numpy as np
+
+from colgen.core.columns import Column, Row
+from colgen.core.errors import InputError
+from colgen.core.solution import Solution
+from colgen.core.terms import Linear
+from colgen.core.tolerances import TOLERANCES
+from colgen.cuts.cut import Cuts
+from colgen.cuts.separation import Separation, SeparationContext
+from solvers.cuts.capacity import violated_capacity
+
+Arc = tuple[Hashable, Hashable]
+
+
+class RoundedCapacity(Separation):
+    """At most ``|S| - ⌈d(S) / Q⌉`` arcs inside a set S of customers that are visited once.
+
+    A :class:`colgen.Linear` term over arcs: an oracle that pays for arcs by ``duals.items(block)`` prices it already.
+
+    Parameters
+    ----------
+    arcs
+        The arcs that a column uses, and how often: ``arcs(column) -> {(from, to): times}``.
+    demands
+        Of each customer, who is visited once in every answer; what else is on routes (the depot) has none here.
+    capacity
+        Of a vehicle.
+    block
+        The name that branching rules and oracles have for arcs.
+    limit
+        So many cuts a round.
+    cuts
+        The name of the cuts.
+    """
+
+    def __init__(
+        self,
+        arcs: Callable[[Column], Mapping[Arc, float]],
+        demands: Mapping[Hashable, float],
+        capacity: float,
+        *,
+        block: str = "arc",
+        least: float = 0.05,
+        limit: int = 20,
+        every: int = 1,
+        cuts: str = "capacity",
+        idle_after: int | None = 10,
+    ) -> None:
+        if not demands or any(not 0.0 <= demand <= capacity < math.inf for demand in demands.values()):
+            raise InputError(f"capacity: expected no less than each demand, not {capacity}")
+        self.arcs, self.block, self.capacity = arcs, block, capacity
+        self.least, self.every, self._most = least, every, limit
+        self._names = list(demands)
+        self._number = {name: k for k, name in enumerate(self._names)}
+        self._demands = np.array(list(demands.values()), dtype=float)
+        self.family = Cuts(cuts, components=arcs, idle_after=idle_after)  # type: ignore[arg-type]
+
+    def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
+        if context.whole:
+            return ()
+        number = self._number
+        flow = np.zeros((len(number), len(number)))
+        for column, value in solution.columns:
+            for (tail, head), times in self.arcs(column).items():
+                if tail in number and head in number:
+                    flow[number[tail], number[head]] += value * times
+        sets, _ = violated_capacity(flow, self._demands, self.capacity, least=self.least, limit=self._most)
+        return [self._cut(np.flatnonzero(mine).tolist()) for mine in sets]
+
+    def _cut(self, customers: list[int]) -> Row:
+        names = [self._names[k] for k in customers]
+        inside = tuple(itertools.permutations(names, 2))
+        vehicles = math.ceil(float(self._demands[customers].sum()) / self.capacity - TOLERANCES.pruning)
+        return self.family.cut(Linear(self.block, inside, (1.0,) * len(inside)), upper=float(len(names) - vehicles))

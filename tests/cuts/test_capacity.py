@@ -1,0 +1,43 @@
+"""Capacity cuts as rows: which arcs they count, and that routes of every answer satisfy them."""
+
+import itertools
+
+import pytest
+
+from colgen import Column, InputError, Linear, RoundedCapacity, Sense, SeparationContext, Solution
+from colgen.core.activity import activity
+
+DEMANDS = {"a": 4.0, "b": 4.0, "c": 4.0, "d": 4.0}
+
+
+def arcs(column):
+    return dict.fromkeys(itertools.pairwise(column.structure), 1.0)
+
+
+def route(*stops):
+    return Column(1.0, {("visit", v): 1.0 for v in stops}, (0, *stops, 0))
+
+
+def test_a_set_that_too_few_routes_enter_is_cut_off_and_no_answer_is():
+    # A vehicle carries two customers: two routes of three, one half of each rotation, cannot be served.
+    solution = Solution(2.0, tuple((route(*stops), 0.5) for stops in ("abc", "bca", "d", "d")))
+    separator = RoundedCapacity(arcs, DEMANDS, 8.0)
+    rows = separator.separate(solution, SeparationContext(Sense.MINIMIZE))
+    assert rows
+    found = {tuple(sorted({v for pair in row.term().members for v in pair})): row for row in rows}
+    cut = found["a", "b", "c"]
+    assert isinstance(cut.term(), Linear)
+    assert cut.term().block == "arc"
+    assert cut.upper == 1.0
+    assert activity(cut, solution).value == 2.0
+    pairs = list(itertools.permutations("abcd", 2))
+    for first, second in itertools.product(pairs, repeat=2):
+        if not set(first) & set(second):
+            answer = Solution(2.0, ((route(*first), 1.0), (route(*second), 1.0)))
+            assert all(activity(row, answer).excess <= 0 for row in rows)
+    assert not separator.separate(solution, SeparationContext(Sense.MINIMIZE, whole=True))
+
+
+def test_a_customer_that_no_vehicle_serves_is_refused():
+    with pytest.raises(InputError, match="no less than each demand"):
+        RoundedCapacity(arcs, DEMANDS, 3.0)
