@@ -9,15 +9,21 @@ from numpy.typing import NDArray
 
 from colgen import Bound, Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
 from colgen.core.decision import fractionality
+from colgen.core.tolerances import TOLERANCES
 from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
 from problems.cutting_stock.pricing import ARC, PatternOracle
+from solvers.packing.knapsack import Network
+
+_WIDE = 0.3
+"""What it counts for, beside how fractional an arc is, that its item is wide."""
 
 
 class OnArcFlow(OnOriginalVariable):
     """Branch on the number of rolls that have a piece of an item at a position, wide items first.
 
-    Plans that cut every item exactly as often as demanded are kept, and one of them is optimal.  So where the upper
+    An item that is wanted once is put into one half of its positions or the other.  Else it is one arc that counts:
+    plans that cut every item exactly as often as demanded are kept, and one of them is optimal.  So where the upper
     child would put all demanded pieces of an item at one position it forbids the item's other arcs instead, which needs
     no row; and there is no upper child with more pieces than that.
     """
@@ -30,9 +36,15 @@ class OnArcFlow(OnOriginalVariable):
     def score(self, variable: Hashable, value: float) -> float:
         rank, _ = as_arc(variable)
         # Wide items shape the rest of a pattern: their arcs come first among equally fractional ones.
-        return fractionality(value) + 0.3 * (1.0 - rank / len(self.layout.widths))
+        return fractionality(value) + self._width_score(rank)
+
+    def _width_score(self, rank: int) -> float:
+        return _WIDE * (1.0 - rank / len(self.layout.widths))
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        halves = self._halves(solution)
+        if halves:
+            return halves
         children = []
         for (decision,) in super().branch(solution):
             if not isinstance(decision, Bound) or decision.lower <= self.demand(decision):
@@ -45,14 +57,46 @@ class OnArcFlow(OnOriginalVariable):
         rank, _ = as_arc(decision.key[1])
         return float(self.layout.demands[rank])
 
+    def _halves(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        """An item that is wanted once: at one of the positions on the right, or at one of those on the left.
+
+        Which of many arcs is used is settled in few levels that way; one arc that is not used settles hardly anything.
+        """
+        flows: dict[int, list[tuple[int, float]]] = {}
+        for variable, value in self.values(solution).items():
+            rank, position = as_arc(variable)
+            if self.layout.demands[rank] == 1:
+                flows.setdefault(rank, []).append((position, value))
+        best, chosen = 0.0, None
+        for rank, arcs in flows.items():
+            if len(arcs) == 1 or not any(fractionality(value) for _, value in arcs):
+                continue
+            arcs.sort()
+            left = np.cumsum([value for _, value in arcs])
+            balance = (np.minimum(left, left[-1] - left) / left[-1])[:-1]
+            k = int(np.argmax(balance))
+            if balance[k] > TOLERANCES.integrality and balance[k] + self._width_score(rank) > best:
+                best, chosen = float(balance[k]) + self._width_score(rank), (rank, arcs[k][0])
+        if chosen is None:
+            return ()
+        rank, position = chosen
+        net = self.layout.network
+        first, last = int(net.first_arc[rank]), int(net.first_arc[rank + 1])
+        split = first + int(np.searchsorted(net.positions[first:last], position, side="right"))
+        halves = (slice(first, split), slice(split, last))
+        return [(ArcsForbidden(self.layout, _all_but(net, half)),) for half in halves]
+
     def _without_row(self, decision: Decision) -> Decision:
-        if not isinstance(decision, Bound) or decision.lower < self.demand(decision):
+        """The same decision without a row, where that is possible."""
+        if not isinstance(decision, Bound) or (decision.upper > 0.0 and decision.lower < self.demand(decision)):
             return decision
         rank, position = as_arc(decision.key[1])
         net = self.layout.network
-        allowed = np.ones(net.num_arcs, dtype=np.bool_)
-        allowed[net.first_arc[rank] : net.first_arc[rank + 1]] = False
-        allowed[net.arc(rank, position)] = True
+        arc = net.arc(rank, position)
+        if decision.upper <= 0.0:
+            return ArcsForbidden(self.layout, _all_but(net, slice(arc, arc + 1)))
+        allowed = _all_but(net, slice(int(net.first_arc[rank]), int(net.first_arc[rank + 1])))
+        allowed[arc] = True
         return ArcsForbidden(self.layout, allowed)
 
     def recover(self, solution: Solution) -> Solution | None:
@@ -79,6 +123,13 @@ class OnArcFlow(OnOriginalVariable):
             patterns[pattern] = patterns.get(pattern, 0) + rolls
         columns = tuple((self.oracle.encode(p), float(n)) for p, n in patterns.items())
         return Solution(float(sum(patterns.values())), columns)
+
+
+def _all_but(net: Network, closed: slice) -> NDArray[np.bool_]:
+    """A mask of all arcs but some."""
+    mask = np.ones(net.num_arcs, dtype=np.bool_)
+    mask[closed] = False
+    return mask
 
 
 class ArcFixing(ReducedCostFixing):

@@ -94,6 +94,13 @@ class Layout:
             numbers = self._numbers[pattern] = np.array(arcs, dtype=np.int64)
         return numbers
 
+    def numbers_each(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The same of a batch's patterns, one after the other, and where each of them begins."""
+        meaning = columns.meanings.of
+        each = [self.numbers(meaning(k)) for k in range(len(columns))]
+        starts = np.cumsum([0, *map(len, each)])
+        return (np.concatenate(each) if each else np.zeros(0, dtype=np.int64)), starts
+
     def _lay_out(self, pattern: Pattern) -> list[tuple[int, int]]:
         laid_out, position = [], 0
         for rank, copies in sorted((int(self.rank_of_item[item]), copies) for item, copies in pattern):
@@ -118,15 +125,15 @@ class ArcsForbidden(Decision):
     exhaustive: bool = True
 
     def allows(self, column: Column) -> bool:
-        return self._holds(column.structure)
+        numbers = self.layout.numbers(column.structure)
+        return bool((self.open_arcs[numbers] & (numbers >= 0)).all())
 
     def allows_each(self, columns: Columns) -> NDArray[np.bool_]:
-        meaning, count = columns.meanings.of, len(columns)
-        return np.fromiter((self._holds(meaning(k)) for k in range(count)), dtype=np.bool_, count=count)
-
-    def _holds(self, pattern: Pattern) -> bool:
-        numbers = self.layout.numbers(pattern)
-        return bool(self.open_arcs[numbers].all() and (numbers >= 0).all())
+        numbers, starts = self.layout.numbers_each(columns)
+        closed = np.flatnonzero(~(self.open_arcs[numbers] & (numbers >= 0)))
+        allowed = np.ones(len(columns), dtype=np.bool_)
+        allowed[np.searchsorted(starts, closed, side="right") - 1] = False
+        return allowed
 
     def __str__(self) -> str:
         return f"{int((~self.open_arcs).sum())} arcs forbidden"

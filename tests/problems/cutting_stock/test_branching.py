@@ -9,6 +9,7 @@ from colgen import LinearMaster, ReductionContext, Sense, Solution, WarmStart, s
 from colgen.core.decision import admits
 from problems.cutting_stock import CuttingStock, Instance, bin_packing
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
+from problems.cutting_stock.layout import ArcsForbidden
 from tests.problems.cutting_stock.naive import NON_IRUP, optimum, plans, tiny
 from tests.sweeps import seeds
 
@@ -135,6 +136,36 @@ def test_children_cut_the_relaxation_off_and_keep_an_optimal_plan(seed):
     for plan in best:
         columns = tuple((problem.oracle.encode(pattern), float(n)) for pattern, n in Counter(plan).items())
         assert any(admits(child, Solution(float(len(plan)), columns)) for child in children)
+
+
+def test_an_item_that_is_wanted_once_goes_into_one_half_of_its_positions_or_the_other():
+    instance = Instance(20, (9, 7, 6, 5, 3), (1, 1, 1, 1, 1))
+    problem = CuttingStock(instance)
+    before = (((0, 1), (4, 1)), ((1, 1), (4, 1)), ((2, 1), (4, 1)), ((3, 1), (4, 1)))  # item 4 at 9, 7, 6, 5
+    solution = Solution(1.0, tuple((problem.oracle.encode(pattern), 0.25) for pattern in before))
+    (left,), (right,) = OnArcFlow(problem.layout, problem.oracle).branch(solution)
+    rank = problem.layout.rank_of_item[4]
+    open_at = [
+        {p for p in (5, 6, 7, 9) if child.open_arcs[problem.layout.network.arc(rank, p)]} for child in (left, right)
+    ]
+    assert sorted(map(sorted, open_at)) == [[5, 6], [7, 9]]
+    assert not (~left.open_arcs & ~right.open_arcs).any()
+    others = problem.layout.network.items != rank
+    assert (left.open_arcs & right.open_arcs)[others].all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_decision_allows_of_a_batch_is_what_it_allows_of_each_column(seed):
+    rng = np.random.default_rng(seed)
+    problem = CuttingStock(tiny(rng, items=4, roll=20))
+    layout = problem.layout
+    packings = rng.integers(0, 3, (30, len(layout.widths)))
+    packings[:, 0] += packings.sum(axis=1) == 0
+    columns = problem.oracle.batch(packings, LinearMaster(problem.formulation()).solve().duals)
+    patterns = layout.patterns(packings)
+    decision = ArcsForbidden(layout, rng.random(layout.network.num_arcs) < 0.8)
+    assert decision.allows_each(columns).tolist() == [decision.allows(problem.oracle.encode(p)) for p in patterns]
+    assert decision.allows_each(columns.take(np.zeros(0, dtype=np.int64))).tolist() == []
 
 
 # --- fixing ----------------------------------------------------------------------------------------------------------
