@@ -32,8 +32,13 @@ def checked(instance: Instance, heads: Heads) -> float:
         raise InfeasibleAnswerError(str(error)) from None
 
 
-def checked_list(instance: Instance, trees: Sequence[Heads], k: int) -> float:
+def checked_list(instance: Instance, trees: Sequence[Heads], k: int, size: float = 0.0) -> float:
     """The score of the last of k trees.
+
+    Parameters
+    ----------
+    size
+        What scores are like: trees whose scores cancel out differ by what rounding leaves of those.
 
     Raises
     ------
@@ -47,7 +52,7 @@ def checked_list(instance: Instance, trees: Sequence[Heads], k: int) -> float:
     if len(set(trees)) < len(trees):
         raise InfeasibleAnswerError("a tree is there twice")
     for number, (better, worse) in enumerate(itertools.pairwise(scores), 1):
-        if worse > better + _ROUNDING * max(abs(worse), abs(better)):
+        if worse > better + _ROUNDING * max(size, abs(worse), abs(better)):
             raise InfeasibleAnswerError(
                 f"tree {number + 1} scores {worse:g}, more than the {better:g} of the one before"
             )

@@ -115,4 +115,4 @@ class NonlocalParsing(Problem):
     def check(self, answer: Heads | list[Heads]) -> float:
         if self.k == 1:
             return checked(self.instance, answer)  # type: ignore[arg-type]
-        return checked_list(self.instance, answer, self.k)  # type: ignore[arg-type]
+        return checked_list(self.instance, answer, self.k, self.scale or 0.0)  # type: ignore[arg-type]

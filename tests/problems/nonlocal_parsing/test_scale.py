@@ -179,6 +179,26 @@ def test_lists_of_trees_are_checked():
     assert len(solve(NonlocalParsing(instance, k=50)).answer) == 7  # there are no more
 
 
+def test_the_order_of_trees_whose_scores_cancel_out_is_not_looked_at_too_closely():
+    arcs = np.zeros((4, 4))
+    arcs[0, 1], arcs[1, 2], arcs[2, 3] = 0.1, 0.2, -0.3  # their sum is 6e-17
+    instance = Instance(Parts(arcs), Factors.of(4, []), np.ones((4, 4), dtype=bool))
+    trees = [(2, 3, 0), (0, 1, 2)]
+    assert instance.objective(trees[1]) > instance.objective(trees[0]) == 0.0
+    assert checked_list(instance, trees, 2, 0.25) == instance.objective(trees[1])
+    with pytest.raises(InfeasibleAnswerError, match="more than"):
+        checked_list(instance, trees, 2)
+
+
+def test_a_relaxation_without_a_solution_has_none():
+    allowed = np.zeros((3, 3), dtype=bool)
+    allowed[1, 2] = allowed[2, 1] = True  # no root
+    instance = Instance(Parts(np.zeros((3, 3))), Factors.of(3, []), allowed)
+    result = solve(NonlocalParsing(instance), relaxation=True)
+    assert result.termination is Termination.INFEASIBLE
+    assert (result.solution, result.objective) == (None, -np.inf)
+
+
 def test_an_answer_that_is_none_is_not_taken():
     instance = random(5, 0)
     problem = NonlocalParsing(instance)
