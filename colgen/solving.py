@@ -123,7 +123,10 @@ def solve(
     with holding_signals():
         budget = Budget(rule.seconds, rule.bytes)
         warm = _warm(problem, budget)
-        master = problem.restricted_master()
+        try:
+            master = problem.restricted_master()
+        except OutOfBudget as spent:
+            return _nothing(spent.reason, budget)
 
         def check(solution: Solution) -> float | None:
             return problem.check(answer_to_check(problem, solution))
@@ -149,7 +152,10 @@ def solve(
                 check,
                 problem.scale or 0.0,
             )
-            search = _search(problem, master, run, settings, relaxation, bounding, stabilization, heuristics)
+            try:
+                search = _search(problem, master, run, settings, relaxation, bounding, stabilization, heuristics)
+            except OutOfBudget as spent:
+                return _nothing(spent.reason, budget, master.sense)
             try:
                 with run.stage("setup"):
                     closed = search.start(warm, type(problem).__name__)
@@ -251,6 +257,26 @@ def _result(problem: Problem, search: BranchAndPrice, run: Run, outcome: TreeRes
         certificate=search.certificate,
         notes=tuple(run.notes),
         pool=search.pool(),
+    )
+
+
+def _nothing(reason: Termination, budget: Budget, sense: Sense = Sense.MINIMIZE) -> Result:
+    """What is said of a run that a limit ends before there is a master: not even the direction is known then."""
+    return Result(
+        sense=sense,
+        termination=reason,
+        objective=sense.hopeless,
+        dual_bound=sense.ideal,
+        solution=None,
+        answer=None,
+        relaxation=None,
+        root_bound=sense.ideal,
+        iterations=(),
+        nodes=(),
+        columns_generated=0,
+        rows_generated=0,
+        seconds={"setup": budget.seconds, "total": budget.seconds, "other": 0.0},
+        notes=("The limit came before the restricted master and its oracles were set up.",),
     )
 
 

@@ -197,6 +197,19 @@ def test_a_limit_of_no_time_at_all_ends_at_once():
     assert time.monotonic() - started < 5.0
 
 
+@pytest.mark.parametrize("part", ["restricted_master", "pricing"])
+def test_a_limit_that_comes_before_the_run_has_its_parts_is_a_termination(part):
+    def expired():
+        raise OutOfBudget(Termination.TIME_LIMIT)
+
+    problem = CuttingStock()
+    setattr(problem, part, expired)
+    result = solve(problem, stop=TimeLimit(1.0))
+    assert result.termination is Termination.TIME_LIMIT
+    assert result.solution is None
+    assert (result.objective, result.dual_bound) == (math.inf, -math.inf)
+
+
 class Interrupting(BranchingRule):
     """Presses Ctrl-C when it is asked for children."""
 

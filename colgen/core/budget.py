@@ -91,6 +91,12 @@ class Budget:
         part._signals = self._signals
         return part
 
+    def late(self, share: float) -> Budget:
+        """A budget for what ends a run: until a share of its time after the deadline."""
+        part = Budget((1.0 + share) * (self.deadline - self.started), self.memory, self.started)
+        part._signals = self._signals
+        return part
+
 
 # --- signals ---------------------------------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ _FIRST_ROUNDING = 8
 """A run without an answer rounds a restricted master for the first time after so many rounds."""
 
 _GRACE = 0.04
-"""The share of its time limit that a run may take beyond it to find a first answer."""
+"""The share of its time limit that a run may take beyond it to find a first answer, or a first bound."""
 
 
 class _Start(NamedTuple):
@@ -106,9 +106,10 @@ class BranchAndPrice(Relaxation):
         for answer in warm.answers:
             self._add_columns_of(answer)
             self.take(answer, f"{name}.warm_start")
-        if (not run.expired or master.answers_late) and (warm.duals is not None or not master.needs_duals):
+        context = self._in_node(root) if master.answers_late else self._in_grace(self._in_node(root))
+        if context is not None and (warm.duals is not None or not master.needs_duals):
             clock = time.perf_counter()
-            found = prove(master, self.pricing, warm.duals, self._in_node(root), self._parts.settings)
+            found = prove(master, self.pricing, warm.duals, context, self._parts.settings)
             for answer in found.answers:
                 self._add_columns_of(answer)
                 self.take(answer, "an oracle")
@@ -126,6 +127,13 @@ class BranchAndPrice(Relaxation):
         if warm.basis is not None:
             master.start_at(warm.basis)
         return False
+
+    def _in_grace(self, context: PricingContext) -> PricingContext | None:
+        """The same where a warm start has spent all the time: its guess is priced once; None if that is too late."""
+        if not self.run.expired:
+            return context
+        late = self.run.budget.late(_GRACE)
+        return None if late.expired else dataclasses.replace(context, deadline=late.deadline, budget=late)
 
     def _add_columns_of(self, answer: Solution) -> None:
         if self.master.holds_columns:  # an answer may make each of its columns only when somebody looks at it
@@ -255,6 +263,7 @@ class BranchAndPrice(Relaxation):
             return nothing
         found = prove(master, self.pricing, bounded.duals, self._in_node(state), self.parts.settings)
         for answer in found.answers:
+            self._add_columns_of(answer)
             self.take(answer, "an oracle")
         record(run, master, found, (state.number, state.depth), clock, self.parts.settings)
         self._add_priced(found)
@@ -504,6 +513,8 @@ class BranchAndPrice(Relaxation):
 
     def _keep_root(self, relaxed: Bounded) -> None:
         self.root_bound = relaxed.bound
+        if relaxed.bound == self.master.sense.hopeless:
+            return  # what a bounding ended with is no solution of a relaxation that has none
         pruned = self.search.relaxation_only and relaxed.outcome is Outcome.PRUNED
         if pruned and self._closed(relaxed.bound, relaxed.duals):
             self.root = self.run.incumbent  # an answer is a solution of the relaxation, here its best

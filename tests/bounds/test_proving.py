@@ -1,5 +1,6 @@
 """Guesses are tried before anything else, and believed only as far as one round of pricing proves them."""
 
+import dataclasses
 import math
 import time
 
@@ -27,6 +28,7 @@ from colgen import (
 from colgen.bounds.bounding import Outcome
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import OracleBeatenError
+from colgen.tree import branch_and_price
 from tests.toys import CuttingStock, cutting_column
 
 OPTIMUM = solve(CuttingStock())
@@ -101,6 +103,44 @@ def test_a_limit_during_the_warm_start_ends_the_run_with_its_answer():
     assert result.termination is Termination.TIME_LIMIT
     assert result.objective == OPTIMUM.objective
     assert result.seconds["total"] < 0.5
+
+
+def test_dual_values_of_a_warm_start_that_has_spent_the_whole_limit_are_priced_in_its_grace(monkeypatch):
+    class Slow(Guessed):
+        def warm_start(self, budget):
+            time.sleep(0.06)
+            return self.warm
+
+    monkeypatch.setattr(branch_and_price, "_GRACE", 1000.0)  # of a limit so short, as much as no machine needs
+    result = solve(Slow(WarmStart(duals_of())), stop=TimeLimit(0.05))
+    assert result.termination is Termination.TIME_LIMIT
+    assert math.isfinite(result.dual_bound)
+    monkeypatch.setattr(branch_and_price, "_GRACE", 0.0)
+    assert solve(Slow(WarmStart(duals_of())), stop=TimeLimit(0.05)).dual_bound == -math.inf
+
+
+def test_columns_of_answers_that_an_oracle_meets_are_kept_at_every_node():
+    """In the first round at guessed dual values and wherever a bounding's last ones are priced alike."""
+
+    class Meeting(CuttingStock):
+        def pricing(self):
+            oracle = super().pricing()
+            price = oracle.price
+            answers = (OPTIMUM.solution,)
+            oracle.price = lambda duals, context: dataclasses.replace(price(duals, context), answers=answers)
+            return oracle
+
+        def restricted_master(self):
+            self.kept = super().restricted_master()
+            return self.kept
+
+    class Ends(Bounding):
+        def bound(self, node, parts):
+            return Bounded(Outcome.UNPROVED, 0.0, duals=duals_of())
+
+    problem = Meeting()
+    solve(problem, bounding=Ends(), stabilization=NoStabilization())
+    assert all(problem.kept.holds(column) for column, _ in OPTIMUM.solution.columns)
 
 
 # --- no linear program -----------------------------------------------------------------------------------------------
