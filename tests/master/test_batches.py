@@ -59,7 +59,7 @@ ROWS = [
 ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(columns(), min_size=1, max_size=4), st.booleans(), st.booleans(), st.booleans())
 def test_a_batch_and_its_singles_make_the_same_master(parts, rows, decide, maximize):
     sense = pyo.maximize if maximize else pyo.minimize

@@ -26,7 +26,7 @@ def retired(each):
     each._retire(np.full(len(each.table.active), math.inf), age=1)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(columns(most=12), min_size=2, max_size=5), st.booleans(), st.data())
 def test_a_master_that_lets_go_solves_what_one_that_keeps_all_solves(parts, decide, data):
     one, other = master(), master()

@@ -104,9 +104,10 @@ def test_duals_are_those_of_a_run_from_scratch():
     assert FromScratch(instance).warm_start(Budget()).duals is None
 
 
+@pytest.mark.slow  # a process of its own for each pricing problem
 def test_oracles_are_compared():
     said = []
-    figure = compare_oracles([random(12, 0)], 20.0, 20.0, said.append)
+    figure = compare_oracles([random(8, 0)], 20.0, 20.0, said.append)
     assert figure.value > 0
     assert figure.n == len(said) >= 1
 

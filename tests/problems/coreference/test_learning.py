@@ -29,7 +29,7 @@ DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" /
 @pytest.fixture(scope="module")
 def scorer():
     pytest.importorskip("sklearn")
-    return train([invented(seed, 8) for seed in range(8)], [invented(20), invented(21)], num_networks=2)
+    return train([invented(seed, 6) for seed in range(6)], [invented(20, 6)], num_networks=2)
 
 
 @pytest.fixture(scope="module")
