@@ -126,6 +126,7 @@ class Columns(Sequence[Column]):
         "lower",
         "meanings",
         "row_keys",
+        "row_position",
         "rows",
         "starts",
         "upper",
@@ -163,6 +164,7 @@ class Columns(Sequence[Column]):
             raise FormulationError(str(error)) from None
         self._signatures: NDArray[np.uint64] | None = None
         self.row_keys: Sequence[Key] | None = None
+        self.row_position: Mapping[Key, int] = {}
         self._made: dict[int, Column] = {}
         self._check()
 
@@ -188,19 +190,19 @@ class Columns(Sequence[Column]):
             rows += map(find, column.coefficients)
             values += column.coefficients.values()
             starts.append(len(rows))
-        batch = cls(
+        # What a column checks of itself needs no second look: it has a cost, bounds, and each row once.
+        batch = made_of(
             np.array([column.cost for column in columns], dtype=np.float64),
-            np.array(starts),
-            np.array(rows, dtype=np.int64),
-            np.array(values, dtype=np.float64),
-            lambda k: columns[k].structure,
+            in_order(np.array(starts), np.array(rows, dtype=np.int32), np.array(values, dtype=np.float64)),
+            Meanings(given=list(columns)),
             None if all(column.key is None for column in columns) else [column.key for column in columns],
             np.array([column.upper for column in columns], dtype=np.float64),
             np.array([column.lower for column in columns], dtype=np.float64),
             np.array([column.integer for column in columns], dtype=np.bool_),
+            row_keys,
+            position,
         )
-        batch.meanings = Meanings(given=list(columns))
-        batch.row_keys = row_keys
+        batch._check_values()
         return batch
 
     def _check(self) -> None:
@@ -209,18 +211,21 @@ class Columns(Sequence[Column]):
             raise FormulationError(
                 f"the column of {self.meanings.of(bad)!r} costs {self.costs[bad]}, expected a finite number"
             )
-        if not np.isfinite(self.values).all():
-            entry = int(np.flatnonzero(~np.isfinite(self.values))[0])
-            bad = int(np.searchsorted(self.starts, entry, side="right")) - 1
-            raise FormulationError(
-                f"the column of {self.meanings.of(bad)!r} has a coefficient that is not a finite number"
-            )
+        self._check_values()
         held = (self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)
         if not held.all():
             bad = int(np.flatnonzero(~held)[0])
             raise FormulationError(
                 f"the column of {self.meanings.of(bad)!r} has the bounds {self.lower[bad]} and {self.upper[bad]}, "
                 "expected lower ≤ upper"
+            )
+
+    def _check_values(self) -> None:
+        if not np.isfinite(self.values).all():
+            entry = int(np.flatnonzero(~np.isfinite(self.values))[0])
+            bad = int(np.searchsorted(self.starts, entry, side="right")) - 1
+            raise FormulationError(
+                f"the column of {self.meanings.of(bad)!r} has a coefficient that is not a finite number"
             )
 
     # --- a sequence of columns ---------------------------------------------------------------------------------------
@@ -272,6 +277,7 @@ class Columns(Sequence[Column]):
             self.lower[numbers],
             self.integer[numbers],
             self.row_keys,
+            self.row_position,
             None if self._signatures is None else self._signatures[numbers],
         )
 
@@ -307,14 +313,14 @@ class Columns(Sequence[Column]):
                 self.costs, self.starts, moved, self.values, self.meanings.of, self.keys, self.upper, self.lower,
                 self.integer,
             )  # fmt: skip
-            other.row_keys = row_keys
+            other.row_keys, other.row_position = row_keys, position
             return other
         if len(self.rows) and int(self.rows.max()) >= len(row_keys):
             raise FormulationError(
                 f"a batch of columns has a coefficient in row number {int(self.rows.max())}, but the master has "
                 f"{len(row_keys)} rows: duals.rows(block) gives their numbers"
             )
-        self.row_keys = row_keys
+        self.row_keys, self.row_position = row_keys, position
         return self
 
     @property
@@ -332,13 +338,14 @@ class Columns(Sequence[Column]):
     @property
     def owners(self) -> NDArray[np.int64]:
         """The number of the column that each entry belongs to."""
-        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+        return np.repeat(np.arange(len(self)), self.starts[1:] - self.starts[:-1])
 
     def covering(self, key: Key) -> Mask:
         """Which columns have a coefficient other than zero in a row."""
         mask = np.zeros(len(self), dtype=np.bool_)
-        if self.row_keys is not None and key in self.row_keys:
-            entries = np.flatnonzero((self.rows == self.row_keys.index(key)) & (self.values != 0.0))
+        row = self.row_position.get(key)
+        if row is not None:
+            entries = np.flatnonzero((self.rows == row) & (self.values != 0.0))
             mask[np.searchsorted(self.starts, entries, side="right") - 1] = True
         return mask
 
@@ -346,7 +353,10 @@ class Columns(Sequence[Column]):
         """πᵀa_j of each column; rows younger than the dual values count as zero."""
         if len(self.rows) and int(self.rows.max()) >= len(duals):
             duals = np.append(duals, np.zeros(int(self.rows.max()) + 1 - len(duals)))
-        return np.bincount(self.owners, self.values * duals[self.rows], minlength=len(self)).astype(np.float64)
+        terms = self.values * duals[self.rows]
+        if len(self) == 1:
+            return np.array([terms.sum()])
+        return np.bincount(self.owners, terms, minlength=len(self)).astype(np.float64, copy=False)
 
 
 def made_of(
@@ -358,13 +368,15 @@ def made_of(
     lower: Floats,
     integer: Mask,
     row_keys: Sequence[Key] | None,
+    row_position: Mapping[Key, int],
     signatures: NDArray[np.uint64] | None = None,
 ) -> Columns:
     """A batch of what has been checked before."""
     batch = Columns.__new__(Columns)
     batch.costs, batch.upper, batch.lower, batch.integer = costs, upper, lower, integer
     batch.starts, batch.rows, batch.values = entries
-    batch.meanings, batch.keys, batch.row_keys = meanings, keys, row_keys
+    batch.meanings, batch.keys = meanings, keys
+    batch.row_keys, batch.row_position = row_keys, row_position
     batch._signatures = signatures
     batch._made = {}
     return batch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -123,17 +123,20 @@ class Screen:
             for row in rows or ():
                 self._by_row.setdefault(row, []).append(decision)
 
-    def objection(self, column: Column) -> Decision | None:
-        """A decision that does not allow a column; None if all of them do."""
+    def objections(self, column: Column) -> Iterator[Decision]:
+        """The decisions that do not allow a column; one that concerns two of its rows may come twice."""
         for decision in self._always:
             if not decision.allows(column):
-                return decision
+                yield decision
         if self._by_row:
             for row in column.coefficients:
                 for decision in self._by_row.get(row, ()):
                     if not decision.allows(column):
-                        return decision
-        return None
+                        yield decision
+
+    def objection(self, column: Column) -> Decision | None:
+        """A decision that does not allow a column; None if all of them do."""
+        return next(self.objections(column), None)
 
 
 _LAST: list[Screen] = [Screen(())]

@@ -27,12 +27,13 @@ def in_order(starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> Compre
     begins, numbers = starts.astype(np.int32), rows.astype(np.int32)
     if len(numbers) < 2:
         return begins, numbers, values
-    rises = numbers[1:] > numbers[:-1]
-    inner = begins[(begins > 0) & (begins < len(numbers))]
-    rises[inner - 1] = True  # from one column to the next
-    if rises.all():
+    falls = (numbers[1:] <= numbers[:-1]).nonzero()[0] + 1
+    if len(falls):
+        is_begin = np.zeros(len(numbers) + 1, dtype=np.bool_)
+        is_begin[begins] = True
+    if not len(falls) or is_begin[falls].all():  # from one column to the next
         return begins, numbers, values
-    owners = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    owners = np.repeat(np.arange(len(begins) - 1), begins[1:] - begins[:-1])
     order = np.lexsort((numbers, owners))
     numbers = numbers[order]
     twice = np.flatnonzero((numbers[1:] == numbers[:-1]) & (np.diff(owners) == 0))
@@ -42,8 +43,13 @@ def in_order(starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> Compre
     return begins, numbers, values[order]
 
 
-def picked(starts: NDArray[np.integer], rows: Ints32, values: Floats, chosen: NDArray[np.integer]) -> Compressed:
-    """The columns of these numbers, in this order."""
+def picked(
+    starts: NDArray[np.integer], rows: Ints32, values: Floats, chosen: NDArray[np.integer] | slice
+) -> Compressed:
+    """The columns of these numbers, in this order; of a slice of them, views."""
+    if isinstance(chosen, slice):
+        begin, end = int(starts[chosen.start]), int(starts[chosen.stop])
+        return starts[chosen.start : chosen.stop + 1] - starts.dtype.type(begin), rows[begin:end], values[begin:end]
     lengths = starts[1:][chosen] - starts[:-1][chosen]
     begins = np.zeros(len(chosen) + 1, dtype=np.int32)
     np.cumsum(lengths, out=begins[1:])

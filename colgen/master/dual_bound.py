@@ -151,14 +151,17 @@ def increases(
 def _box_terms(master: TabularMaster, theta: float, duals: Duals, clean: float) -> float:
     """Σ_j min over the bounds of x_j of its reduced cost times x_j, over columns that no oracle answers for."""
     table = master.table
-    reduced = master.sense.sign * master.all_reduced_costs(duals, theta)
     lower, upper = table.lower_now, table.upper_now
     # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
-    covered = (table.origins != TEMPLATE) & np.isposinf(upper)
-    up = (reduced < 0) & ~covered
-    box = np.where(up, upper, lower)
+    open_ = upper == math.inf
+    own = ((upper != 0.0) & (~open_ | (table.origins == TEMPLATE)) | (lower != 0.0)).nonzero()[0]
+    if not len(own):
+        return 0.0
+    reduced = master.sense.sign * master.all_reduced_costs(duals, theta)[own]
+    up = (reduced < 0) & (~open_ | (table.origins == TEMPLATE))[own]
+    box = np.where(up, upper[own], lower[own])
     unlimited = np.isinf(box)
     # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
-    if (unlimited & (np.abs(reduced) > clean * np.maximum(1.0, table.weights))).any():
+    if (unlimited & (np.abs(reduced) > clean * np.maximum(1.0, table.weights[own]))).any():
         return -math.inf
     return float(reduced[~unlimited] @ box[~unlimited])

@@ -471,8 +471,10 @@ class LinearMaster(RestrictedMaster):
     def signed(self, duals: Floats) -> Floats:
         """Duals without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
         s = self.sense.sign
-        duals = np.where(np.isneginf(self.row_lower), s * np.minimum(s * duals, 0.0), duals)
-        return np.where(np.isposinf(self.row_upper), s * np.maximum(s * duals, 0.0), duals)
+        pull = s * duals
+        np.minimum(pull, 0.0, out=pull, where=self.row_lower == -math.inf)
+        np.maximum(pull, 0.0, out=pull, where=self.row_upper == math.inf)
+        return s * pull
 
     # --- growing -----------------------------------------------------------------------------------------------------
 
@@ -661,10 +663,10 @@ class LinearMaster(RestrictedMaster):
             return np.empty(0)
         known = self._lookup.of(columns)
         batch, stated = known.batch, known.stated
-        pi = np.append(duals.values, np.zeros(self.num_rows - len(duals.values)))
-        products = batch.products(pi)
+        products = batch.products(duals.values)
         if stated is not None:
             owners, rows, values = stated
+            pi = np.append(duals.values, np.zeros(self.num_rows - len(duals.values)))
             products += np.bincount(owners, values * pi[rows], minlength=len(batch))
         return batch.costs - products if self.phase == 2 else -products
 
@@ -678,7 +680,9 @@ class LinearMaster(RestrictedMaster):
             return ()
         if bring_rows(columns):  # they cannot be looked up before their rows are there
             return super().improving(oracle, columns, reduced_costs, tolerance)
-        known = self._lookup.of(columns).take(better)
+        known = self._lookup.of(columns)
+        if len(better) < len(known.batch):
+            known = known.take(better)
         batch = known.batch
         where = self._find(batch)
         new = where == NOWHERE
@@ -784,12 +788,12 @@ class LinearMaster(RestrictedMaster):
 
     def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
         table, s = self.table, self.sense.sign
-        mask = np.isposinf(table.upper_now) & (table.origins >= (GIVEN if oracles == 1 else 0))
-        reduced, best = s * self.all_reduced_costs(duals)[mask], np.full(oracles, math.inf)
+        grow = ((table.upper_now == math.inf) & (table.origins >= (GIVEN if oracles == 1 else 0))).nonzero()[0]
+        reduced = s * self.all_reduced_costs(duals)[grow]
         if oracles == 1:
-            best[0] = reduced.min(initial=math.inf)
-        else:
-            np.minimum.at(best, table.origins[mask], reduced)
+            return [s * float(reduced.min(initial=math.inf))]
+        best = np.full(oracles, math.inf)
+        np.minimum.at(best, table.origins[grow], reduced)
         known: list[float] = (s * best).tolist()
         return known
 
@@ -803,7 +807,7 @@ class LinearMaster(RestrictedMaster):
         if asked is not duals or size != now:
             products = self.table.row_products(duals.values)
             self._last_products = (duals, now, products)
-        return self.current_costs() - theta * products
+        return self.current_costs() - (products if theta == 1.0 else theta * products)
 
     def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
         """Row activities missing at the pricing problems' best columns, used as often as the master uses their like."""
@@ -844,6 +848,8 @@ class LinearMaster(RestrictedMaster):
                 low, high = sides.get(row.key, (-math.inf, math.inf))
                 sides[row.key] = (max(low, row.lower), min(high, row.upper))
                 rows[row.key] = row
+        if not rows and not self.decision_rows:
+            return
         # Its sides change from node to node: it is added with none, and with an artificial variable for either.
         free = [dataclasses.replace(row, lower=-math.inf, upper=math.inf) for row in rows.values()]
         first = self.num_rows

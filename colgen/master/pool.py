@@ -50,6 +50,7 @@ class ColumnPool:
         self._index = SignatureIndex(self._signatures)
         self.position: dict[Hashable, int] = {}
         self._keys: dict[int, Key] = {}
+        self._num_named = 0
         self._firsts: list[int] = []
         self._meanings: list[Meanings | None] = []
         self._made: dict[int, Column] = {}
@@ -80,6 +81,7 @@ class ColumnPool:
                 if key is not None:
                     self.position[key] = position
                     self._keys[position] = key
+                    self._num_named += 1
         self._firsts.append(int(where[0]))
         self._meanings.append(batch.meanings)
         return where
@@ -203,15 +205,19 @@ class ColumnPool:
     def batch(self, positions: Ints) -> Columns:
         """The columns at some positions, as a batch."""
         places = positions.tolist()
-        named = bool(self._keys) and any(position in self._keys for position in places)
+        named = self._num_named and any(position in self._keys for position in places)
+        chosen: slice | Ints = positions
+        if places and places == list(range(places[0], places[-1] + 1)):  # views of what never changes
+            chosen = slice(places[0], places[-1] + 1)
         return made_of(
-            self.costs[positions],
-            picked(self.starts, self.rows, self.values, positions),
+            self.costs[chosen],
+            picked(self.starts, self.rows, self.values, chosen),
             Meanings(lambda k: self.structure(places[k]), None, Kept(self._generated, places)),
             [self._keys.get(position) for position in places] if named else None,
-            self.upper[positions],
-            self.lower[positions],
-            self.integer[positions],
+            self.upper[chosen],
+            self.lower[chosen],
+            self.integer[chosen],
             self.row_keys,
-            self._signatures.array[positions],
+            self.row_position,
+            self._signatures.array[chosen],
         )

@@ -23,6 +23,8 @@ TEMPLATE = -2
 GIVEN = -1
 """Origin of columns that the problem gave at the start; other origins are the numbers of pricing problems."""
 
+_OLDEST = np.iinfo(np.int16).max
+
 IDLE = -1
 """Place in the linear program of a column that is not there."""
 
@@ -63,7 +65,7 @@ class ColumnTable(ColumnPool):
         self._weighed, self._weights = Growing(np.empty(0, dtype=np.int32)), Growing(nothing)
         self._entries: list[tuple[Ints, Ints, Floats]] = []
         self.is_in_order = True
-        self._by_column: sparse.csr_array | None = None
+        self._by_column = sparse.csr_array((1, 1))
         matrix = sparse.csc_array(f.matrix)
         self._firsts.append(0)
         self._meanings.append(None)
@@ -160,9 +162,8 @@ class ColumnTable(ColumnPool):
 
     def grow_older(self, out: Mask) -> None:
         """Count one more solve for those of the linear program's columns that are out, and begin anew for others."""
-        ages = self.ages[self.active]
-        most = np.iinfo(ages.dtype).max
-        self.ages[self.active] = np.where(out, np.minimum(ages, most - 1) + 1, 0)
+        mine = slice(None) if self.is_in_order else self.active
+        self.ages[mine] = (np.minimum(self.ages[mine], _OLDEST - 1) + 1) * out
 
     # --- the matrix --------------------------------------------------------------------------------------------------
 
@@ -211,10 +212,11 @@ class ColumnTable(ColumnPool):
     def row_products(self, duals: Floats) -> Floats:
         """πᵀa_j for every column; rows younger than the duals count as zero."""
         duals = self._padded(duals)
-        shape = (len(self), len(duals))
-        if self._by_column is None or self._by_column.shape != shape:  # columns only ever join, and rows
-            self._by_column = sparse.csr_array((self.values, self.rows, self.starts), shape=shape)
-        products: Floats = self._by_column @ duals
+        shape, matrix = (len(self), len(duals)), self._by_column
+        if matrix.shape != shape:  # columns only ever join, and rows
+            matrix.resize(*shape)  # making one anew takes five times as long
+            matrix.data, matrix.indices, matrix.indptr = self.values, self.rows, self.starts
+        products: Floats = matrix @ duals
         stated = self._stated()
         if stated is not None:
             columns, rows, values = stated
@@ -223,7 +225,7 @@ class ColumnTable(ColumnPool):
 
     def _padded(self, duals: Floats) -> Floats:
         missing = len(self.row_keys) - len(duals)
-        return np.append(duals, np.zeros(missing)) if missing else duals
+        return np.concatenate([duals, np.zeros(missing)]) if missing else duals
 
     def activities(self, values: Floats, num_rows: int) -> Floats:
         """Σ_j a_ij x_j for every row."""

@@ -111,10 +111,12 @@ class RyanFoster(BranchingRule):
             for k, first in enumerate(rows):
                 for second in rows[k + 1 :]:
                     together[first, second] += value
-        most = max(map(fractionality, together.values()), default=0.0)
+        distances = [fractionality(value) for value in together.values()]
+        most = max(distances, default=0.0)
         if not most:
             return ()
-        pair = max((pair for pair, value in together.items() if fractionality(value) == most), key=repr)
+        nearest = [pair for pair, distance in zip(together, distances, strict=True) if distance == most]
+        pair = max(nearest, key=lambda pair: f"({self._name(pair[0])}, {self._name(pair[1])})")  # the pair's repr
         children: list[Sequence[Decision]] = [(Together(*pair),), (Apart(*pair),)]
         return children if together[pair] >= 0.5 else children[::-1]
 
@@ -133,7 +135,7 @@ class RyanFoster(BranchingRule):
             )
         for row in rows:
             entry, whole = column.coefficients[row], self._whole.get(row, 1.0)
-            if abs(entry - whole) > TOLERANCES.pruning * whole:
+            if entry != whole and abs(entry - whole) > TOLERANCES.pruning * whole:
                 raise InputError(
                     f"RyanFoster({self.block!r}) expects the coefficients 0 and {whole:g} in row {row[1]!r}: the "
                     f"column of {column.structure!r} has {entry:g} there; branch on something else"

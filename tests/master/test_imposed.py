@@ -1,9 +1,12 @@
 """What a node and a dive impose: columns that are forbidden, variables with tighter bounds, columns that are fixed."""
 
+from dataclasses import replace
+
 import pytest
 
 from colgen import Decision
 from colgen.core.errors import UnknownRowError
+from colgen.master.table import TEMPLATE
 from tests.master.programs import col, covering
 
 
@@ -42,6 +45,22 @@ def test_a_column_that_comes_below_a_decision_is_judged_too():
     worse = master.solve().objective
     master.add([cheap])
     assert master.solve().objective == pytest.approx(worse)
+
+
+@pytest.mark.parametrize("count", [3, 40])  # looked at one by one, and as a batch
+def test_a_decision_judges_what_came_while_it_was_out_of_force(count):
+    master, first = covering(), Without("first")
+    master.apply([first])
+    master.apply(())
+    columns = [replace(col((1, 1), 1.0 + k), structure=str(k)) for k in range(count)]
+    master.add([*columns, replace(col((2, 2), 0.5), structure="first")])
+    master.apply([first, Without("0")])
+    names = [column.structure for column in master.columns]
+    closed = master.table.upper_now[master.table.origins != TEMPLATE] == 0.0
+    assert {name for name, shut in zip(names, closed, strict=True) if shut} == {"0", "first"}
+    master.apply([Without("0")])
+    closed = master.table.upper_now[master.table.origins != TEMPLATE] == 0.0
+    assert {name for name, shut in zip(names, closed, strict=True) if shut} == {"0"}
 
 
 def test_bounds_of_what_the_master_does_not_have_are_refused_by_name():
