@@ -21,7 +21,7 @@ from colgen.cuts.separation import Separation
 from colgen.master.linear import LinearMaster
 from colgen.master.protocol import RestrictedMaster
 from colgen.model.formulation import Formulation, FormulationCache, compile_model
-from colgen.pricing.oracles import Pricing
+from colgen.pricing.oracles import Pricing, PricingContext
 from colgen.tree.branching import BranchingRule
 from colgen.tree.enumeration import Enumeration
 from colgen.tree.heuristics import Heuristic, RestrictedMIP
@@ -108,6 +108,29 @@ class Problem(ABC):
     def reductions(self) -> Sequence[Reduction]:
         """Reduced-cost fixing at the nodes."""
         return ()
+
+    def sharpen(self, bound: float, duals: Any, context: PricingContext) -> float:
+        """A node's dual bound, rounded to :attr:`objective_step` with no tolerance, for who can prove it exactly.
+
+        The engine rounds a bound of 65.00001 to 65, for that is what floating point may have made of 65, and would have
+        to branch.  Asked before it does: a problem whose dual values can be taken as whole numbers, and whose pricing
+        problem adds those without an error, may say 66.
+
+        Parameters
+        ----------
+        bound
+            The node's, as floating point has it.
+        duals
+            Dual values at which it was proved.
+        context
+            The node's decisions, and the budget.
+
+        Returns
+        -------
+        float
+            ``bound`` where nothing better is proved; never more than ``bound`` rounded up (down, when maximising).
+        """
+        return bound
 
     def enumeration(self) -> Enumeration | None:
         """Column enumeration at the nodes."""

@@ -228,6 +228,7 @@ def _search(
         problem.enumeration(),
         tuple(problem.heuristics() if heuristics is None else heuristics),
         relaxation_only,
+        problem.sharpen,
     )
     return BranchAndPrice(parts, search, problem.bounding() if bounding is None else bounding)
 

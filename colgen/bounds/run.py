@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -145,6 +146,12 @@ class Run:
         """Whether a dual bound leaves no room for an answer better than the incumbent."""
         tolerance = TOLERANCES.pruning * self._size(self.objective)
         return not self.sense.is_better(self.round_bound(bound), self.objective, tolerance)
+
+    def grazes(self, bound: float) -> bool:
+        """Whether a dual bound leaves no room for a better answer but for the tolerance that it is rounded with."""
+        if self.step is None or math.isinf(self.objective) or self.prunes(bound):
+            return False
+        return self.prunes(self.sense.round_bound(bound, self.step, TOLERANCES.pruning))
 
     def meets(self, bound: float, objective: float) -> bool:
         """Whether a dual bound proves an objective optimal, as far as tolerances go."""

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 import time
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from colgen.bounds.column_generation import column_generation
 from colgen.bounds.fixing import Reduction, ReductionContext
 from colgen.bounds.proving import Proved, prove, record, told
 from colgen.bounds.stabilization import NoStabilization
+from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision, admits
 from colgen.core.duals import Duals
@@ -55,7 +56,7 @@ class _Start(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """What the tree is searched with: branching rules, reductions, enumeration, heuristics.
+    """What the tree is searched with: branching rules, reductions, enumeration, heuristics, exact bounds.
 
     ``relaxation_only``: the root's relaxation is wanted, to its exact optimum, and nothing else.
     """
@@ -65,6 +66,7 @@ class Search:
     enumeration: Enumeration | None = None
     heuristics: Sequence[Heuristic] = ()
     relaxation_only: bool = False
+    sharpen: Callable[[float, Any, PricingContext], float] | None = None
 
 
 class BranchAndPrice(Relaxation):
@@ -212,6 +214,9 @@ class BranchAndPrice(Relaxation):
                 self._check_against_incumbent(node, relaxed.bound)
                 if node.number == 0:
                     self._keep_root(relaxed)
+            sharp = self._sharpened(node, relaxed)
+            if self.run.prunes(sharp):
+                return Evaluation(sharp, "pruned")
             reduced, relaxed = self._reduce(node, relaxed)
             fixed = reduced.decisions[len(node.decisions) :]
             return dataclasses.replace(self._judge(reduced, relaxed), fixed=fixed)
@@ -275,6 +280,23 @@ class BranchAndPrice(Relaxation):
         solution = found.relaxed if bounded.solution is None else bounded.solution
         return dataclasses.replace(nothing, outcome=outcome, bound=found.bound, duals=found.duals, solution=solution)
 
+    def _sharpened(self, node: Node, relaxed: Bounded) -> float:
+        """A node's bound, where the tolerance of rounding is all that keeps the node open: as the problem proves it."""
+        run, bound = self.run, relaxed.bound
+        if self.search.sharpen is None or relaxed.duals is None or not run.grazes(bound):
+            return bound
+        try:
+            sharp = self.search.sharpen(bound, relaxed.duals, self._told(node))
+        except OutOfBudget:
+            return bound
+        if run.sense.is_better(run.sense.round_bound(bound, run.step, 0.0), sharp):
+            raise InvalidBoundError(
+                f"sharpen states {sharp:.10g} for node {node.number}, whose dual bound is {bound:.10g}: expected that "
+                f"bound, or the next multiple of objective_step {run.step:g}"
+            )
+        self._check_against_incumbent(node, sharp)
+        return run.sense.worst(sharp, bound)
+
     def _reduce(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
         """Fix by reduced cost and solve again, until nothing worth it is left to fix."""
         while self.search.reductions and relaxed.outcome is Outcome.SOLVED and self.run.incumbent is not None:
@@ -301,8 +323,12 @@ class BranchAndPrice(Relaxation):
             node.decisions,
             run.scale,
             run.budget,
-            told(self.master, self._in_node(node), self.parts.settings),
+            self._told(node),
         )
+
+    def _told(self, node: Node) -> PricingContext:
+        """What oracles are told where a node's dual values are looked at once more."""
+        return told(self.master, self._in_node(node), self.parts.settings)
 
     def _enumerate(self, node: Node, relaxed: Bounded) -> Evaluation | None:
         """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed."""
@@ -361,6 +387,9 @@ class BranchAndPrice(Relaxation):
         self._search(node, solution, relaxed.bound, quick=False)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
+        sharp = self._sharpened(node, relaxed)  # an answer may have come since
+        if self.run.prunes(sharp):
+            return Evaluation(sharp, "pruned")
         for rule in self.search.branching:
             children = rule.branch(solution)
             if children:

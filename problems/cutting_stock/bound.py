@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from fractions import Fraction
 
 import numpy as np
 
-from colgen import Certificate
+from colgen import Certificate, Duals, PricingContext
 from problems.cutting_stock.instance import Instance
-from problems.cutting_stock.layout import Layout
+from problems.cutting_stock.layout import Layout, as_arc
+from problems.cutting_stock.pricing import ARC, PatternOracle
 from solvers.packing.knapsack import best_from
 
 
@@ -39,6 +40,43 @@ def exact_bound(instance: Instance, duals: Mapping[int, float]) -> Fraction:
     most = best_from(net, net.spread(whole[layout.item_of_rank]))[0, 0]
     total = sum(int(p) * d for p, d in zip(whole.tolist(), instance.demands, strict=True))
     return Fraction(total, int(most)) if most > 0 else Fraction(0)
+
+
+def sharpened(bound: float, oracle: PatternOracle, duals: Duals, context: PricingContext) -> float:
+    """The rolls that dual values prove to be needed at a node of the tree, exactly; ``bound`` where that is no more.
+
+    As :func:`exact_bound`, with the arcs that the node's decisions leave, and with the rows of those that have one: of
+    a row whose dual value is positive the lower side counts, else the upper one.
+    """
+    layout, net = oracle.layout, oracle.network(context)
+    demand = np.maximum(np.asarray(duals["demand"])[layout.item_of_rank], 0.0)
+    sides: dict[Hashable, tuple[float, float]] = {}
+    for decision in context.decisions:
+        row = decision.row()
+        if row is not None:
+            low, high = sides.get(row.key[1], (-math.inf, math.inf))
+            sides[row.key[1]] = max(low, row.lower), min(high, row.upper)
+    paid = {arc: dual for arc, dual in duals.items(ARC) if dual}
+    largest = max(float(demand.max(initial=0.0)), max(map(abs, paid.values()), default=0.0))
+    if not 0.0 < largest < math.inf:
+        return bound
+    # As in exact_bound, with a bit more: an arc earns what its item does and what its row does.
+    pieces = max(layout.roll // int(layout.widths.min()), 1)
+    scale = math.ldexp(1.0, 51 - pieces.bit_length() - math.frexp(largest)[1])
+    whole = np.floor(demand * scale)
+    profits = net.spread(whole)
+    total = sum(int(p) * int(d) for p, d in zip(whole.tolist(), layout.demands.tolist(), strict=True))
+    for arc, dual in paid.items():
+        price = math.floor(dual * scale)
+        side = sides.get(arc, (-math.inf, math.inf))[price < 0]
+        if math.isinf(side):
+            return bound
+        total += price * int(side)
+        k = net.arc(*as_arc(arc))
+        if k >= 0:
+            profits[k] += price
+    most = int(best_from(net, profits, look=context.budget.require)[0, 0])
+    return max(bound, float(math.ceil(Fraction(total, most)))) if most > 0 else bound
 
 
 def verify(instance: Instance, certificate: Certificate | None) -> int:

@@ -12,9 +12,11 @@ from scipy import sparse
 from colgen import (
     BranchingRule,
     Diving,
+    Duals,
     Enumeration,
     Formulation,
     Heuristic,
+    PricingContext,
     Problem,
     Reduction,
     Sense,
@@ -26,6 +28,7 @@ from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
+from problems.cutting_stock.bound import sharpened
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
 from problems.cutting_stock.enumeration import PatternEnumeration
 from problems.cutting_stock.fitting import first_fit_decreasing
@@ -95,6 +98,9 @@ class CuttingStock(Problem):
 
     def reductions(self) -> Sequence[Reduction]:
         return (ArcFixing(self.layout, self.oracle),)
+
+    def sharpen(self, bound: float, duals: Duals, context: PricingContext) -> float:
+        return sharpened(bound, self.oracle, duals, context)
 
     def enumeration(self) -> Enumeration:
         return PatternEnumeration(self.instance, self.oracle)

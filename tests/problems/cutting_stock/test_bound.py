@@ -6,10 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from colgen import solve
+from colgen import Bound, LinearMaster, PricingContext, Sense, solve
+from colgen.core.errors import InvalidBoundError
 from problems.cutting_stock import CuttingStock, Instance, uniform
-from problems.cutting_stock.bound import exact_bound, verify
-from tests.problems.cutting_stock.naive import optimum, patterns, tiny
+from problems.cutting_stock.bound import exact_bound, sharpened, verify
+from problems.cutting_stock.pricing import ARC
+from tests.problems.cutting_stock.naive import optimum, patterns, plans, tiny
 from tests.sweeps import seeds
 
 
@@ -59,3 +61,66 @@ def test_a_wide_roll_of_few_pieces_is_verified_as_sharply():
     instance = Instance(10**10, (5 * 10**9 + 1, 3 * 10**9), (4, 6))
     duals = {0: 2 / 3, 1: 1 / 3}
     assert exact_bound(instance, duals) >= Fraction(4666, 1000)
+
+
+@pytest.mark.parametrize("seed", seeds(40))
+def test_a_nodes_bound_is_sharpened_to_no_more_than_is_true(seed):
+    rng = np.random.default_rng(seed)
+    instance = tiny(rng, items=3, roll=12, demand=2)
+    problem = CuttingStock(instance)
+    layout = problem.layout
+    arcs = [(int(k), int(p)) for k, p in zip(layout.network.items, layout.network.positions, strict=True)]
+    arc = arcs[int(rng.integers(len(arcs)))]
+    decision = Bound((ARC, arc), 1.0, np.inf, lambda column: problem.layout.arcs(column).get(arc, 0.0))
+    master = LinearMaster(problem.formulation())
+    master.apply((decision,))
+    duals = master.solve().duals
+    values = rng.random(len(duals.values))  # prices of a row with a lower side
+    context = PricingContext(Sense.MINIMIZE, decisions=(decision,))
+    sharp = sharpened(0.0, problem.oracle, duals.replace(values), context)
+
+    def uses(plan):
+        return any(problem.layout.arcs_of(pattern).get(arc) for pattern in plan)
+
+    least = next((k for k in range(optimum(instance), 6) if any(uses(plan) for plan in plans(instance, k))), 6)
+    assert sharp <= least
+    assert sharp == math.ceil(sharp)
+
+
+class OneTooMany(CuttingStock):
+    """A roll holds two million pieces, and one more is wanted: 1.0000005 rolls, which rounding takes for one."""
+
+    claim = None
+
+    def __init__(self):
+        super().__init__(Instance(2_000_000, (1,), (2_000_001,)))
+
+    def branching(self):
+        return ()
+
+    def heuristics(self):
+        return ()
+
+    def enumeration(self):
+        return None
+
+    def reductions(self):
+        return ()
+
+    def sharpen(self, bound, duals, context):
+        return self.claim or super().sharpen(bound, duals, context)
+
+
+def test_a_bound_that_rounding_gives_up_by_a_hair_is_sharpened_before_anything_is_branched():
+    result = solve(OneTooMany())
+    assert result.is_optimal
+    assert result.objective == 2.0
+    assert result.root_bound < 1.000001
+    assert len(result.nodes) == 1
+
+
+def test_a_problem_cannot_sharpen_a_bound_by_more_than_rounding():
+    problem = OneTooMany()
+    problem.claim = 3.0
+    with pytest.raises(InvalidBoundError, match=r"sharpen states 3 for node 0, whose dual bound is 1\.0000005"):
+        solve(problem)
