@@ -1,0 +1,20 @@
+"""Shortest paths with resource constraints: elementary, ng-routes and relaxations, by labelling."""
+
+from solvers.paths.labelling.labelling import LabelLimitError, Labelling
+from solvers.paths.labelling.memory import nearest
+from solvers.paths.labelling.network import Network
+from solvers.paths.labelling.rank_one import RankOneDuals, coefficients
+from solvers.paths.labelling.resources import CustomResource, Resource
+from solvers.paths.labelling.routes import Routes
+
+__all__ = [
+    "CustomResource",
+    "LabelLimitError",
+    "Labelling",
+    "Network",
+    "RankOneDuals",
+    "Resource",
+    "Routes",
+    "coefficients",
+    "nearest",
+]

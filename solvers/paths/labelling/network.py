@@ -1,0 +1,70 @@
+"""The network that paths are looked for in."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import ArrayError, as_indices, as_integer
+
+Ints = NDArray[np.int64]
+
+
+class Network:
+    """A digraph with a source and a sink.
+
+    Parameters
+    ----------
+    vertices
+        How many there are: 0, 1, ...
+    tails, heads
+        Of the arcs, which are numbered as they are given.  There may be parallel ones, but no loops.
+    source, sink
+        Two vertices: a depot that routes leave and come back to is split into both.  No arc leads into the source or
+        out of the sink.
+
+    Raises
+    ------
+    ArrayError
+        If the arcs are anything else.
+    """
+
+    def __init__(self, vertices: int, tails: ArrayLike, heads: ArrayLike, source: int, sink: int) -> None:
+        self.num_vertices = as_integer(vertices, "vertices", low=2)
+        self.tails: Ints = as_indices(tails, "tails", upper=self.num_vertices, shape=(None,))
+        self.heads: Ints = as_indices(heads, "heads", upper=self.num_vertices, shape=self.tails.shape)
+        self.source = as_integer(source, "source", low=0, high=self.num_vertices - 1)
+        self.sink = as_integer(sink, "sink", low=0, high=self.num_vertices - 1)
+        if self.source == self.sink:
+            raise ArrayError(f"sink: expected another vertex than the source, got {self.sink}")
+        for wrong, what in (
+            (self.tails == self.heads, "no loops"),
+            (self.heads == self.source, "no arcs into the source"),
+            (self.tails == self.sink, "no arcs out of the sink"),
+        ):
+            if wrong.any():
+                arc = int(np.argmax(wrong))
+                raise ArrayError(f"heads: expected {what}, got ({self.tails[arc]}, {self.heads[arc]}) at [{arc}]")
+
+    @classmethod
+    def complete(cls, customers: int) -> Network:
+        """The source 0, the customers 1, ..., n, the sink n + 1, and all arcs but the one from the source to the sink.
+
+        The arcs are sorted by tail, then by head.
+        """
+        n = as_integer(customers, "customers", low=1)
+        tails, heads = np.nonzero(~np.eye(n + 2, dtype=bool))
+        kept = (heads != 0) & (tails != n + 1) & ~((tails == 0) & (heads == n + 1))
+        return cls(n + 2, tails[kept], heads[kept], 0, n + 1)
+
+    @property
+    def num_arcs(self) -> int:
+        return len(self.tails)
+
+    def arc(self, tail: int, head: int) -> int:
+        """Number of the first arc between two vertices, -1 if there is none."""
+        found = np.flatnonzero((self.tails == tail) & (self.heads == head))
+        return int(found[0]) if len(found) else -1
+
+    def __repr__(self) -> str:
+        return f"Network({self.num_vertices} vertices, {self.num_arcs} arcs, {self.source} to {self.sink})"

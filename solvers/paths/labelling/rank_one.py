@@ -1,0 +1,140 @@
+r"""Dual values of rank-1 cuts, as states of labels.
+
+The coefficient of a route in the cut  ∑_r ⌊∑_i w_i a_ir⌋ x_r ≤ b  is counted on the way: at vertex i the state grows by
+w_i, and where it reaches 1, the coefficient does by one and the state goes back by 1.  With limited memory the state is
+lost at vertices outside a set, which makes the coefficient no larger.
+
+A state s, in units of one over the denominator d, is a field of d - 1 bits of which the lowest s are set: one state is
+further on than another if a bit is set there that is not set here.
+
+Source: D. Pecin, A. Pessoa, M. Poggi, E. Uchoa, H. Santos, *Limited memory rank-1 cuts for vehicle routing problems*,
+Operations Research Letters 45 (2017).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import ArrayError, as_booleans, as_floats, as_integers
+
+Ints = NDArray[np.int64]
+
+_LARGEST = 64
+"""Of the denominators: a state is one field of a word."""
+
+
+class RankOneDuals(NamedTuple):
+    """Rank-1 cuts whose dual values are not zero.
+
+    Attributes
+    ----------
+    numerators
+        By cut and vertex: w_i times the denominator; 0 where a vertex is no member.
+    denominators
+        One a cut, larger than its numerators.
+    memory
+        By cut and vertex: whether the state is kept there.  Members are so without saying it.
+    penalties
+        What a unit of the coefficient adds to the reduced cost when minimising: minus the dual value.
+    """
+
+    numerators: ArrayLike
+    denominators: ArrayLike
+    memory: ArrayLike
+    penalties: ArrayLike
+
+
+class Fields(NamedTuple):
+    """Cuts as the kernels see them.
+
+    Attributes
+    ----------
+    keep
+        By vertex: the bits of the cuts that remember there.
+    member_first, member_cut, member_weight
+        The cuts that each vertex is a member of, and the numerators.
+    cut_word, cut_shift, cut_divisor, cut_penalty
+        Where each cut's field is, its denominator and its penalty.
+    cut_of_bit
+        Whose field a bit belongs to.
+    """
+
+    keep: NDArray[np.uint64]
+    member_first: Ints
+    member_cut: Ints
+    member_weight: Ints
+    cut_word: Ints
+    cut_shift: Ints
+    cut_divisor: Ints
+    cut_penalty: NDArray[np.float64]
+    cut_of_bit: Ints
+
+
+def fields(duals: RankOneDuals | None, vertices: int) -> Fields:
+    """Lay the states of cuts out in words.
+
+    Raises
+    ------
+    ArrayError
+        If the cuts are not what :class:`RankOneDuals` says.
+    """
+    if duals is None:
+        none = np.zeros((0, vertices), dtype=np.int64)
+        duals = RankOneDuals(none, none[:, 0], none.astype(bool), none[:, 0].astype(float))
+    denominators = as_integers(duals.denominators, "denominators", shape=(None,), low=2, high=_LARGEST)
+    shape = (len(denominators), vertices)
+    numerators = as_integers(duals.numerators, "numerators", shape=shape, low=0)
+    if (numerators >= denominators[:, None]).any():
+        cut, vertex = np.argwhere(numerators >= denominators[:, None])[0]
+        raise ArrayError(
+            f"numerators: expected less than the denominator {denominators[cut]}, "
+            f"got {numerators[cut, vertex]} at [{cut}, {vertex}]"
+        )
+    memory = as_booleans(duals.memory, "memory", shape=shape) | (numerators > 0)
+    penalties = as_floats(duals.penalties, "penalties", shape=denominators.shape, low=0.0)
+    word, shift = np.zeros_like(denominators), np.zeros_like(denominators)
+    used, words = 64, 0
+    for cut, bits in enumerate(denominators - 1):
+        if used + bits > 64:
+            used, words = 0, words + 1
+        word[cut], shift[cut] = words - 1, used
+        used += int(bits)
+    keep = np.zeros((vertices, words), dtype=np.uint64)
+    owner = np.zeros(64 * words, dtype=np.int64)
+    for cut, bits in enumerate(denominators - 1):
+        keep[memory[cut], word[cut]] |= np.uint64(((1 << int(bits)) - 1) << int(shift[cut]))
+        begin = 64 * word[cut] + shift[cut]
+        owner[begin : begin + bits] = cut
+    member_vertex, member_cut = np.nonzero(numerators.T)
+    return Fields(
+        keep,
+        np.searchsorted(member_vertex, np.arange(vertices + 1)).astype(np.int64),
+        member_cut.astype(np.int64),
+        np.ascontiguousarray(numerators.T[member_vertex, member_cut]),
+        word,
+        shift,
+        denominators,
+        penalties,
+        owner,
+    )
+
+
+def coefficients(duals: RankOneDuals, starts: Ints, vertices: Ints, *, full: bool = False) -> Ints:
+    """Coefficients of routes, by route and cut, under the limited memory; ``full``: with everything remembered."""
+    numerators = np.asarray(duals.numerators, dtype=np.int64)
+    divisors = np.asarray(duals.denominators, dtype=np.int64)
+    memory = np.ones_like(numerators, dtype=bool) if full else np.asarray(duals.memory, dtype=bool) | (numerators > 0)
+    counted = np.zeros((len(starts) - 1, len(divisors)), dtype=np.int64)
+    lengths = np.diff(starts)
+    states = np.zeros_like(counted)
+    for step in range(int(lengths.max(initial=0))):
+        routes = np.flatnonzero(lengths > step)
+        here = vertices[starts[routes] + step]
+        state = np.where(memory[:, here].T, states[routes], 0) + numerators[:, here].T
+        over = state >= divisors
+        counted[routes] += over
+        states[routes] = state - over * divisors
+    return counted

@@ -1,0 +1,80 @@
+"""Routes that a search found, and what it proves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.paths.labelling.layout import Floats, Ints, Labels
+
+
+@dataclass(frozen=True, eq=False)
+class Routes:
+    """Paths from the source to the sink, cheapest first.
+
+    Attributes
+    ----------
+    starts, vertices
+        Route k visits ``vertices[starts[k]:starts[k + 1]]``, source and sink included.
+    arcs
+        Route k uses ``arcs[starts[k] - k : starts[k + 1] - k - 1]``.
+    costs
+        Of its arcs, and of the rank-1 cuts that it overflows.
+    bound
+        No route of the relaxation is cheaper; infinite if there is none.  Where a cutoff was given, never more than
+        that.  None: nothing is proved, by a heuristic or because the search was cut off.
+    finished
+        Whether the search came to its end.
+    labels
+        How many were settled.
+    """
+
+    starts: Ints
+    vertices: Ints
+    arcs: Ints
+    costs: Floats
+    bound: float | None
+    finished: bool
+    labels: int
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    def route(self, k: int) -> Ints:
+        """Vertices of a route, in their order."""
+        return self.vertices[self.starts[k] : self.starts[k + 1]]
+
+    def arcs_of(self, k: int) -> Ints:
+        """Arcs of a route, in their order."""
+        return self.arcs[self.starts[k] - k : self.starts[k + 1] - k - 1]
+
+    @property
+    def elementary(self) -> NDArray[np.bool_]:
+        """Whether each visits no vertex twice."""
+        return np.array([len(np.unique(self.route(k))) == len(self.route(k)) for k in range(len(self))], dtype=bool)
+
+
+def gathered(
+    paths: list[Ints], tails: Ints, heads: Ints, costs: Floats, bound: float | None, finished: bool, labels: int
+) -> Routes:
+    """Routes from the arcs of each."""
+    arcs = np.concatenate(paths) if paths else np.zeros(0, dtype=np.int64)
+    starts = np.concatenate(([0], np.cumsum([len(path) + 1 for path in paths]))).astype(np.int64)
+    vertices = np.empty(int(starts[-1]), dtype=np.int64)
+    if paths:
+        first = np.zeros(len(vertices), dtype=bool)
+        first[starts[:-1]] = True
+        vertices[first] = tails[[path[0] for path in paths]]
+        vertices[~first] = heads[arcs]
+    return Routes(starts, vertices, arcs, costs, bound, finished, labels)
+
+
+def trace(held: Labels, label: int) -> list[int]:
+    """The arcs over which a label was reached, the last one first."""
+    arcs = []
+    while held.arcs[label] >= 0:
+        arcs.append(int(held.arcs[label]))
+        label = int(held.previous[label])
+    return arcs

@@ -1,0 +1,392 @@
+"""Settling and extending labels, bucket by bucket.
+
+A label waits until all paths of smaller values of the critical resource have been extended; then those of its vertex
+and bucket are looked at by increasing cost, and what a settled label dominates is dropped.  Arcs that do not consume,
+and wide buckets, bring labels to a bucket that was settled: it is then settled again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from solvers.paths.labelling.bits import ONE, address, count, lowest
+from solvers.paths.labelling.layout import (
+    BUCKET,
+    COST,
+    EXTENDED,
+    FREE,
+    MADE,
+    NUMBER,
+    PHASE,
+    POOLED,
+    SETTLED,
+    VALUES,
+    VERTEX,
+    WANTED,
+    Floats,
+    Labels,
+    Rule,
+    Side,
+    Words,
+)
+from solvers.paths.labelling.rank_one import Fields
+
+DONE, PAUSED, MORE_LABELS, MORE_OPEN, MORE_POOL = range(5)
+"""Why a search came back: its buckets are done, its effort is used up, or it needs room for more labels."""
+
+_SETTLING, _EXTENDING = 0, 1
+
+_TOGETHER = 8192
+"""Labels of a vertex that are settled together, at most."""
+
+_GLANCE = 12
+"""Settled labels, the cheapest ones, that a new label is held against before it is kept to wait."""
+
+Extend = Callable[[Any, Any, Any, Any], bool]
+Dominates = Callable[[Any, Any], bool]
+
+
+@njit(cache=True, nogil=True)
+def dominated(
+    rule: Rule,
+    cuts: Fields,
+    dominates: Dominates,
+    words: Words,
+    numbers: Floats,
+    first: int,
+    end: int,
+    label_words: Words,
+    label_numbers: Floats,
+    row: int,
+    ahead: Words,
+) -> int:
+    """The place of a label among ``first:end``, which are by increasing cost, that dominates a label; else ``end``."""
+    cost, memory = label_numbers[row, COST], rule.memory
+    if rule.plain:
+        # The usual case: one resource and one word.
+        value = label_numbers[row, VALUES]
+        others = ~(label_words[row, memory] | ahead[0])
+        for place in range(first, end):
+            if numbers[place, COST] > cost:
+                return end
+            if numbers[place, VALUES] <= value and words[place, memory] & others == 0:
+                return place
+        return end
+    for place in range(first, end):
+        slack = cost - numbers[place, COST]
+        if slack < 0.0:
+            return end
+        fits = True
+        for q in range(VALUES, VALUES + rule.compared):
+            if numbers[place, q] > label_numbers[row, q]:
+                fits = False
+                break
+        if not fits:
+            continue
+        for w in range(rule.words):
+            mine, other = words[place, memory + w], label_words[row, memory + w]
+            if (mine != other) if rule.same_set else (mine & ~(other | ahead[w]) != 0):
+                fits = False
+                break
+        if not fits:
+            continue
+        if rule.custom and not dominates(
+            address(numbers, place, rule.custom), address(label_numbers, row, rule.custom)
+        ):
+            continue
+        if rule.state_words and _charged(rule, cuts, words, place, label_words, row, slack) < 0.0:
+            continue
+        return place
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _charged(rule: Rule, cuts: Fields, words: Words, place: int, label_words: Words, row: int, slack: float) -> float:
+    """What is left of a slack if every cut whose state is further on overflows once more; negative: nothing."""
+    for w in range(rule.state_words):
+        more = words[place, rule.states + w] & ~label_words[row, rule.states + w]
+        while more != 0:
+            cut = cuts.cut_of_bit[64 * w + lowest(more)]
+            slack -= cuts.cut_penalty[cut]
+            if slack < 0.0:
+                return slack
+            more &= ~(((ONE << np.uint64(cuts.cut_divisor[cut] - 1)) - ONE) << np.uint64(cuts.cut_shift[cut]))
+    return slack
+
+
+@njit(cache=True, nogil=True)
+def _settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: int) -> tuple[int, int]:
+    """Settle the labels that wait in a bucket, at each vertex the cheapest first.
+
+    Returns
+    -------
+    tuple
+        0, or what there must be more room for; and what is left of the effort.
+    """
+    # What a loop reads is taken out of the tuples before it: each time costs a count of references.
+    at, rule, cuts = held.at, side.rule, side.cuts
+    words, numbers, previous, arcs, vertices = held.words, held.numbers, held.previous, held.arcs, held.vertices
+    open_words, open_numbers, open_next = held.open_words, held.open_numbers, held.open_next
+    open_previous, open_arcs, chains = held.open_previous, held.open_arcs, held.chains
+    pool_words, pool_numbers = held.pool_words, held.pool_numbers
+    pool_first, pool_size, pool_room = held.pool_first, held.pool_size, held.pool_room
+    unreachable = side.unreachable
+    width = words.shape[1]
+    ahead = np.zeros(rule.memory_words, dtype=np.uint64)
+    ids, costs = np.empty(_TOGETHER, dtype=np.int64), np.empty(_TOGETHER)
+    while at[VERTEX] < len(pool_size):
+        vertex = at[VERTEX]
+        label, waiting = chains[bucket, vertex], 0
+        while label >= 0 and waiting < _TOGETHER:
+            ids[waiting], costs[waiting] = label, open_numbers[label, COST]
+            waiting += 1
+            label = open_next[label]
+        if not waiting:
+            at[VERTEX] += 1
+            continue
+        if at[SETTLED] + waiting > len(words):
+            at[WANTED] = at[SETTLED] + waiting
+            return MORE_LABELS, effort
+        size = pool_size[vertex]
+        if size + waiting > pool_room[vertex]:
+            room = 2 * (size + waiting)
+            if at[POOLED] + room > len(pool_words):
+                at[WANTED] = at[POOLED] + room
+                return MORE_POOL, effort
+            begin, moved = pool_first[vertex], at[POOLED]
+            pool_words[moved : moved + size] = pool_words[begin : begin + size]
+            pool_first[vertex], pool_room[vertex] = moved, room
+            at[POOLED] += room
+        chains[bucket, vertex] = label
+        order = np.argsort(costs[:waiting]) if waiting > 24 else _sorted(costs, waiting)
+        begin, base = pool_first[vertex], at[SETTLED]
+        settled = base
+        if len(unreachable):
+            for w in range(len(ahead)):
+                ahead[w] = unreachable[bucket, vertex, w]
+        for k in range(waiting):
+            label = ids[order[k]]
+            place = dominated(
+                rule, cuts, dominates, pool_words, pool_numbers, begin, begin + size, open_words, open_numbers, label,
+                ahead,
+            )  # fmt: skip
+            effort -= (place - begin) >> 3
+            if place == begin + size:
+                place = dominated(
+                    rule, cuts, dominates, words, numbers, base, settled, open_words, open_numbers, label, ahead
+                )
+                if place == settled:
+                    for w in range(width):
+                        words[settled, w] = open_words[label, w]
+                    words[settled, NUMBER] = np.uint64(settled)
+                    previous[settled] = open_previous[label]
+                    arcs[settled] = open_arcs[label]
+                    vertices[settled] = vertex
+                    settled += 1
+            open_next[label] = at[FREE]
+            at[FREE] = label
+        # merge, from the most expensive down
+        place, old = begin + size + (settled - base) - 1, begin + size - 1
+        for new in range(settled - 1, base - 1, -1):
+            cost = numbers[new, COST]
+            while old >= begin and pool_numbers[old, COST] > cost:
+                for w in range(width):
+                    pool_words[place, w] = pool_words[old, w]
+                place -= 1
+                old -= 1
+            for w in range(width):
+                pool_words[place, w] = words[new, w]
+            place -= 1
+        pool_size[vertex] = size + settled - base
+        at[SETTLED] = settled
+        effort -= waiting
+        if effort <= 0:
+            return PAUSED, effort
+    at[VERTEX] = 0
+    return DONE, effort
+
+
+@njit(cache=True, nogil=True)
+def _sorted(costs: Floats, number: int) -> Any:
+    """What orders a few numbers."""
+    order = np.arange(number)
+    for k in range(1, number):
+        mine = order[k]
+        place = k
+        while place > 0 and costs[order[place - 1]] > costs[mine]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = mine
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _extend(side: Side, extend: Extend, dominates: Dominates, held: Labels, effort: int) -> tuple[int, int]:
+    """Extend the settled labels that have not been, each over all arcs; what comes back is as of :func:`_settle`."""
+    at, rule, cuts = held.at, side.rule, side.cuts
+    words, numbers, vertices = held.words, held.numbers, held.vertices
+    open_words, open_numbers, open_next = held.open_words, held.open_numbers, held.open_next
+    open_previous, open_arcs, chains = held.open_previous, held.open_arcs, held.chains
+    pool_words, pool_numbers, pool_first, pool_size = (
+        held.pool_words,
+        held.pool_numbers,
+        held.pool_first,
+        held.pool_size,
+    )
+    first, ends, heads, arc_costs, arc_numbers = side.first, side.end, side.heads, side.costs, side.numbers
+    consumption, lower, upper = side.consumption, side.lower, side.upper
+    own, common, returning, bounds = side.own, side.common, side.returning, side.bounds
+    arc_data, vertex_data, custom = side.arc_data, side.vertex_data, side.custom
+    resources, remembered, cut_words = consumption.shape[1], own.shape[1], cuts.keep.shape[1]
+    memory, bounded, cutoff = rule.memory, len(bounds) > 0, side.cutoff
+    lowest_value, per_width, last = side.lowest, 1.0 / side.width, side.buckets - 1
+    at_value = VALUES + (side.critical if side.order < 0 else resources + side.order)
+    nothing = np.zeros(remembered, dtype=np.uint64)
+    while at[EXTENDED] < at[SETTLED]:
+        label = at[EXTENDED]
+        vertex = vertices[label]
+        begin, end = first[vertex], ends[vertex]
+        if at[MADE] + end - begin >= len(open_words):
+            at[WANTED] = at[MADE] + end - begin + 1
+            return MORE_OPEN, effort
+        cost = numbers[label, COST]
+        free = at[FREE]
+        for arc in range(begin, end):
+            blocked = False
+            for w in range(remembered):
+                if words[label, memory + w] & returning[arc, w] != 0:
+                    blocked = True
+                    break
+            if blocked:
+                continue
+            head = heads[arc]
+            new = free if free >= 0 else at[MADE]
+            for q in range(resources):
+                value = max(numbers[label, VALUES + q] + consumption[arc, q], lower[head, q])
+                if value > upper[head, q]:
+                    blocked = True
+                    break
+                open_numbers[new, VALUES + q] = value
+            if blocked:
+                continue
+            if custom > 0 and not extend(
+                address(numbers, label, memory - custom),
+                address(arc_data, arc_numbers[arc], 0),
+                address(vertex_data, head, 0),
+                address(open_numbers, new, memory - custom),
+            ):
+                continue
+            total = cost + arc_costs[arc]
+            if cut_words:
+                total += _visit(cuts, rule.states, head, words, label, open_words, new)
+            bucket = max(0, min(last, int((open_numbers[new, at_value] - lowest_value) * per_width)))
+            if bounded and total + bounds[bucket, head] >= cutoff:
+                continue
+            open_numbers[new, COST] = total
+            for w in range(remembered):
+                open_words[new, memory + w] = (words[label, memory + w] & common[arc, w]) | own[head, w]
+            place = pool_first[head]
+            stop = place + min(pool_size[head], _GLANCE)
+            if stop > place and (
+                dominated(
+                    rule, cuts, dominates, pool_words, pool_numbers, place, stop, open_words, open_numbers, new, nothing
+                )
+                < stop
+            ):
+                continue
+            if free >= 0:
+                free = open_next[new]
+            else:
+                at[MADE] += 1
+            open_previous[new] = label
+            open_arcs[new] = arc_numbers[arc]
+            open_next[new] = chains[bucket, head]
+            chains[bucket, head] = new
+        at[FREE] = free
+        at[EXTENDED] += 1
+        effort -= end - begin
+        if effort <= 0:
+            return PAUSED, effort
+    return DONE, effort
+
+
+@njit(cache=True, nogil=True)
+def _visit(cuts: Fields, states: int, vertex: int, words: Words, label: int, new_words: Words, new: int) -> float:
+    """Write the states of a label that comes to a vertex, and return what it pays there."""
+    paid = 0.0
+    for w in range(cuts.keep.shape[1]):
+        new_words[new, states + w] = words[label, states + w] & cuts.keep[vertex, w]
+    for k in range(cuts.member_first[vertex], cuts.member_first[vertex + 1]):
+        cut = cuts.member_cut[k]
+        column, shift = states + cuts.cut_word[cut], np.uint64(cuts.cut_shift[cut])
+        field = (ONE << np.uint64(cuts.cut_divisor[cut] - 1)) - ONE
+        state = count((new_words[new, column] >> shift) & field) + cuts.member_weight[k]
+        if state >= cuts.cut_divisor[cut]:
+            state -= cuts.cut_divisor[cut]
+            paid += cuts.cut_penalty[cut]
+        others = new_words[new, column] & ~(field << shift)
+        new_words[new, column] = others | (((ONE << np.uint64(state)) - ONE) << shift)
+    return paid
+
+
+@njit(cache=True, nogil=True)
+def advance(
+    side: Side, extend: Extend, dominates: Dominates, held: Labels, end: int, extending: bool, effort: int
+) -> tuple[int, int]:
+    """Settle, and extend, all labels of the buckets before ``end``.
+
+    Returns
+    -------
+    tuple
+        Why it came back, and what is left of the effort: arcs that labels are extended over, and pairs compared.
+    """
+    at = held.at
+    while at[BUCKET] < end:
+        if at[PHASE] == _SETTLING:
+            status, effort = _settle(side, dominates, held, at[BUCKET], effort)
+            if status != DONE:
+                return status, effort
+            if not extending or at[EXTENDED] == at[SETTLED]:
+                at[BUCKET] += 1
+                continue
+            at[PHASE] = _EXTENDING
+        status, effort = _extend(side, extend, dominates, held, effort)
+        if status != DONE:
+            return status, effort
+        at[PHASE] = _SETTLING
+    return DONE, effort
+
+
+@njit(cache=True, nogil=True)
+def advance_both(
+    extend: Extend, dominates: Dominates, extend_back: Extend, dominates_back: Dominates, ahead: Side, held: Labels,
+    back: Side, held_back: Labels, effort: int,
+) -> tuple[int, int, bool]:  # fmt: skip
+    """Advance in both directions, bucket by bucket, where fewer labels are, until the two searches meet.
+
+    Returns
+    -------
+    tuple
+        Why it came back, what is left of the effort, and whether it is the search backwards that needs room.
+    """
+    while held.at[BUCKET] + held_back.at[BUCKET] < ahead.buckets + 2:
+        forwards = held.at[SETTLED] <= held_back.at[SETTLED]
+        if held.at[BUCKET] == ahead.buckets:
+            forwards = False
+        elif held_back.at[BUCKET] == back.buckets:
+            forwards = True
+        if held.at[BUCKET] == ahead.buckets and held_back.at[BUCKET] == back.buckets:
+            break
+        if forwards:
+            status, effort = advance(ahead, extend, dominates, held, held.at[BUCKET] + 1, True, effort)
+        else:
+            status, effort = advance(
+                back, extend_back, dominates_back, held_back, held_back.at[BUCKET] + 1, True, effort
+            )
+        if status != DONE:
+            return status, effort, not forwards
+    return DONE, effort, False

@@ -1,0 +1,121 @@
+"""Routes by enumeration: every walk that keeps the limits and the memory, one by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.paths.labelling import Network, RankOneDuals, Resource
+
+
+class Drawn(NamedTuple):
+    """A random problem."""
+
+    network: Network
+    resources: list[Resource]
+    costs: NDArray[np.float64]
+    neighbourhoods: NDArray[np.bool_]
+    duals: RankOneDuals
+
+
+def draw(seed: int, *, scale: float = 1.0, windows: bool = True, parallel: bool = True) -> Drawn:
+    """A digraph of up to seven inner vertices, with a load, and times at will; costs of both signs, with ties."""
+    rng = np.random.default_rng(seed)
+    inner = int(rng.integers(3, 7))
+    complete = Network.complete(inner)
+    kept = rng.random(complete.num_arcs) < rng.choice([0.6, 0.9, 1.0])
+    tails, heads = complete.tails[kept], complete.heads[kept]
+    if parallel:
+        again = rng.random(len(tails)) < 0.2
+        tails, heads = np.append(tails, tails[again]), np.append(heads, heads[again])
+    n = inner + 2
+    network = Network(n, tails, heads, 0, n - 1)
+    load = rng.integers(2, 7, n).astype(float)
+    load[[0, n - 1]] = 0
+    resources = [Resource.on_vertices(network, load, float(rng.integers(4, 14)), name="load")]
+    if windows:
+        lower = rng.integers(0, 12, n).astype(float)
+        lower[[0, n - 1]] = 0
+        upper = lower + rng.integers(0, 12, n)
+        upper[[0, n - 1]] = 30
+        times = rng.integers(0, 6, len(tails)).astype(float)
+        waiting = bool(rng.random() < 0.8)
+        resources.append(Resource(times, upper, lower if waiting else lower * 0.5, waiting=waiting, name="time"))
+        if rng.random() < 0.5:
+            resources.reverse()
+    costs = rng.integers(-9, 8, len(tails)) * scale
+    memory = rng.random((n, n)) < 0.4
+    count = int(rng.integers(1, 5))
+    divisors = rng.choice([2, 2, 3, 4, 5], count)
+    numerators = np.where(rng.random((count, n)) < 0.6, rng.integers(1, 4, (count, n)) % divisors[:, None], 0)
+    numerators[:, [0, n - 1]] = 0
+    kept_states = rng.random((count, n)) < 0.7
+    duals = RankOneDuals(numerators, divisors, kept_states, rng.integers(0, 9, count) * scale)
+    return Drawn(network, resources, costs, memory, duals)
+
+
+def walks(
+    network: Network,
+    resources: list[Resource],
+    neighbourhoods: NDArray[np.bool_] | None,
+    forbidden: set[int] = frozenset(),
+) -> Iterator[list[int]]:
+    """The arcs of every walk from source to sink; None: elementary ones."""
+    n = network.num_vertices
+    out = [[a for a in range(network.num_arcs) if network.tails[a] == v and a not in forbidden] for v in range(n)]
+    limits = [(np.broadcast_to(r.lower, n), np.broadcast_to(r.upper, n)) for r in resources]
+    start = tuple(
+        max(r.start, low[network.source]) if r.waiting else r.start
+        for r, (low, _) in zip(resources, limits, strict=True)
+    )
+
+    def onwards(vertex: int, values: tuple[float, ...], memory: frozenset[int], arcs: list[int]) -> Iterator[list[int]]:
+        if vertex == network.sink:
+            yield list(arcs)
+            return
+        for arc in out[vertex]:
+            head = int(network.heads[arc])
+            if head in memory:
+                continue
+            reached = []
+            for resource, value, (low, high) in zip(resources, values, limits, strict=True):
+                value = value + resource.consumption[arc]
+                if resource.waiting:
+                    value = max(value, low[head])
+                if not low[head] <= value <= high[head]:
+                    break
+                reached.append(value)
+            else:
+                kept = memory if neighbourhoods is None else frozenset(v for v in memory if neighbourhoods[head, v])
+                yield from onwards(head, tuple(reached), kept | {head}, [*arcs, arc])
+
+    yield from onwards(network.source, start, frozenset(), [])
+
+
+def cost(drawn: Drawn, arcs: list[int], *, cuts: bool) -> float:
+    """Of a walk: its arcs, and what the cuts charge."""
+    total = float(drawn.costs[arcs].sum())
+    if not cuts:
+        return total
+    numerators, divisors, memory, penalties = map(np.asarray, drawn.duals)
+    for k in range(len(divisors)):
+        state = 0
+        for vertex in drawn.network.heads[arcs]:
+            if not memory[k, vertex] and not numerators[k, vertex]:
+                state = 0
+            state += numerators[k, vertex]
+            if state >= divisors[k]:
+                state -= divisors[k]
+                total += penalties[k]
+    return total
+
+
+def best(drawn: Drawn, *, elementary: bool, cuts: bool, forbidden: set[int] = frozenset()) -> float:
+    """The least cost of a route, infinite if there is none."""
+    memory = None if elementary else drawn.neighbourhoods
+    found = walks(drawn.network, drawn.resources, memory, forbidden)
+    return min((cost(drawn, arcs, cuts=cuts) for arcs in found), default=math.inf)

@@ -1,0 +1,165 @@
+"""Labelling against the enumeration of all walks."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from solvers.arrays import ArrayError
+from solvers.paths.labelling import LabelLimitError, Labelling, Network, RankOneDuals, Resource, coefficients, nearest
+from tests.solvers.paths.labelling.enumerated import Drawn, best, cost, draw, walks
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def solver(drawn: Drawn, *, elementary: bool, direction: str = "both") -> Labelling:
+    memory = "elementary" if elementary else drawn.neighbourhoods
+    return Labelling(drawn.network, drawn.resources, neighbourhoods=memory, direction=direction)
+
+
+@pytest.mark.parametrize("cuts", [False, True])
+@pytest.mark.parametrize("direction", ["both", "forward"])
+@pytest.mark.parametrize("elementary", [True, False])
+def test_the_cheapest_route_is_that_of_the_enumeration(elementary: bool, direction: str, cuts: bool) -> None:
+    for seed in range(30):
+        drawn = draw(seed, scale=[1.0, 1e-8, 12345.678][seed % 3], windows=seed % 4 != 0)
+        expected = best(drawn, elementary=elementary, cuts=cuts)
+        found = solver(drawn, elementary=elementary, direction=direction).price(
+            drawn.costs, rank_one=drawn.duals if cuts else None, routes=5
+        )
+        assert found.finished
+        assert found.bound == pytest.approx(expected, rel=1e-9, abs=1e-20), seed
+        if expected < math.inf:
+            assert found.costs[0] == pytest.approx(expected, rel=1e-9, abs=1e-20), seed
+        check(drawn, found, elementary=elementary, cuts=cuts)
+
+
+def check(drawn: Drawn, found, *, elementary: bool, cuts: bool) -> None:
+    """That the routes are walks, at the costs that they state, increasing, no two with the same vertices."""
+    if not len(found):
+        return
+    allowed = {
+        tuple(arcs) for arcs in walks(drawn.network, drawn.resources, None if elementary else drawn.neighbourhoods)
+    }
+    visited = set()
+    for k in range(len(found)):
+        arcs = found.arcs_of(k)
+        assert tuple(arcs) in allowed
+        assert found.costs[k] == pytest.approx(cost(drawn, list(arcs), cuts=cuts), rel=1e-9, abs=1e-20)
+        assert found.route(k).tolist() == [drawn.network.source, *drawn.network.heads[arcs]]
+        visited.add(tuple(sorted(found.route(k))))
+    assert len(visited) == len(found)
+    assert (np.diff(found.costs) >= -1e-9 * np.abs(found.costs).max()).all()
+
+
+def test_forbidden_arcs_are_not_used() -> None:
+    for seed in range(20):
+        drawn = draw(seed)
+        rng = np.random.default_rng(seed)
+        forbidden = rng.random(drawn.network.num_arcs) < 0.3
+        expected = best(drawn, elementary=True, cuts=False, forbidden=set(np.flatnonzero(forbidden).tolist()))
+        found = solver(drawn, elementary=True).price(drawn.costs, forbidden=forbidden)
+        assert found.bound == expected
+
+
+def test_heuristic_modes_find_routes_and_prove_nothing() -> None:
+    for seed in range(20):
+        drawn = draw(seed)
+        for mode in ("relaxed", "sparse"):
+            found = solver(drawn, elementary=True).price(drawn.costs, mode=mode, routes=3, rank_one=drawn.duals)
+            assert found.bound is None
+            check(drawn, found, elementary=True, cuts=True)
+
+
+def test_a_cutoff_leaves_out_routes_and_bounds_what_is_left() -> None:
+    for seed in range(20):
+        drawn = draw(seed)
+        expected = best(drawn, elementary=True, cuts=False)
+        found = solver(drawn, elementary=True).price(drawn.costs, cutoff=-5.0)
+        assert found.bound == min(expected, -5.0)
+        assert (found.costs < -5.0).all()
+
+
+def symmetric(seed: int, inner: int = 5) -> tuple[Drawn, np.ndarray]:
+    """A network that is its own reversal, with prizes at the vertices."""
+    rng = np.random.default_rng(seed)
+    network = Network.complete(inner)
+    distance = rng.integers(1, 9, (inner + 2, inner + 2)).astype(float)
+    distance = distance + distance.T
+    distance[:, inner + 1], distance[inner + 1] = distance[:, 0], distance[0]
+    prize = rng.integers(0, 25, inner + 2).astype(float)
+    prize[[0, inner + 1]] = 0
+    load = rng.integers(2, 6, inner + 2).astype(float)
+    load[[0, inner + 1]] = 0
+    costs = distance[network.tails, network.heads] - prize[network.heads]
+    memory = rng.random((inner + 2, inner + 2)) < 0.5
+    duals = draw(seed, windows=False).duals
+    count = len(np.asarray(duals.denominators))
+    numerators = np.zeros((count, inner + 2), dtype=int)
+    numerators[:, 1:-1] = rng.integers(0, 2, (count, inner))
+    duals = RankOneDuals(numerators, duals.denominators, rng.random((count, inner + 2)) < 0.6, duals.penalties)
+    capacity = float(rng.integers(6, 14))
+    return Drawn(network, [Resource.on_vertices(network, load, capacity)], costs, memory, duals), costs
+
+
+@pytest.mark.parametrize("cuts", [False, True])
+def test_a_network_that_is_its_own_reversal_is_searched_once(cuts: bool) -> None:
+    for seed in range(25):
+        drawn, costs = symmetric(seed)
+        mine = solver(drawn, elementary=False)
+        assert mine._mirrored(costs, np.ones(len(costs), dtype=bool)) is not None
+        found = mine.price(costs, rank_one=drawn.duals if cuts else None, routes=4)
+        assert found.bound == best(drawn, elementary=False, cuts=cuts)
+        check(drawn, found, elementary=False, cuts=cuts)
+
+
+def test_without_resources_paths_are_elementary_or_refused() -> None:
+    for seed in range(20):
+        drawn = draw(seed)._replace(resources=[])
+        found = Labelling(drawn.network, []).price(drawn.costs)
+        assert found.bound == best(drawn, elementary=True, cuts=False)
+    with pytest.raises(ArrayError, match="longer and longer"):
+        Labelling(drawn.network, [], neighbourhoods=drawn.neighbourhoods)
+
+
+def test_more_than_64_vertices_take_several_words() -> None:
+    rng = np.random.default_rng(3)
+    network = Network.complete(90)
+    load = Resource.on_vertices(network, np.r_[0, rng.integers(5, 9, 90), 0].astype(float), 20.0)
+    costs = rng.integers(-9, 30, network.num_arcs).astype(float)
+    one = Labelling(network, [load]).price(costs)
+    other = Labelling(network, [load], direction="forward").price(costs)
+    assert one.bound == other.bound == one.costs[0]
+    assert one.elementary.all()
+
+
+def test_what_comes_too_late_or_grows_too_large_is_said() -> None:
+    rng = np.random.default_rng(0)
+    network = Network.complete(40)
+    load = Resource.on_vertices(network, np.r_[0, np.ones(40), 0], 30.0)
+    costs = rng.integers(-99, 9, network.num_arcs).astype(float)
+    late = Labelling(network, [load]).price(costs, deadline=time.monotonic())
+    assert not late.finished
+    assert late.bound is None
+    with pytest.raises(LabelLimitError, match="max_labels"):
+        Labelling(network, [load], max_labels=5_000).price(costs)
+
+
+def test_coefficients_of_rank_one_cuts() -> None:
+    duals = RankOneDuals([[0, 1, 1, 1, 0]], [2], [[False] * 5], [1.0])
+    starts, vertices = np.array([0, 5, 9]), np.array([0, 1, 2, 3, 4, 0, 1, 3, 4])
+    assert coefficients(duals, starts, vertices).tolist() == [[1], [1]]
+    forgetting = RankOneDuals([[0, 1, 0, 1, 0]], [2], [[False] * 5], [1.0])
+    assert coefficients(forgetting, starts, vertices).tolist() == [[0], [1]]
+    assert coefficients(forgetting, starts, vertices, full=True).tolist() == [[1], [1]]
+
+
+def test_neighbourhoods_of_the_nearest() -> None:
+    network = Network.complete(4)
+    weights = np.abs(network.heads - network.tails).astype(float)
+    near = nearest(network, weights, 2)
+    assert near.sum(axis=1).tolist() == [2, 2, 2, 2, 2, 1]
+    assert near[2].nonzero()[0].tolist() == [1, 2]
