@@ -5,9 +5,10 @@ from solvers.paths.labelling.memory import nearest
 from solvers.paths.labelling.network import Network
 from solvers.paths.labelling.rank_one import RankOneDuals, coefficients
 from solvers.paths.labelling.resources import CustomResource, Resource
-from solvers.paths.labelling.routes import Routes
+from solvers.paths.labelling.routes import Completion, Routes
 
 __all__ = [
+    "Completion",
     "CustomResource",
     "LabelLimitError",
     "Labelling",

@@ -16,6 +16,8 @@ from solvers.paths.labelling import joining, memory, search
 from solvers.paths.labelling.layout import (
     BUCKET,
     COST,
+    MADE,
+    NUMBER,
     POOLED,
     SETTLED,
     VALUES,
@@ -31,7 +33,7 @@ from solvers.paths.labelling.layout import (
 from solvers.paths.labelling.network import Network
 from solvers.paths.labelling.rank_one import Fields, RankOneDuals, coefficients, fields
 from solvers.paths.labelling.resources import CustomResource, Functions, Limits, Resource, functions, limits, progresses
-from solvers.paths.labelling.routes import Routes, gathered, trace
+from solvers.paths.labelling.routes import Completion, Routes, gathered, trace
 from solvers.stopping import Expired, never
 
 Mask = NDArray[np.bool_]
@@ -225,7 +227,161 @@ class Labelling:
             bound = min(cutoff, min((cost for cost, _ in found), default=math.inf))
         return self._routes(found, costs, rank_one, bound, finished, labels, wanted)
 
+    def completion(
+        self,
+        arc_costs: ArrayLike,
+        *,
+        rank_one: RankOneDuals | None = None,
+        forbidden: ArrayLike | None = None,
+        deadline: float = math.inf,
+        expired: Expired = never,
+    ) -> Completion:
+        """The least cost of a route through each arc: an arc for which it is above the gap is in no better solution.
+
+        Parameters
+        ----------
+        arc_costs, rank_one, forbidden, deadline, expired
+            As of :meth:`price`.
+
+        Raises
+        ------
+        ArrayError
+            If there is a resource that is extended forward only.
+        """
+        if self.custom is not None and not self.custom.both:
+            raise ArrayError("completion: expected a CustomResource with backward and joins")
+        costs, usable = self._costs(arc_costs, forbidden)
+        cuts = fields(rank_one, self.network.num_vertices)
+        ahead, back = (self._side(direction, costs, usable, cuts) for direction in (self._ahead, self._back))
+        clock = _Clock(deadline, expired)
+        cheapest = np.full(self.network.num_arcs, np.inf)
+        try:
+            held, other = self._whole(ahead, back, costs, usable, clock)
+            tails, here = _tails(ahead), np.full(len(ahead.heads), np.inf)
+            at = np.zeros(3, dtype=np.int64)
+            finished = False
+            while not finished:
+                joins = self._functions()[0].joins
+                finished, _ = joining.through_arcs(ahead, held, other, joins, tails, here, at, _EFFORT)
+                if not finished:
+                    clock.look()
+        except _OutOfTimeError:
+            return Completion(np.full(self.network.num_arcs, -np.inf), None, False)
+        cheapest[ahead.numbers] = here
+        return Completion(cheapest, float(cheapest.min(initial=math.inf)), True)
+
+    def enumerate(
+        self,
+        arc_costs: ArrayLike,
+        gap: float,
+        *,
+        limit: int = 1_000_000,
+        rank_one: RankOneDuals | None = None,
+        forbidden: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+        deadline: float = math.inf,
+        expired: Expired = never,
+    ) -> Routes:
+        """All elementary routes cheaper than a gap; of those with the same vertices the one of least ``costs``.
+
+        Paths are dropped that cannot become cheap enough, by bounds from a search backwards with the neighbourhoods of
+        this object.
+
+        Parameters
+        ----------
+        arc_costs, rank_one, forbidden, deadline, expired
+            As of :meth:`price`.
+        gap
+            What routes must cost less than.
+        limit
+            Routes at most.
+        costs
+            What the routes with the same vertices are compared by; ``arc_costs`` by default.
+
+        Returns
+        -------
+        Routes
+            Without a bound; ``finished`` is False if there are more routes than the limit, or the time was over.
+        """
+        reduced, usable = self._costs(arc_costs, forbidden)
+        limit = as_integer(limit, "limit", low=0)
+        cuts = fields(rank_one, self.network.num_vertices)
+        compared = reduced if costs is None else as_floats(costs, "costs", shape=reduced.shape)
+        clock, written = _Clock(deadline, expired), self._functions()
+        held = None
+        try:
+            bounds = self._bounds(reduced, usable, cuts, clock)
+            side = self.with_neighbourhoods("elementary")._listing(reduced, usable, cuts, compared, bounds, gap)
+            held = begun(side, _FIRST)
+            held = self._advance(side, held, written, side.buckets, clock, most=20 * limit + 1_000_000)
+        except (_OutOfTimeError, LabelLimitError):
+            return gathered([], self.network.tails, self.network.heads, np.zeros(0), None, False, 0)
+        sink = self.network.sink
+        first, size = int(held.pool_first[sink]), int(held.pool_size[sink])
+        ends = held.pool_words[first : first + size, NUMBER].astype(np.int64)
+        paid = held.pool_numbers[first : first + size, COST]
+        best: dict[bytes, tuple[float, float, Ints]] = {}
+        for label, cost in zip(ends[paid < gap], paid[paid < gap], strict=True):
+            path = np.array(trace(held, int(label))[::-1], dtype=np.int64)
+            visited, own = np.sort(self.network.heads[path]).tobytes(), float(compared[path].sum())
+            if visited not in best or (own, cost) < best[visited][:2]:
+                best[visited] = (own, float(cost), path)
+        found = [(cost, path) for _, cost, path in best.values()]
+        listed = self._routes(found, reduced, rank_one, None, len(found) <= limit, int(held.at[SETTLED]), limit)
+        return listed
+
     # --- the search --------------------------------------------------------------------------------------------------
+
+    def _whole(self, ahead: Side, back: Side, costs: Floats, usable: Mask, clock: _Clock) -> tuple[Labels, Labels]:
+        """All labels of both directions."""
+        written, mirror = self._functions(), self._mirrored(costs, usable)
+        held = self._advance(ahead, begun(ahead, _FIRST), written, ahead.buckets, clock)
+        if mirror is not None:
+            return held, _reflected(held, mirror, costs, self.network, ahead)
+        return held, self._advance(back, begun(back, _FIRST), written, back.buckets, clock)
+
+    def _bounds(self, costs: Floats, usable: Mask, cuts: Fields, clock: _Clock) -> Floats:
+        """By bucket and vertex: no completion of a path there costs less."""
+        ahead, back = (self._side(direction, costs, usable, cuts) for direction in (self._ahead, self._back))
+        if self.custom is not None:
+            return np.full((ahead.buckets, self.network.num_vertices), -np.inf)
+        mirror = self._mirrored(costs, usable)
+        if mirror is None:
+            other = self._advance(back, begun(back, _FIRST), self._functions(), back.buckets, clock)
+        else:
+            held = self._advance(ahead, begun(ahead, _FIRST), self._functions(), ahead.buckets, clock)
+            other = _reflected(held, mirror, costs, self.network, ahead)
+        return joining.completions(back, other, ahead)
+
+    def _listing(self, costs: Floats, usable: Mask, cuts: Fields, compared: Floats, bounds: Floats, gap: float) -> Side:
+        """The direction ahead for listing routes: paths are compared with those that visit the same vertices alone."""
+        side = self._side(self._ahead, costs, usable, cuts)
+        place, n = side.rule.compared, self.network.num_vertices
+        everybody = np.bitwise_or.reduce(self._own, axis=0)
+        common = side.common.copy()
+        common[side.heads == self.network.sink] = everybody
+        rule = side.rule._replace(
+            compared=place + 1,
+            custom=side.rule.custom + bool(side.rule.custom),
+            memory=side.rule.memory + 1,
+            same_set=True,
+            states=side.rule.states + 1,
+            plain=False,
+        )
+        return side._replace(
+            end=np.append(side.first[1:], len(side.heads)),
+            consumption=np.insert(side.consumption, place, compared[side.numbers], axis=1),
+            lower=np.insert(side.lower, place, -np.inf, axis=1),
+            upper=np.insert(side.upper, place, np.inf, axis=1),
+            start=np.insert(side.start, place, 0.0),
+            slack=np.insert(side.slack, place, 0.0),
+            critical=side.critical + (side.critical >= place),
+            common=common,
+            unreachable=np.zeros((0, n, common.shape[1]), dtype=np.uint64),
+            rule=rule,
+            bounds=bounds,
+            cutoff=gap,
+        )
 
     def _solve(
         self, ahead: Side, back: Side, costs: Floats, usable: Mask, wanted: int, cutoff: float, clock: _Clock
@@ -261,7 +417,7 @@ class Labelling:
 
     def _advance(
         self, side: Side, held: Labels, written: tuple[Functions, Functions], end: int, clock: _Clock, *,
-        extending: bool = True,
+        extending: bool = True, most: int | None = None,
     ) -> Labels:  # fmt: skip
         mine = written[0] if side.origin == self.network.source else written[1]
         while True:
@@ -269,7 +425,7 @@ class Labelling:
             if status == search.DONE:
                 return held
             clock.look()
-            held = self._more_room(held, status)
+            held = self._more_room(held, status, most)
 
     def _advance_both(
         self, ahead: Side, held: Labels, back: Side, other: Labels, written: tuple[Functions, Functions], clock: _Clock
@@ -287,11 +443,12 @@ class Labelling:
             else:
                 held = self._more_room(held, status)
 
-    def _more_room(self, held: Labels, status: int) -> Labels:
+    def _more_room(self, held: Labels, status: int, most: int | None = None) -> Labels:
         if status == search.PAUSED:
             return held
-        if held.at[SETTLED] > self.max_labels:
-            raise LabelLimitError(f"max_labels: the search needs more than {self.max_labels} labels")
+        most = self.max_labels if most is None else min(most, self.max_labels)
+        if max(held.at[SETTLED], held.at[MADE]) > most:
+            raise LabelLimitError(f"max_labels: the search needs more than {most} labels")
         return grown(held, status - search.MORE_LABELS, int(held.at[WANTED]))
 
     def _join(
@@ -299,7 +456,7 @@ class Labelling:
         wanted: int, cutoff: float, clock: _Clock,
     ) -> tuple[list[tuple[float, int, int, int]], bool]:  # fmt: skip
         """Pairs of labels: cost, label ahead, label back, arc of the network; and whether all were looked at."""
-        tails = np.repeat(np.arange(len(ahead.own)), np.diff(np.append(ahead.first, len(ahead.heads))))
+        tails = _tails(ahead)
         one, another = (
             np.where(each.pool_size > 0, each.pool_numbers[each.pool_first, COST], np.inf) for each in (held, other)
         )
@@ -527,6 +684,11 @@ class Labelling:
         if mirror is None or (usable != usable[mirror.arcs]).any():
             return None
         return None if _potential(self.network, mirror.arcs, costs) is None else mirror
+
+
+def _tails(side: Side) -> Ints:
+    """Of the arcs as a direction has them."""
+    return np.repeat(np.arange(len(side.first)), np.diff(np.append(side.first, len(side.heads))))
 
 
 def _rule(**what: int) -> Rule:

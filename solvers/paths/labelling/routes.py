@@ -11,6 +11,25 @@ from solvers.paths.labelling.layout import Floats, Ints, Labels
 
 
 @dataclass(frozen=True, eq=False)
+class Completion:
+    """What a route costs at least that uses an arc.
+
+    Attributes
+    ----------
+    arcs
+        One number an arc; infinite if no route uses it, minus infinity where the search was cut off.
+    bound
+        Of all routes; None where the search was cut off.
+    finished
+        Whether it came to its end.
+    """
+
+    arcs: Floats
+    bound: float | None
+    finished: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Routes:
     """Paths from the source to the sink, cheapest first.
 

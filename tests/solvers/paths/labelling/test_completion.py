@@ -1,0 +1,65 @@
+"""What a route through an arc costs at least, and all routes below a gap, against the enumeration of all walks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from solvers.paths.labelling import Labelling
+from tests.solvers.paths.labelling.enumerated import cost, draw, walks
+from tests.solvers.paths.labelling.test_labelling import symmetric
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.mark.parametrize("cuts", [False, True])
+def test_no_route_through_an_arc_is_cheaper_and_one_costs_as_much(cuts: bool) -> None:
+    for seed in range(24):
+        drawn = symmetric(seed)[0] if seed % 3 == 0 else draw(seed, windows=seed % 2 == 0)
+        expected = np.full(drawn.network.num_arcs, math.inf)
+        for arcs in walks(drawn.network, drawn.resources, drawn.neighbourhoods):
+            expected[arcs] = np.minimum(expected[arcs], cost(drawn, arcs, cuts=cuts))
+        mine = Labelling(drawn.network, drawn.resources, neighbourhoods=drawn.neighbourhoods)
+        found = mine.completion(drawn.costs, rank_one=drawn.duals if cuts else None)
+        assert found.finished
+        assert found.arcs == pytest.approx(expected)
+        assert found.bound == pytest.approx(expected.min(initial=math.inf))
+
+
+@pytest.mark.parametrize("cuts", [False, True])
+def test_all_routes_below_a_gap_are_listed_once(cuts: bool) -> None:
+    for seed in range(24):
+        drawn = symmetric(seed)[0] if seed % 3 == 0 else draw(seed, windows=seed % 2 == 0)
+        own = np.random.default_rng(seed).integers(0, 9, drawn.network.num_arcs).astype(float)
+        gap = float(np.random.default_rng(seed).integers(-12, 9))
+        memory = None if seed % 2 else drawn.neighbourhoods
+        mine = Labelling(
+            drawn.network, drawn.resources, neighbourhoods=drawn.neighbourhoods if memory is None else memory
+        )
+        found = mine.enumerate(drawn.costs, gap, rank_one=drawn.duals if cuts else None, costs=own)
+        best: dict[tuple[int, ...], float] = {}
+        for arcs in walks(drawn.network, drawn.resources, None):
+            if cost(drawn, arcs, cuts=cuts) < gap:
+                visited = tuple(sorted(drawn.network.heads[arcs]))
+                best[visited] = min(best.get(visited, math.inf), own[arcs].sum())
+        listed = {tuple(sorted(found.route(k)[1:])): own[found.arcs_of(k)].sum() for k in range(len(found))}
+        assert found.finished
+        assert len(found) == len(best)
+        assert listed == pytest.approx(best)
+        if len(best) > 1:
+            assert not mine.enumerate(drawn.costs, gap, limit=1).finished
+
+
+def test_cycles_of_routes_enlarge_neighbourhoods_until_they_are_elementary() -> None:
+    for seed in range(20):
+        drawn = draw(seed)
+        mine = Labelling(drawn.network, drawn.resources, neighbourhoods=np.zeros_like(drawn.neighbourhoods))
+        exact = Labelling(drawn.network, drawn.resources).price(drawn.costs)
+        found = mine.price(drawn.costs)
+        while not found.elementary.all():
+            assert found.bound <= exact.bound
+            mine = mine.with_neighbourhoods(mine.enlarged(found))
+            found = mine.price(drawn.costs)
+        assert found.bound == exact.bound
