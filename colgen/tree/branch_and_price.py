@@ -47,6 +47,10 @@ _GRACE = 0.04
 """The share of its time limit that a run may take beyond it to find a first answer, or a first bound."""
 
 
+_TRIAL = 0.1
+"""The share of its time that the program over enumerated columns is given before heuristics have been tried."""
+
+
 class _Start(NamedTuple):
     """What a node leaves to its children: the master's basis, and whatever the bounding wants to find again."""
 
@@ -330,36 +334,41 @@ class BranchAndPrice(Relaxation):
         """What oracles are told where a node's dual values are looked at once more."""
         return told(self.master, self._in_node(node), self.parts.settings)
 
-    def _enumerate(self, node: Node, relaxed: Bounded) -> Evaluation | None:
-        """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed."""
+    def _enumerate(self, node: Node, relaxed: Bounded, share: float = 1.0) -> tuple[Evaluation | None, bool]:
+        """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed.
+
+        ``share``: of the program's time.  The second answer is whether more of it might help.
+        """
         master, run = self.master, self.run
         incumbent = run.incumbent
         if self.search.enumeration is None or incumbent is None or not master.solves_integers:
-            return None
+            return None, False
         if relaxed.outcome is not Outcome.SOLVED or run.expired:
-            return None
+            return None, False
         with run.stage("enumeration"), self._sparing(self.search.enumeration.name, node):
             found = self.search.enumeration.enumerate(self._proved_at(node, relaxed))
             if found is None:
-                return None
+                return None, False
             target = run.target
             status, solution = master.solve_over(
                 found.columns,
                 found.sides,
                 target,
-                min(self.search.enumeration.seconds, run.seconds_left),
+                min(share * self.search.enumeration.seconds, run.seconds_left),
                 any_will_do=not master.sense.is_better(run.round_bound(relaxed.bound), target),
                 stopped=lambda: run.expired,
             )
             if status is MasterStatus.INFEASIBLE:  # the node holds nothing better than the incumbent
-                return Evaluation(master.sense.hopeless, "enumerated")
+                return Evaluation(master.sense.hopeless, "enumerated"), False
             completed = None if solution is None else self.search.enumeration.complete(solution)
             if completed is not None and run.meets(target, completed.objective):
                 self.take(completed, self.search.enumeration.name)
                 if status is MasterStatus.OPTIMAL and completed is solution:
-                    return Evaluation(solution.objective, "enumerated")
-            return Evaluation(relaxed.bound, "pruned") if run.prunes(relaxed.bound) else None
-        return None
+                    return Evaluation(solution.objective, "enumerated"), False
+            if run.prunes(relaxed.bound):
+                return Evaluation(relaxed.bound, "pruned"), False
+            return None, status is MasterStatus.LIMIT
+        return None, False
 
     def _branch(self, node: Node, relaxed: Bounded, solved: MasterSolution) -> Evaluation:
         """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it."""
@@ -380,7 +389,9 @@ class BranchAndPrice(Relaxation):
             # If column generation stopped early, an answer better than this one may be hidden in the rounding:
             # there is none whose rounded objective is better, and that is what the bound says.
             return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
-        closed = self._enumerate(node, relaxed)
+        # A dive often finds in less time what a long program proves, so that the program is tried shortly, then again.
+        dives = any(not heuristic.quick and heuristic.applies(node.depth) for heuristic in self.search.heuristics)
+        closed, cut_short = self._enumerate(node, relaxed, _TRIAL if dives else 1.0)
         if closed is not None:
             return closed
         start = _Start(self.master.basis(), relaxed.start)
@@ -390,6 +401,10 @@ class BranchAndPrice(Relaxation):
         sharp = self._sharpened(node, relaxed)  # an answer may have come since
         if self.run.prunes(sharp):
             return Evaluation(sharp, "pruned")
+        if dives and cut_short:
+            closed, _ = self._enumerate(node, relaxed)
+            if closed is not None:
+                return closed
         for rule in self.search.branching:
             children = rule.branch(solution)
             if children:

@@ -30,7 +30,7 @@ class PatternEnumeration(Enumeration):
         At most so many patterns.
     """
 
-    seconds = 10.0
+    seconds = 30.0
 
     def __init__(self, instance: Instance, oracle: PatternOracle, limit: int = 10_000) -> None:
         self.instance = instance

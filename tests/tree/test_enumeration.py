@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from colgen import Enumerated, Enumeration, solve
+from colgen import Enumerated, Enumeration, Heuristic, LinearMaster, Solution, WarmStart, solve
+from colgen.master.protocol import MasterStatus
 from tests.zoo import Listed, Partitioning
 
 
@@ -58,3 +59,45 @@ def test_too_long_a_list_leaves_the_node_to_branching():
     assert result.is_optimal
     assert problem.lister.asked > 1
     assert result.objective == pytest.approx(solve(Partitioning(size=9, cuts=False)).objective)
+
+
+class FromSingles(Enumerating):
+    """A first answer, which an enumeration needs, and whole costs."""
+
+    objective_step = 1.0
+
+    def warm_start(self, budget):
+        singles = [Listed(self).encode((i,)) for i in range(self.size)]
+        return WarmStart(answers=(Solution(sum(c.cost for c in singles), tuple((c, 1.0) for c in singles)),))
+
+
+class Finding(Heuristic):
+    """Finds the best answer, and keeps what had happened until then."""
+
+    def __init__(self, answer, happened):
+        self.best, self.happened = answer, happened
+
+    def search(self, context):
+        self.happened.append("dive")
+        return self.best
+
+
+@pytest.mark.parametrize("finds", [True, False])
+def test_a_long_program_comes_after_the_heuristics(monkeypatch, finds):
+    happened = []
+    solve_over = LinearMaster.solve_over
+
+    def slow(self, columns, sides, target, time_limit, *rest, **named):
+        happened.append(time_limit)
+        if time_limit < EveryColumn.seconds:
+            return MasterStatus.LIMIT, None
+        return solve_over(self, columns, sides, target, time_limit, *rest, **named)
+
+    monkeypatch.setattr(LinearMaster, "solve_over", slow)
+    problem = FromSingles(size=8, seed=2, cuts=False)
+    best = solve(Partitioning(size=8, seed=2, cuts=False)).solution
+    result = solve(problem, heuristics=[Finding(best if finds else None, happened)])
+    assert result.is_optimal
+    assert len(result.nodes) == 1
+    assert happened[:2] == [EveryColumn.seconds / 10, "dive"]
+    assert happened[2:] == ([] if finds else [EveryColumn.seconds])
