@@ -53,6 +53,9 @@ __all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
 
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
 
+_INTERIOR_STEPS = 100
+"""Of the interior point method: it takes a few dozen, or never ends."""
+
 _SLICE = 0.25
 """Seconds between two looks at whether a linear program is to be stopped."""
 
@@ -411,6 +414,7 @@ class LinearProgram:
         highs.setOptionValue("solver", "ipx")
         highs.setOptionValue("run_crossover", "off")
         highs.setOptionValue("presolve", "off")  # what it removes gets dual values that are not feasible
+        highs.setOptionValue("ipm_iteration_limit", _INTERIOR_STEPS)
         if time_limit < INFINITY:
             highs.setOptionValue("time_limit", max(time_limit, 0.0))
         lp = self._highs.getLp()

@@ -1,6 +1,7 @@
 """The linear programs against scipy's."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -291,6 +292,24 @@ def test_no_interior_duals_without_time_or_optimum():
     assert duals is None or len(duals) == 1
     duals = infeasible.interior_duals(time_limit=0.0)
     assert duals is None or len(duals) == 1
+
+
+def test_an_interior_point_method_that_goes_on_for_ever_is_ended():
+    """Beside a penalty IPX repeats its last step, without a limit for ever."""
+    lp = LinearProgram(
+        False,
+        sparse.csc_array(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])),
+        np.array([1e9, -1.7]),
+        np.zeros(2),
+        np.full(2, math.inf),
+        np.array([-math.inf, -math.inf, 1.0]),
+        np.array([1.0, 1.5, math.inf]),
+    )
+    lp.solve()
+    started = time.monotonic()
+    duals = lp.interior_duals(time_limit=10.0)
+    assert time.monotonic() - started < 9.0
+    assert duals is None or len(duals) == 3
 
 
 @pytest.mark.parametrize("small", [5e-17, 1e-9, 1.0])
