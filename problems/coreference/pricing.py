@@ -128,6 +128,7 @@ class ClusterSearch(ClusterPricing):
             least=0.001 * context.tolerance,
             seconds=context.seconds_left(),
             enough=_ENOUGH,
+            wanted=context.tolerance,  # what improves by less is no column, and a reason to search on
             most=_ENOUGH if context.provisional else None,
             expired=lambda: context.budget.expired,
         )

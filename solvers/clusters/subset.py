@@ -75,6 +75,7 @@ def search(
     least: float | None = None,
     seconds: float = np.inf,
     enough: int | None = None,
+    wanted: float = -np.inf,
     most: int | None = None,
     expired: Expired = never,
 ) -> Subsets:
@@ -92,7 +93,7 @@ def search(
     seconds
         The search ends after about so long, with what it has.
     enough
-        It ends after so many nodes, too, if it has found a subset by then.
+        It ends after so many nodes, too, if it has found a subset worth more than ``wanted`` by then.
     most
         And after so many nodes whatever it has found.
     expired
@@ -122,7 +123,7 @@ def search(
             limit = min(limit + chunk, np.iinfo(np.int64).max if most is None else max(most - nodes, 1))
             done = clock.run(here, stack, slack, tiny, limit)
             spent = nodes + int(stack.place[NODES])
-            found_enough = enough is not None and spent >= enough and bool((stack.values > least).any())
+            found_enough = enough is not None and spent >= enough and bool((stack.values > max(least, wanted)).any())
             ended = clock.over or found_enough or (most is not None and spent >= most)
             if done or not lasts:
                 break

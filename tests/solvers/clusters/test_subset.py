@@ -138,6 +138,14 @@ def test_naive_stopped_search(seed, limit, monkeypatch):
         assert found.complete or len(found.values)
 
 
+def test_a_search_goes_on_until_it_has_found_what_is_wanted(monkeypatch):
+    monkeypatch.setattr(kernel, "_CHUNK", 2)
+    monkeypatch.setattr(kernel, "_SHARING_CHUNK", 2)
+    scores, profits, scale = draw(SEEDS[0])
+    assert not search(scores, profits, least=LEAST, enough=1).complete
+    assert search(scores, profits, least=LEAST, enough=1, wanted=1e3 * scale * len(profits) ** 2).complete
+
+
 def test_a_stopped_search_is_not_complete():
     rng = np.random.default_rng(0)
     upper = np.triu(rng.normal(size=(30, 30)), 1)
