@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from colgen.core.budget import Budget
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import TOLERANCES, size
 from colgen.master.tabular import Floats, TabularMaster
 from solvers.linear.lp import LPSolution, LPStatus
 
@@ -44,19 +44,29 @@ def central_duals(master: TabularMaster, solved: LPSolution, time_limit: float) 
     duals = master.lp.interior_duals(time_limit)
     if duals is None:
         return solved.duals
-    table, costs = master.table, master.current_costs()
+    table, costs, sizes = master.table, master.current_costs(), master.row_sizes
     # No nearer than what a bound takes for zero, however dear a column is: else it would prove nothing there.
     inside, near = TOLERANCES.pruning, TOLERANCES.reduced_cost * master.scale
     between = (solved.values > table.lower_now + inside) & (solved.values < table.upper_now - inside)
     below = table.upper_now > solved.values + inside
+    activity = table.activities(solved.values, master.num_rows)
+    over, under = activity - master.row_lower, master.row_upper - activity
+    binding = np.minimum(over, under) <= TOLERANCES.feasibility * np.maximum(sizes, np.abs(activity))
+    duals = np.where(binding, duals, 0.0)
     tight = between.copy()
     for _ in range(_TRIES):
-        matrix = table.matrix(np.flatnonzero(tight), master.num_rows).toarray().T
-        duals = master.signed(duals + np.linalg.lstsq(matrix, costs[tight] - matrix @ duals)[0])
+        # By the rows' sizes, so that no row's dual value changes more than another's for its units.
+        matrix = (table.matrix(np.flatnonzero(tight), master.num_rows).toarray()[binding] / sizes[binding, None]).T
+        scaled = duals[binding] * sizes[binding]
+        duals[binding] = (scaled + np.linalg.lstsq(matrix, costs[tight] - matrix @ scaled)[0]) / sizes[binding]
+        duals = master.signed(duals)
         gains = master.sense.gains(costs - table.row_products(duals))
         gains = np.where(between, np.abs(gains), np.where(below, gains, 0.0))
         improving = gains > near
         if not improving.any():
-            return duals
+            break
         tight |= improving  # in the middle, a column that nearly improves is one of another optimum: exactly at zero
-    return solved.duals
+    slack = np.where(master.sense.sign * duals > 0.0, over, under)[duals != 0.0]
+    unpaid = float(np.abs(duals[duals != 0.0] * slack).sum())
+    optimal = not improving.any() and unpaid <= TOLERANCES.reduced_cost * size(master.scale, solved.objective)
+    return duals if optimal else solved.duals

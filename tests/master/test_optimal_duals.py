@@ -81,6 +81,27 @@ def test_corner_where_a_dear_column_would_improve_beside_a_cheap_one(monkeypatch
     assert_optimal_duals(master, master.solve())
 
 
+def test_corner_where_a_slack_row_has_a_dual_value(monkeypatch):
+    # No reduced cost tells that they are not optimal: they pay for five clusters, and one is used.
+    m = pyo.ConcreteModel()
+    m.item = pyo.RangeSet(0, 2)
+    m.missing = artificial(m.item)
+    m.cover = pyo.Constraint(m.item, rule=lambda m, i: m.missing[i] == 1)
+    m.spare = pyo.Var(domain=pyo.NonNegativeReals)
+    m.limit = pyo.Constraint(expr=m.spare <= 5)
+    m.cost = pyo.Objective(expr=0 * m.spare)
+    master = LinearMaster(compile_model(m), central=True)
+    for members, cost in DEGENERATE.items():
+        master.add([Column(cost, {("limit", None): 1.0, **{("cover", i): 1.0 for i in members}}, members)])
+    names = [master.names.position[key] for key in [("cover", 0), ("cover", 1), ("cover", 2), ("limit", None)]]
+    guess = np.zeros(4)
+    guess[names] = 2.0, 2.0, 2.0, -3.0
+    monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: guess)
+    solved = master.solve()
+    assert solved.duals["limit"] == 0.0
+    assert sum(solved.duals["cover"]) == pytest.approx(solved.objective)
+
+
 def test_phase_1_takes_the_corner(monkeypatch):
     master = partitioning(pyo.minimize, {(0, 1): 1.0}, central=True)
     monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: pytest.fail("asked for in phase 1"))
