@@ -204,7 +204,8 @@ def _in_phase(context: PricingContext, phase: int, parts: Parts) -> PricingConte
     master, settings = parts.master, parts.settings
     scale = 1.0  # in phase 1 an objective counts violations, and rows are scaled
     if phase == 2:
-        scale = parts.run.scale = settings.scale or master.scale
+        # Of an optimum made of nothing the size is not known, but what rounding leaves of it is.
+        scale = parts.run.scale = settings.scale or master.scale or master.rounding / TOLERANCES.pruning
     weight, tolerance = (1.0 if phase == 2 else 0.0), settings.tolerance * scale
     scale = max(scale, master.rounding / TOLERANCES.diagnostic)  # numbers cannot be compared any nearer
     if (context.cost_weight, context.scale, context.tolerance) == (weight, scale, tolerance) and context.held:

@@ -45,6 +45,9 @@ from colgen import (
     solve,
 )
 from colgen.core import errors
+from colgen.testing.fuzz import pools as fuzz
+from colgen.testing.fuzz.pools import Case, PoolColumn, PoolGroup, PoolRow, Way
+from colgen.testing.fuzz.problem import PoolProblem
 from colgen.tree.search import BestBound, DepthFirst, LevelWise, Plunging
 from tests.toys import (
     DEMANDS,
@@ -1209,3 +1212,14 @@ def test_farley_bound_with_a_second_pricing_problem_of_unknown_costs():
     )
     for shape in ({"farley": True}, {"farley": False}):
         agrees(program, solve(Enumerated(program, **shape), relaxation=True), integer=False)
+
+
+@pytest.mark.parametrize("cost_scale", [1e-8, 1.0, 1e8])
+def test_an_optimum_made_of_nothing_is_proved_in_any_units(cost_scale):
+    """No column is used, so that no cost says what differences are relative to: what rounding leaves of them does."""
+    columns = (PoolColumn(-2, {0: -3, 1: 3}, upper=2), PoolColumn(-2, {1: -2}))
+    rows = (PoolRow(0, 0, lazy=True), PoolRow(0, 3))
+    program = fuzz.Program("general", False, columns, (), rows, (PoolGroup(),), 0, 0, cost_scale, (1.0, 1.0))
+    result = solve(PoolProblem(Case(program, Way(start=(1,)))))
+    assert result.termination is Termination.OPTIMAL
+    assert result.objective == 0.0
