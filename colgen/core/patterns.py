@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +14,9 @@ Compressed: TypeAlias = tuple[Ints32, Ints32, Floats]
 """Starts, row numbers, values."""
 
 _ROW, _VALUE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+_FEW = 32
+"""So many entries, or fewer, are mixed one by one."""
+
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -64,11 +68,33 @@ def signatures(
 
     A sum over the entries of a mixing function of 64 bits (splitmix64's), so that no order of them matters.
     """
+    if len(rows) <= _FEW and len(costs) <= _FEW:
+        return _signatures_of_few(costs, starts, rows, values)
     with np.errstate(over="ignore"):
         mixed = _mix(rows.astype(np.uint64) * _ROW ^ _bits(values) * _VALUE)
         sums = np.zeros(len(mixed) + 1, dtype=np.uint64)
         np.cumsum(mixed, out=sums[1:])
         return _mix(_mix(_bits(costs)) + sums[starts[1:]] - sums[starts[:-1]])
+
+
+def _signatures_of_few(
+    costs: Floats, starts: NDArray[np.integer], rows: NDArray[np.integer], values: Floats
+) -> NDArray[np.uint64]:
+    """The same number by number: of a few, calls of numpy take longer than all the arithmetic."""
+    row, value, last = int(_ROW), int(_VALUE), 2**64 - 1
+    bits = zip(rows.tolist(), _bits(values).tolist(), strict=True)
+    mixed = [_mix_one((i * row & last) ^ (v * value & last)) for i, v in bits]
+    ends = starts.tolist()
+    sums = (sum(mixed[begin:end]) for begin, end in pairwise(ends))
+    pairs = zip(_bits(costs).tolist(), sums, strict=True)
+    return np.array([_mix_one(_mix_one(cost) + total & last) for cost, total in pairs], dtype=np.uint64)
+
+
+def _mix_one(x: int) -> int:
+    last = 2**64 - 1
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & last
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & last
+    return x ^ x >> 31
 
 
 def _bits(numbers: Floats) -> NDArray[np.uint64]:

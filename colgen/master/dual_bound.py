@@ -59,12 +59,11 @@ def dual_bound(
             terms.append((oracle.multiplicity, beta, gamma))
     pi = s * duals.values
     known = len(pi)
-    sides = np.where(pi > 0, master.row_lower[:known], master.row_upper[:known])
-    used = pi != 0
-    pi, sides = pi[used], sides[used]
-    if np.isinf(sides).any():
-        return master.sense.ideal  # the dual of a side that the row does not have
+    sides = np.where(pi > 0.0, master.row_lower[:known], master.row_upper[:known])
+    sides[pi == 0.0] = 0.0
     total = theta * float(pi @ sides)
+    if not math.isfinite(total):
+        return master.sense.ideal  # the dual of a side that the row does not have
     total += _box_terms(master, theta, duals, clean)
     for multiplicity, beta, gamma in terms:
         mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma

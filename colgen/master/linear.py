@@ -263,13 +263,12 @@ class LinearMaster(RestrictedMaster):
 
     def overuses(self, solved: MasterSolution, pricing: Sequence[Pricing]) -> bool:
         origins = self.table.origins[: len(solved.values)]
-        for number, oracle in enumerate(pricing):
-            if math.isfinite(oracle.multiplicity):
-                # Columns that were given may be anybody's.
-                mine = (origins == number) | (origins == GIVEN)
-                if solved.values[mine].sum() > oracle.multiplicity * (1.0 + TOLERANCES.diagnostic):
-                    return True
-        return False
+        used = np.bincount(origins - TEMPLATE, solved.values, len(pricing) - TEMPLATE)[GIVEN - TEMPLATE :].tolist()
+        given = used[0]  # columns that were given may be anybody's
+        return any(
+            given + mine > oracle.multiplicity * (1.0 + TOLERANCES.diagnostic)
+            for oracle, mine in zip(pricing, used[1:], strict=False)
+        )
 
     def is_whole(self, solved: MasterSolution) -> bool:
         integer = self.table.integer[: len(solved.values)]  # columns may have come since it was solved
@@ -661,6 +660,10 @@ class LinearMaster(RestrictedMaster):
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
         if not len(columns):
             return np.empty(0)
+        few = self._lookup.products_of_few(columns, duals.values)
+        if few is not None:
+            weight = 1.0 if self.phase == 2 else 0.0
+            return np.array([weight * column.cost - product for column, product in zip(columns, few, strict=True)])
         known = self._lookup.of(columns)
         batch, stated = known.batch, known.stated
         products = batch.products(duals.values)
@@ -680,9 +683,11 @@ class LinearMaster(RestrictedMaster):
             return ()
         if bring_rows(columns):  # they cannot be looked up before their rows are there
             return super().improving(oracle, columns, reduced_costs, tolerance)
-        known = self._lookup.of(columns)
-        if len(better) < len(known.batch):
-            known = known.take(better)
+        if isinstance(columns, Columns):
+            known = self._lookup.of(columns)
+            known = known if len(better) == len(columns) else known.take(better)
+        else:
+            known = self._lookup.of([columns[k] for k in better.tolist()])
         batch = known.batch
         where = self._find(batch)
         new = where == NOWHERE

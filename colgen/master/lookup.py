@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,8 +13,11 @@ from colgen.core.batches import Columns, Meanings
 from colgen.core.columns import Column, Row
 from colgen.core.duals import RowNames
 from colgen.core.errors import FormulationError, UnknownRowError
-from colgen.master.pool import Ints
+from colgen.master.pool import Floats, Ints
 from colgen.master.stated import Entries, StatedByRows
+
+_FEW = 16
+"""So many single columns, or fewer, are priced term by term."""
 
 _REMEMBERED = 10_000
 """So many columns or batches that have been looked up are remembered."""
@@ -81,6 +85,26 @@ class LookUp:
             f"the column of {column.structure!r} has a coefficient in row {key!r}, which the master does not have: "
             f"add the row to the template, or let the column bring it in Column.rows{self._names.instead_of(key)}"
         )
+
+    def products_of_few(self, columns: Sequence[Column], duals: Floats) -> list[float] | None:
+        """πᵀa_j of a few single columns, term by term; None where arrays are sooner done, or rows say more of them."""
+        if isinstance(columns, Columns) or len(columns) > _FEW:
+            return None
+        position, known, products = self._names.position, len(duals), []
+        for column in columns:
+            if column.rows or self._stated.speaks_of(column):
+                return None
+            product = 0.0
+            for key, amount in column.coefficients.items():
+                row = position.get(key)
+                if row is None:  # refused elsewhere, in words
+                    return None
+                if row < known:  # rows younger than the dual values count as zero
+                    product += amount * duals.item(row)
+            if not math.isfinite(product):
+                return None
+            products.append(product)
+        return products
 
     def of(self, columns: Sequence[Column]) -> LookedUp:
         """Columns as a batch over the rows that are there, remembered: a round asks for the same ones several times."""

@@ -33,6 +33,10 @@ class StatedByRows:
             self._by_key.setdefault(key, []).append((position, float(value)))
         self._by_function.append(position, row)
 
+    def speaks_of(self, column: Column) -> bool:
+        """Whether rows may state entries of a column."""
+        return bool(self._by_function) or (column.key is not None and column.key in self._by_key)
+
     def of_column(self, column: Column, own: list[int]) -> tuple[list[int], list[float]]:
         """Rows and coefficients of one column besides those of the rows that it names itself."""
         by_function = self._by_function.entries([column])[0] if self._by_function else ([], [])

@@ -102,6 +102,11 @@ class BranchAndPrice(Relaxation):
         """What boundings work with."""
         return dataclasses.replace(self._parts, context=self._in_node, found=self._found, take=self.take)
 
+    @cached_property
+    def _parts_to_the_end(self) -> Parts:
+        """The same for a relaxation that is wanted to its last bit, also where its rounded value decides."""
+        return dataclasses.replace(self.parts, settings=dataclasses.replace(self.parts.settings, round_early=False))
+
     def start(self, warm: WarmStart, name: str) -> bool:
         """Take in what the problem knows before the first round; whether that is an answer and its proof.
 
@@ -242,10 +247,7 @@ class BranchAndPrice(Relaxation):
         return self._branch(node, relaxed, solved)
 
     def _relax(self, node: Node, round_early: bool = True) -> Bounded:
-        settings = self.parts.settings
-        parts = dataclasses.replace(
-            self.parts, settings=dataclasses.replace(settings, round_early=round_early and settings.round_early)
-        )
+        parts = self.parts if round_early else self._parts_to_the_end
         state = NodeState(
             node.number, node.depth, node.decisions, node.bound, self._duals, node.start and node.start.left
         )

@@ -21,6 +21,11 @@ from colgen.master.protocol import RestrictedMaster
 
 Floats = NDArray[np.float64]
 
+_BITS = 32
+"""Of the number of a row; a pair of them is one number."""
+
+_LAST = (1 << _BITS) - 1
+
 _REMEMBERED = 1 << 16
 """So many columns are remembered with the original variables that they set."""
 
@@ -82,7 +87,10 @@ class RyanFoster(BranchingRule):
     def __init__(self, block: str) -> None:
         self.block = block
         self._whole: dict[Key, float] = {}
-        self._names: dict[Key, str] = {}
+        self._keys: list[Key] = []
+        self._names: list[str] = []
+        self._numbers: dict[Key, int] = {}
+        self._known: dict[int, tuple[Column, Sequence[int]]] = {}
 
     def suit(self, master: RestrictedMaster) -> None:
         sides = master.sides(self.block)
@@ -101,31 +109,41 @@ class RyanFoster(BranchingRule):
         self._whole = {key: upper for key, (_, upper) in sides.items()}
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
-        together: dict[tuple[Key, Key], float] = defaultdict(float)
+        together: dict[int, float] = defaultdict(float)
         for column, value in solution.columns:
-            if not fractionality(value):
-                continue
-            rows = [row for row, entry in column.coefficients.items() if row[0] == self.block and entry]
-            self._check(column, rows)
-            rows.sort(key=self._name)
-            for k, first in enumerate(rows):
-                for second in rows[k + 1 :]:
-                    together[first, second] += value
+            if fractionality(value):
+                rows = self._rows_of(column)
+                for k, first in enumerate(rows, 1):
+                    for second in rows[k:]:
+                        together[first << _BITS | second] += value  # whole numbers are looked up sooner than pairs
         distances = [fractionality(value) for value in together.values()]
         most = max(distances, default=0.0)
         if not most:
             return ()
-        nearest = [pair for pair, distance in zip(together, distances, strict=True) if distance == most]
-        pair = max(nearest, key=lambda pair: f"({self._name(pair[0])}, {self._name(pair[1])})")  # the pair's repr
-        children: list[Sequence[Decision]] = [(Together(*pair),), (Apart(*pair),)]
+        nearest = (pair for pair, distance in zip(together, distances, strict=True) if distance == most)
+        pair = max(nearest, key=lambda pair: (self._names[pair >> _BITS], self._names[pair & _LAST]))
+        keys = self._keys[pair >> _BITS], self._keys[pair & _LAST]
+        children: list[Sequence[Decision]] = [(Together(*keys),), (Apart(*keys),)]
         return children if together[pair] >= 0.5 else children[::-1]
 
-    def _name(self, row: Key) -> str:
-        """What pairs are ordered by, whatever their rows' indices are."""
-        name = self._names.get(row)
-        if name is None:
-            name = self._names[row] = repr(row)
-        return name
+    def _rows_of(self, column: Column) -> Sequence[int]:
+        """Numbers of the block's rows that a column covers, in the order of their names; looked at once a column."""
+        known = self._known.get(id(column))
+        if known is None or known[0] is not column:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            keys = [row for row, entry in column.coefficients.items() if row[0] == self.block and entry]
+            self._check(column, keys)
+            known = self._known[id(column)] = column, sorted(map(self._number, keys), key=self._names.__getitem__)
+        return known[1]
+
+    def _number(self, row: Key) -> int:
+        number = self._numbers.get(row)
+        if number is None:
+            number = self._numbers[row] = len(self._keys)
+            self._keys.append(row)
+            self._names.append(repr(row))  # what pairs are ordered by, whatever their rows' indices are
+        return number
 
     def _check(self, column: Column, rows: Sequence[Key]) -> None:
         """Refuse a column for which pairs of rows are no variables that must be whole."""

@@ -54,6 +54,20 @@ def test_many_patterns_have_as_many_numbers():
     assert len(set(found.tolist())) == len(columns)
 
 
+def test_a_few_have_the_numbers_that_they_have_among_many():
+    rng = np.random.default_rng(1)
+    columns = [[(int(r), float(rng.normal())) for r in np.sort(rng.permutation(2**20)[:3])] for _ in range(50)]
+    costs = rng.normal(size=50)
+    many = signatures(costs, *compressed(*columns))
+    few = [int(signatures(costs[k : k + 1], *compressed(columns[k]))[0]) for k in range(50)]
+    assert few == many.tolist()
+
+
+def test_a_slice_is_picked_as_its_numbers_are():
+    for part, other in zip(picked(*BATCH, slice(1, 3)), picked(*BATCH, np.array([1, 2])), strict=True):
+        assert part.tolist() == other.tolist()
+
+
 def test_columns_are_compared_number_by_number():
     these, those = np.array([0, 0, 1, 2, 0]), np.array([3, 2, 1, 2, 1])
     assert equal(BATCH, COSTS, these, BATCH, COSTS, those).tolist() == [True, False, True, True, False]
