@@ -29,6 +29,8 @@ CUBE = np.arange(27.0).reshape(3, 3, 3)
 TABLE = empty_table(np.array([[0, 1]]), np.array([4, 4]), weights=1, relations=2)
 RADIX = radix_of([[0, 1]], np.array([4, 4]), 2)
 CHAINS = {"scores": THETA, "offsets": np.array([0, 2, 3]), "transitions": TAU[0]}
+GRAPH = {"adjacency": ~np.eye(3, dtype=bool)}
+WEIGHTED = GRAPH | {"weights": np.array([1, 2, 0])}
 CLUSTERS = {"scores": PAIRS, "labels": LABELS}
 
 SAMPLES = {
@@ -39,6 +41,8 @@ SAMPLES = {
     "beam.beam_search": CHAINS | {"width": 2},
     "clustering.local_search": {"scores": PAIRS, "start": LABELS, "kicks": 1},
     "clustering.search": CLUSTERS | {"generator": np.random.default_rng(0), "kicks": 1, "expired": lambda: False},
+    "colouring.saturated_first": GRAPH,
+    "colouring.with_colours": GRAPH | {"colours": 3, "start": np.array([0, 1, 1]), "moves": 9},
     "contraction.contract": CLUSTERS | {"smallest": 2},
     "contraction.merged": {"scores": PAIRS, "groups": LABELS},
     "contraction.together": {
@@ -46,6 +50,13 @@ SAMPLES = {
         "weights": np.ones(3),
         "items": np.array([0, 1]),
         "others": np.array([2]),
+    },
+    "covering.cover": {
+        "starts": np.array([0, 2, 3]),
+        "items": np.array([0, 1, 2]),
+        "costs": np.array([3, 2]),
+        "values": np.array([1, 1, 1]),
+        "target": 5,
     },
     "dual_proof.settle": {"scores": PAIRS, "start": LABELS, "kicks": 1},
     "dual_proof.proves": CLUSTERS | {"nodes": 10},
@@ -69,6 +80,10 @@ SAMPLES = {
     "persistency.contracted": {"scores": PAIRS, "kicks": 1},
     "steps.positive_sum": {"scores": PAIRS},
     "simplex_projection.project": {"q": PROFITS},
+    "stable_listing.maximal": WEIGHTED,
+    "stable_search.heavy": WEIGHTED | {"number": 4},
+    "stable_set.as_graph": GRAPH,
+    "stable_set.heaviest": WEIGHTED,
     "subset_ascent.ascend": {"scores": PAIRS, "profits": PROFITS, "items": np.array([0, 2])},
     "subset.search": {"scores": PAIRS, "profits": PROFITS},
     "subset.promising": {"scores": PAIRS, "profits": PROFITS},
@@ -101,6 +116,7 @@ INDICES = {"heads", "offsets", "start", "labels", "groups", "items", "others", "
 """Arguments that index something."""
 
 TRUSTING = {
+    "bits": "takes what kernels hold",
     "arrays": "the door itself",
     "stopping": "nothing to check",
     "vectors": "intrinsics of compiled code",
@@ -126,6 +142,8 @@ TRUSTING = {
 """Modules whose functions take named tuples and objects alone, or are tested for this elsewhere."""
 
 STRUCTURES = {
+    "stable_search.lists_of",
+    "stable_set.begin",
     "contraction.passes",
     "persistency.undecided",
     "steps.beginning",

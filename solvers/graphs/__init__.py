@@ -1,0 +1,1 @@
+"""Graphs: stable sets, cliques, colourings."""

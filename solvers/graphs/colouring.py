@@ -1,0 +1,172 @@
+"""Colourings of graphs: no two neighbours of one colour.
+
+A colouring with few colours is found vertex by vertex, the one with most colours around it first (DSATUR), and made
+better by giving up a colour and mending what is then in conflict (TABUCOL): of all moves of a vertex in conflict to
+another colour the one that leaves fewest conflicts is made, and the vertex does not come back for a while.
+
+Sources: D. Brélaz, *New methods to color the vertices of a graph*, Communications of the ACM 22 (1979); A. Hertz, D. de
+Werra, *Using tabu search techniques for graph coloring*, Computing 39 (1987); P. Galinier, J.-K. Hao, *Hybrid
+evolutionary algorithms for graph coloring*, Journal of Combinatorial Optimization 3 (1999), for the time that a vertex
+stays away.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import as_indices, as_integer
+from solvers.graphs.bits import draw, seeded
+from solvers.graphs.stable_search import lists_of
+from solvers.graphs.stable_set import as_graph
+from solvers.stopping import Expired, never
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_CHUNK = 1 << 15
+"""Moves between two looks at the clock."""
+
+
+def saturated_first(adjacency: ArrayLike) -> Ints:
+    """A colouring by DSATUR, colours from 0: shape (n,).
+
+    Ties go to the vertex with most neighbours, then to the first.
+    """
+    return _saturated_first(as_graph(adjacency))
+
+
+def with_colours(
+    adjacency: ArrayLike,
+    colours: int,
+    start: ArrayLike | None = None,
+    *,
+    moves: int = 1_000_000,
+    seed: int = 0,
+    expired: Expired = never,
+) -> Ints | None:
+    """A colouring with so many colours, by tabu search; None if it has found none.
+
+    Parameters
+    ----------
+    start
+        Colours to start from, which may be in conflict: shape (n,); at random if there are none.
+    moves
+        The search ends after so many.
+    expired
+        And when the answer is yes; asked several times a second.
+    """
+    conflict = as_graph(adjacency)
+    n = len(conflict)
+    colours = as_integer(colours, "colours", low=1)
+    moves, seed = as_integer(moves, "moves", low=0), as_integer(seed, "seed", low=0)
+    state = seeded(seed)
+    given = np.random.default_rng(seed).integers(0, colours, n) if start is None else start
+    now = as_indices(given, "start", shape=(n,), upper=colours).copy()
+    starts, neighbours = lists_of(conflict)
+    around = np.zeros((n, colours), dtype=np.int64)
+    until = np.zeros((n, colours), dtype=np.int64)
+    done = 0
+    count_around(starts, neighbours, now, around)
+    while True:
+        left = mend(starts, neighbours, now, around, until, done, min(_CHUNK, moves - done), state)
+        if not left:
+            return now
+        done += _CHUNK
+        if done >= moves or expired():
+            return None
+
+
+@njit(cache=True)
+def _saturated_first(conflict: Mask) -> Ints:
+    n = len(conflict)
+    colours = np.full(n, -1, dtype=np.int64)
+    around = np.zeros((n, n + 1), dtype=np.bool_)
+    saturation = np.zeros(n, dtype=np.int64)
+    degree = np.zeros(n, dtype=np.int64)
+    for v in range(n):
+        for u in range(n):
+            degree[v] += conflict[v, u]
+    for _ in range(n):
+        best = -1
+        for v in range(n):
+            if colours[v] < 0 and (
+                best < 0
+                or saturation[v] > saturation[best]
+                or (saturation[v] == saturation[best] and degree[v] > degree[best])
+            ):
+                best = v
+        colour = 0
+        while around[best, colour]:
+            colour += 1
+        colours[best] = colour
+        for u in range(n):
+            if conflict[best, u] and not around[u, colour]:
+                around[u, colour] = True
+                saturation[u] += 1
+    return colours
+
+
+@njit(cache=True)
+def count_around(starts: Ints, neighbours: Ints, colours: Ints, around: Ints) -> None:
+    """How many neighbours of each vertex have each colour."""
+    around[:] = 0
+    for v in range(len(colours)):
+        for k in range(starts[v], starts[v + 1]):
+            around[neighbours[k], colours[v]] += 1
+
+
+@njit(cache=True)
+def mend(
+    starts: Ints, neighbours: Ints, colours: Ints, around: Ints, until: Ints, now: int, moves: int, state: Ints
+) -> int:
+    """Move vertices in conflict, at most so often; returns how many pairs are still in conflict.
+
+    Parameters
+    ----------
+    around
+        As of :func:`count_around`.
+    until
+        Up to which move a vertex may not take a colour.
+    now
+        The number of the move.
+    """
+    n, k = around.shape
+    conflicts = 0
+    for v in range(n):
+        conflicts += around[v, colours[v]]
+    conflicts //= 2
+    fewest = conflicts
+    for move in range(now, now + moves):
+        if conflicts == 0:
+            return 0
+        least, vertex, colour, ties, unhappy = n * n, -1, -1, 0, 0
+        for v in range(n):
+            own = around[v, colours[v]]
+            if own == 0:
+                continue
+            unhappy += 1
+            for c in range(k):
+                if c == colours[v]:
+                    continue
+                change = int(around[v, c] - own)
+                if change > least or (until[v, c] > move and conflicts + change >= fewest):
+                    continue
+                if change < least:
+                    least, vertex, colour, ties = change, v, c, 1
+                else:
+                    ties += 1
+                    if draw(state, ties) == 0:
+                        vertex, colour = v, c
+        if vertex < 0:
+            continue
+        former = colours[vertex]
+        colours[vertex] = colour
+        for e in range(starts[vertex], starts[vertex + 1]):
+            around[neighbours[e], former] -= 1
+            around[neighbours[e], colour] += 1
+        conflicts += int(least)
+        fewest = min(fewest, conflicts)
+        until[vertex, former] = move + draw(state, 10) + (6 * unhappy) // 10 + 1
+    return conflicts

@@ -1,0 +1,104 @@
+"""All stable sets of at least a weight to which nothing can be added.
+
+The depth-first search of :mod:`solvers.graphs.stable_set`, with the vertices that have been left out (C. Bron,
+J. Kerbosch, *Algorithm 457: finding all cliques of an undirected graph*, Communications of the ACM 16, 1973): a set to
+which one of them could be added has been, or will be, listed with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import ArrayError, as_integer, as_integers
+from solvers.graphs.bits import Words, drop, put, unpacked
+from solvers.graphs.stable_set import LARGEST_SUM, Search, as_graph, begin, order_by_cliques
+from solvers.stopping import Expired, never
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_CHUNK = 1 << 14
+
+
+def maximal(
+    adjacency: ArrayLike, weights: ArrayLike, *, least: int = 0, limit: int = 10_000, expired: Expired = never
+) -> Mask | None:
+    """The maximal stable sets that weigh at least ``least``, one a row: shape (sets, n); None if they are too many.
+
+    Parameters
+    ----------
+    adjacency
+        A symmetric mask with a false diagonal, shape (n, n).
+    weights
+        Whole numbers from 0, shape (n,).
+    limit
+        At most so many.
+    expired
+        Asked several times a second; None is returned when the answer is yes.
+    """
+    conflict = as_graph(adjacency)
+    weight = as_integers(weights, "weights", shape=(len(conflict),), low=0)
+    least, limit = as_integer(least, "least", low=0), as_integer(limit, "limit", low=1)
+    if sum(weight.tolist()) >= LARGEST_SUM:
+        raise ArrayError("weights: expected a sum below 2^62")
+    n = len(weight)
+    if not n:
+        return np.zeros((1 if least == 0 else 0, 0), dtype=np.bool_)
+    order = np.argsort(-weight, kind="stable")
+    search = begin(conflict[np.ix_(order, order)], weight[order], least - 1)
+    passed = np.zeros_like(search.candidates)
+    listed = np.zeros((limit, search.candidates.shape[1]), dtype=np.uint64)
+    while not go_on(search, passed, listed, _CHUNK):
+        if search.state[2] > limit or expired():
+            return None
+    count = int(search.state[2])
+    if count > limit:
+        return None
+    members = np.zeros((count, n), dtype=np.bool_)
+    members[:, order] = unpacked(listed[:count], n)
+    return members
+
+
+@njit(cache=True)
+def go_on(search: Search, passed: Words, listed: Words, nodes: int) -> bool:
+    """List for so many nodes more; whether the search has come to its end, or found more sets than there is room."""
+    state, weights, words = search.state, search.weights, search.candidates.shape[1]
+    level, limit, above = state[0], state[3] + nodes, state[1]
+    while level >= 0 and state[3] < limit:
+        if search.place[level] == -2:
+            search.place[level] = order_by_cliques(search, level) - 1
+            state[3] += 1
+        k = search.place[level]
+        if k < 0 or search.value[level] + search.bounds[level, k] <= above:
+            level -= 1
+            continue
+        search.place[level] = k - 1
+        v = search.order[level, k]
+        drop(search.candidates[level], v)
+        search.chosen[level] = v
+        value = search.value[level] + weights[v]
+        some, others = np.uint64(0), np.uint64(0)
+        for w in range(words):
+            inside = search.candidates[level, w] & search.strangers[v, w]
+            outside = passed[level, w] & search.strangers[v, w]
+            search.candidates[level + 1, w], passed[level + 1, w] = inside, outside
+            some |= inside
+            others |= outside
+        put(passed[level], v)
+        if some != 0:
+            level += 1
+            search.value[level] = value
+            search.place[level] = -2
+        elif others == 0 and value > above:
+            if state[2] >= len(listed):
+                state[2] += 1
+                return True
+            row = state[2]
+            listed[row, :] = 0
+            for one in range(level + 1):
+                put(listed[row], search.chosen[one])
+            state[2] += 1
+    state[0] = level
+    return bool(level < 0)

@@ -1,0 +1,305 @@
+r"""Stable sets of largest weight, exactly: no two of their vertices are neighbours.
+
+    max over stable sets S    Σ_{v in S} w_v        w whole numbers
+
+The search is depth first over vertices to include.  A node's candidates C are bounded by cliques, of whose vertices a
+stable set has one at the most: for any cliques K with shares y_K ≥ 0 such that each candidate v is given at least its
+weight, Σ_{K with v} y_K ≥ w_v, no stable set within C weighs more than Σ_K y_K.  Cliques are built greedily; each is
+given the least weight that is left of any of its vertices, and a vertex leaves when nothing is left of its own.  In
+that order, the sum up to a vertex bounds all sets of vertices that have left by then: those that do not pass what is
+known need not be included first.
+
+Weights are whole, so that no sum is rounded and a bound is a proof: whoever has fractions multiplies them by a power of
+two and rounds up.
+
+Sources: L. Babel, *A fast algorithm for the maximum weight clique problem*, Computing 52 (1994), and W. Tavares,
+M. Bastos Campos Neto, C. Diego Rodrigues, P. Michelon, *Um algoritmo de branch and bound para o problema da clique
+máxima ponderada*, Proceedings of XLVII SBPO (2015), for the bound; P. San Segundo, D. Rodríguez-Losada, A. Jiménez,
+*An exact bit-parallel algorithm for the maximum clique problem*, Computers & Operations Research 38 (2011), for the
+bits; S. Held, W. Cook, E. C. Sewell, *Maximum-weight stable sets and safe lower bounds for graph coloring*,
+Mathematical Programming Computation 4 (2012), for whole numbers.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
+from solvers.graphs.bits import Words, drop, holds, leaf, lowest, num_words, packed, put, unpacked
+from solvers.stopping import Expired, never
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+LARGEST_SUM = 2**62
+"""All weights together stay below."""
+
+_KEPT = 256
+"""So many of the sets found are kept, the last ones."""
+
+_CHUNK = 1 << 12
+"""Nodes before the first look at the clock."""
+
+_LOOK = 0.05
+"""Seconds between two looks."""
+
+
+@dataclass(frozen=True)
+class StableSets:
+    """What a search has found.
+
+    Attributes
+    ----------
+    members
+        Sets that weigh more than was asked for, one a row, each heavier than the one before; shape (sets, vertices).
+    weights
+        What they weigh.
+    bound
+        No stable set weighs more than this.
+    finished
+        Whether the search has come to its end: the last set is then the heaviest, or none weighs more than asked for.
+    """
+
+    members: Mask
+    weights: Ints
+    bound: int
+    finished: bool
+
+
+class Search(NamedTuple):
+    """A search that can be interrupted and goes on where it was.
+
+    Attributes
+    ----------
+    weights, neighbours, strangers
+        Of the vertices in the order of the search: weights, and as bits who is a neighbour and who is not.
+    candidates, order, bounds
+        Of each level: the candidates that are left, and in what order they have left the cliques, with the sums up to
+        them.
+    place, value, chosen
+        Of each level: which of them comes next (-1: none; -2: the level is new), the weight included, and the vertex.
+    state
+        The level, the weight to be passed, how many sets have been found, and the nodes so far.
+    found, found_weights
+        The last sets found.
+    rest, left, pool, clique
+        Memory for the bound: weights that are left, sets of candidates, and the vertices of a clique.
+    """
+
+    weights: Ints
+    neighbours: Words
+    strangers: Words
+    candidates: Words
+    order: Ints
+    bounds: Ints
+    place: Ints
+    value: Ints
+    chosen: Ints
+    state: Ints
+    found: Words
+    found_weights: Ints
+    rest: Ints
+    left: Words
+    pool: Words
+    clique: Ints
+
+
+def heaviest(
+    adjacency: ArrayLike,
+    weights: ArrayLike,
+    *,
+    above: int = 0,
+    most: int | None = None,
+    seconds: float = np.inf,
+    expired: Expired = never,
+) -> StableSets:
+    """The heaviest stable set that weighs more than ``above``, and those that the search meets on its way to it.
+
+    Parameters
+    ----------
+    adjacency
+        A symmetric mask with a false diagonal, shape (n, n).
+    weights
+        Whole numbers from 0, shape (n,).
+    above
+        Sets of at most this weight are not looked for; ``bound`` accounts for them.
+    most
+        Once it has found a set, the search ends after so many nodes.
+    seconds, expired
+        It ends after about so long, or when the answer is yes.
+
+    Raises
+    ------
+    ArrayError
+        If the arguments are not of these kinds, or the weights sum to 2^62 or more.
+    """
+    conflict = as_graph(adjacency)
+    weight = as_integers(weights, "weights", shape=(len(conflict),), low=0)
+    above = as_integer(above, "above", low=0)
+    if sum(weight.tolist()) >= LARGEST_SUM:
+        raise ArrayError("weights: expected a sum below 2^62")
+    items = np.flatnonzero(weight)
+    items = items[np.argsort(-weight[items], kind="stable")]
+    search = begin(conflict[np.ix_(items, items)], weight[items], above)
+    nodes, chunk, deadline = 0, _CHUNK, time.monotonic() + seconds
+    finished = go_on(search, chunk)
+    clock = time.monotonic()
+    while not finished:
+        nodes = int(search.state[3])
+        if (most is not None and search.state[2] and nodes >= most) or clock >= deadline or expired():
+            break
+        finished = go_on(search, chunk)
+        clock, before = time.monotonic(), clock
+        chunk = int(max(chunk * min(_LOOK / max(clock - before, 1e-6), 4.0), 1))
+    count = int(search.state[2])
+    rows = np.arange(max(count - _KEPT, 0), count) % _KEPT
+    members = np.zeros((len(rows), len(weight)), dtype=np.bool_)
+    members[:, items] = unpacked(search.found[rows], len(items))
+    bound = int(search.state[1]) if finished else max(int(open_bound(search)), int(search.state[1]))
+    return StableSets(members, search.found_weights[rows].copy(), bound, bool(finished))
+
+
+def as_graph(adjacency: ArrayLike) -> Mask:
+    """The mask of a graph, refused if it is none."""
+    conflict = as_booleans(adjacency, "adjacency", shape=("n", "n"))
+    if not np.array_equal(conflict, conflict.T):
+        raise ArrayError("adjacency: expected a symmetric mask")
+    if conflict.diagonal().any():
+        raise ArrayError("adjacency: expected a mask without loops, no vertex its own neighbour")
+    return conflict
+
+
+def begin(conflict: Mask, weights: Ints, above: int) -> Search:
+    """A search over vertices of positive weight, in this order."""
+    n = len(weights)
+    words, levels = max(num_words(n), 1), n + 1
+    stranger = ~conflict
+    np.fill_diagonal(stranger, False)
+    everybody = packed(np.ones((1, n), dtype=np.bool_)) if n else np.zeros((1, 1), dtype=np.uint64)
+    candidates = np.zeros((levels, words), dtype=np.uint64)
+    candidates[0] = everybody[0]
+    place = np.full(levels, -2, dtype=np.int64)
+    return Search(
+        weights,
+        packed(conflict) if n else np.zeros((0, words), dtype=np.uint64),
+        packed(stranger) if n else np.zeros((0, words), dtype=np.uint64),
+        candidates,
+        np.zeros((levels, max(n, 1)), dtype=np.int64),
+        np.zeros((levels, max(n, 1)), dtype=np.int64),
+        place,
+        np.zeros(levels, dtype=np.int64),
+        np.zeros(levels, dtype=np.int64),
+        np.array([0, above, 0, 0], dtype=np.int64),
+        np.zeros((_KEPT, words), dtype=np.uint64),
+        np.zeros(_KEPT, dtype=np.int64),
+        np.zeros(max(n, 1), dtype=np.int64),
+        np.zeros(words, dtype=np.uint64),
+        np.zeros(words, dtype=np.uint64),
+        np.zeros(max(n, 1), dtype=np.int64),
+    )
+
+
+@leaf
+def order_by_cliques(search: Search, level: int) -> int:
+    """Bound a level's candidates by greedy cliques; returns how many candidates there are."""
+    candidates, order, bounds = search.candidates[level], search.order[level], search.bounds[level]
+    left, pool, rest, clique = search.left, search.pool, search.rest, search.clique
+    words, count, total, first = len(candidates), 0, 0, 0
+    for w in range(words):
+        left[w] = candidates[w]
+        word = left[w]
+        while word != 0:
+            v = (w << 6) + lowest(word)
+            rest[v] = search.weights[v]
+            if rest[v] == 0:  # nothing to cover
+                drop(left, v)
+                order[count], bounds[count] = v, 0
+                count += 1
+            word &= word - np.uint64(1)
+    while True:
+        while first < words and left[first] == 0:
+            first += 1
+        if first == words:
+            return count
+        for w in range(first, words):
+            pool[w] = left[w]
+        size, least, w = 0, LARGEST_SUM, first
+        while w < words:
+            if pool[w] == 0:
+                w += 1
+                continue
+            v = (w << 6) + lowest(pool[w])
+            clique[size] = v
+            size += 1
+            least = min(least, rest[v])
+            for u in range(w, words):
+                pool[u] &= search.neighbours[v, u]
+        total += least
+        for k in range(size):
+            v = clique[k]
+            rest[v] -= least
+            if rest[v] == 0:
+                drop(left, v)
+                order[count], bounds[count] = v, total
+                count += 1
+
+
+@njit(cache=True)
+def go_on(search: Search, nodes: int) -> bool:
+    """Search for so many nodes more; whether it has come to its end."""
+    state, weights, words = search.state, search.weights, search.candidates.shape[1]
+    level, limit = state[0], state[3] + nodes
+    while level >= 0 and state[3] < limit:
+        if search.place[level] == -2:
+            search.place[level] = order_by_cliques(search, level) - 1
+            state[3] += 1
+        k = search.place[level]
+        if k < 0 or search.value[level] + search.bounds[level, k] <= state[1]:
+            level -= 1
+            continue
+        search.place[level] = k - 1
+        v = search.order[level, k]
+        drop(search.candidates[level], v)
+        search.chosen[level] = v
+        value = search.value[level] + weights[v]
+        some = np.uint64(0)
+        for w in range(words):
+            inside = search.candidates[level, w] & search.strangers[v, w]
+            search.candidates[level + 1, w] = inside
+            some |= inside
+        if some != 0:
+            level += 1
+            search.value[level] = value
+            search.place[level] = -2
+        elif value > state[1]:
+            state[1] = value
+            row = state[2] % len(search.found)
+            search.found[row, :] = 0
+            for one in range(level + 1):
+                put(search.found[row], search.chosen[one])
+            search.found_weights[row] = value
+            state[2] += 1
+    state[0] = level
+    return bool(level < 0)
+
+
+@njit(cache=True)
+def open_bound(search: Search) -> int:
+    """No stable set that the search has still to look at weighs more than this."""
+    best = search.state[1]
+    for level in range(search.state[0] + 1):
+        if search.place[level] == -2:
+            rest = 0
+            for v in range(len(search.weights)):
+                if holds(search.candidates[level], v):
+                    rest += search.weights[v]
+            best = max(best, search.value[level] + rest)
+        elif search.place[level] >= 0:
+            best = max(best, search.value[level] + search.bounds[level, search.place[level]])
+    return int(best)

@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+
+from solvers.graphs.bits import draw, drop, holds, lowest, packed, put, seeded, unpacked
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 130])
+def test_packing_and_unpacking(n):
+    mask = np.random.default_rng(n).random((5, n)) < 0.4
+    words = packed(mask)
+    assert words.dtype == np.uint64
+    assert np.array_equal(unpacked(words, n), mask)
+    assert [[holds(row, v) for v in range(n)] for row in words] == mask.tolist()
+    assert unpacked(words[:0], n).shape == (0, n)
+
+
+def test_single_bits():
+    words = packed(np.zeros((1, 100), dtype=bool))[0]
+    put(words, 70)
+    put(words, 99)
+    assert lowest(words[1]) == 6
+    drop(words, 70)
+    assert lowest(words[1]) == 35
+    assert lowest(np.uint64(2**63)) == 63
+
+
+def test_draws_repeat():
+    one, other = seeded(3), seeded(3)
+    drawn = [draw(one, 10) for _ in range(50)]
+    assert drawn == [draw(other, 10) for _ in range(50)]
+    assert set(drawn) == set(range(10))
