@@ -24,7 +24,7 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import Basis
-from colgen.master import integer
+from colgen.master import covering, integer
 from colgen.master.accounts import contributions, itemised
 from colgen.master.answers import violation
 from colgen.master.by_function import entries_of_rows
@@ -444,7 +444,10 @@ class LinearMaster(RestrictedMaster):
         *,
         any_will_do: bool = False,
         stopped: programs.Stopped | None = None,
+        values: Mapping[Key, float] | None = None,
     ) -> tuple[MasterStatus, Solution | None]:
+        if values is not None:
+            return covering.cover_over(self, columns, values, target, time_limit, any_will_do, stopped)
         return integer.solve_over(self, columns, sides, target, time_limit, any_will_do, stopped)
 
     def rounded(self, solution: Solution) -> Solution | None:

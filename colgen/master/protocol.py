@@ -175,6 +175,7 @@ class RestrictedMaster(ABC):
         *,
         any_will_do: bool = False,
         stopped: Callable[[], bool] | None = None,
+        values: Mapping[Key, float] | None = None,
     ) -> tuple[MasterStatus, Solution | None]:
         """The best whole solution of given columns alone, in or not in the master, at the present node.
 
@@ -184,6 +185,8 @@ class RestrictedMaster(ABC):
             Sides of rows that replace the present ones.
         target
             Only solutions at least as good are wanted; one that is exactly as good will do if ``any_will_do``.
+        values
+            Dual values, where a covering is to be searched by them instead of by a mixed-integer program.
         """
         return MasterStatus.LIMIT, None
 

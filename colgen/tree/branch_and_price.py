@@ -359,6 +359,7 @@ class BranchAndPrice(Relaxation):
                 min(share * self.search.enumeration.seconds, run.seconds_left),
                 any_will_do=not master.sense.is_better(run.round_bound(relaxed.bound), target),
                 stopped=lambda: run.expired,
+                values=found.values,
             )
             if status is MasterStatus.INFEASIBLE:  # the node holds nothing better than the incumbent
                 return Evaluation(master.sense.hopeless, "enumerated"), False

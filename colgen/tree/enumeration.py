@@ -33,10 +33,16 @@ class Enumerated:
         Sides that replace those of rows, where they lose no answer of interest (or not all of them): equations instead
         of inequalities make mixed-integer programs easier.  Rows may also be relaxed, with infinite sides; then
         :meth:`Enumeration.complete` must make up for it.
+    values
+        Where rows are ≥ 1 and coefficients 1: dual values of the rows, at which the columns' reduced costs are small.
+        Whether columns cover the rows is then searched depth first by what they waste at these values
+        (:mod:`solvers.packing.covering`), instead of by a mixed-integer program, which that outdoes by far where the
+        gap leaves little to waste.
     """
 
     columns: Sequence[Column]
     sides: Mapping[Key, tuple[float, float]] = field(default_factory=lambda: _NO_SIDES)
+    values: Mapping[Key, float] | None = None
 
 
 class Enumeration(ABC):
@@ -45,7 +51,7 @@ class Enumeration(ABC):
     Attributes
     ----------
     seconds
-        For the mixed-integer program over the list; the node is branched on if they do not suffice.
+        For the program over the list; the node is branched on if they do not suffice.
     """
 
     seconds: float = 20.0
