@@ -53,13 +53,19 @@ if TYPE_CHECKING:
         RyanFoster,
         TemplateBound,
     )
+    from colgen.tree.candidates import Candidate
+    from colgen.tree.choice import Choice, Chosen, MostFractional, PseudoCostBranching
     from colgen.tree.enumeration import Enumerated, Enumeration
     from colgen.tree.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
+    from colgen.tree.strong_branching import StrongBranching
 
 _HOMES = {
     "core.budget": "Budget OutOfBudget",
     "core.decision": "Apart Decision Together",
     "tree.branching": "Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster TemplateBound",
+    "tree.candidates": "Candidate",
+    "tree.choice": "Choice Chosen MostFractional PseudoCostBranching",
+    "tree.strong_branching": "StrongBranching",
     "core.batches": "Columns",
     "core.column_files": "load_columns save_columns",
     "core.columns": "Column Key Row RowFamily",
@@ -201,6 +207,12 @@ __all__ = [
     "Result",
     "Row",
     "RowFamily",
+    "Candidate",
+    "Choice",
+    "Chosen",
+    "MostFractional",
+    "PseudoCostBranching",
+    "StrongBranching",
     "RoundedCapacity",
     "RyanFoster",
     "Sense",

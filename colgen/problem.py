@@ -23,6 +23,7 @@ from colgen.master.protocol import RestrictedMaster
 from colgen.model.formulation import Formulation, FormulationCache, compile_model
 from colgen.pricing.oracles import Pricing, PricingContext
 from colgen.tree.branching import BranchingRule
+from colgen.tree.choice import Choice, MostFractional
 from colgen.tree.enumeration import Enumeration
 from colgen.tree.heuristics import Heuristic, RestrictedMIP
 
@@ -104,6 +105,13 @@ class Problem(ABC):
     def branching(self) -> Sequence[BranchingRule]:
         """Branching rules, asked in order until one applies."""
         return ()
+
+    def choice(self) -> Choice:
+        """How the tree chooses among the candidates of a branching rule: what the rule likes best, unless overridden.
+
+        ``StrongBranching()`` pays where nodes are dear and trees large.
+        """
+        return MostFractional()
 
     def reductions(self) -> Sequence[Reduction]:
         """Reduced-cost fixing at the nodes."""

@@ -12,6 +12,7 @@ from colgen.bounds.bounding import Bounding
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.domains import real, whole
 from colgen.core.errors import InputError
+from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from solvers.linear.options import OptionError, check_options
 
@@ -24,6 +25,7 @@ def check_settings(
     bounding: Any = None,
     heuristics: Any = None,
     queue: Any = None,
+    choice: Any = None,
     node_limit: Any = None,
     depth_limit: Any = None,
     clean_up_after: Any = None,
@@ -61,6 +63,8 @@ def check_settings(
                 raise InputError(f"heuristics: expected heuristics, such as RestrictedMIP(), not {what(heuristic)}")
     if queue is not None and not callable(queue):
         raise InputError(f"queue: expected a class of queues, such as BestBound, not {what(queue)}")
+    if choice is not None and not isinstance(choice, Choice):
+        raise InputError(f"choice: expected a Choice, such as StrongBranching(), not {what(choice)}")
     if node_limit is not None:
         whole(node_limit, "node_limit", low=1)
     if depth_limit is not None:

@@ -24,6 +24,7 @@ from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem, answer_to_check
 from colgen.settings import check_settings, what
 from colgen.tree.branch_and_price import BranchAndPrice, Search
+from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from colgen.tree.search import NodeQueue, TreeResult, branch_and_bound
 
@@ -37,6 +38,7 @@ def solve(
     bounding: Bounding | None = None,
     heuristics: Sequence[Heuristic] | None = None,
     queue: Callable[[Sense], NodeQueue] | None = None,
+    choice: Choice | None = None,
     node_limit: int | None = None,
     depth_limit: int | None = None,
     clean_up_after: int | None = None,
@@ -69,6 +71,9 @@ def solve(
         Instead of the problem's own.
     queue
         Which node comes next: a class of :mod:`colgen.tree.search`, by default ``Plunging``.
+    choice
+        How the tree chooses among the candidates of a branching rule, instead of the problem's own:
+        ``StrongBranching()``, say.
     node_limit, depth_limit
         Of the branch-and-bound tree.
     clean_up_after
@@ -109,6 +114,7 @@ def solve(
         bounding=bounding,
         heuristics=heuristics,
         queue=queue,
+        choice=choice,
         node_limit=node_limit,
         depth_limit=depth_limit,
         clean_up_after=clean_up_after,
@@ -153,7 +159,7 @@ def solve(
                 problem.scale or 0.0,
             )
             try:
-                search = _search(problem, master, run, settings, relaxation, bounding, stabilization, heuristics)
+                search = _search(problem, master, run, settings, relaxation, bounding, stabilization, heuristics, choice)
             except OutOfBudget as spent:
                 return _nothing(spent.reason, budget, master.sense)
             try:
@@ -212,6 +218,7 @@ def _search(
     bounding: Bounding | None,
     stabilization: Stabilization | None,
     heuristics: Sequence[Heuristic] | None,
+    choice: Choice | None,
 ) -> BranchAndPrice:
     oracles = problem.pricing()
     parts = Parts(
@@ -229,6 +236,7 @@ def _search(
         tuple(problem.heuristics() if heuristics is None else heuristics),
         relaxation_only,
         problem.sharpen,
+        problem.choice() if choice is None else choice,
     )
     return BranchAndPrice(parts, search, problem.bounding() if bounding is None else bounding)
 

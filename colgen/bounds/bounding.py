@@ -50,6 +50,8 @@ class Settings:
         Of the objective, if the problem states it; None: the master's.
     pricing_share
         The share of the oracles that is asked at a time, until one finds a column; all before anything is proved.
+    rounds
+        End after so many rounds, with what they have proved; None: go on to the end.
     """
 
     stop_early: bool = True
@@ -59,6 +61,7 @@ class Settings:
     tolerance: float = TOLERANCES.reduced_cost
     scale: float | None = None
     pricing_share: float = 1.0
+    rounds: int | None = None
 
 
 @dataclass(frozen=True)

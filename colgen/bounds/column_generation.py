@@ -55,6 +55,7 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
     pricer = Pricer(master, parts.oracles, stabilization, parts.settings.pricing_share)
     rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
     standing = _Standing(master.sense)
+    left = parts.settings.rounds
     while True:
         spent = run.budget.reason
         if spent is not None:
@@ -69,6 +70,10 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
             return _unsolved(solved, standing, parts)
         if standing.moves_on(solved):
             stabilization.reset(_centre(node, master, solved.phase))
+        if left is not None:
+            if left == 0:
+                return standing.bounded(Outcome.STOPPED)
+            left -= 1
         context = _in_phase(context, solved.phase, parts)
 
         priced = pricer.price(solved, context, standing.bound)

@@ -29,9 +29,12 @@ from colgen.cuts.separation import SeparationContext
 from colgen.master.protocol import MasterSolution, MasterStatus
 from colgen.pricing.oracles import PricingContext
 from colgen.tree.branching import BranchingRule
+from colgen.tree.choice import Choice, Chosen, MostFractional, first_of
 from colgen.tree.enumeration import Enumeration
 from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP
+from colgen.tree.pseudo_costs import PseudoCosts
 from colgen.tree.search import Evaluation, Node, Relaxation
+from colgen.tree.trying import Trying
 from solvers.linear import lp as programs
 
 _LEAF = {
@@ -52,16 +55,28 @@ _TRIAL = 0.1
 
 
 class _Start(NamedTuple):
-    """What a node leaves to its children: the master's basis, and whatever the bounding wants to find again."""
+    """What a node leaves to its children.
+
+    Attributes
+    ----------
+    basis
+        The master's.
+    left
+        Whatever the bounding wants to find again.
+    moved
+        By what the child differs, and the parent's objective: what pseudo-costs learn from; None if they have.
+    """
 
     basis: Any
     left: Any
+    moved: tuple[Hashable, int, float, float] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Search:
     """What the tree is searched with: branching rules, reductions, enumeration, heuristics, exact bounds.
 
+    ``choice``: how it chooses among the candidates of a branching rule.
     ``relaxation_only``: the root's relaxation is wanted, to its exact optimum, and nothing else.
     """
 
@@ -71,6 +86,7 @@ class Search:
     heuristics: Sequence[Heuristic] = ()
     relaxation_only: bool = False
     sharpen: Callable[[float, Any, PricingContext], float] | None = None
+    choice: Choice = dataclasses.field(default_factory=MostFractional)
 
 
 class BranchAndPrice(Relaxation):
@@ -91,6 +107,7 @@ class BranchAndPrice(Relaxation):
         self.certificate: Certificate | None = None
         self._proved_by: Any = None
         self._waited = 0
+        self._costs = PseudoCosts()
         parts.master.oracles = parts.oracles
         for separation in parts.separation:
             separation.suit(parts.master)
@@ -210,6 +227,7 @@ class BranchAndPrice(Relaxation):
             self.master.restore(node.start.basis)
         relaxed = self._relax(node)
         self._check_against_incumbent(node, relaxed.bound)
+        self._learn(node, relaxed)
         if node.number == 0:
             self._keep_root(relaxed)
         if relaxed.outcome is Outcome.SOLVED and relaxed.solved is not None and not self.search.relaxation_only:
@@ -409,10 +427,17 @@ class BranchAndPrice(Relaxation):
             if closed is not None:
                 return closed
         for rule in self.search.branching:
-            children = rule.branch(solution)
-            if children:
-                self._check_children(rule, node, children, solution)
-                return Evaluation(relaxed.bound, "branched", children, start, exact, None)
+            chosen = self._choose(rule, node, relaxed, solved, start)
+            if chosen is None:
+                continue
+            self._check_children(rule, node, chosen.candidate.children, solution)
+            if self.run.prunes(relaxed.bound):  # by an answer that a child has shown
+                return Evaluation(relaxed.bound, "pruned", exact=exact)
+            bounds = [self.run.sense.ideal if tried is None else tried.bound for tried in chosen.tried]
+            starts = self._starts(chosen, start, solved.objective)
+            return Evaluation(
+                relaxed.bound, "branched", chosen.candidate.children, start, exact, bounds=bounds, starts=starts
+            )
         for rule in self.search.branching:
             recovered = rule.recover(solution)
             if recovered is not None:
@@ -429,6 +454,43 @@ class BranchAndPrice(Relaxation):
         if unresolved is None and relaxed.weakness and self._stopped_early(relaxed, solved):
             unresolved = self._unproved(node, relaxed)  # not even its relaxation is
         return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)
+
+    def _choose(
+        self, rule: BranchingRule, node: Node, relaxed: Bounded, solved: MasterSolution, start: _Start
+    ) -> Chosen | None:
+        """The candidate that the node is split by, and what is known of its children."""
+        solution = self.master.solution(solved)
+        choice = self.search.choice
+        if isinstance(choice, MostFractional) or not self.master.holds_columns:
+            return first_of(rule, solution)
+        state = NodeState(node.number, node.depth, node.decisions, relaxed.bound, relaxed.duals)
+        trying = Trying(self.parts, state, solved.objective, start.basis)
+        with self.run.stage("branching"):
+            with self._sparing(type(choice).__name__, node):
+                return choice.choose(rule, solution, self._costs, trying)
+            return first_of(rule, solution)
+
+    def _starts(self, chosen: Chosen, start: _Start, objective: float) -> list[_Start]:
+        """What each child is handed: the basis that it has been tried to, if it was, and what is to be learnt of it."""
+        starts = []
+        candidate = chosen.candidate
+        for k in range(len(candidate.children)):
+            tried = chosen.tried[k] if k < len(chosen.tried) else None
+            known = start.basis if tried is None or tried.basis is None else tried.basis
+            moved = (candidate.quantity, *candidate.moves[k], objective) if candidate.moves else None
+            starts.append(_Start(known, start.left, None if tried is not None and tried.exact else moved))
+        return starts
+
+    def _learn(self, node: Node, relaxed: Bounded) -> None:
+        """Let pseudo-costs learn how much a child is worse than its parent."""
+        moved = None if node.start is None else node.start.moved
+        if moved is None or relaxed.solved is None or relaxed.solved.phase == 1:
+            return
+        if relaxed.outcome in (Outcome.SOLVED, Outcome.PRUNED):
+            quantity, direction, distance, objective = moved
+            value = relaxed.solved.objective if relaxed.outcome is Outcome.SOLVED else relaxed.bound
+            gain = self.run.sense.sign * (value - objective)
+            self._costs.learn(quantity, direction, distance, max(gain, 0.0))
 
     def _branch_near(self, node: Node, relaxed: Bounded, solution: Solution) -> Evaluation:
         """Split a node at a solution of its relaxation that no linear program stands behind."""

@@ -18,6 +18,7 @@ from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
+from colgen.tree.candidates import DOWN, UP, Candidate
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +40,14 @@ class BranchingRule(ABC):
 
         Together the children must keep every answer of the node, and each must cut off ``solution``.
         """
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        """All ways to split the node that the rule sees, those that it likes best first: the tree chooses among them.
+
+        A rule that does not say has one, that of :meth:`branch`.
+        """
+        children = self.branch(solution)
+        return [Candidate(children)] if children else []
 
     def suit(self, master: RestrictedMaster) -> None:
         """Refuse a master for which the rule is not right; asked before the first node.
@@ -109,6 +118,25 @@ class RyanFoster(BranchingRule):
         self._whole = {key: upper for key, (_, upper) in sides.items()}
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        together = self._together(solution)
+        distances = [fractionality(value) for value in together.values()]
+        most = max(distances, default=0.0)
+        if not most:
+            return ()
+        nearest = (pair for pair, distance in zip(together, distances, strict=True) if distance == most)
+        pair = max(nearest, key=self._named)
+        return self._candidate(pair, together[pair]).children
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        if type(self).branch is not RyanFoster.branch:
+            return super().candidates(solution)
+        found = [(fractionality(value), pair, value) for pair, value in self._together(solution).items()]
+        found = [entry for entry in found if entry[0]]
+        found.sort(key=lambda entry: (entry[0], self._named(entry[1])), reverse=True)
+        return [self._candidate(pair, value) for _, pair, value in found]
+
+    def _together(self, solution: Solution) -> dict[int, float]:
+        """To what extent each two rows are covered by one column, by both their numbers in one."""
         together: dict[int, float] = defaultdict(float)
         for column, value in solution.columns:
             if fractionality(value):
@@ -116,15 +144,18 @@ class RyanFoster(BranchingRule):
                 for k, first in enumerate(rows, 1):
                     for second in rows[k:]:
                         together[first << _BITS | second] += value  # whole numbers are looked up sooner than pairs
-        distances = [fractionality(value) for value in together.values()]
-        most = max(distances, default=0.0)
-        if not most:
-            return ()
-        nearest = (pair for pair, distance in zip(together, distances, strict=True) if distance == most)
-        pair = max(nearest, key=lambda pair: (self._names[pair >> _BITS], self._names[pair & _LAST]))
+        return together
+
+    def _named(self, pair: int) -> tuple[str, str]:
+        return self._names[pair >> _BITS], self._names[pair & _LAST]
+
+    def _candidate(self, pair: int, value: float) -> Candidate:
         keys = self._keys[pair >> _BITS], self._keys[pair & _LAST]
         children: list[Sequence[Decision]] = [(Together(*keys),), (Apart(*keys),)]
-        return children if together[pair] >= 0.5 else children[::-1]
+        moves = [(UP, 1.0 - value), (DOWN, value)]
+        if value < 0.5:
+            children, moves = children[::-1], moves[::-1]
+        return Candidate(children, keys, moves, fractionality(value))
 
     def _rows_of(self, column: Column) -> Sequence[int]:
         """Numbers of the block's rows that a column covers, in the order of their names; looked at once a column."""
@@ -293,7 +324,16 @@ class OnOriginalVariable(BranchingRule):
         if not fractional:
             return ()
         variable = max(fractional, key=lambda v: (self.score(v, fractional[v]), repr(v)))
-        value = fractional[variable]
+        return self._candidate(variable, fractional[variable]).children
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        if type(self).branch is not OnOriginalVariable.branch:
+            return super().candidates(solution)
+        found = [(self.score(v, x), v, x) for v, x in self.values(solution).items() if fractionality(x)]
+        found.sort(key=lambda entry: (entry[0], repr(entry[1])), reverse=True)
+        return [self._candidate(variable, value, score) for score, variable, value in found]
+
+    def _candidate(self, variable: Hashable, value: float, score: float = 0.0) -> Candidate:
         key = (self.block, variable)
 
         def amount(column: Column) -> float:
@@ -301,7 +341,7 @@ class OnOriginalVariable(BranchingRule):
 
         down: Sequence[Decision] = (Bound(key, -math.inf, math.floor(value), amount, self.rows),)
         up: Sequence[Decision] = (Bound(key, math.ceil(value), math.inf, amount, self.rows),)
-        return (up, down) if value - math.floor(value) >= 0.5 else (down, up)
+        return _either(key, value, down, up, score)
 
     def recover(self, solution: Solution) -> Solution | None:
         return None if self._recover is None else self._recover(solution)
@@ -330,7 +370,25 @@ class OnTemplateVariable(BranchingRule):
         if not fractional:
             return ()
         key = max(fractional, key=lambda k: (fractionality(fractional[k]), repr(k)))
-        value = fractional[key]
+        return self._candidate(key, fractional[key]).children
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        if type(self).branch is not OnTemplateVariable.branch:
+            return super().candidates(solution)
+        found = [(k, x) for k, x in solution.variables.items() if k in solution.integer and fractionality(x)]
+        found.sort(key=lambda entry: (fractionality(entry[1]), repr(entry[0])), reverse=True)
+        return [self._candidate(key, value) for key, value in found]
+
+    def _candidate(self, key: Key, value: float) -> Candidate:
         down: Sequence[Decision] = (TemplateBound(key, -math.inf, math.floor(value)),)
         up: Sequence[Decision] = (TemplateBound(key, math.ceil(value), math.inf),)
-        return (up, down) if value - math.floor(value) >= 0.5 else (down, up)
+        return _either(key, value, down, up, fractionality(value))
+
+
+def _either(key: Key, value: float, down: Sequence[Decision], up: Sequence[Decision], score: float) -> Candidate:
+    """A variable rounded down or up, the nearer number first."""
+    part = value - math.floor(value)
+    children, moves = [down, up], [(DOWN, part), (UP, 1.0 - part)]
+    if part >= 0.5:
+        children, moves = children[::-1], moves[::-1]
+    return Candidate(children, key, moves, score)

@@ -53,6 +53,8 @@ class Evaluation:
         The decisions of each child, to be explored in this order; empty for a leaf.
     start
         Handed to the children.
+    bounds, starts
+        For each child a bound that is proved of it already, and what it alone is handed; empty if none was tried.
     fixed
         Decisions found at the node by reductions, which hold for all children.
     exact
@@ -71,6 +73,8 @@ class Evaluation:
     unresolved: Termination | None = None
     stop: Termination | None = None
     fixed: tuple[Decision, ...] = ()
+    bounds: Sequence[float] = ()
+    starts: Sequence[Any] = ()
 
 
 class Relaxation(ABC):
@@ -280,10 +284,10 @@ def branch_and_bound(
                     node.number,
                     node.depth + 1,
                     (*node.decisions, *evaluation.fixed, *decisions),
-                    bound,
-                    evaluation.start,
+                    sense.worst(bound, evaluation.bounds[k]) if evaluation.bounds else bound,
+                    evaluation.starts[k] if evaluation.starts else evaluation.start,
                 )
-                for decisions in evaluation.children
+                for k, decisions in enumerate(evaluation.children)
             ]
             open_nodes.add(children)
             queue.push(children)
