@@ -159,7 +159,9 @@ def solve(
                 problem.scale or 0.0,
             )
             try:
-                search = _search(problem, master, run, settings, relaxation, bounding, stabilization, heuristics, choice)
+                search = _search(
+                    problem, master, run, settings, relaxation, bounding, stabilization, heuristics, choice
+                )
             except OutOfBudget as spent:
                 return _nothing(spent.reason, budget, master.sense)
             try:

@@ -31,13 +31,15 @@ class StrongBranching(Choice):
     Parameters
     ----------
     linear
-        So many candidates are tried by linear programs, at the root; half as many below.
+        So many candidates are tried by linear programs.
     priced
         So many of them are priced.
     exact
         So many of those are solved to the end; 0: none.
     rounds
         So many rounds of pricing each.
+    lookahead
+        No more are tried once so many in a row have been no better than the best.
     reliability
         A candidate whose directions have all been learnt of so often is not tried.
 
@@ -49,12 +51,20 @@ class StrongBranching(Choice):
     """
 
     def __init__(
-        self, *, linear: int = 20, priced: int = 4, exact: int = 1, rounds: int = 3, reliability: int = 4
+        self,
+        *,
+        linear: int = 10,
+        priced: int = 3,
+        exact: int = 1,
+        rounds: int = 1,
+        lookahead: int = 6,
+        reliability: int = 4,
     ) -> None:
         self.linear = whole(linear, "linear", low=1)
         self.priced = whole(priced, "priced")
         self.exact = whole(exact, "exact")
         self.rounds = whole(rounds, "rounds", low=1)
+        self.lookahead = whole(lookahead, "lookahead", low=1)
         self.reliability = whole(reliability, "reliability", low=1)
 
     def choose(self, rule: BranchingRule, solution: Solution, costs: PseudoCosts, trying: Trying) -> Chosen | None:
@@ -64,10 +74,15 @@ class StrongBranching(Choice):
         listed = self._listed(found, costs, trying)
         reliable = costs.counts(listed) >= self.reliability
         gains = costs.gains(listed)
+        most, since, seen = -1.0, 0, 0
         for k, candidate in enumerate(listed):
-            if not reliable[k] and not trying.is_over:
+            if since >= self.lookahead or trying.is_over:
+                break
+            if not reliable[k]:
                 gains[k] = np.array(_gains_of([trying.linear(child) for child in candidate.children]))
-        order = by_merit(listed, gains, trying)
+            here = merit(gains[k], trying)
+            most, since, seen = max(most, here), 0 if here > most else since + 1, k + 1
+        order = by_merit(listed[:seen] or listed, gains[:seen] or gains, trying)
         entries: list[_Entry] = [(listed[k], ()) for k in order]
         if reliable[order[0]]:
             return Chosen(listed[order[0]])
@@ -81,7 +96,7 @@ class StrongBranching(Choice):
 
     def _listed(self, found: Sequence[Candidate], costs: PseudoCosts, trying: Trying) -> list[Candidate]:
         """Those that are looked at: half by pseudo-costs as far as there are any, the others as the rule likes them."""
-        count = self.linear if trying.depth == 0 else max(self.linear // 2, 2)
+        count = self.linear
         known = costs.counts(found) > 0
         ranked = by_merit(found, costs.gains(found), trying)
         chosen = dict.fromkeys([k for k in ranked if known[k]][: count // 2])
