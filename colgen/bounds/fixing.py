@@ -157,7 +157,8 @@ class ReducedCostFixing(Reduction):
             found = [None if result.marginals is None else result.marginals() for result in results]
         except OutOfBudget:
             return ()
-        # Marginals are sums of their own: they differ from a bound by what rounding leaves.
+        # A bound takes reduced costs within a tolerance for zero, as often as an answer has columns; so what it may be
+        # wrong by is relative to itself, not to what one column costs.
         slack = context.slack + TOLERANCES.optimality * size(context.scale, context.bound)
         decisions: list[Decision] = []
         for number, (oracle, result, marginals) in enumerate(zip(self.oracles, results, found, strict=True)):

@@ -132,6 +132,21 @@ def test_what_is_forbidden_is_told_and_honoured():
     assert not decision.exhaustive
 
 
+@pytest.mark.parametrize("power", [-30, 0, 30])
+def test_reduced_costs_that_a_bound_takes_for_zero_count_as_often_as_an_answer_has_columns(power):
+    """99 columns at -0.9e-7 each, and one of interest at 5e-6: an answer of 100, below the bound that was computed."""
+    unit = 2.0**power
+
+    class Nearly(Priced):
+        def price(self, duals, context):
+            return PricingResult(bound=-0.9e-7 * unit, marginals=lambda: Marginals(np.array([5e-6 * unit]), ["y"]))
+
+    bound, answer = (100.0 + 99 * 0.9e-7 - 5e-6) * unit, 100.0 * unit
+    assert bound > answer
+    context = ReductionContext(Sense.MINIMIZE, None, bound, answer, (), scale=unit)
+    assert not ReducedCostFixing(Nearly(cost_bound=unit), pairs, share=0.0).reduce(context)
+
+
 def test_columns_that_are_not_whole_are_refused():
     class Half(Priced):
         def price(self, duals, context):
