@@ -16,6 +16,7 @@ from colgen.bounds.column_generation import column_generation
 from colgen.bounds.fixing import Reduction, ReductionContext
 from colgen.bounds.proving import Proved, prove, record, told
 from colgen.bounds.stabilization import NoStabilization
+from colgen.core.batches import Columns
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision, admits
@@ -151,7 +152,8 @@ class BranchAndPrice(Relaxation):
                 run.prove(found.bound)  # which the round has not, where the relaxation is what is wanted
                 return True
             self._add_priced(found)
-        master.add(list(warm.columns), list(warm.rows))
+        columns = warm.columns if isinstance(warm.columns, Columns) else list(warm.columns)  # a batch stays one
+        master.add(columns, list(warm.rows))
         if warm.basis is not None:
             master.start_at(warm.basis)
         return False

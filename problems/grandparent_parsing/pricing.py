@@ -36,14 +36,14 @@ Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from colgen import Column, Duals, Pricing, PricingContext, PricingResult, Row
+from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult, Row
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from problems.grandparent_parsing.bounds import bound_at
@@ -96,6 +96,7 @@ class Parts(Pricing):
         shape = (self.tokens + 1,) * 3
         self.known = np.full(shape, np.nan)
         self.made: set[tuple[int, ...]] = set()
+        self._indices: dict[str, tuple[tuple[Hashable, ...], Ints]] = {}
         self.multiplicity = float(self.tokens if self.kind == "grandparent" else 2 * self.tokens)
 
     @property
@@ -121,36 +122,42 @@ class Parts(Pricing):
     def matrix(self, duals: Duals, block: str) -> Floats:
         """Dual values of a block of rows indexed by arcs, as a matrix; 0 where there is no row."""
         values = np.zeros((self.tokens + 1,) * 2)
-        index: Any
-        for index, value in duals.items(block):
-            values[index] = value
+        values[self._places(duals, block, 2)] = duals.array(block)
         return values
 
     def own_rows(self, duals: Duals) -> Floats:
         """What parts pay in rows of their own, which those in the master have."""
         paid = np.zeros((self.tokens + 1,) * 3)
-        index: Any
-        for index, value in duals.items("gp_arc"):
-            paid[index] += value
-        for index, value in duals.items("arc_gp"):
-            paid[index] -= value
+        paid[self._places(duals, "gp_arc", 3)] += duals.array("gp_arc")
+        paid[self._places(duals, "arc_gp", 3)] -= duals.array("arc_gp")
         return paid
 
-    def result(self, triples: Ints, gains: Floats, per_token: Floats, budget: Budget) -> PricingResult:
+    def _places(self, duals: Duals, block: str, size: int) -> tuple[Ints, ...]:
+        """The indices of a block's rows as arrays, one for each of so many vertices."""
+        members = duals.members(block)
+        known = self._indices.get(block)
+        if known is None or known[0] is not members:
+            known = self._indices[block] = members, np.array(members, dtype=np.int64).reshape(-1, size)
+        return tuple(known[1].T)
+
+    def result(
+        self, triples: Ints, gains: Floats, per_token: Floats, duals: Duals, context: PricingContext
+    ) -> PricingResult:
         """Columns of the parts that gain, and what is proved of the others."""
-        columns = self._columns(triples, budget)
+        columns = self.found(triples, duals, context.budget)
         return PricingResult(columns, bound=float(gains.max(initial=0.0)), total=float(per_token.sum()))
 
     def column(self, triple: tuple[int, ...]) -> Column:
         """The column of a part."""
         raise NotImplementedError
 
-    def take(self, triples: Ints, budget: Budget | None = None) -> list[Column]:
-        """Columns of parts to start from."""
-        self.score(triples)
-        return self._columns(triples, budget)
+    def found(self, triples: Ints, duals: Duals, budget: Budget) -> Sequence[Column]:
+        """Columns of parts that have been scored, for the master of these dual values."""
+        return self.take(triples, budget)
 
-    def _columns(self, triples: Ints, budget: Budget | None) -> list[Column]:
+    def take(self, triples: Ints, budget: Budget | None = None) -> list[Column]:
+        """Columns of parts, one by one: for any master."""
+        self.score(triples)
         columns: list[Column] = []
         for start in range(0, len(triples), SLICE):
             if start and budget is not None:
@@ -166,6 +173,8 @@ class GrandparentParts(Parts):
     ----------
     rows
         Columns bring their ``gp_arc`` rows (formulation ``"all"``); False for ``"one_gp+no_gp"``.
+    batches
+        Whether the master adds ``gp_arc`` rows itself, so that columns may come as arrays; the template's own does.
     single_root
         Of the trees that bounds at :class:`TreeDuals` speak of.
     most
@@ -182,9 +191,11 @@ class GrandparentParts(Parts):
         present: Mask | None = None,
         most: int = 0,
         single_root: bool = False,
+        batches: bool = False,
     ) -> None:
         super().__init__(scores, present=present)
         self.rows = rows
+        self.batches = batches
         self.most = most
         self.single_root = single_root
 
@@ -220,7 +231,7 @@ class GrandparentParts(Parts):
         chosen: Ints = np.flatnonzero(gains > context.tolerance)
         if self.most:
             chosen = _best_of_each(chosen, gains, p * (self.tokens + 1) + c, self.most)
-        return self.result(triples[chosen], gains[chosen], per_token, context.budget)
+        return self.result(triples[chosen], gains[chosen], per_token, duals, context)
 
     def _of_trees(self, duals: TreeDuals) -> float:
         """What dual values of parts prove of all trees: the arcs' scores are in it."""
@@ -234,6 +245,38 @@ class GrandparentParts(Parts):
         self.made.add(triple)
         return grandparent_column(triple, float(self.known[triple]), rows=self.rows)
 
+    def found(self, triples: Ints, duals: Duals, budget: Budget) -> Sequence[Column]:
+        if not self.batches or not len(triples):
+            return super().found(triples, duals, budget)
+        return self.batch(triples, {block: (duals.members(block), duals.rows(block)) for block in self.linked})
+
+    @property
+    def linked(self) -> tuple[str, ...]:
+        """The blocks of rows that are there before a part is."""
+        return ("one_gp",) if self.rows else ("one_gp", "no_gp")
+
+    def batch(self, triples: Ints, rows: Mapping[str, tuple[Sequence[Hashable], Ints]]) -> Columns:
+        """Columns of parts as arrays; a master has to add their ``gp_arc`` rows, which speak of them by key.
+
+        Parameters
+        ----------
+        rows
+            Of each block of :attr:`linked`, the indices of its rows and their numbers in the master.
+        """
+        g, p, c = triples.T
+        entries = []
+        for block, ends in zip(self.linked, ((p, c), (g, p)), strict=False):
+            members, numbers = rows[block]
+            number = np.full((self.tokens + 1,) * 2, -1)
+            number[tuple(np.array(members, dtype=np.int64).T)] = numbers
+            entries.append(number[ends])
+        parts: list[tuple[int, ...]] = list(map(tuple, triples.tolist()))
+        self.made.update(parts)
+        keys: list[Key | None] = [("grandparent", part) for part in parts]
+        starts = len(entries) * np.arange(len(parts) + 1)
+        ones = np.ones(len(entries) * len(parts))
+        return Columns(self.score(triples), starts, np.stack(entries, axis=1).ravel(), ones, keys, keys, integer=False)
+
 
 def grandparent_column(triple: tuple[int, ...], score: float, *, rows: bool = True) -> Column:
     """The column of a part (g, p, c); with ``rows`` it brings its ``gp_arc`` row."""
@@ -242,9 +285,14 @@ def grandparent_column(triple: tuple[int, ...], score: float, *, rows: bool = Tr
     if not rows:
         linked: dict[Key, float] = {("one_gp", (p, c)): 1.0, ("no_gp", (g, p)): 1.0}
         return Column(score, linked, key, key, integer=False)
-    row: Key = ("gp_arc", triple)
-    own = Row(row, upper=0.0, coefficients={("z", (g, p)): -1.0})
-    return Column(score, {("one_gp", (p, c)): 1.0, row: 1.0}, key, key, integer=False, rows=(own,))
+    own = gp_arc_row(key)
+    return Column(score, {("one_gp", (p, c)): 1.0, own.key: 1.0}, key, key, integer=False, rows=(own,))
+
+
+def gp_arc_row(key: Key) -> Row:
+    """The row u_gpc ≤ z_gp of the part of a key."""
+    triple: Any = key[1]
+    return Row(("gp_arc", triple), upper=0.0, coefficients={("z", triple[:2]): -1.0, key: 1.0})
 
 
 def _best_of_each(chosen: Ints, gains: Floats, groups: Ints, most: int) -> Ints:
@@ -307,7 +355,7 @@ class SiblingParts(Parts):
         np.maximum.at(per_token[0], modifiers[~ends], gains[~ends])
         np.maximum.at(per_token[1], siblings[ends], gains[ends])
         improving = gains > context.tolerance
-        return self.result(triples[improving], gains[improving], per_token, context.budget)
+        return self.result(triples[improving], gains[improving], per_token, duals, context)
 
     def column(self, triple: tuple[int, ...]) -> Column:
         h, s, m = triple

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, cached_property
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from colgen import (
     BranchingRule,
     Column,
+    Columns,
     Duals,
     Formulation,
     Heuristic,
@@ -46,7 +47,15 @@ from problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
 from problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
 from problems.grandparent_parsing.kernels.patience import watching
 from problems.grandparent_parsing.model import master
-from problems.grandparent_parsing.pricing import SLICE, Arcs, GrandparentParts, Parts, SiblingParts, TreeDuals
+from problems.grandparent_parsing.pricing import (
+    SLICE,
+    Arcs,
+    GrandparentParts,
+    Parts,
+    SiblingParts,
+    TreeDuals,
+    gp_arc_row,
+)
 from problems.grandparent_parsing.rounding import Rounding
 from problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
@@ -188,6 +197,7 @@ class GrandparentParsing(Problem):
             rows=self.arc_formulation == "all",
             present=self._reached,
             single_root=self.single_root,
+            batches=not _changed(type(self)),
         )
         found: list[Pricing] = [parts]
         if self.tokens > 1 and self.start == "dual":
@@ -316,11 +326,21 @@ class GrandparentParsing(Problem):
         answers = () if heads is None else (self.solution(heads),)
         return WarmStart(None if changed else TreeDuals(None), answers, self._first_columns())
 
-    def _first_columns(self) -> Iterator[Column]:
+    def _first_columns(self) -> Iterable[Column]:
         """Parts that the combinatorial dual does not price out; or the source's: for each arc that of the root.
 
         And the first and last siblings.
         """
+        if self.start == "parts" and self.tokens > 1 and not self.siblings and not _changed(type(self)):
+            (oracle,) = self.part_oracles
+            assert isinstance(oracle, GrandparentParts)
+            blocks = {block: self._rows().row_blocks[block] for block in oracle.linked}  # the master begins with these
+            triples = [(0, p, c) for p, c in np.argwhere(self.present).tolist() if p > 0 and self.present[0, p]]
+            rows = {name: (block.indices, block.positions) for name, block in blocks.items()}
+            return oracle.batch(np.array(triples, dtype=np.int64).reshape(-1, 3), rows)
+        return self._first_single_columns()
+
+    def _first_single_columns(self) -> Iterator[Column]:
         if self.start == "tree" or (self.start == "dual" and self._found is None):
             return
         for oracle in self.part_oracles:
@@ -500,10 +520,16 @@ class _Master(LinearMaster):
         if not self.is_stated and not rows and origin < 0:
             self._waiting += columns
             return len(columns)
-        added = super().add(columns[:SLICE], rows, origin)
+        added = self._add_slice(columns[:SLICE], rows, origin)
         for start in range(SLICE, len(columns), SLICE):
             self._problem.require()
-            added += super().add(columns[start : start + SLICE], (), origin)
+            added += self._add_slice(columns[start : start + SLICE], (), origin)
+        return added
+
+    def _add_slice(self, columns: Sequence[Column], rows: Sequence[Row], origin: int) -> int:
+        added = super().add(columns, rows, origin)
+        if isinstance(columns, Columns) and columns.keys is not None and self._problem.arc_formulation == "all":
+            self.add_rows(gp_arc_row(key) for key in columns.keys if key is not None and key[0] == "grandparent")
         return added
 
     def improving(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import InputError, LinearMaster, PricingContext, Sense, Termination, Wentges, compile_model, solve
+from colgen import Columns, InputError, LinearMaster, PricingContext, Sense, Termination, Wentges, compile_model, solve
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.testing.conformance import check_problem
@@ -104,8 +104,31 @@ def test_oracles_miss_no_part_that_improves(seed):
         triples = sibling_triples(6) if siblings else grandparent_triples(6)
         naive = reduced_costs(oracle, scores, solved.duals, triples, siblings)
         improving = {part for part, cost in naive.items() if cost > 1e-6}
+        first.reduced_costs(priced.columns, solved.duals)  # a batch has columns once a master has seen it
         assert improving == {column.structure[1] for column in priced.columns}
         assert priced.bound >= max(naive.values()) - 1e-9
+
+
+@pytest.mark.parametrize("formulation", ["all", "one_gp+no_gp"])
+def test_parts_in_a_batch_are_the_columns_that_they_are_one_by_one(formulation):
+    problem = GrandparentParsing(random(6, 1, strength=2.0), formulation=formulation, start="parts")
+    batch, triples = problem.warm_start(Budget()).columns, np.array(grandparent_triples(6))
+    assert isinstance(batch, Columns)
+    master, (oracle,) = problem.restricted_master(), problem.part_oracles
+    master.add(batch)
+    duals = master.solve().duals
+    priced = oracle.price(duals, PricingContext(Sense.MAXIMIZE)).columns
+    assert isinstance(priced, Columns)
+    assert len(priced)
+    master.add(priced)
+    there = [column for column in oracle.take(triples) if master.holds(column)]
+    assert len(there) == len(batch) + len(priced)
+    own = frozenset(("gp_arc", column.key[1]) for column in there) if formulation == "all" else frozenset()
+    assert {key for key in master.names.keys if key[0] == "gp_arc"} == own
+    # At any dual values, those of the parts' own rows among them.
+    duals = duals.replace(np.arange(1.0, master.num_rows + 1))
+    stated = dict(zip(master.table.keys(), master.all_reduced_costs(duals), strict=True))
+    assert [stated[column.key] for column in there] == pytest.approx(master.reduced_costs(there, duals))
 
 
 def test_bounds_save_scoring():
