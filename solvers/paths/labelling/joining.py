@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from solvers.paths.labelling.bits import ONE, address, count, lowest
-from solvers.paths.labelling.layout import COST, NUMBER, VALUES, Floats, Ints, Labels, Side, Words
+from solvers.paths.labelling.layout import COST, EDGE, NUMBER, VALUES, Floats, Ints, Labels, Side, Words
 from solvers.paths.labelling.rank_one import Fields
 
 PLACE, LABEL, FOUND = range(3)
@@ -21,7 +21,7 @@ Joins = Callable[[Any, Any, Any, Any], bool]
 @njit(cache=True, nogil=True)
 def bucket_of(value: float, lowest: float, width: float, buckets: int) -> int:
     """The bucket of a value of the critical resource, computed as in the search."""
-    return max(0, min(buckets - 1, int((value - lowest) * (1.0 / width))))
+    return max(0, min(buckets - 1, int((value - lowest) * (1.0 / width) + EDGE)))
 
 
 @njit(cache=True, nogil=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 import time
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +35,7 @@ from solvers.paths.labelling.network import Network
 from solvers.paths.labelling.rank_one import Fields, RankOneDuals, coefficients, fields
 from solvers.paths.labelling.resources import CustomResource, Functions, Limits, Resource, functions, limits, progresses
 from solvers.paths.labelling.routes import Completion, Routes, gathered, trace
+from solvers.paths.labelling.walks import walk_bounds
 from solvers.stopping import Expired, never
 
 Mask = NDArray[np.bool_]
@@ -48,6 +50,12 @@ _FINEST, _COARSEST = 512, 64
 _FIRST = 1 << 12
 """Labels that there is room for at first."""
 
+_SIZES, _WORTH = (4, 8, 12, 16), (2e6, 1e7, 4e7, 2e8)
+"""Neighbourhoods of which bounds are computed, and what a search without them may take before."""
+
+_DEARER = 4
+"""What bounds may take, relative to the search before."""
+
 _SPARSE = 8
 """Arcs a vertex that the sparse mode leaves."""
 
@@ -60,13 +68,32 @@ class _OutOfTimeError(Exception):
     """The deadline has come, or the caller wants to end."""
 
 
-class _Clock(NamedTuple):
-    deadline: float
-    expired: Expired
+_Found: TypeAlias = tuple[list[tuple[float, Ints]], bool, int]
+"""Routes with their costs, whether all were looked at, and how many labels it took."""
 
-    def look(self) -> None:
+
+class _OutOfEffortError(Exception):
+    """An attempt has taken what it was worth."""
+
+
+class _Clock:
+    """When to end, and what an attempt may take."""
+
+    def __init__(self, deadline: float, expired: Expired) -> None:
+        self.deadline, self.expired, self.left = deadline, expired, math.inf
+
+    @property
+    def effort(self) -> int:
+        """Of the next call of a kernel."""
+        return int(min(self.left, _EFFORT))
+
+    def charge(self, given: int, left: int) -> None:
+        """Count what a call took, and look whether that was all."""
+        self.left -= given - left
         if time.monotonic() >= self.deadline or self.expired():
             raise _OutOfTimeError
+        if self.left <= 0:
+            raise _OutOfEffortError
 
 
 class _Direction(NamedTuple):
@@ -219,9 +246,8 @@ class Labelling:
         clock = _Clock(deadline, expired)
         if mode == "sparse":
             usable = usable & self._cheap(costs, usable)
-        ahead = self._side(self._ahead, costs, usable, cuts, relaxed=mode != "exact")
-        back = self._side(self._back, costs, usable, cuts, relaxed=mode != "exact")
-        found, finished, labels = self._solve(ahead, back, costs, usable, wanted, cutoff, clock)
+        attempt = self._heuristic if mode != "exact" else self._exact
+        found, finished, labels = attempt(costs, usable, cuts, wanted, cutoff, clock)
         bound = None
         if mode == "exact" and finished:
             bound = min(cutoff, min((cost for cost, _ in found), default=math.inf))
@@ -262,9 +288,10 @@ class Labelling:
             finished = False
             while not finished:
                 joins = self._functions()[0].joins
-                finished, _ = joining.through_arcs(ahead, held, other, joins, tails, here, at, _EFFORT)
+                given = clock.effort
+                finished, left = joining.through_arcs(ahead, held, other, joins, tails, here, at, given)
                 if not finished:
-                    clock.look()
+                    clock.charge(given, left)
         except _OutOfTimeError:
             return Completion(np.full(self.network.num_arcs, -np.inf), None, False)
         cheapest[ahead.numbers] = here
@@ -332,6 +359,87 @@ class Labelling:
 
     # --- the search --------------------------------------------------------------------------------------------------
 
+    def _heuristic(
+        self, costs: Floats, usable: Mask, cuts: Fields, wanted: int, cutoff: float, clock: _Clock
+    ) -> _Found:
+        """Routes from a search that keeps few labels."""
+        ahead, back = (
+            self._side(direction, costs, usable, cuts, relaxed=True) for direction in (self._ahead, self._back)
+        )
+        return self._solve(ahead, back, costs, usable, wanted, cutoff, clock)
+
+    def _exact(self, costs: Floats, usable: Mask, cuts: Fields, wanted: int, cutoff: float, clock: _Clock) -> _Found:
+        """Routes from a search that drops what cannot become cheap enough, by bounds that get tighter while it lasts.
+
+        The first bounds are those of walks.  If they do not end the search soon then those of smaller neighbourhoods
+        are computed with their help, of larger ones with the help of these, and so on.
+        """
+        ahead, back = (self._side(direction, costs, usable, cuts) for direction in (self._ahead, self._back))
+        network, sides = self.network, (ahead, back)
+        bounds = [walk_bounds(ahead, self.neighbourhoods, network.sink), None]
+        if bounds[0] is None or (cutoff == math.inf and wanted > 1):
+            return self._solve(ahead, back, costs, usable, wanted, cutoff, clock)
+        mirrored = self.both and self._mirrored(costs, usable) is not None
+        if self.both and not mirrored:
+            bounds[1] = walk_bounds(back, self.neighbourhoods, network.source)
+        known: list[tuple[float, Ints]] = []
+        labels = 0
+        if wanted == 1:
+            # the cheaper a route is known, the more is dropped
+            for compared in (0, 1):
+                rough = [
+                    _bounded(side, bound, cutoff)._replace(
+                        rule=side.rule._replace(compared=compared, custom=0, words=0, state_words=0, plain=False)
+                    )
+                    for side, bound in zip(sides, bounds, strict=True)
+                ]
+                found, finished, made = self._solve(rough[0], rough[1], costs, usable, 1, cutoff, clock)
+                labels += made
+                if found and found[0][0] < cutoff:
+                    known, cutoff = found, found[0][0]
+                if not finished:
+                    return known, False, labels
+        sizes = [size for size in _SIZES if size < self.neighbourhoods.sum(axis=1).max()]
+        for size, worth in zip([*sizes, None], [*_WORTH, math.inf], strict=False):
+            if size is None:
+                worth = math.inf
+            clock.left = worth
+            try:
+                narrowed = [_bounded(side, bound, cutoff) for side, bound in zip(sides, bounds, strict=True)]
+                found, finished, made = self._solve(narrowed[0], narrowed[1], costs, usable, wanted, cutoff, clock)
+                return found or known, finished, labels + made
+            except _OutOfEffortError:
+                pass
+            clock.left = _DEARER * worth
+            with contextlib.suppress(_OutOfEffortError):
+                bounds = self._tighter(narrowed, costs, usable, size or 1, mirrored, clock)
+        raise AssertionError("the last attempt may take whatever it wants")
+
+    def _tighter(
+        self, sides: list[Side], costs: Floats, usable: Mask, size: int, mirrored: bool, clock: _Clock
+    ) -> list[Floats | None]:
+        """Bounds from smaller neighbourhoods: of each the vertices that are cheapest to come to."""
+        network = self.network
+        matrix = self.neighbourhoods & memory.nearest(network, np.where(usable, costs, np.inf), size, finite=False)
+        np.fill_diagonal(matrix, self.neighbourhoods.diagonal())
+        written = self._functions()
+        smaller = []
+        for side, ends in zip(sides, ((network.tails, network.heads), (network.heads, network.tails)), strict=True):
+            tails, heads = (end[side.numbers] for end in ends)
+            common, returning = memory.arc_bits(matrix, self._own, tails, heads)
+            free = fields(None, network.num_vertices)
+            smaller.append(side._replace(common=common, returning=returning, cuts=free, rule=_free(side.rule)))
+        held = self._advance(smaller[0], begun(smaller[0], _FIRST), written, smaller[0].buckets, clock)
+        if mirrored:
+            mirror = self._mirror
+            assert mirror is not None
+            return [joining.completions(smaller[1], _reflected(held, mirror, costs, network, sides[0]), sides[0]), None]
+        other = self._advance(smaller[1], begun(smaller[1], _FIRST), written, smaller[1].buckets, clock)
+        return [
+            joining.completions(smaller[1], other, sides[0]),
+            joining.completions(smaller[0], held, sides[1]),
+        ]
+
     def _whole(self, ahead: Side, back: Side, costs: Floats, usable: Mask, clock: _Clock) -> tuple[Labels, Labels]:
         """All labels of both directions."""
         written, mirror = self._functions(), self._mirrored(costs, usable)
@@ -385,7 +493,7 @@ class Labelling:
 
     def _solve(
         self, ahead: Side, back: Side, costs: Floats, usable: Mask, wanted: int, cutoff: float, clock: _Clock
-    ) -> tuple[list[tuple[float, Ints]], bool, int]:
+    ) -> _Found:
         """Routes with their costs as the labels say, whether all were looked at, and how many labels it took."""
         written = self._functions()
         held, other = begun(ahead, _FIRST), begun(back, _FIRST)
@@ -421,10 +529,12 @@ class Labelling:
     ) -> Labels:  # fmt: skip
         mine = written[0] if side.origin == self.network.source else written[1]
         while True:
-            status, _ = search.advance(side, mine.extend, mine.dominates, held, end, extending, _EFFORT)
+            given = clock.effort
+            status, left = search.advance(side, mine.extend, mine.dominates, held, end, extending, given)
             if status == search.DONE:
+                clock.left -= given - left
                 return held
-            clock.look()
+            clock.charge(given, left)
             held = self._more_room(held, status, most)
 
     def _advance_both(
@@ -432,12 +542,14 @@ class Labelling:
     ) -> tuple[Labels, Labels]:
         mine, theirs = written
         while True:
-            status, _, backwards = search.advance_both(
-                mine.extend, mine.dominates, theirs.extend, theirs.dominates, ahead, held, back, other, _EFFORT
+            given = clock.effort
+            status, left, backwards = search.advance_both(
+                mine.extend, mine.dominates, theirs.extend, theirs.dominates, ahead, held, back, other, given
             )
             if status == search.DONE:
+                clock.left -= given - left
                 return held, other
-            clock.look()
+            clock.charge(given, left)
             if backwards:
                 other = self._more_room(other, status)
             else:
@@ -468,13 +580,14 @@ class Labelling:
         every = self.custom is not None and self.custom.order is not None
         finished = False
         while not finished:
-            finished, _ = joining.join(
+            given = clock.effort
+            finished, left = joining.join(
                 ahead, held, other, written[0].joins, back.origin, tails, order, middle, cutoff, every, at, found_costs,
-                found, _EFFORT,
+                found, given,
             )  # fmt: skip
             if not finished:
                 try:
-                    clock.look()
+                    clock.charge(given, left)
                 except _OutOfTimeError:
                     break
         count = int(at[joining.FOUND])
@@ -686,6 +799,16 @@ class Labelling:
         return None if _potential(self.network, mirror.arcs, costs) is None else mirror
 
 
+def _bounded(side: Side, bounds: Floats | None, cutoff: float) -> Side:
+    """The same with bounds on what completes a path."""
+    return side if bounds is None else side._replace(bounds=bounds, cutoff=cutoff)
+
+
+def _free(rule: Rule) -> Rule:
+    """The rule without cuts."""
+    return _rule(**{**rule._asdict(), "state_words": 0})
+
+
 def _tails(side: Side) -> Ints:
     """Of the arcs as a direction has them."""
     return np.repeat(np.arange(len(side.first)), np.diff(np.append(side.first, len(side.heads))))
@@ -693,6 +816,7 @@ def _tails(side: Side) -> Ints:
 
 def _rule(**what: int) -> Rule:
     """The rule, with a word on whether it is the usual one."""
+    what.pop("plain", None)
     usual = what["compared"] == what["words"] == 1 and not (what["custom"] or what["same_set"] or what["state_words"])
     return Rule(**what, plain=usual)  # type: ignore[arg-type]
 

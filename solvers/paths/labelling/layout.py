@@ -23,6 +23,9 @@ Words = NDArray[np.uint64]
 COST, NUMBER, VALUES = 0, 1, 2
 """Columns of a label's row; the values of the resources begin at the last."""
 
+EDGE = 1e-9
+"""Added to quotients before they are rounded down to buckets, so that whole numbers on the edge of one lie in it."""
+
 BUCKET, PHASE, VERTEX, SETTLED, EXTENDED, FREE, MADE, POOLED, WANTED = range(9)
 """Entries of ``Labels.at``: how far a search has come."""
 
@@ -200,9 +203,9 @@ def begun(side: Side, labels: int) -> Labels:
     at[MADE] = 1
     bucket = 0
     if side.order < 0:
-        bucket = int(np.clip((side.start[side.critical] - side.lowest) / side.width, 0, side.buckets - 1))
+        bucket = int(np.clip((side.start[side.critical] - side.lowest) / side.width + EDGE, 0, side.buckets - 1))
     else:
-        bucket = int(np.clip((side.custom_start[side.order] - side.lowest) / side.width, 0, side.buckets - 1))
+        bucket = int(np.clip((side.custom_start[side.order] - side.lowest) / side.width + EDGE, 0, side.buckets - 1))
     held.chains[bucket, side.origin] = 0
     return held
 

@@ -24,7 +24,7 @@ from solvers.paths.labelling.network import Network
 Mask = NDArray[np.bool_]
 
 
-def nearest(network: Network, weights: ArrayLike, size: int) -> Mask:
+def nearest(network: Network, weights: ArrayLike, size: int, *, finite: bool = True) -> Mask:
     """The neighbourhood of each vertex i: itself, and those heads j of its arcs whose weight is smallest.
 
     Parameters
@@ -33,8 +33,10 @@ def nearest(network: Network, weights: ArrayLike, size: int) -> Mask:
         One number an arc: distances, say, or reduced costs.
     size
         Vertices in a neighbourhood, i itself included.
+    finite
+        Whether infinite weights, of heads that are never near, are refused.
     """
-    weight = as_floats(weights, "weights", shape=(network.num_arcs,))
+    weight = as_floats(weights, "weights", shape=(network.num_arcs,), finite=finite)
     size = as_integer(size, "size", low=1)
     n = network.num_vertices
     matrix = np.full((n, n), np.inf)

@@ -17,6 +17,7 @@ from solvers.paths.labelling.bits import ONE, address, count, lowest
 from solvers.paths.labelling.layout import (
     BUCKET,
     COST,
+    EDGE,
     EXTENDED,
     FREE,
     MADE,
@@ -283,7 +284,7 @@ def _extend(side: Side, extend: Extend, dominates: Dominates, held: Labels, effo
             total = cost + arc_costs[arc]
             if cut_words:
                 total += _visit(cuts, rule.states, head, words, label, open_words, new)
-            bucket = max(0, min(last, int((open_numbers[new, at_value] - lowest_value) * per_width)))
+            bucket = max(0, min(last, int((open_numbers[new, at_value] - lowest_value) * per_width + EDGE)))
             if bounded and total + bounds[bucket, head] >= cutoff:
                 continue
             open_numbers[new, COST] = total

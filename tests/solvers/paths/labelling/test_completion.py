@@ -34,10 +34,8 @@ def test_all_routes_below_a_gap_are_listed_once(cuts: bool) -> None:
         drawn = symmetric(seed)[0] if seed % 3 == 0 else draw(seed, windows=seed % 2 == 0)
         own = np.random.default_rng(seed).integers(0, 9, drawn.network.num_arcs).astype(float)
         gap = float(np.random.default_rng(seed).integers(-12, 9))
-        memory = None if seed % 2 else drawn.neighbourhoods
-        mine = Labelling(
-            drawn.network, drawn.resources, neighbourhoods=drawn.neighbourhoods if memory is None else memory
-        )
+        memory = "elementary" if seed % 2 else drawn.neighbourhoods
+        mine = Labelling(drawn.network, drawn.resources, neighbourhoods=memory)
         found = mine.enumerate(drawn.costs, gap, rank_one=drawn.duals if cuts else None, costs=own)
         best: dict[tuple[int, ...], float] = {}
         for arcs in walks(drawn.network, drawn.resources, None):

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from solvers.arrays import ArrayError
-from solvers.paths.labelling import LabelLimitError, Labelling, Network, RankOneDuals, Resource, coefficients, nearest
+from solvers.paths.labelling import (
+    LabelLimitError,
+    Labelling,
+    Network,
+    RankOneDuals,
+    Resource,
+    coefficients,
+    labelling,
+    nearest,
+)
 from tests.solvers.paths.labelling.enumerated import Drawn, best, cost, draw, walks
 
 pytestmark = pytest.mark.timeout(120)
@@ -114,6 +123,26 @@ def test_a_network_that_is_its_own_reversal_is_searched_once(cuts: bool) -> None
         found = mine.price(costs, rank_one=drawn.duals if cuts else None, routes=4)
         assert found.bound == best(drawn, elementary=False, cuts=cuts)
         check(drawn, found, elementary=False, cuts=cuts)
+
+
+@pytest.mark.parametrize("cuts", [False, True])
+def test_bounds_of_smaller_neighbourhoods_drop_nothing_that_is_cheap(
+    cuts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelling, "_SIZES", (1, 2, 3))
+    monkeypatch.setattr(labelling, "_WORTH", (1, 20, 40))
+    monkeypatch.setattr(labelling, "_DEARER", 1e6)
+    for seed in range(40):
+        drawn = symmetric(seed)[0] if seed % 2 else draw(seed, windows=seed % 4 == 0, parallel=seed % 3 == 0)
+        for wanted, cutoff in ((1, math.inf), (1, 0.0), (4, 0.0)):
+            found = solver(drawn, elementary=False).price(
+                drawn.costs, rank_one=drawn.duals if cuts else None, routes=wanted, cutoff=cutoff
+            )
+            expected = best(drawn, elementary=False, cuts=cuts)
+            assert found.bound == min(expected, cutoff)
+            if expected < cutoff:
+                assert found.costs[0] == expected
+            check(drawn, found, elementary=False, cuts=cuts)
 
 
 def test_without_resources_paths_are_elementary_or_refused() -> None:
