@@ -15,6 +15,7 @@ from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.core.stop import TimeLimit
 from problems.cutting_stock.baseline import solve_full
 from problems.cutting_stock.instance import Instance, critical, near_integer, triplets
+from problems.cutting_stock.published import bench_published
 from problems.cutting_stock.template import CuttingStock
 from solvers.linear.lp import LPStatus
 from solvers.linear.mip import MIPSolution
@@ -122,6 +123,7 @@ def bench_cutting_stock(options: BenchOptions) -> list[Figure]:
             "no kernel decides beside it: column generation by the engine is the default",
         ),
         *(figure for name in families for figure in _family_figures(name, [o for o in outcomes if o.family == name])),
+        *bench_published(options),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -229,6 +229,23 @@ def bin_packing(num_items: int, seed: int, *, roll: int = 1000, widths: tuple[in
     """Random bin packing: single pieces of uniform widths; 160 to 200 pieces up to 0.8 C look like hard28."""
     rng = np.random.default_rng(seed)
     return from_items(roll, rng.integers(widths[0], widths[1] + 1, num_items).tolist(), f"bin-{num_items}-{seed}")
+
+
+def wide_pieces(seed: int) -> Instance:
+    """Random bin packing in the kind of Scholl's HARD sets: 200 pieces, no two alike, on rolls of 100,000.
+
+    Source: A. Scholl, R. Klein, C. Jürgens, *BISON: a fast hybrid procedure for exactly solving the one-dimensional bin
+    packing problem*, Computers & Operations Research 24 (1997).
+    """
+    rng = np.random.default_rng(seed)
+    pieces = rng.choice(np.arange(20_000, 35_001), 200, replace=False)
+    return from_items(100_000, pieces.tolist(), f"wide-pieces-{seed}")
+
+
+def long_rolls(seed: int) -> Instance:
+    """Random cutting stock of 100 widths on rolls of 500,000, where few sums of widths meet."""
+    found = uniform(100, seed, roll=500_000, widths=(50_000, 350_000), demands=(1, 100))
+    return replace(found, name=f"long-rolls-{seed}")
 
 
 def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> Instance:
