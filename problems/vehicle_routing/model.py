@@ -17,7 +17,8 @@ def master(instance: Instance) -> pyo.ConcreteModel:
     m.unmet = artificial(m.customer)
     m.idle = artificial()
     m.visit = pyo.Constraint(m.customer, rule=lambda m, i: m.unmet[i] == 1)
-    m.fleet = pyo.Constraint(expr=pyo.inequality(instance.fewest, m.idle, max(instance.most, instance.fewest)))
+    # More vehicles needed than there are: the other side alone shows it.
+    m.fleet = pyo.Constraint(expr=pyo.inequality(min(instance.fewest, instance.most), m.idle, instance.most))
     m.distance = pyo.Objective(expr=0, sense=pyo.minimize)
     return m
 

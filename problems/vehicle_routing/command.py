@@ -1,0 +1,52 @@
+"""Vehicle routing on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from colgen.cli.template import Template
+from colgen.core.result import Result
+from problems.vehicle_routing.demo import capacities, time_windows
+from problems.vehicle_routing.drawing import draw_routes
+from problems.vehicle_routing.experiment import bench_vehicle_routing
+from problems.vehicle_routing.files import read, solution_lines
+from problems.vehicle_routing.instance import Instance, Route
+from problems.vehicle_routing.template import VehicleRouting
+
+
+def _lines(instance: Instance, result: Result) -> list[str]:
+    return solution_lines(instance, result.answer)
+
+
+def _data(instance: Instance, result: Result) -> list[dict[str, Any]]:
+    return [_route(instance, route) for route in result.answer]
+
+
+def _route(instance: Instance, route: Route) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "customers": list(route),
+        "distance": instance.length(route),
+        "load": sum(instance.demands[i] for i in route),
+    }
+    if instance.windows is not None:
+        *begins, back = instance.times(route)
+        found |= {"service_begins": begins, "back_at_the_depot": back}
+    return found
+
+
+def _draw(instance: Instance, result: Result) -> Any:
+    return draw_routes(instance, result.answer)
+
+
+TEMPLATE = Template(
+    name="vehicle_routing",
+    title="Vehicle routing: serve all customers by routes of least distance, with capacities and time windows",
+    source="Dantzig and Ramser (1959), Desrochers, Desrosiers and Solomon (1992), Pecin et al. (2017)",
+    read=read,
+    problem=VehicleRouting,
+    lines=_lines,
+    data=_data,
+    draw=_draw,
+    demo=(time_windows, capacities),
+    benchmarks={"vehicle_routing": bench_vehicle_routing},
+)

@@ -1,0 +1,104 @@
+"""What all pricing problems of an instance share: its network, laid out for labelling, and routes in its numbers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from problems.vehicle_routing.instance import Instance, Route
+from solvers.paths.labelling import Labelling, Network, Resource, nearest
+
+Arc = tuple[int, int]
+"""Two locations, 0 the depot at either end."""
+
+
+class Layout:
+    """The network of an instance: a vertex a location, the depot twice (source 0, sink n + 1), arcs that can be driven.
+
+    Parameters
+    ----------
+    neighbours
+        Of a customer that a route remembers there (ng-routes); None: all, routes are elementary.
+    """
+
+    def __init__(self, instance: Instance, neighbours: int | None = 8) -> None:
+        self.instance = instance
+        self.neighbours = neighbours
+
+    @cached_property
+    def network(self) -> Network:
+        """Pairs of locations that some vehicle can visit one after the other."""
+        n, q = self.instance.num_customers, np.array(self.instance.demands)
+        tails, heads = map(np.ravel, np.indices((n + 1, n + 1)))
+        keep = tails != heads
+        keep &= q[tails] + q[heads] <= self.instance.capacity
+        windows, service, d = self.instance.window_array, self.instance.service_array, self.instance.matrix
+        first = np.maximum(windows[0, 0] + service[0] + d[0], windows[:, 0])
+        first[0] = windows[0, 0]
+        then = np.maximum(first[:, None] + service[:, None] + d, windows[None, :, 0])
+        in_time = then <= windows[None, :, 1]
+        home = then + service[None, :] + d[None, :, 0].reshape(1, -1)
+        in_time &= (home <= windows[0, 1]) | (np.arange(n + 1) == 0)
+        keep &= in_time[tails, heads]
+        tails, heads = tails[keep], heads[keep]
+        return Network(n + 2, tails, np.where(heads == 0, n + 1, heads), 0, n + 1)
+
+    @cached_property
+    def heads(self) -> NDArray[np.int64]:
+        """The location that each arc leads to, 0 where that is the depot."""
+        heads: NDArray[np.int64] = np.where(self.network.heads == self.network.sink, 0, self.network.heads)
+        return heads
+
+    @cached_property
+    def tails(self) -> NDArray[np.int64]:
+        """The location that each arc comes from."""
+        return np.asarray(self.network.tails, dtype=np.int64)
+
+    @cached_property
+    def number(self) -> NDArray[np.int64]:
+        """The number of the arc between two locations, -1 if it cannot be driven."""
+        size = self.instance.num_customers + 1
+        numbers = np.full((size, size), -1, dtype=np.int64)
+        numbers[self.tails, self.heads] = np.arange(len(self.tails))
+        return numbers
+
+    @cached_property
+    def distances(self) -> NDArray[np.float64]:
+        """Of each arc, in the instance's units."""
+        return np.asarray(self.instance.matrix[self.tails, self.heads] / self.instance.ticks)
+
+    def resources(self) -> list[Resource]:
+        """What a route consumes: the vehicle's room, and time where there are windows."""
+        instance = self.instance
+        demands = np.array(instance.demands, dtype=np.float64)
+        found = [Resource(demands[self.heads], float(instance.capacity), name="load")]
+        if instance.windows is not None:
+            windows, service = instance.window_array, instance.service_array
+            spans = service[self.tails] + instance.matrix[self.tails, self.heads]
+            early, late = (np.append(windows[:, k], windows[0, k]) for k in (0, 1))
+            found.insert(0, Resource(spans, late, early, start=float(windows[0, 0]), name="time"))
+        return found
+
+    @cached_property
+    def solver(self) -> Labelling:
+        """The shortest path problem."""
+        remembered: NDArray[np.bool_] | Literal["elementary"] = "elementary"
+        if self.neighbours is not None:
+            remembered = nearest(self.network, self.distances, self.neighbours)
+        return Labelling(self.network, self.resources(), neighbourhoods=remembered)
+
+    # --- routes ------------------------------------------------------------------------------------------------------
+
+    def canonical(self, route: Sequence[int]) -> Route:
+        """A route in the direction that stands for both, where they are the same."""
+        forwards = tuple(route)
+        return min(forwards, forwards[::-1]) if self.instance.is_symmetric else forwards
+
+    def arcs(self, route: Sequence[int]) -> list[int]:
+        """The numbers of a route's arcs."""
+        return [int(self.number[i, j]) for i, j in itertools.pairwise((0, *route, 0))]

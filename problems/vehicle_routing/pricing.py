@@ -1,0 +1,202 @@
+"""The pricing problem of vehicle routing: routes of best reduced cost, by labelling."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import Bound, Column, Columns, Count, Duals, Linear, Marginals, Pricing, PricingContext, PricingResult
+from problems.vehicle_routing.decisions import ArcsForbidden
+from problems.vehicle_routing.instance import Route
+from problems.vehicle_routing.layout import Arc, Layout
+from solvers.paths.labelling import RankOneDuals, Routes
+
+Mode = Literal["exact", "relaxed", "sparse"]
+
+ARC = "arc"
+"""Block of rows on arcs, directed: capacity cuts."""
+
+EDGE = "edge"
+"""Block of branching rows on edges, where a route is the same in both directions."""
+
+VEHICLES = "vehicles"
+"""Block of the branching row on the number of routes."""
+
+
+def as_arc(index: Hashable) -> Arc:
+    """The arc or edge that is the index of a row."""
+    tail, head = cast(Arc, index)
+    return tail, head
+
+
+def visits(column: Column) -> Route:
+    """The customers of a route in the order of its visits."""
+    route: Route = column.structure
+    return route
+
+
+class RouteOracle(Pricing):
+    """Shortest paths from the depot back to it with the vehicle's resources, elementary or over ng-routes.
+
+    Heuristic labelling is asked first; where it finds no route that improves, exact labelling is, and that states the
+    bound.
+
+    Parameters
+    ----------
+    modes
+        Of labelling, in order; the last is exact.
+    routes
+        At most so many a call.
+    """
+
+    cost_bound = 0.0
+    prices = frozenset({Linear, Count})
+
+    def __init__(
+        self, layout: Layout, modes: Sequence[Mode] = ("sparse", "relaxed", "exact"), *, routes: int = 60
+    ) -> None:
+        self.layout = layout
+        self.modes = tuple(modes)
+        self.routes = routes
+        self.multiplicity = float(layout.instance.most)
+        self._terms: dict[Linear, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+        self._open: tuple[object, NDArray[np.bool_] | None] = ((), None)
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        layout, costs = self.layout, self.arc_costs(duals, context)
+        forbidden, rank_one = self.forbidden(context), self.rank_one(duals)
+        for mode in self.modes:
+            found = layout.solver.price(
+                costs,
+                rank_one=rank_one,
+                forbidden=forbidden,
+                mode=mode,
+                routes=self.routes,
+                cutoff=0.0,
+                deadline=context.deadline,
+                expired=lambda: context.budget.expired,
+            )
+            columns, reduced = self.batch(found, duals)
+            if mode != "exact" and self._improve(columns, duals, context):
+                return PricingResult(columns, None, reduced)
+            if not found.finished:
+                return PricingResult(columns, None, reduced, cut_off=True)
+
+        def marginals() -> Marginals | None:
+            through = layout.solver.completion(costs, rank_one=rank_one, forbidden=forbidden, deadline=context.deadline)
+            return Marginals(through.arcs, np.arange(len(costs))) if through.finished else None
+
+        return PricingResult(columns, found.bound, reduced, marginals=marginals)
+
+    @staticmethod
+    def _improve(columns: Columns, duals: Duals, context: PricingContext) -> bool:
+        """Whether one of the routes improves the master and is not in it."""
+        reduced = context.reduced_costs(columns, duals)  # of the columns as they are, whatever labelling says
+        return any(context.improves(float(cost)) and context.is_new(columns[k]) for k, cost in enumerate(reduced))
+
+    def arc_costs(self, duals: Duals, context: PricingContext) -> NDArray[np.float64]:
+        """Reduced cost of each arc: its distance less what its head, the route and the arc itself earn."""
+        layout = self.layout
+        earned = np.zeros(layout.instance.num_customers + 1)
+        earned[1:] = duals.array("visit")
+        linear = duals.terms(Linear)
+        for term, dual in zip(linear.terms, linear.values, strict=True):
+            if term.block == "visit":
+                earned[list(term.members)] += dual * np.array(term.coefficients)  # type: ignore[index]
+        costs = context.cost_weight * layout.distances - earned[layout.heads]
+        routes = duals.get(("fleet", None)) + duals.get((VEHICLES, VEHICLES))
+        costs[layout.tails == 0] -= routes
+        for block in (ARC, EDGE):
+            for arc, dual in zip(duals.members(block), duals.array(block), strict=True):
+                costs[self.arcs_of(block, as_arc(arc))] -= dual
+        for term, dual in zip(linear.terms, linear.values, strict=True):
+            if term.block in (ARC, EDGE):
+                arcs, coefficients = self._in_arcs(term)
+                costs[arcs] -= dual * coefficients
+        return costs
+
+    def _in_arcs(self, term: Linear) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The network's arcs that a term counts, and how much each; remembered, for terms have hundreds."""
+        found = self._terms.get(term)
+        if found is None:
+            each = [self.arcs_of(term.block, as_arc(member)) for member in term.members]
+            arcs = np.array([arc for some in each for arc in some], dtype=np.int64)
+            found = self._terms[term] = arcs, np.repeat(term.coefficients, list(map(len, each))).astype(np.float64)
+        return found
+
+    def arcs_of(self, block: str, arc: Arc) -> list[int]:
+        """The network's arcs that a row on an arc or an edge is about."""
+        i, j = arc
+        ends = ((i, j),) if block == ARC else ((i, j), (j, i))
+        return [int(self.layout.number[end]) for end in ends if self.layout.number[end] >= 0]
+
+    def rank_one(self, duals: Duals) -> RankOneDuals | None:
+        """The rank-1 cuts that routes pay for, None if they pay for none."""
+        counted = duals.terms(Count)
+        if not counted:
+            return None
+        count, vertices = len(counted.terms), self.layout.network.num_vertices
+        found = counted.arrays({i: i for i in self.layout.instance.customers})
+        numerators, memory = np.zeros((count, vertices), dtype=np.int64), np.zeros((count, vertices), dtype=np.bool_)
+        numerators[np.repeat(np.arange(count), np.diff(found.starts)), found.members] = found.weights
+        memory[np.repeat(np.arange(count), np.diff(found.memory_starts)), found.memory] = True
+        memory[~found.limited] = True
+        return RankOneDuals(numerators, found.divisors, memory, np.maximum(-found.values, 0.0))
+
+    def forbidden(self, context: PricingContext) -> NDArray[np.bool_] | None:
+        """Mask of the network's arcs that the decisions forbid, None if they forbid none; kept for the next call."""
+        if self._open[0] is not context.decisions:
+            mask: NDArray[np.bool_] | None = None
+            for decision in context.decisions:
+                closed = self._closed(decision)
+                if closed is not None:
+                    mask = closed if mask is None else mask | closed
+            self._open = context.decisions, mask
+        return self._open[1]
+
+    def _closed(self, decision: object) -> NDArray[np.bool_] | None:
+        if isinstance(decision, ArcsForbidden):
+            return ~decision.open_arcs
+        if isinstance(decision, Bound) and decision.upper <= 0 and decision.key[0] in (ARC, EDGE):
+            closed = np.zeros(len(self.layout.distances), dtype=np.bool_)
+            closed[self.arcs_of(decision.key[0], as_arc(decision.key[1]))] = True
+            return closed
+        return None
+
+    # --- columns -----------------------------------------------------------------------------------------------------
+
+    def batch(self, found: Routes, duals: Duals) -> tuple[Columns, NDArray[np.float64]]:
+        """The columns of routes, in their order, and their reduced costs; of a route in both directions one."""
+        numbers: dict[Route, int] = {}
+        for k in range(len(found)):
+            numbers.setdefault(self.layout.canonical(found.route(k)[1:-1].tolist()), k)
+        routes = list(numbers)
+        count, n = len(routes), self.layout.instance.num_customers
+        visits = np.zeros((count, n + 1))
+        for k, route in enumerate(routes):
+            np.add.at(visits[k], list(route), 1.0)
+        owners, customers = np.nonzero(visits[:, 1:])
+        rows = duals.rows("visit")[customers]
+        lengths = np.bincount(owners, minlength=count) + 1
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        ends = starts[1:] - 1  # the last entry of each column is that of the fleet
+        all_rows, values = np.empty(starts[-1], dtype=np.int64), np.ones(starts[-1])
+        others = np.ones(starts[-1], dtype=np.bool_)
+        others[ends] = False
+        all_rows[others], values[others] = rows, visits[:, 1:][owners, customers]
+        all_rows[ends] = duals.rows("fleet")[0]
+        costs = [self.layout.instance.total([route]) for route in routes]
+        batch = Columns(costs, starts, all_rows, values, routes, [("route", route) for route in routes])
+        return batch, np.asarray(found.costs, dtype=np.float64)[list(numbers.values())]
+
+    def encode(self, route: Sequence[int]) -> Column:
+        """The column of a route."""
+        drawn: Route = self.layout.canonical(route)
+        coefficients: dict[tuple[str, object], float] = {}
+        for i in drawn:
+            coefficients["visit", i] = coefficients.get(("visit", i), 0.0) + 1.0
+        coefficients["fleet", None] = 1.0
+        return Column(self.layout.instance.total([drawn]), coefficients, drawn, ("route", drawn))

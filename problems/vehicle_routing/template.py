@@ -1,0 +1,98 @@
+"""Vehicle routing on the engine: what a researcher copies or subclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pyomo.environ as pyo
+
+from colgen import (
+    BranchingRule,
+    Enumeration,
+    Heuristic,
+    Problem,
+    Reduction,
+    RestrictedMIP,
+    Separation,
+    Solution,
+    Stabilization,
+    Wentges,
+)
+from colgen.core.budget import Budget
+from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.warm_start import WarmStart
+from problems.vehicle_routing.branching import ArcFixing, OnArcs, OnVehicles
+from problems.vehicle_routing.enumeration import RouteEnumeration
+from problems.vehicle_routing.instance import Instance, Route
+from problems.vehicle_routing.layout import Layout
+from problems.vehicle_routing.model import master
+from problems.vehicle_routing.pricing import RouteOracle
+from problems.vehicle_routing.separation import capacity_then_rank_one
+from problems.vehicle_routing.warm_start import first_routes
+
+
+class VehicleRouting(Problem):
+    """Vehicle routing, with time windows or without, by branch, price and cut.
+
+    The answer is a list of routes, each a tuple of customers.
+
+    Parameters
+    ----------
+    neighbours
+        Of a customer that a route remembers there (ng-routes); None: routes are elementary.
+    cuts
+        Whether to separate rank-1 cuts and capacity cuts.
+    """
+
+    def __init__(self, instance: Instance, *, neighbours: int | None = 8, cuts: bool = True) -> None:
+        self.instance = instance
+        self.cuts = cuts
+        self.layout = Layout(instance, neighbours)
+        self.oracle = RouteOracle(self.layout)
+        if instance.decimals is not None:
+            self.objective_step = 1.0 / instance.ticks
+
+    def master(self) -> pyo.ConcreteModel:
+        return master(self.instance)
+
+    def pricing(self) -> RouteOracle:
+        return self.oracle
+
+    def separation(self) -> Sequence[Separation]:
+        return (capacity_then_rank_one(self.instance),) if self.cuts else ()
+
+    def stabilization(self) -> Stabilization:
+        return Wentges()
+
+    def branching(self) -> Sequence[BranchingRule]:
+        return (OnVehicles(), OnArcs(self.oracle))
+
+    def reductions(self) -> Sequence[Reduction]:
+        return (ArcFixing(self.oracle),)
+
+    def enumeration(self) -> Enumeration:
+        return RouteEnumeration(self.oracle)
+
+    def heuristics(self) -> Sequence[Heuristic]:
+        return (RestrictedMIP(5.0),)
+
+    def warm_start(self, budget: Budget) -> WarmStart:
+        routes = first_routes(self.instance, budget)
+        columns = [self.oracle.encode(route) for route in dict.fromkeys(map(tuple, [*routes, *self._alone()]))]
+        answers: tuple[Solution, ...] = ()
+        if len(routes) <= self.instance.most:
+            own = tuple((self.oracle.encode(route), 1.0) for route in routes)
+            answers = (Solution(self.instance.total(routes), own),)
+        return WarmStart(answers=answers, columns=columns)
+
+    def _alone(self) -> list[Route]:
+        return [(i,) for i in self.instance.customers]
+
+    def answer(self, solution: Solution) -> list[Route]:
+        return sorted(column.structure for column, value in solution.columns for _ in range(round(value)))
+
+    def check(self, answer: Iterable[Sequence[int]]) -> float:
+        try:
+            return self.instance.check(answer)
+        except ValueError as error:
+            raise InfeasibleAnswerError(str(error)) from None

@@ -1,0 +1,59 @@
+"""Routes within the gap: none is missing that is the shortest over its customers."""
+
+import math
+
+import pytest
+
+from colgen import Bound, PricingContext, Sense, solve
+from colgen.bounds.fixing import ReductionContext
+from problems.vehicle_routing import VehicleRouting, random
+from problems.vehicle_routing.branching import OnArcs
+from problems.vehicle_routing.enumeration import RouteEnumeration
+from problems.vehicle_routing.pricing import EDGE
+from tests.problems.vehicle_routing.naive import all_routes
+from tests.sweeps import seeds
+
+
+def context_of(problem, target, decisions=()):
+    result = solve(problem, relaxation=True, keep_duals=True)
+    last = result.iterations[-1]
+    told = PricingContext(Sense.MINIMIZE, decisions=decisions)
+    return ReductionContext(Sense.MINIMIZE, last.duals, result.dual_bound, target, decisions, told=told)
+
+
+@pytest.mark.parametrize("seed", seeds(24, 6))
+def test_every_route_within_the_gap_is_listed(seed):
+    instance = random(seed, customers=6, windows=seed % 2 == 0, stops=3.0)
+    problem = VehicleRouting(instance, cuts=False, neighbours=None)
+    context = context_of(problem, math.inf)
+    for slack in (0.0, 20.0, 1000.0):
+        found = RouteEnumeration(problem.oracle).enumerate(
+            ReductionContext(
+                context.sense, context.duals, context.bound, context.bound + slack, (), told=context.pricing
+            )
+        )
+        listed = {frozenset(column.structure): column.cost for column in found.columns}
+        visit = context.duals["visit"]
+        fleet = context.duals["fleet"]
+        for route in all_routes(instance):
+            reduced = instance.total([route]) - sum(visit[i - 1] for i in route) - fleet
+            if reduced <= slack:
+                assert listed[frozenset(route)] <= instance.total([route]) + 1e-9
+
+
+def test_too_many_routes_are_none():
+    problem = VehicleRouting(random(1, customers=6, stops=3.0), cuts=False)
+    context = context_of(problem, math.inf)
+    wide = ReductionContext(context.sense, context.duals, context.bound, context.bound + 1e3, (), told=context.pricing)
+    assert RouteEnumeration(problem.oracle, limit=3).enumerate(wide) is None
+
+
+def test_rows_on_edges_are_left_out():
+    problem = VehicleRouting(random(1, customers=5, windows=False))
+    rule = OnArcs(problem.oracle)
+    row = Bound((EDGE, (1, 2)), 1.0, math.inf, lambda column: 0.0, rule.rows)
+    context = context_of(problem, math.inf)
+    wide = ReductionContext(
+        context.sense, context.duals, context.bound, context.bound + 50.0, (row,), told=context.pricing
+    )
+    assert RouteEnumeration(problem.oracle).enumerate(wide).sides == {(EDGE, (1, 2)): (-math.inf, math.inf)}

@@ -1,0 +1,141 @@
+"""The problem as the engine sees it: optima against enumeration, however little help there is."""
+
+import dataclasses
+import itertools
+
+import pytest
+
+from colgen import NoStabilization, Termination, TimeLimit, WarmStart, solve
+from colgen.core.errors import InfeasibleAnswerError
+from problems.vehicle_routing import Instance, VehicleRouting, random
+from problems.vehicle_routing.branching import OnArcs, OnVehicles
+from tests.problems.vehicle_routing.naive import optimum
+from tests.sweeps import seeds
+
+
+class Bare(VehicleRouting):
+    """Without guesses, enumeration, fixing or heuristics, so that branching has to close what is open."""
+
+    def warm_start(self, budget):
+        return WarmStart()
+
+    def enumeration(self):
+        return None
+
+    def reductions(self):
+        return ()
+
+    def heuristics(self):
+        return ()
+
+
+class Listing(Bare):
+    """With an answer that is not optimal and nothing but enumeration."""
+
+    def warm_start(self, budget):
+        start = super(Bare, self).warm_start(budget)
+        alone = [self.oracle.encode((i,)) for i in self.instance.customers]
+        if self.instance.num_customers > self.instance.most:
+            return start
+        own = tuple((column, 1.0) for column in alone)
+        solution = dataclasses.replace(start.answers[0], objective=sum(c.cost for c in alone), columns=own)
+        return WarmStart(answers=(solution,))
+
+    def enumeration(self):
+        return super(Bare, self).enumeration()
+
+
+class Fixing(Bare):
+    """With the optimum as a guess, and arcs fixed by it."""
+
+    def warm_start(self, budget):
+        return super(Bare, self).warm_start(budget)
+
+    def reductions(self):
+        return super(Bare, self).reductions()
+
+
+def draw(seed):
+    """Small instances of all kinds: windows or none, few decimals or many, few customers a route or many."""
+    return random(
+        seed,
+        customers=4 + seed % 3,
+        windows=seed % 2 == 0,
+        convention=("truncated", "whole", "exact")[seed // 2 % 3],
+        stops=2.0 + seed // 3 % 3,
+        side=(100, 6)[seed // 5 % 2],  # few different distances make ties
+    )
+
+
+@pytest.mark.parametrize("kind", [VehicleRouting, Bare, Listing, Fixing])
+@pytest.mark.parametrize("seed", seeds(300, 8))
+def test_optimum_is_that_of_enumeration(kind, seed):
+    instance = draw(seed)
+    result = solve(kind(instance, neighbours=(2, 4, None)[seed % 3], cuts=seed % 4 < 2))
+    assert result.termination is Termination.OPTIMAL
+    assert result.objective == pytest.approx(optimum(instance))
+    assert result.dual_bound == pytest.approx(result.objective)
+    assert instance.check(result.answer) == pytest.approx(result.objective)
+
+
+@pytest.mark.parametrize("seed", seeds(24, 4))
+def test_neighbourhoods_and_cuts_only_raise_the_bound(seed):
+    instance = random(seed, customers=9, windows=seed % 2 == 0, stops=3.0)
+    bounds = [
+        solve(VehicleRouting(instance, neighbours=size, cuts=False), relaxation=True).dual_bound
+        for size in (1, 4, None)
+    ]
+    bounds.append(solve(VehicleRouting(instance)).objective)
+    assert all(one <= other + 1e-6 * other for one, other in itertools.pairwise(bounds))
+
+
+def test_ties_everywhere():
+    n = 6
+    ones = tuple(tuple(float(i != j) for j in range(n + 1)) for i in range(n + 1))
+    instance = Instance(ones, (0, *[1] * n), 3, places=((0.0, 0.0),) * (n + 1))
+    for kind in (VehicleRouting, Bare):
+        assert solve(kind(instance)).objective == 8.0
+
+
+def test_an_asymmetric_instance_keeps_its_directions():
+    distances = ((0.0, 1.0, 9.0, 9.0), (9.0, 0.0, 1.0, 9.0), (9.0, 9.0, 0.0, 1.0), (1.0, 9.0, 9.0, 0.0))
+    result = solve(VehicleRouting(Instance(distances, (0, 1, 1, 1), 3)))
+    assert result.answer == [(1, 2, 3)]
+    assert result.objective == 4.0
+
+
+def test_too_few_vehicles_have_no_answer():
+    square = ((0.0, 1.0, 1.0), (1.0, 0.0, 5.0), (1.0, 5.0, 0.0))
+    instance = Instance(square, (0, 2, 2), 3, vehicles=1)
+    assert solve(VehicleRouting(instance)).termination is Termination.INFEASIBLE
+
+
+def test_waiting_makes_a_route_possible():
+    line = ((0.0, 2.0, 4.0), (2.0, 0.0, 2.0), (4.0, 2.0, 0.0))
+    windows = ((0.0, 100.0), (10.0, 11.0), (20.0, 21.0))
+    result = solve(VehicleRouting(Instance(line, (0, 1, 1), 2, windows, (0.0, 5.0, 5.0))))
+    assert result.answer == [(1, 2)]
+    slow = solve(VehicleRouting(Instance(line, (0, 1, 1), 2, windows, (0.0, 9.5, 5.0))))
+    assert slow.answer == [(1,), (2,)]
+
+
+def test_check_speaks_the_engines_language():
+    with pytest.raises(InfeasibleAnswerError, match="visited 0 times"):
+        VehicleRouting(random(0, customers=3)).check([(1, 2)])
+
+
+def test_the_step_is_that_of_the_distances():
+    assert VehicleRouting(random(0, customers=3)).objective_step == pytest.approx(0.1)
+    assert VehicleRouting(random(0, customers=3, convention="whole")).objective_step == 1.0
+    assert VehicleRouting(random(0, customers=3, convention="exact")).objective_step is None
+
+
+def test_rules_in_their_order():
+    first, second = VehicleRouting(random(0, customers=3)).branching()
+    assert isinstance(first, OnVehicles)
+    assert isinstance(second, OnArcs)
+
+
+def test_a_limit_ends_a_run_with_a_bound():
+    result = solve(VehicleRouting(random(1, customers=40)), stop=TimeLimit(0.5), stabilization=NoStabilization())
+    assert result.dual_bound <= result.objective + 1e-6
