@@ -28,8 +28,8 @@ demo: $(VENV)/installed  ## solve a first problem by column generation
 test: $(VENV)/installed-dev  ## the fast tests, on all cores
 	$(PYTEST) $(ARGS)
 
-test-all: $(VENV)/installed-dev  ## all tests, also those marked slow
-	$(PYTEST) -m "slow or not slow" $(ARGS)
+test-all: $(VENV)/installed-dev  ## all tests, also those marked slow, each with more examples
+	COLGEN_TESTS=thorough $(PYTEST) -m "slow or not slow" $(ARGS)
 
 check: $(VENV)/installed-dev  ## style, types, the order of the three floors, and the documentation
 	$(BIN)/python -m ruff check .

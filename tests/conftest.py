@@ -1,4 +1,4 @@
-"""Profiles of hypothesis: fast by default, a thousand examples where a test asks for them; workers keep to one core."""
+"""Examples of hypothesis: few in the fast tests, as many as a test asks for in others; workers keep to one core."""
 
 import os
 import signal
@@ -9,10 +9,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # before numpy is imported, whose libra
 
 from hypothesis import HealthCheck, settings
 
+from tests.amounts import examples
+
 # derandomize: the same examples in every run, so that a red test stays red until it is mended.
 settings.register_profile(
     "fast",
-    max_examples=30,
+    max_examples=examples(12, 60),
     derandomize=True,
     deadline=None,
     database=None,

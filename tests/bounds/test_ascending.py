@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from colgen import Bundle, Chain, ColumnGeneration, Sense, Subgradient, Volume, solve
 from colgen.core.errors import InputError
+from tests.amounts import examples
 from tests.assignment import assignment
 from tests.bounds.lagrangians import largest, programs
 from tests.toys import CuttingStock, Enumerated, Program
@@ -17,7 +18,7 @@ METHODS = [Subgradient, Volume, Bundle]
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(10, 30), deadline=None)
 @given(data=st.data())
 def test_bounds_hold(method, data):
     program = data.draw(programs())
@@ -29,7 +30,7 @@ def test_bounds_hold(method, data):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=examples(4, 8), deadline=None)
 @given(data=st.data())
 def test_answers_are_the_same_whoever_bounds(method, data):
     program = data.draw(programs(scales=(1.0, 2.0**20)))
@@ -46,7 +47,7 @@ def test_answers_are_the_same_whoever_bounds(method, data):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=examples(5, 10), deadline=None)
 @given(data=st.data(), power=st.sampled_from((-40, -7, 5, 33)))
 def test_the_scale_of_costs_changes_no_bit(method, data, power):
     program = data.draw(programs(scales=(1.0,), least=1))
@@ -67,7 +68,7 @@ def test_the_scale_of_costs_changes_no_bit(method, data, power):
 
 
 @pytest.mark.parametrize(("method", "near"), [(Subgradient, 0.02), (Volume, 0.02), (Bundle, 1e-4)])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(examples(2, 4)))
 def test_bounds_come_near_to_the_linear_program(method, near, seed):
     problem = assignment(3, 8, seed)
     optimum = solve(problem, relaxation=True).dual_bound

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from colgen import Apart, Bound, Column, Columns, LinearMaster, PricingResult, Row, artificial, compile_model, solve
 from colgen.core.errors import FormulationError, RepeatedColumnError, UnknownRowError
 from colgen.pricing.oracles import Pricing
+from tests.amounts import examples
 from tests.toys import CuttingStock, Pool
 
 ITEMS = 5
@@ -59,7 +60,7 @@ ROWS = [
 ]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25, 60))
 @given(st.lists(columns(), min_size=1, max_size=4), st.booleans(), st.booleans(), st.booleans())
 def test_a_batch_and_its_singles_make_the_same_master(parts, rows, decide, maximize):
     sense = pyo.maximize if maximize else pyo.minimize

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import colgen.master.linear as linear
 from colgen import Apart, Column, Diving, RestrictedMIP, Together, solve
+from tests.amounts import examples
 from tests.master.test_batches import ITEMS, as_batch, columns, master
 from tests.toys import CuttingStock
 
@@ -26,7 +27,7 @@ def retired(each):
     each._retire(np.full(len(each.table.active), math.inf), age=1)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15, 30))
 @given(st.lists(columns(most=12), min_size=2, max_size=5), st.booleans(), st.data())
 def test_a_master_that_lets_go_solves_what_one_that_keeps_all_solves(parts, decide, data):
     one, other = master(), master()

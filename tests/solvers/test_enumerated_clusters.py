@@ -14,6 +14,7 @@ from solvers.clusters.transitivity import violated_triangles
 from solvers.clusters.triangle_dual import kept_apart, triangle_bound
 from solvers.clusters.two_partition import violated_stars
 from solvers.flows.min_cut import violated_cuts
+from tests.amounts import examples
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import partitions
 
@@ -51,7 +52,7 @@ def draw(kind, rng, n):
 def test_what_is_proved_is_true(kind, scale, monkeypatch):
     rng = np.random.default_rng([KINDS.index(kind), SCALES.index(scale)])
     monkeypatch.setattr(persistency, "_SMALLEST_BOUNDED", 3)
-    for number in range(60):
+    for number in range(examples(20, 60)):
         n = int(rng.integers(2, 7))
         # Of all ways to prove and decide: with and without what would decide the rest before.
         monkeypatch.setattr(persistency, "_LARGEST", int(rng.choice([2, 200])))

@@ -23,6 +23,7 @@ from problems.coreference.bounded import bounded
 from problems.coreference.instance import Instance, communities, random, random_signs
 from problems.coreference.model import full, pricing
 from solvers.linear.lp import LinearProgram, LPStatus
+from tests.amounts import examples
 from tests.problems.coreference.partitions import instances, optimum, subsets, symmetric
 
 HEURISTICS = [link_first, link_best, closure, greedy_joining]
@@ -97,7 +98,7 @@ def one_by_one(instance):
         clusters[a] += clusters.pop(b)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(examples(10, 20)))
 @pytest.mark.parametrize("positive", [0.2, 0.4, 0.6])
 def test_greedy_joining_is_what_its_definition_says(seed, positive):
     instance = random(3 * seed + 1, seed, positive=positive)  # no two totals are equal

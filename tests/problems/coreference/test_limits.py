@@ -21,6 +21,7 @@ from problems.coreference import (
     random,
     random_signs,
 )
+from tests.amounts import examples
 from tests.problems.coreference.partitions import optimum, partitions, symmetric
 
 WAYS = [{}, {"smallest": 2}, {"settled": False, "smallest": 2}, {"contracted": False}]
@@ -42,7 +43,7 @@ class Alone(Coreference):
 
 @pytest.mark.parametrize("kind", [Coreference, Alone, LazyAllLink], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("penalty", [-2e7, -1e12, -1e300, -np.inf])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(examples(3, 6)))
 def test_a_penalty_costs_nothing_but_its_pair(seed, penalty, kind):
     rng = np.random.default_rng(seed)
     upper = rng.uniform(-0.5, 1.5, 10)
@@ -94,7 +95,7 @@ def test_a_power_of_two_changes_nothing(exponent, how):
 
 @pytest.mark.parametrize("kind", [Coreference, Alone, LazyAllLink], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("scale", [1e-9, 1e-6, 1e6, 1e9])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(examples(3, 5)))
 def test_small_and_large_scores_work_like_any(seed, scale, kind):
     rng = np.random.default_rng(seed)
     instance = Instance(symmetric(6, rng.normal(size=15) if seed % 2 else rng.integers(-2, 3, 15)))
@@ -185,7 +186,7 @@ class Counted(Pricing):
 
 
 @pytest.mark.parametrize("how", WAYS, ids=str)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(examples(2, 4)))
 def test_rows_of_a_subclass_are_respected(seed, how):
     """Nothing is settled, contracted or known beforehand that argues without them."""
     instance = random(7, seed, positive=0.5)

@@ -6,6 +6,7 @@ from scipy import optimize, sparse
 
 from colgen import Bundle, Chain, ColumnGeneration, PricingContext, Sense, Subgradient, Volume, solve
 from problems.cutting_stock.assigning import Assigning, Machines, machines
+from tests.amounts import examples
 
 
 def compact(instance):
@@ -28,7 +29,7 @@ def compact(instance):
 @pytest.mark.parametrize(
     "bounding", [None, Chain(Volume(60), ColumnGeneration()), Chain(Bundle(30), ColumnGeneration())]
 )
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(examples(2, 4)))
 def test_optimum_is_that_of_the_compact_model(bounding, seed):
     instance = machines(3, 12, seed)
     result = solve(Assigning(instance), bounding=bounding)

@@ -5,6 +5,7 @@ import pytest
 
 from colgen import solve
 from problems.grandparent_parsing import GrandparentParsing, Instance, parse, random, standard_scores
+from tests.amounts import examples
 from tests.problems.grandparent_parsing.trees import all_trees, optimum, worth
 
 WAYS = {
@@ -37,7 +38,7 @@ def changed(instance, times, constant=0.0):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("times", [1e-9, 1e-7, 1e9, 2.0**-30, 2.0**30])
 def test_scores_of_any_size(way, times):
-    for seed in range(8):
+    for seed in range(examples(3, 8)):
         siblings = way != "dual" and seed % 2 == 0
         instance = random(4 + seed % 2, seed, siblings=siblings, strength=1.5, single_root=seed % 3 == 0)
         heads, score = heads_by(way, changed(instance, times))
@@ -50,7 +51,7 @@ def test_scores_of_any_size(way, times):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("constant", [1e7, -1e9])
 def test_a_number_added_to_all_arcs_into_a_token(way, constant):
-    for seed in range(6):
+    for seed in range(1, examples(5, 6), examples(3, 1)):
         instance = random(5, seed, strength=1.5, single_root=seed % 2 == 0)
         added = constant * (1.0 if seed < 3 else np.random.default_rng(seed).random(6))
         heads, score = heads_by(way, changed(instance, 1.0, added))
@@ -61,7 +62,7 @@ def test_a_number_added_to_all_arcs_into_a_token(way, constant):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("penalty", [-1e4, -1e8, -1e12, -1e15])
 def test_scores_that_rule_parts_out(way, penalty):
-    for seed in range(8):
+    for seed in range(examples(3, 8)):
         given = random(4, seed, siblings=way != "dual" and seed % 2 == 0)
         tables = [given.arc_scores.copy(), given.grandparent_scores.copy()]
         if given.sibling_scores is not None:
@@ -75,7 +76,7 @@ def test_scores_that_rule_parts_out(way, penalty):
         assert worth(instance, heads) == pytest.approx(best, abs=1e-7, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(examples(8, 20)))
 def test_no_tree_with_a_raised_score_is_as_good_as_the_one_known(seed):
     given = random(4, seed, siblings=True, single_root=seed % 2 == 0)
     tables = [given.arc_scores.copy(), given.grandparent_scores.copy(), given.sibling_scores.copy()]
