@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.activity import activity
 from colgen.core.batches import Mask
-from colgen.core.decision import fractionality
+from colgen.core.columns import Column
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
+from colgen.master.pool import Ints
 from colgen.master.tabular import Floats, TabularMaster
 
 
 def violation(master: TabularMaster, solution: Solution, exact: bool) -> str | None:
     """What is wrong with a claimed answer, in words; see :meth:`LinearMaster.violation`."""
-    rows = master.num_rows
-    sums, largest, soft = np.zeros(rows), np.zeros(rows), np.zeros(rows, dtype=bool)
-    f = master.formulation
-    objective = f.offset
-    for column, value in solution.columns:
-        if column.integer and fractionality(value):
-            return f"the column of {column.structure!r} is used {value} times, which is not whole"
-        if _outside(value, column.lower, column.upper, column.integer):
-            return f"the column of {column.structure!r} is used {value} times, outside its bounds"
-        where, amounts = master.entries(column)
-        terms = value * np.array(amounts, dtype=float)
-        np.add.at(sums, where, terms)
-        np.maximum.at(largest, where, np.abs(terms))
-        soft[where] |= not column.integer
-        objective += value * column.cost
+    rows, f = master.num_rows, master.formulation
+    columns = [column for column, _ in solution.columns]
+    amounts = np.array([value for _, value in solution.columns], dtype=np.float64)
+    fault = _misused(columns, amounts)
+    if fault is not None:
+        return fault
+    there, terms, owners = _terms(master, columns, amounts)
+    sums, largest = np.bincount(there, terms, minlength=rows).astype(np.float64), np.zeros(rows)
+    np.maximum.at(largest, there, np.abs(terms))
+    soft = np.zeros(rows, dtype=np.bool_)
+    soft[there[~np.array([column.integer for column in columns], dtype=np.bool_)[owners]]] = True
+    objective = f.offset + sum(value * column.cost for column, value in solution.columns)
     fault = _violation_of_brought_rows(master, solution)
     if fault is not None:
         return fault
@@ -45,11 +44,11 @@ def violation(master: TabularMaster, solution: Solution, exact: bool) -> str | N
     if (np.abs(x - np.round(x))[f.integer] > TOLERANCES.integrality).any():
         return "an integer template variable is not whole"
     # The template's variables come first in the table.
-    columns, there, entries = master.table.entries_of(len(x))
-    terms = x[columns] * entries
-    np.add.at(sums, there, terms)
+    own, there, entries = master.table.entries_of(len(x))
+    terms = x[own] * entries
+    sums += np.bincount(there, terms, minlength=rows)
     np.maximum.at(largest, there, np.abs(terms))
-    soft[there[(terms != 0.0) & ~f.integer[columns]]] = True
+    soft[there[(terms != 0.0) & ~f.integer[own]]] = True
     objective += float(f.costs @ x)
     lower, upper = master.row_lower.copy(), master.row_upper.copy()
     passing = [master.names.position[key] for key in master.decision_rows]
@@ -64,6 +63,33 @@ def violation(master: TabularMaster, solution: Solution, exact: bool) -> str | N
     if abs(objective - solution.objective) > TOLERANCES.diagnostic * size(master.objective_scale, objective):
         return f"its objective is {objective:.10g}, not {solution.objective:.10g} as stated"
     return None
+
+
+def _misused(columns: Sequence[Column], amounts: Floats) -> str | None:
+    """The first of some columns that is used as it may not be, in words."""
+    whole = np.array([column.integer for column in columns], dtype=np.bool_)
+    lower, upper = (np.array([getattr(column, side) for column in columns], dtype=float) for side in ("lower", "upper"))
+    fractional = whole & (np.abs(amounts - np.round(amounts)) > TOLERANCES.integrality)
+    bad = (fractional | _outside(amounts, lower, upper, whole)).nonzero()[0]
+    if not len(bad):
+        return None
+    k = int(bad[0])
+    why = "which is not whole" if fractional[k] else "outside its bounds"
+    return f"the column of {columns[k].structure!r} is used {float(amounts[k])} times, {why}"
+
+
+def _terms(master: TabularMaster, columns: Sequence[Column], amounts: Floats) -> tuple[Ints, Floats, Ints]:
+    """Row and value of each term a_ij x_j, and the number of its column."""
+    there: list[int] = []
+    entries: list[float] = []
+    counts: list[int] = []
+    for column in columns:
+        rows, stated = master.entries(column)
+        there += rows
+        entries += stated
+        counts.append(len(rows))
+    owners = np.repeat(np.arange(len(columns)), np.array(counts, dtype=np.int64))
+    return np.array(there, dtype=np.int64), amounts[owners] * np.array(entries, dtype=np.float64), owners
 
 
 def _violation_of_brought_rows(master: TabularMaster, solution: Solution) -> str | None:

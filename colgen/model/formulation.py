@@ -157,12 +157,13 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     costs = np.zeros(len(variables))
     costs[order] = form.c.toarray()[0]
     column_keys = _keys(variables)
+    bounds = [v.bounds for v in variables]
     return Formulation(
         sense=Sense.MINIMIZE if objectives[0].sense == pyo.minimize else Sense.MAXIMIZE,
         matrix=matrix,
         costs=costs,
-        lower=np.array([-math.inf if v.lb is None else v.lb for v in variables], dtype=float),
-        upper=np.array([math.inf if v.ub is None else v.ub for v in variables], dtype=float),
+        lower=np.array([-math.inf if low is None else low for low, _ in bounds], dtype=float),
+        upper=np.array([math.inf if high is None else high for _, high in bounds], dtype=float),
         integer=np.array([not v.is_continuous() for v in variables], dtype=bool),
         artificial=np.array([hasattr(v.parent_component(), _ARTIFICIAL) for v in variables], dtype=bool),
         row_lower=row_lower,
