@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from colgen import Result, Termination, solve
 from colgen.core.stop import StopRule
-from problems.dependency.measuring import proved_by_engine
+from colgen.reporting.proofs import proved_by_engine
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.automata import AutomataParsing
 from problems.grandparent_parsing.instance import PartScores, tree_objective

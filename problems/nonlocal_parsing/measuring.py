@@ -14,7 +14,7 @@ import numpy as np
 
 from colgen import TimeLimit, solve
 from colgen.cli.template import Figure
-from problems.dependency.measuring import proved_by_engine
+from colgen.reporting.proofs import proved_by_engine
 from problems.dependency.sentence import Heads, Sentence
 from problems.nonlocal_parsing.baseline import in_highs
 from problems.nonlocal_parsing.bound import Method

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from colgen import Executor, InputError, Problem, Result, Termination, TimeLimit, seeds_from, solve, solve_complete
+from colgen.reporting.proofs import proved_by_engine
 from problems.title_path.instance import Instance, Path
 from problems.title_path.lazy import LazyPath
 from problems.title_path.model import arcs, arrays, centred
@@ -66,7 +67,7 @@ def _by_engine(method: str, problem: Problem, time_limit: float) -> PathResult:
         proved,
         time.perf_counter() - started,
         len(result.nodes),
-        priced=any(record.pricing_seconds > 0.0 for record in result.iterations),
+        priced=proved_by_engine(result),
     )
 
 

@@ -33,7 +33,7 @@ class PathResult:
     steps
         Iterations of colour coding, states, nodes or paths looked at, whichever the method counts.
     priced
-        Whether the engine has priced an oracle that states the bound.
+        Whether the engine has priced an oracle that states the bound that ends the search.
     course
         Weight of the heaviest path after each iteration, of colour coding.
     """

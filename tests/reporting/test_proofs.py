@@ -1,0 +1,45 @@
+"""What counts as proved by rounds of the engine."""
+
+import dataclasses
+import math
+
+import pytest
+
+from colgen import solve
+from colgen.reporting.proofs import proved_by_engine
+from problems.cutting_stock import CuttingStock, Instance
+from problems.grandparent_parsing import GrandparentParsing, random
+
+WASTEFUL = Instance(100, (44, 35, 27, 20), (3, 4, 5, 6))
+
+
+@pytest.fixture(scope="module", params=["guess", "tree", "rolls"])
+def result(request):
+    if request.param == "rolls":
+        return solve(CuttingStock(WASTEFUL))
+    start = "dual" if request.param == "guess" else "tree"
+    return solve(GrandparentParsing(random(8, 3, strength=2.0), start=start))
+
+
+def test_a_priced_round_that_states_the_bound_proves_it(result):
+    assert result.is_optimal
+    assert proved_by_engine(result)
+
+
+def test_rounds_that_priced_but_state_a_weaker_bound_prove_nothing(result):
+    weaker = [dataclasses.replace(one, dual_bound=result.sense.ideal) for one in result.iterations]
+    assert any(one.pricing_seconds > 0.0 for one in weaker)
+    assert not proved_by_engine(dataclasses.replace(result, iterations=weaker))
+
+
+def test_a_bound_that_nobody_priced_proves_nothing(result):
+    unpriced = [dataclasses.replace(one, pricing_seconds=0.0) for one in result.iterations]
+    assert not proved_by_engine(dataclasses.replace(result, iterations=unpriced))
+    assert not proved_by_engine(dataclasses.replace(result, iterations=()))
+
+
+def test_a_bound_that_says_nothing_is_no_proof(result):
+    nothing = result.sense.ideal
+    nodes = [dataclasses.replace(node, bound=nothing) for node in result.nodes]
+    assert math.isinf(nothing)
+    assert not proved_by_engine(dataclasses.replace(result, nodes=nodes, root_bound=nothing))
