@@ -20,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -344,15 +345,22 @@ def _integers(
         if kind == "f" and (not (least >= -EXACT and most <= EXACT) or (array != np.trunc(array)).any()):
             wrong = ~((array >= -EXACT) & (array <= EXACT)) | (array != np.trunc(array))
             raise ArrayError(f"{name}: expected {what}, got {_first(array, wrong)}")
-        kept = np.iinfo(wanted)
-        bottom = int(kept.min) if low is None else max(low, int(kept.min))
-        top = int(kept.max) if high is None else min(high, int(kept.max))
+        least_kept, most_kept = _kept_by(wanted)
+        bottom = least_kept if low is None else max(low, least_kept)
+        top = most_kept if high is None else min(high, most_kept)
         if int(least) < bottom or int(most) > top:
             wrong = np.array([not bottom <= int(entry) <= top for entry in array.flat]).reshape(array.shape)
             plain = low is None and high is None
             expected = f"{what} of {8 * wanted.itemsize} bits" if plain else _range(what, low, high)
             raise ArrayError(f"{name}: expected {expected}, got {_first(array, wrong)}")
     return _contiguous(array, wanted)
+
+
+@lru_cache(maxsize=16)
+def _kept_by(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The least and the largest whole number of a type; numpy finds them out anew each time."""
+    kept = np.iinfo(dtype)
+    return int(kept.min), int(kept.max)
 
 
 def _contiguous(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

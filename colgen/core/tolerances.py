@@ -67,8 +67,11 @@ def power_of_two(values: ArrayLike) -> float:
 
     Dividing by it is exact (short of numbers below 1e-307 of it) and leaves numbers between -2 and 2.
     """
-    magnitudes = np.abs(np.asarray(values, dtype=float))
-    largest = float(np.max(magnitudes, where=np.isfinite(magnitudes), initial=0.0))
+    if isinstance(values, float):
+        largest = abs(values) if math.isfinite(values) else 0.0
+    else:
+        magnitudes = np.abs(np.asarray(values, dtype=float))
+        largest = float(np.max(magnitudes, where=np.isfinite(magnitudes), initial=0.0))
     if not largest > 0.0:
         return 1.0
     return math.ldexp(1.0, min(max(math.frexp(largest)[1] - 1, -1000), 1000))

@@ -70,6 +70,9 @@ class Instance:
             object.__setattr__(self, "forest", checked(self.forest, len(self.pairwise.tables)))
         except ArrayError as error:
             raise InputError(str(error)) from None
+        self._check_scores()
+
+    def _check_scores(self) -> None:
         object.__setattr__(self, "scores", as_scores(self.scores, "scores of labels"))
         num = self.forest.num_nodes
         if self.scores.ndim != 2 or len(self.scores) != num or not num:
@@ -157,7 +160,15 @@ class Instance:
         else:
             pairwise = Pairwise(transitions)  # type: ignore[arg-type]
         together = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return cls(forest, together, pairwise, tuple(labels), tuple(nodes))
+        if forest.table.any():
+            return cls(forest, together, pairwise, tuple(labels), tuple(nodes))
+        # Chains over table 0 need no second look: it would take longer than decoding a short sentence.
+        instance = object.__new__(cls)
+        given = {"forest": forest, "scores": together, "pairwise": pairwise, "labels": tuple(labels)}
+        for name, value in (*given.items(), ("nodes", tuple(nodes))):
+            object.__setattr__(instance, name, value)
+        instance._check_scores()
+        return instance
 
     @classmethod
     def from_tree(
@@ -238,8 +249,9 @@ class Instance:
         with np.errstate(invalid="ignore"):  # of what is forbidden altogether
             below = [(part.max(axis=-1, keepdims=True) - part).ravel() for part in (rows, table[:_SAMPLE])]
         steps = np.concatenate(below).astype(float)
-        steps = steps[np.isfinite(steps) & (steps > 0)]
-        return power_of_two(np.median(steps)) if len(steps) else 1.0
+        ranked = np.sort(steps[(steps > 0) & (steps < math.inf)])  # np.median takes longer than a short sentence
+        count = len(ranked)
+        return power_of_two(float(ranked[(count - 1) // 2] + ranked[count // 2]) / 2.0) if count else 1.0
 
     @cached_property
     def is_chains(self) -> bool:

@@ -172,3 +172,15 @@ def test_lengths_that_are_none_are_refused(tmp_path, lengths):
     np.savez(path, scores=np.zeros((4, 2)), transitions=np.zeros((2, 2)), lengths=lengths)
     with pytest.raises(InputError, match=r"chains\.npz: .*lengths"):
         read(path)
+
+
+def test_chains_are_the_instance_that_its_own_parts_make():
+    rng = np.random.default_rng(4)
+    parts, pairs = [rng.normal(size=(n, 3)) for n in (1, 4, 2)], Pairwise(rng.normal(size=(3, 3)))
+    short = Instance.from_chains(parts, pairs, nodes=range(7))
+    whole = Instance(short.forest, np.concatenate(parts), pairs, (), tuple(range(7)))
+    for name in ("labels", "nodes", "size", "scale", "num_trees", "num_labels"):
+        assert getattr(short, name) == getattr(whole, name)
+    assert np.array_equal(short.scores, whole.scores)
+    assert all(np.array_equal(one, other) for one, other in zip(short.forest, whole.forest, strict=True))
+    assert short.values([0, 1, 2, 0, 1, 2, 0]).tolist() == whole.values([0, 1, 2, 0, 1, 2, 0]).tolist()
