@@ -49,6 +49,7 @@ def central_duals(master: TabularMaster, solved: LPSolution, time_limit: float) 
     inside, near = TOLERANCES.pruning, TOLERANCES.reduced_cost * master.scale
     between = (solved.values > table.lower_now + inside) & (solved.values < table.upper_now - inside)
     below = table.upper_now > solved.values + inside
+    above = solved.values > table.lower_now + inside
     activity = table.activities(solved.values, master.num_rows)
     over, under = activity - master.row_lower, master.row_upper - activity
     binding = np.minimum(over, under) <= TOLERANCES.feasibility * np.maximum(sizes, np.abs(activity))
@@ -61,7 +62,8 @@ def central_duals(master: TabularMaster, solved: LPSolution, time_limit: float) 
         duals[binding] = (scaled + np.linalg.lstsq(matrix, costs[tight] - matrix @ scaled)[0]) / sizes[binding]
         duals = master.signed(duals)
         gains = master.sense.gains(costs - table.row_products(duals))
-        gains = np.where(between, np.abs(gains), np.where(below, gains, 0.0))
+        # At its upper bound a column must improve, or it would be used less.
+        gains = np.where(between, np.abs(gains), np.where(below, gains, np.where(above, -gains, 0.0)))
         improving = gains > near
         if not improving.any():
             break

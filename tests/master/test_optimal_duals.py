@@ -102,6 +102,16 @@ def test_corner_where_a_slack_row_has_a_dual_value(monkeypatch):
     assert sum(solved.duals["cover"]) == pytest.approx(solved.objective)
 
 
+def test_a_column_at_its_upper_bound_improves_at_central_dual_values(monkeypatch):
+    master = partitioning(pyo.minimize, {}, central=True)
+    for members, cost in DEGENERATE.items():
+        master.add([Column(cost, {("cover", i): 1.0 for i in members}, members, upper=1.0)])
+    monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: np.zeros(3))
+    solved = master.solve()
+    (used,) = (column for column, _ in master.solution(solved).columns)
+    assert float(master.reduced_costs([used], solved.duals)[0]) <= 1e-9
+
+
 def test_phase_1_takes_the_corner(monkeypatch):
     master = partitioning(pyo.minimize, {(0, 1): 1.0}, central=True)
     monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: pytest.fail("asked for in phase 1"))
