@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from colgen.core.budget import OutOfBudget
 from colgen.core.errors import InputError
 from solvers.arrays import ArrayError, as_numbers
 from solvers.chains.magnitudes import largest
@@ -103,8 +105,18 @@ class Pairwise:
     @cached_property
     def exchanges(self) -> Scores:
         """What exchanging a node's label gains above it at most, see :func:`solvers.chains.tree_domains.exchange`."""
-        if self.is_bounded:
-            return exchange(self.tables)
+        return exchange(self.tables) if self.is_bounded else self._unknown_exchanges()
+
+    def exchanges_within(self, require: Callable[[], None]) -> Scores:
+        """The same, unless ``require`` raises OutOfBudget: then nothing is known of any exchange."""
+        if self.is_bounded and "exchanges" not in vars(self):
+            try:
+                vars(self)["exchanges"] = exchange(self.tables, require)
+            except OutOfBudget:
+                return self._unknown_exchanges()
+        return self.exchanges
+
+    def _unknown_exchanges(self) -> Scores:
         num = self.num_labels
         unknown = np.full((num, padded(num)), -np.inf, dtype=self.tables.dtype)
         unknown[:, :num] = np.inf

@@ -128,7 +128,9 @@ def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
         score_labels(forest, below, rows, labels, values)
         worst = float(values.min())
         if worst == -math.inf or (size > _WIDE * unit and worst < -size / 8):  # a penalty, which the best may not have
-            exchanges = pairwise.exchanges if pairwise.is_bounded else instance.pairwise.exchanges.astype(float)
+            known = pairwise if pairwise.is_bounded else instance.pairwise
+            exchanges = known.exchanges_within(budget.require).astype(float, copy=False)
+            budget.require()
             domains = sweep(forest, below, rows, exchanges)
             best_labels(forest, below, rows, domains, np.arange(instance.num_trees), labels, values)
         possible = values > -np.inf

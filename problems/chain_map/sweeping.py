@@ -82,13 +82,15 @@ class SweepPricing(Pricing):
     def _swept(self, pieces: Pieces, slack: Floats | None) -> tuple[int, Domains]:
         """How many trees were finished, and the labels that these may need."""
         instance, pairwise = self.instance, self.instance.pairwise
-        found = Sweep(instance.forest, instance.scores, pairwise.rows, pairwise.exchanges, slack, pairwise.size)
+        exchanges = pairwise.exchanges_within(pieces.require)
+        found = Sweep(instance.forest, instance.scores, pairwise.rows, exchanges, slack, pairwise.size)
         pieces.run(found.advance, instance.forest.num_nodes, instance.num_labels**2)
         if instance.scores.dtype == np.float32 and found.doubtful > instance.forest.num_nodes // _DOUBTFUL:
             # Single precision does not tell the labels apart: a constant or penalties are large beside the rest.
             double = pairwise.double
             scores = instance.scores.astype(float)
-            again = Sweep(instance.forest, scores, double.rows, double.exchanges, slack, double.size)
+            exchanges = double.exchanges_within(pieces.require)
+            again = Sweep(instance.forest, scores, double.rows, exchanges, slack, double.size)
             pieces.run(again.advance, instance.forest.num_nodes, instance.num_labels**2)
             found = again if again.trees >= found.trees else found
         return found.trees, found.domains

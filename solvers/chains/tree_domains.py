@@ -32,6 +32,7 @@ another Goldstein, Efficient rotamer elimination applied to protein side-chains 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,13 +66,19 @@ class Domains(NamedTuple):
     below: Scores
 
 
-def exchange(tables: Scores) -> Scores:
+_CHUNK = 2**24
+"""Pairs of labels and labels above them that are looked at between two looks at the time, about."""
+
+
+def exchange(tables: Scores, require: Callable[[], None] = lambda: None) -> Scores:
     """E of each table: what is gained at most above a node by exchanging its label.
 
     Parameters
     ----------
     tables
         τ, shape (tables, labels, labels), row: the node's label, column: its parent's; -inf forbids a pair.
+    require
+        Called several times a second; raises if there is no time left.
 
     Returns
     -------
@@ -82,19 +89,21 @@ def exchange(tables: Scores) -> Scores:
     tables = as_floats(tables, "tables", shape=("tables", "labels", "labels"), minus_infinity=True, dtype=None)
     num_tables, num, _ = tables.shape
     out = np.full((num_tables * num, padded(num)), -np.inf, dtype=tables.dtype)
+    chunk = max(_CHUNK // max(num * num, 1), 1)
     for k, table in enumerate(tables):
-        _exchange(np.ascontiguousarray(table), out[k * num : (k + 1) * num])
+        whole, part = np.ascontiguousarray(table), out[k * num : (k + 1) * num]
+        finite = bool((whole > -np.inf).all())
+        for first in range(0, num, chunk):
+            require()
+            _exchange(whole, part, first, min(first + chunk, num), finite)
     return out
 
 
 @njit(cache=True)
-def _exchange(table: Scores, out: Scores) -> None:
+def _exchange(table: Scores, out: Scores, first: int, last: int, finite: bool) -> None:
+    """E of the labels from ``first`` to ``last``, which is left out."""
     num = len(table)
-    finite = True
-    for x in range(num):
-        for y in range(num):
-            finite = finite and table[x, y] > -np.inf
-    for x in range(num):
+    for x in range(first, last):
         for other in range(num):
             gain = table[other, 0] - table[x, 0] if finite else out[x, x]  # which is -inf
             if finite:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from colgen import IterationLimit, Sense, Termination, solve
-from colgen.core.budget import Budget
+from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.pricing.oracles import PricingContext
 from problems.chain_map import (
@@ -450,3 +450,15 @@ def test_no_time_for_the_set_up_of_rounds_leaves_an_answer_and_a_bound():
     assert (found.values <= best.values + 1e-9).all()
     assert (found.bounds >= best.values - 1e-9).all()
     np.testing.assert_allclose(instance.values(found.labels), found.values)
+
+
+def test_what_there_is_no_time_for_is_not_known_of_exchanges():
+    pairwise = Pairwise(np.array([[0.0, 1.0], [2.0, 0.5]]))
+
+    def spent():
+        raise OutOfBudget(Termination.TIME_LIMIT)
+
+    assert pairwise.exchanges_within(spent)[:, :2].tolist() == [[-np.inf, np.inf], [np.inf, -np.inf]]
+    known = pairwise.exchanges_within(lambda: None)
+    assert known[:, :2].tolist() == [[-np.inf, 2.0], [0.5, -np.inf]]
+    assert pairwise.exchanges_within(spent) is known

@@ -6,11 +6,27 @@ import numpy as np
 import pytest
 
 from problems.chain_map.kernels.tree_labels import best_labels, runner_up
+from solvers.chains import tree_domains
 from solvers.chains.forest import chains
 from solvers.chains.tree_domains import count_pairs, exchange, sweep
 from solvers.chains.vectors import padded
 from tests.solvers.small_forests import draw, labellings, rows
 from tests.sweeps import seeds
+
+
+def test_exchange_looks_at_the_time(monkeypatch):
+    tables = np.random.default_rng(0).normal(size=(2, 5, 5))
+    tables[1, 2, 3] = -np.inf
+    whole, asked = exchange(tables), []
+    monkeypatch.setattr(tree_domains, "_CHUNK", 50)
+    assert (exchange(tables, lambda: asked.append(1)) == whole).all()
+    assert len(asked) == 6  # two rows at a time
+
+    def spent():
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        exchange(tables, spent)
 
 
 @pytest.mark.parametrize("seed", range(10))
