@@ -207,6 +207,7 @@ def _by_library(template: str, file: Path, directory: Path) -> int:
     except KeyboardInterrupt:  # before the call of solve it is the script's affair
         return CODES[signal.SIGINT]
     result = vars(solving)["solve"](problem)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after it, likewise
     (directory / "out.json").write_text(json.dumps(result.to_dict()), encoding="utf-8")
     return CODES[signal.SIGINT] if result.termination is colgen.Termination.INTERRUPTED else 0
 
