@@ -412,7 +412,10 @@ class Labelling:
                 pass
             clock.left = _DEARER * worth
             with contextlib.suppress(_OutOfEffortError):
-                bounds = self._tighter(narrowed, costs, usable, size or 1, mirrored, clock)
+                try:
+                    bounds = self._tighter(narrowed, costs, usable, size or 1, mirrored, clock)
+                except _OutOfTimeError:
+                    return known, False, labels
         raise AssertionError("the last attempt may take whatever it wants")
 
     def _tighter(

@@ -177,6 +177,20 @@ def test_what_comes_too_late_or_grows_too_large_is_said() -> None:
         Labelling(network, [load], max_labels=5_000).price(costs)
 
 
+def test_whenever_time_is_over_the_search_ends_without_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labelling, "_SIZES", (1, 2, 3))
+    monkeypatch.setattr(labelling, "_WORTH", (1, 2, 3))
+    monkeypatch.setattr(labelling, "_EFFORT", 20)
+    drawn = symmetric(4)[0]
+    mine = solver(drawn, elementary=False)
+    expected = best(drawn, elementary=False, cuts=False)
+    for patience in range(40):
+        asked = iter(range(10_000))
+        found = mine.price(drawn.costs, expired=lambda asked=asked, end=patience: next(asked) >= end)
+        assert found.bound == (expected if found.finished else None)
+    assert found.finished
+
+
 def test_coefficients_of_rank_one_cuts() -> None:
     duals = RankOneDuals([[0, 1, 1, 1, 0]], [2], [[False] * 5], [1.0])
     starts, vertices = np.array([0, 5, 9]), np.array([0, 1, 2, 3, 4, 0, 1, 3, 4])
