@@ -11,6 +11,7 @@ from problems.vehicle_routing.drawing import draw_routes
 from problems.vehicle_routing.experiment import bench_vehicle_routing
 from problems.vehicle_routing.files import read, solution_lines
 from problems.vehicle_routing.instance import Instance, Route
+from problems.vehicle_routing.labelling_bench import bench_labelling
 from problems.vehicle_routing.template import VehicleRouting
 
 
@@ -48,5 +49,5 @@ TEMPLATE = Template(
     data=_data,
     draw=_draw,
     demo=(time_windows, capacities),
-    benchmarks={"vehicle_routing": bench_vehicle_routing},
+    benchmarks={"vehicle_routing": bench_vehicle_routing, "labelling": bench_labelling},
 )
