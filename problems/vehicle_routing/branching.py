@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -9,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Column, Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
+from colgen import Bound, Candidate, Column, Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
 from problems.vehicle_routing.decisions import ArcsForbidden
 from problems.vehicle_routing.instance import Route
 from problems.vehicle_routing.pricing import ARC, EDGE, VEHICLES, RouteOracle, as_arc
@@ -47,8 +48,11 @@ class OnArcs(OnOriginalVariable):
         self.symmetric = self.layout.instance.is_symmetric
         super().__init__(edges_of if self.symmetric else arcs_of, block=EDGE if self.symmetric else ARC)
 
-    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
-        return [tuple(map(self._without_row, decisions)) for decisions in super().branch(solution)]
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        return [
+            dataclasses.replace(one, children=[tuple(map(self._without_row, child)) for child in one.children])
+            for one in super().candidates(solution)
+        ]
 
     def _without_row(self, decision: Decision) -> Decision:
         if self.symmetric or not isinstance(decision, Bound) or decision.lower < 1.0:

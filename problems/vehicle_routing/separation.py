@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from colgen import RankOne, RoundedCapacity, Separation, SeparationContext, Solution
+from colgen import PricingContext, RankOne, RoundedCapacity, Separation, SeparationContext, Solution
 from colgen.core.columns import Row
 from problems.vehicle_routing.branching import arcs_of
 from problems.vehicle_routing.instance import Instance
-from problems.vehicle_routing.pricing import ARC, visits
+from problems.vehicle_routing.pricing import ARC, RouteOracle, visits
 
 
 class InTurn(Separation):
-    """Separations one after the other: a later one is asked where the earlier ones find nothing."""
+    """Separations one after the other: a later one is asked where the earlier ones find nothing.
 
-    def __init__(self, *separations: Separation) -> None:
+    Parameters
+    ----------
+    enough
+        Asked before the last one: whether the node can be closed without its cuts, which make pricing dear.
+    """
+
+    def __init__(self, *separations: Separation, enough: Callable[[SeparationContext], bool]) -> None:
         self.separations = separations
+        self.enough = enough
 
     def suit(self, master: Any) -> None:
         for separation in self.separations:
@@ -24,14 +31,45 @@ class InTurn(Separation):
 
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
         for separation in self.separations:
+            if separation is self.separations[-1] and not context.whole and self.enough(context):
+                return ()
             rows = separation.separate(solution, context) if separation.applies(context.depth) else ()
             if rows:
                 return rows
         return ()
 
 
-def capacity_then_rank_one(instance: Instance) -> Separation:
-    """Rounded capacity cuts, and rank-1 cuts over the customers' rows once there are none of those."""
+class FewRoutesLeft:
+    """Whether so few routes are left within the gap that a mixed-integer program over them is quick.
+
+    Parameters
+    ----------
+    limit
+        As many routes.
+    gap
+        Not worth a try where the relative gap is larger.
+    """
+
+    def __init__(self, oracle: RouteOracle, limit: int = 3_000, gap: float = 0.01) -> None:
+        self.oracle, self.limit, self.gap = oracle, limit, gap
+
+    def __call__(self, context: SeparationContext) -> bool:
+        if not context.gap <= self.gap or context.duals is None:
+            return False
+        oracle, told = self.oracle, PricingContext(context.sense, budget=context.budget)
+        found = oracle.layout.solver.enumerate(
+            oracle.arc_costs(context.duals, told),
+            context.incumbent - context.bound,
+            limit=self.limit,
+            rank_one=oracle.rank_one(context.duals),
+            costs=oracle.layout.distances,
+            deadline=context.deadline,
+        )
+        return found.finished
+
+
+def capacity_then_rank_one(instance: Instance, oracle: RouteOracle) -> Separation:
+    """Rounded capacity cuts; rank-1 cuts over the customers' rows once there are none, unless few routes are left."""
     demands = {i: float(instance.demands[i]) for i in instance.customers}
     capacity = RoundedCapacity(arcs_of, demands, float(instance.capacity), block=ARC)  # type: ignore[arg-type]
-    return InTurn(capacity, RankOne("visit", order=visits))
+    return InTurn(capacity, RankOne("visit", order=visits), enough=FewRoutesLeft(oracle))

@@ -8,6 +8,7 @@ import pyomo.environ as pyo
 
 from colgen import (
     BranchingRule,
+    Choice,
     Enumeration,
     Heuristic,
     Problem,
@@ -16,6 +17,7 @@ from colgen import (
     Separation,
     Solution,
     Stabilization,
+    StrongBranching,
     Wentges,
 )
 from colgen.core.budget import Budget
@@ -59,13 +61,16 @@ class VehicleRouting(Problem):
         return self.oracle
 
     def separation(self) -> Sequence[Separation]:
-        return (capacity_then_rank_one(self.instance),) if self.cuts else ()
+        return (capacity_then_rank_one(self.instance, self.oracle),) if self.cuts else ()
 
     def stabilization(self) -> Stabilization:
         return Wentges()
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnVehicles(), OnArcs(self.oracle))
+
+    def choice(self) -> Choice:
+        return StrongBranching()
 
     def reductions(self) -> Sequence[Reduction]:
         return (ArcFixing(self.oracle),)

@@ -34,7 +34,7 @@ def test_children_keep_every_answer_and_cut_off_the_relaxation(windows):
     half = [(encode((i, j)), 0.5), (encode((i,)), 0.5), (encode((j,)), 0.5)]
     others = [(encode((k,)), 1.0) for k in problem.instance.customers if k not in (i, j)]
     relaxed = Solution(0.0, (*half, *others))
-    children = rule.branch(relaxed)
+    children = rule.candidates(relaxed)[0].children
     assert len(children) == 2
     assert not any(admits(decisions, relaxed) for decisions in children)
     count = 0
@@ -65,7 +65,7 @@ def test_whole_edges_of_fractional_routes_are_routes():
     # 0-1-2-1-0 and 0-2-0, one half each, use the edges of 0-1-2-0.
     walks = [(encode((1, 2, 1)), 0.5), (encode((2,)), 0.5), (encode((3, 4)), 1.0)]
     rule = OnArcs(problem.oracle)
-    assert rule.branch(Solution(0.0, tuple(walks))) == []
+    assert rule.candidates(Solution(0.0, tuple(walks))) == []
     found = rule.recover(Solution(0.0, tuple(walks)))
     assert sorted(column.structure for column, _ in found.columns) == [(1, 2), (3, 4)]
     assert found.objective == pytest.approx(problem.instance.total([(1, 2), (3, 4)]))
