@@ -286,7 +286,12 @@ def _nothing(reason: Termination, budget: Budget, sense: Sense = Sense.MINIMIZE)
         nodes=(),
         columns_generated=0,
         rows_generated=0,
-        seconds={"setup": budget.seconds, "total": budget.seconds, "other": 0.0},
+        seconds={
+            "setup": budget.seconds - budget.compiling,
+            "compiling": budget.compiling,
+            "total": budget.seconds,
+            "other": 0.0,
+        },
         notes=("The limit came before the restricted master and its oracles were set up.",),
     )
 
@@ -294,5 +299,6 @@ def _nothing(reason: Termination, budget: Budget, sense: Sense = Sense.MINIMIZE)
 def _seconds(run: Run) -> dict[str, float]:
     seconds = dict(run.stage_seconds)
     seconds["total"] = run.seconds
-    seconds["other"] = max(run.seconds - sum(run.stage_seconds.values()), 0.0)
+    seconds["compiling"] = run.budget.compiling
+    seconds["other"] = max(run.seconds - seconds["compiling"] - sum(run.stage_seconds.values()), 0.0)
     return seconds

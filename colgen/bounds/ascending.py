@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import abstractmethod
 
 from colgen.bounds.ascent import Ascent, Evaluation, Floats
@@ -12,6 +11,7 @@ from colgen.bounds.lagrangian import LagrangianDual
 from colgen.bounds.proving import Proved, record, told
 from colgen.core.errors import InputError
 from colgen.core.result import Termination
+from solvers.compiling import working_clock
 
 _COLUMNS_A_ROW = 4
 """So many columns a linking row are handed on, those that count most in the averaged solution."""
@@ -59,7 +59,7 @@ class AscentBounding(Bounding):
                 reason = run.budget.reason
                 if reason is not None:
                     break
-                clock = time.perf_counter()
+                clock = working_clock()
                 here = dual.evaluate(point)
                 if ascent is None or (dual.unit and not sized):  # from here on it is known how long steps may be
                     sized = dual.unit > 0.0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from colgen.bounds.run import Run
 from colgen.core.result import Iteration, Termination
 from colgen.master.protocol import RestrictedMaster
+from solvers.compiling import working_clock
 
 MASTER, PRICING, SEPARATION = range(3)
 """The stages of a round, as :meth:`Recorder.lap` names them."""
@@ -43,14 +43,14 @@ class Recorder:
         self.begin(started)
 
     def begin(self, started: float | None = None) -> None:
-        """A round begins, or has begun when ``time.perf_counter()`` was ``started``."""
+        """A round begins, or has begun when :func:`working_clock` was at ``started``."""
         self._seconds = [0.0, 0.0, 0.0]
-        self._last = time.perf_counter() if started is None else started
+        self._last = working_clock() if started is None else started
         self._columns, self._rows = self._master.num_columns, self._master.num_rows
 
     def lap(self, stage: int) -> None:
         """Count what has passed since the last lap towards a stage of the round."""
-        now = time.perf_counter()
+        now = working_clock()
         self._seconds[stage] += now - self._last
         self._last = now
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.stop import AnyOf
 from colgen.core.tolerances import TOLERANCES, size
+from solvers.compiling import working_clock
 
 _MOST_KNOWN = 32
 """So many answers are remembered, to hold new rows against them."""
@@ -86,7 +86,9 @@ class Run:
         self.reason: Termination | None = None
         """The first reason to stop that a rule has named."""
         self.iterations: list[Iteration] = []
-        self.stage_seconds: defaultdict[str, float] = defaultdict(float, setup=self.budget.seconds)
+        self.stage_seconds: defaultdict[str, float] = defaultdict(
+            float, setup=self.budget.seconds - self.budget.compiling
+        )
         self.columns_generated = 0
         self.rows_generated = 0
 
@@ -115,12 +117,12 @@ class Run:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Count the time spent inside towards a stage."""
-        started, counted = time.perf_counter(), sum(self.stage_seconds.values())
+        started, counted = working_clock(), sum(self.stage_seconds.values())
         try:
             yield
         finally:  # what other stages have counted in the meantime is theirs
             inside = sum(self.stage_seconds.values()) - counted
-            self.stage_seconds[name] += time.perf_counter() - started - inside
+            self.stage_seconds[name] += working_clock() - started - inside
 
     def state_scale(self, scale: float) -> None:
         """What differences of objectives are relative to, said by who knows the problem's numbers."""

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 from colgen.core.result import Termination
+from solvers.compiling import compile_seconds
 
 
 class OutOfBudget(Exception):  # noqa: N818  (no error: how a run ends)
@@ -46,12 +47,18 @@ class Budget:
         self.started = time.monotonic() if started is None else started
         self.deadline = self.started + seconds
         self.memory = memory
+        self._compiled = compile_seconds()
         self._signals = _SIGNALS.seen if _SIGNALS.holding else _SIGNALS.count
 
     @property
     def seconds(self) -> float:
         """Spent since the run began."""
         return time.monotonic() - self.started
+
+    @property
+    def compiling(self) -> float:
+        """Of these, what compiling and loading kernels has taken."""
+        return compile_seconds() - self._compiled
 
     @property
     def seconds_left(self) -> float:

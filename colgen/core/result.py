@@ -173,7 +173,9 @@ class Result:
     columns_generated, rows_generated
         By the oracles and separations, over the whole run.
     seconds
-        By stage: ``master``, ``pricing``, ``separation``, ``heuristics``, ``setup``, ``other`` and ``total``.
+        By stage: ``master``, ``pricing``, ``separation``, ``heuristics``, ``setup``, ``compiling``, ``other`` and
+        ``total``.  Compiling numba's kernels, or loading them, is what the first call of each takes; no other stage
+        counts it.
     certificate
         Dual values that prove the root's bound, where the master has row names.
     notes

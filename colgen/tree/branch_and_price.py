@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -36,6 +35,7 @@ from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP
 from colgen.tree.pseudo_costs import PseudoCosts
 from colgen.tree.search import Evaluation, Node, Relaxation
 from colgen.tree.trying import Trying
+from solvers.compiling import working_clock
 from solvers.linear import lp as programs
 
 _LEAF = {
@@ -137,7 +137,7 @@ class BranchAndPrice(Relaxation):
             self.take(answer, f"{name}.warm_start")
         context = self._in_node(root) if master.answers_late else self._in_grace(self._in_node(root))
         if context is not None and (warm.duals is not None or not master.needs_duals):
-            clock = time.perf_counter()
+            clock = working_clock()
             found = prove(master, self.pricing, warm.duals, context, self._parts.settings)
             for answer in found.answers:
                 self._add_columns_of(answer)
@@ -286,7 +286,7 @@ class BranchAndPrice(Relaxation):
 
     def _prove(self, state: NodeState, bounded: Bounded) -> Bounded:
         """What the oracles prove at the dual values that a bounding ended with: that is believed, not its own word."""
-        master, run, clock = self.master, self.run, time.perf_counter()
+        master, run, clock = self.master, self.run, working_clock()
         nothing = dataclasses.replace(bounded, bound=master.sense.ideal, proved=True)
         if bounded.outcome in (Outcome.INFEASIBLE, Outcome.UNBOUNDED):
             return dataclasses.replace(nothing, outcome=Outcome.UNPROVED)

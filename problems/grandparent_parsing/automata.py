@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -55,6 +54,7 @@ from problems.grandparent_parsing.kernels.head_automata import Automata
 from problems.grandparent_parsing.kernels.patience import watching
 from problems.grandparent_parsing.kernels.second_order import ascend, bound_at, first_candidates
 from problems.grandparent_parsing.standard import StandardScores, is_single_root, standard_scores
+from solvers.compiling import working_clock
 
 WIDTH = 2
 """Candidate heads a modifier at the start."""
@@ -353,7 +353,7 @@ class Ascent(Bounding):
 
     def _priced(self, node: NodeState, parts: Parts, oracle: BestTree, duals: Multipliers) -> tuple[Mask, Proved]:
         """A round of the engine's: what the oracle proves, and which arcs have to become candidates."""
-        clock = time.perf_counter()
+        clock = working_clock()
         proved = prove(parts.master, parts.oracles, duals, parts.context(node), parts.settings)
         record(parts.run, parts.master, proved, (node.number, node.depth), clock, parts.settings)
         assert oracle.short is not None

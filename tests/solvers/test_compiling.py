@@ -1,0 +1,59 @@
+"""What first calls of kernels take is known, and counted once."""
+
+import time
+
+from numba import njit
+
+from colgen import PricingResult, solve
+from solvers.compiling import compile_seconds, working_clock
+from tests.toys import CuttingStock
+
+
+def fresh():
+    """A kernel that nobody has compiled before."""
+
+    @njit
+    def kernel(x):
+        return x + 1
+
+    return kernel
+
+
+def test_first_calls_are_counted_and_later_ones_are_not():
+    kernel, before = fresh(), compile_seconds()
+    kernel(1)
+    first = compile_seconds()
+    assert first > before
+    kernel(2)
+    assert compile_seconds() == first
+
+
+def test_the_working_clock_stands_still_meanwhile():
+    kernel, before = fresh(), compile_seconds()
+    started, clock = time.perf_counter(), working_clock()
+    kernel(1)
+    worked, passed = working_clock() - clock, time.perf_counter() - started
+    assert worked <= passed - (compile_seconds() - before) + 1e-3
+
+
+def test_compiling_is_a_stage_of_its_own():
+    kernel = fresh()
+
+    class Compiling(CuttingStock):
+        def pricing(self):
+            oracle = super().pricing()
+            price = oracle.price
+
+            def compiled(duals, context) -> PricingResult:
+                kernel(1.0)
+                return price(duals, context)
+
+            oracle.price = compiled
+            return oracle
+
+    result = solve(Compiling(), relaxation=True)
+    seconds = result.seconds
+    assert seconds["compiling"] > 0.0
+    stages = sum(value for name, value in seconds.items() if name != "total")
+    assert abs(stages - seconds["total"]) < 0.05 * seconds["total"] + 0.01
+    assert seconds["pricing"] < seconds["total"] - seconds["compiling"] + 1e-3
