@@ -333,7 +333,8 @@ def _sweep(
             # Twice the bound of the module's head, for two sums are compared; u is half of epsilon.
             error += epsilon * sums * (abs(np.float64(scores[node, label])) + 3.0 * reach + 4.0 * size)
             least = np.float64(best) - slack[tree]
-            bound = scores.dtype.type(least - error)
+            # Beside a large slack, the numbers that are compared are as large.
+            bound = scores.dtype.type(least - error - 2.0 * epsilon * slack[tree])
             if parents[node] != NONE:
                 i = table[node] * num + label
                 for k in range(0, width, WIDTH):

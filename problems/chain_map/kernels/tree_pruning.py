@@ -108,7 +108,7 @@ def _prune(
                 row[x] += column_maxima[table, x]
             child = forest.next_sibling[child]
         if scores[node, best] > -np.inf:
-            size_here = abs(np.float64(scores[node, best])) + 2.0 * neighbours * size
+            size_here = abs(np.float64(scores[node, best])) + 2.0 * neighbours * size + slack
             least -= 2.0 * epsilon * (neighbours + 2) * size_here
         labels[entry] = best
         entry += 1

@@ -72,6 +72,14 @@ def test_sweep_keeps_what_is_within_the_slack(seed, slack, dtype):
             assert {c: s for s, c in found}[tuple(others[first:end].tolist())] == pytest.approx(second[tree], abs=1e-5)
 
 
+def test_a_labelling_that_loses_exactly_the_slack_is_kept_beside_penalties():
+    # The second best labelling is (1, 0): what rounding may do to numbers near zero is lost beside its score.
+    tables = np.array([[[0.0, 0.0], [1.0, 0.0]]])
+    scores = np.array([[0.0, -1e12], [0.0, -1e12]])
+    domains = sweep(chains(np.array([2])), scores, rows(tables), exchange(tables), np.array([1e12 - 1.0]))
+    assert sorted(domains.labels[: domains.starts[1]].tolist()) == [0, 1]
+
+
 def test_pairs_are_counted():
     forest = chains(np.array([3, 1]))
     assert count_pairs(forest, np.array([0, 2, 5, 6, 10])) == 2 * 3 + 3 * 1 + 4
