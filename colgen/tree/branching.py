@@ -339,9 +339,13 @@ class OnOriginalVariable(BranchingRule):
         def amount(column: Column) -> float:
             return self.rows.set_by(column).get(variable, 0.0)
 
-        down: Sequence[Decision] = (Bound(key, -math.inf, math.floor(value), amount, self.rows),)
-        up: Sequence[Decision] = (Bound(key, math.ceil(value), math.inf, amount, self.rows),)
-        return _either(key, value, down, up, score)
+        down = Bound(key, -math.inf, math.floor(value), amount, self.rows)
+        up = Bound(key, math.ceil(value), math.inf, amount, self.rows)
+        return _either(key, value, (self.imposed(down),), (self.imposed(up),), score)
+
+    def imposed(self, bound: Bound) -> Decision:
+        """The decision that imposes a bound: override it where another says the same without a row."""
+        return bound
 
     def recover(self, solution: Solution) -> Solution | None:
         return None if self._recover is None else self._recover(solution)

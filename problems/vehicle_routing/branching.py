@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -10,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Candidate, Column, Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
+from colgen import Bound, Column, Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
 from problems.vehicle_routing.decisions import ArcsForbidden
 from problems.vehicle_routing.instance import Route
 from problems.vehicle_routing.pricing import ARC, EDGE, VEHICLES, RouteOracle, as_arc
@@ -48,16 +47,10 @@ class OnArcs(OnOriginalVariable):
         self.symmetric = self.layout.instance.is_symmetric
         super().__init__(edges_of if self.symmetric else arcs_of, block=EDGE if self.symmetric else ARC)
 
-    def candidates(self, solution: Solution) -> Sequence[Candidate]:
-        return [
-            dataclasses.replace(one, children=[tuple(map(self._without_row, child)) for child in one.children])
-            for one in super().candidates(solution)
-        ]
-
-    def _without_row(self, decision: Decision) -> Decision:
-        if self.symmetric or not isinstance(decision, Bound) or decision.lower < 1.0:
-            return decision
-        i, j = as_arc(decision.key[1])
+    def imposed(self, bound: Bound) -> Decision:
+        if self.symmetric or bound.lower < 1.0:
+            return bound
+        i, j = as_arc(bound.key[1])
         tails, heads = self.layout.tails, self.layout.heads
         closed = np.zeros(len(tails), dtype=np.bool_)
         if i:
