@@ -9,6 +9,7 @@ from typing import Any
 from colgen.cli.template import BenchOptions, Figure, Template
 from colgen.core.result import Result
 from problems.cutting_stock.bounding import bench_bounding
+from problems.cutting_stock.choosing import bench_branching
 from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
 from problems.cutting_stock.drawing import draw_plan
 from problems.cutting_stock.engine import bench_engine
@@ -87,6 +88,7 @@ TEMPLATE = Template(
     benchmarks={
         "engine": bench_engine,
         "bounding": bench_bounding,
+        "branching": bench_branching,
         "cutting_stock": bench_cutting_stock,
         "truth": _bench_truth,
     },
