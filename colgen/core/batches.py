@@ -166,7 +166,7 @@ class Columns(Sequence[Column]):
         self.row_keys: Sequence[Key] | None = None
         self.row_position: Mapping[Key, int] = {}
         self._made: dict[int, Column] = {}
-        self._check()
+        self._check(lower is not None or upper is not None)
 
     @classmethod
     def of(cls, columns: Sequence[Column], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
@@ -205,13 +205,15 @@ class Columns(Sequence[Column]):
         batch._check_values()
         return batch
 
-    def _check(self) -> None:
+    def _check(self, bounded: bool) -> None:
         if not np.isfinite(self.costs).all():
             bad = int(np.flatnonzero(~np.isfinite(self.costs))[0])
             raise FormulationError(
                 f"the column of {self.meanings.of(bad)!r} costs {self.costs[bad]}, expected a finite number"
             )
         self._check_values()
+        if not bounded:
+            return
         held = (self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)
         if not held.all():
             bad = int(np.flatnonzero(~held)[0])
@@ -387,10 +389,10 @@ def made_of(
 
 def _check_shape(count: int, starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> None:
     for name, numbers in (("starts", starts), ("rows", rows)):
-        if len(numbers) and not np.issubdtype(numbers.dtype, np.integer):
+        if numbers.dtype.kind not in "iu" and len(numbers):
             raise FormulationError(f"the {name} of a batch of columns are {numbers.dtype}, expected whole numbers")
     fits = starts.shape == (count + 1,) and rows.shape == values.shape == (starts[-1],)
-    if not fits or starts[0] != 0 or (np.diff(starts) < 0).any():
+    if not fits or starts[0] != 0 or (starts[1:] < starts[:-1]).any():
         raise FormulationError(
             f"a batch of {count} columns has {len(starts)} starts, {len(rows)} rows and {len(values)} values: expected "
             f"{count + 1} starts that rise from 0 to the number of rows and values"
