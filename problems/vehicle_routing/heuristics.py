@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from problems.vehicle_routing.kernels.tours import Data
 _HOT, _COLD = 0.1, 0.001
 """Temperatures of ruin and recreate, as shares of the mean distance."""
 
+_ROUND = 2_000
+"""Steps of ruin and recreate between two looks at the clock; each round begins with the best routes so far."""
+
 
 def by_savings(instance: Instance) -> list[Route]:
     """The parallel savings algorithm, then local search; there may be more routes than vehicles."""
@@ -26,7 +30,14 @@ def by_savings(instance: Instance) -> list[Route]:
     return _as_routes(*improve(data, *savings(data), instance.most))
 
 
-def improved(instance: Instance, routes: Iterable[Sequence[int]], *, steps: int = 0, seed: int = 0) -> list[Route]:
+def improved(
+    instance: Instance,
+    routes: Iterable[Sequence[int]],
+    *,
+    steps: int = 0,
+    seed: int = 0,
+    expired: Callable[[], bool] = lambda: False,
+) -> list[Route]:
     """Better routes than those given, by ruin and recreate and then local search.
 
     Parameters
@@ -35,15 +46,20 @@ def improved(instance: Instance, routes: Iterable[Sequence[int]], *, steps: int 
         Every customer once, each route one that a vehicle can drive; more of them than vehicles will do.
     steps
         How often strings of customers are taken out of their routes.
+    expired
+        Asked now and then whether to end early.
     """
     listed = [list(route) for route in routes if len(route)]
     data = _arrays(instance)
     flat = np.array([i for route in listed for i in route], dtype=np.int64)
     ends = np.cumsum([len(route) for route in listed]).astype(np.int64)
-    mean = float(instance.matrix.mean())
-    if steps > 0 and mean > 0.0:
-        rng = np.random.default_rng(seed)
-        flat, ends = ruin_and_recreate(data, flat, ends, instance.most, steps, _HOT * mean, _COLD * mean, rng)
+    mean, rng = float(instance.matrix.mean()), np.random.default_rng(seed)
+    rounds = math.ceil(steps / _ROUND) if mean > 0.0 else 0
+    for k in range(rounds):
+        if expired():
+            break
+        hot, cold = (mean * _HOT * (_COLD / _HOT) ** (now / rounds) for now in (k, k + 1))
+        flat, ends = ruin_and_recreate(data, flat, ends, instance.most, min(steps, _ROUND), hot, cold, rng)
     return _as_routes(*improve(data, flat, ends, instance.most))
 
 
@@ -92,14 +108,14 @@ def by_pyvrp(instance: Instance, seconds: float, *, seed: int = 0) -> list[Route
     timed: list[dict[str, int]] = [{} for _ in instance.demands]
     if instance.windows is not None:
         timed = [{"tw_early": int(early), "tw_late": int(late)} for early, late in windows]
-    nodes = [model.add_depot(*places[0], **timed[0])]
+    spots = [model.add_location(*place) for place in places]
+    model.add_depot(spots[0], **timed[0])
     for i in instance.customers:
-        served = {"service_duration": service[i]} if instance.windows is not None else {}
-        nodes.append(model.add_client(*places[i], delivery=instance.demands[i], **served, **timed[i]))
+        model.add_client(spots[i], delivery=instance.demands[i], service_duration=service[i], **timed[i])
     model.add_vehicle_type(instance.most, capacity=instance.capacity)
     for i, row in enumerate(instance.matrix.astype(int).tolist()):
         for j, distance in enumerate(row):
-            model.add_edge(nodes[i], nodes[j], distance, distance if instance.windows is not None else 0)
+            model.add_edge(spots[i], spots[j], distance, distance if instance.windows is not None else 0)
     found = model.solve(stop=MaxRuntime(seconds), seed=seed, display=False)
     if not found.is_feasible():
         return None
@@ -107,5 +123,5 @@ def by_pyvrp(instance: Instance, seconds: float, *, seed: int = 0) -> list[Route
 
 
 def _visits(route: Any) -> list[int]:
-    """The customers of one of PyVRP's routes: its clients are numbered behind the depot."""
-    return [int(visit) for visit in route.visits()]
+    """The customers of one of PyVRP's routes: it numbers its clients from 0."""
+    return [int(visit.idx) + 1 for visit in route.schedule() if visit.is_client()]

@@ -21,6 +21,7 @@ from colgen import (
     Wentges,
 )
 from colgen.core.budget import Budget
+from colgen.core.domains import real
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from problems.vehicle_routing.branching import ArcFixing, OnArcs, OnVehicles
@@ -44,11 +45,16 @@ class VehicleRouting(Problem):
         Of a customer that a route remembers there (ng-routes); None: routes are elementary.
     cuts
         Whether to separate rank-1 cuts and capacity cuts.
+    pyvrp
+        Seconds that PyVRP is given for routes to start from, besides our own (extra ``routing``).
     """
 
-    def __init__(self, instance: Instance, *, neighbours: int | None = 8, cuts: bool = True) -> None:
+    def __init__(
+        self, instance: Instance, *, neighbours: int | None = 8, cuts: bool = True, pyvrp: float = 0.0
+    ) -> None:
         self.instance = instance
         self.cuts = cuts
+        self.pyvrp = real(pyvrp, "pyvrp")
         self.layout = Layout(instance, neighbours)
         self.oracle = RouteOracle(self.layout)
         if instance.decimals is not None:
@@ -82,7 +88,7 @@ class VehicleRouting(Problem):
         return (RestrictedMIP(5.0),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        routes = first_routes(self.instance, budget)
+        routes = first_routes(self.instance, budget, self.pyvrp)
         columns = [self.oracle.encode(route) for route in dict.fromkeys(map(tuple, [*routes, *self._alone()]))]
         answers: tuple[Solution, ...] = ()
         if len(routes) <= self.instance.most:

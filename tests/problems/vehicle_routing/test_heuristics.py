@@ -2,8 +2,8 @@
 
 import pytest
 
-from colgen import InputError
-from problems.vehicle_routing import Instance, random
+from colgen import InputError, solve
+from problems.vehicle_routing import Instance, VehicleRouting, random
 from problems.vehicle_routing.heuristics import by_pyvrp, by_savings, has_pyvrp, improved
 from tests.problems.vehicle_routing.naive import optimum
 from tests.sweeps import seeds
@@ -61,3 +61,17 @@ def test_pyvrp_is_asked_only_if_it_is_there_and_can_be_told():
     else:
         with pytest.raises(InputError, match="pip install colgen"):
             by_pyvrp(random(0), 1.0)
+
+
+def test_pyvrp_is_one_more_guess():
+    problem = VehicleRouting(random(0, customers=8), pyvrp=0.5)
+    if has_pyvrp():
+        assert solve(problem).is_optimal
+    else:
+        with pytest.raises(InputError, match="pip install colgen"):
+            solve(problem)
+
+
+def test_a_run_that_is_over_stops_improving():
+    instance = random(5, customers=30)
+    assert instance.check(improved(instance, alone(instance), steps=10**9, expired=lambda: True)) > 0.0
