@@ -16,6 +16,8 @@ from hypothesis.extra.numpy import arrays
 from colgen import Problem
 from problems.chain_map import ChainMAP
 from problems.chain_map import Instance as Model
+from problems.colouring import Colouring
+from problems.colouring import Instance as Graph
 from problems.coreference import Coreference
 from problems.coreference import Instance as Scores
 from problems.cutting_stock import CuttingStock, Instance
@@ -101,6 +103,38 @@ def fewest_rolls(instance: Instance) -> int:
     return rolls(instance.demands)
 
 
+# --- colouring -------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Graph:
+    n = draw(st.integers(1, 9))
+    pairs = [(u, v) for v in range(n) for u in range(v)]
+    chosen = draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs)))
+    return Graph(n, tuple(pair for pair, there in zip(pairs, chosen, strict=True) if there))
+
+
+def fewest_colours(graph: Graph) -> int:
+    """Vertex by vertex, each colour that is in use or one more."""
+    best = graph.num_vertices
+
+    def colour(given: list[int]) -> None:
+        nonlocal best
+        used = max(given, default=-1) + 1
+        if used >= best:
+            return
+        v = len(given)
+        if v == graph.num_vertices:
+            best = used
+            return
+        for c in range(used + 1):
+            if all(given[u] != c for u in range(v) if graph.adjacency[u, v]):
+                colour([*given, c])
+
+    colour([])
+    return best
+
+
 # --- coreference -----------------------------------------------------------------------------------------------------
 
 
@@ -179,6 +213,7 @@ def grandparent_parsing(name: str, **options: Any) -> Twin:
 
 TWINS = [
     Twin("cutting_stock", cutting_stock_instances(), CuttingStock, fewest_rolls, lambda i, answer: i.check(answer)),
+    Twin("colouring", graphs(), Colouring, fewest_colours, lambda i, answer: i.check(answer)),
     coreference("coreference"),
     coreference("coreference_unsettled", settled=False),
     coreference("coreference_by_mentions", contracted=False),

@@ -1,0 +1,40 @@
+r"""Graph colouring by stable sets: as few colours as possible, no two neighbours of one (Mehrotra and Trick, 1996).
+
+Data: a graph (V, E).  A *stable set* S holds no two neighbours: its vertices can have one colour.  With x_S whether S
+is a colour,
+
+    min Σ_S x_S
+    subject to  Σ_{S with v} x_S ≥ 1   for each vertex v     [π_v ≥ 0]
+                x_S ≥ 0 integer.
+
+A vertex that is covered twice keeps one of its colours, so that rows ≥ lose nothing, and dual values are not negative.
+The reduced cost of a stable set is 1 - Σ_{v in S} π_v, so the pricing problem is a *maximum weight stable set*.  The
+relaxation's value is the fractional chromatic number.
+
+Branching (Ryan and Foster): two vertices that are no neighbours have one colour or two.  In the pricing problem the
+first merges them, the second makes them neighbours (Zykov, 1949): it stays a stable set problem on a graph.
+
+Bounds need no tolerance: dual values are multiplied by a power of two and rounded up to whole numbers, of which the
+heaviest stable set is found without rounding errors (:mod:`solvers.graphs.stable_set`).
+
+Sources: A. Mehrotra and M. A. Trick, *A column generation approach for graph coloring*, INFORMS Journal on Computing 8
+(1996); E. Malaguti, M. Monaci, P. Toth, *An exact approach for the vertex coloring problem*, Discrete Optimization 8
+(2011); S. Held, W. Cook, E. C. Sewell, *Maximum-weight stable sets and safe lower bounds for graph coloring*,
+Mathematical Programming Computation 4 (2012).
+"""
+
+from problems.colouring.instance import Instance, from_networkx, mycielski, queens, random, read, write
+from problems.colouring.pricing import StableSetOracle
+from problems.colouring.template import Colouring
+
+__all__ = [
+    "Colouring",
+    "Instance",
+    "StableSetOracle",
+    "from_networkx",
+    "mycielski",
+    "queens",
+    "random",
+    "read",
+    "write",
+]

@@ -1,0 +1,50 @@
+"""Branching on two vertices: one colour, or two."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from colgen import Apart, Decision, RyanFoster, Solution, Together
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.protocol import RestrictedMaster
+from problems.colouring.zykov import VERTEX
+
+
+class OnPairs(RyanFoster):
+    """Ryan and Foster's rule on rows ``≥ 1`` whose columns may lose vertices.
+
+    Every part of a stable set is one, and is allowed if the set is and merged vertices are lost together; so every
+    answer has one of the same number of colours that covers each vertex once, and that one lies in one of the children.
+    The pair is chosen among those that some column of the relaxation has in common and some column has one of alone, so
+    that both children cut it off.  Where there is none, columns that share a vertex are the same, and the best
+    relaxation is whole.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(VERTEX)
+
+    def suit(self, master: RestrictedMaster) -> None:
+        pass  # what the parent refuses, rows that may be covered twice, is what this one is for
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        both: dict[tuple[int, int], float] = defaultdict(float)
+        alone: dict[int, float] = defaultdict(float)
+        for column, value in solution.columns:
+            rows = sorted(column.structure)
+            for k, u in enumerate(rows):
+                alone[u] += value
+                for v in rows[k + 1 :]:
+                    both[u, v] += value
+        best, pair = -1.0, None
+        for (u, v), value in both.items():
+            # Of what covers u or v: how much holds both, as a share of what has to.
+            if alone[u] - value > TOLERANCES.pruning or alone[v] - value > TOLERANCES.pruning:
+                score = min(value, 1.0 - value) if value < 1.0 else 0.0
+                if (score, (u, v)) > (best, pair or (u, v)):
+                    best, pair = score, (u, v)
+        if pair is None:
+            return ()
+        first, second = (VERTEX, pair[0]), (VERTEX, pair[1])
+        children: list[Sequence[Decision]] = [(Together(first, second),), (Apart(first, second),)]
+        return children if both[pair] >= 0.5 else children[::-1]

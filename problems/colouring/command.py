@@ -1,0 +1,48 @@
+"""Colouring on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from colgen.cli.template import Template
+from colgen.core.result import Result
+from problems.colouring.demo import chessboard, without_triangles
+from problems.colouring.drawing import draw_colouring
+from problems.colouring.experiment import bench_colouring
+from problems.colouring.instance import Instance, read
+from problems.colouring.template import Colouring
+
+
+def _classes(instance: Instance, result: Result) -> list[list[str]]:
+    """The vertices of each colour by what they are called, large colours first."""
+    members: dict[int, list[str]] = {}
+    for label, colour in zip(instance.labels, result.answer, strict=True):
+        members.setdefault(colour, []).append(str(label))
+    return sorted(members.values(), key=lambda names: -len(names))
+
+
+def _lines(instance: Instance, result: Result) -> Sequence[str]:
+    return [f"{number}: {' '.join(names)}" for number, names in enumerate(_classes(instance, result), 1)]
+
+
+def _data(instance: Instance, result: Result) -> list[list[str]]:
+    return _classes(instance, result)
+
+
+def _draw(instance: Instance, result: Result) -> Any:
+    return draw_colouring(instance, result.answer)
+
+
+TEMPLATE = Template(
+    name="colouring",
+    title="Graph colouring: as few colours as possible, no two neighbours of one",
+    source="Mehrotra and Trick (1996), Held, Cook and Sewell (2012)",
+    read=read,
+    problem=Colouring,
+    lines=_lines,
+    data=_data,
+    draw=_draw,
+    demo=(chessboard, without_triangles),
+    benchmarks={"colouring": bench_colouring},
+)

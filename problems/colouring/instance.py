@@ -1,0 +1,215 @@
+"""Graphs to be coloured: data that validates itself, files, generators."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+from colgen.core.files import read_text, write_text
+
+LARGEST = 20_000
+"""Vertices of a graph: with more, a matrix of who is whose neighbour fills the memory."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A graph.
+
+    Parameters
+    ----------
+    num_vertices
+        Vertices have the numbers from 0.
+    edges
+        Pairs of numbers.  Which comes first is all one, and a pair may be given twice.
+    labels
+        What the vertices are called, one each; their numbers if there are none.
+
+    Raises
+    ------
+    InputError
+        If the data is none of this, or an edge joins a vertex to itself.
+    """
+
+    num_vertices: int
+    edges: tuple[tuple[int, int], ...]
+    labels: tuple[Hashable, ...] = field(default=(), repr=False)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        count = _whole(self.num_vertices, "the number of vertices")
+        if not 1 <= count <= LARGEST:
+            raise InputError(f"the number of vertices must be 1 to {LARGEST:,}, not {count:,}")
+        distinct = set()
+        for edge in self.edges:
+            try:
+                u, v = edge
+            except (TypeError, ValueError):
+                raise InputError(f"an edge must be a pair of vertices, not {str(edge)[:40]!r}") from None
+            u, v = _whole(u, "each end of an edge"), _whole(v, "each end of an edge")
+            if not (0 <= u < count and 0 <= v < count):
+                raise InputError(f"the edge ({u}, {v}) has an end that is no vertex, expected 0 to {count - 1}")
+            if u == v:
+                raise InputError(f"vertex {u} is its own neighbour, which no colouring allows")
+            distinct.add((min(u, v), max(u, v)))
+        labels = tuple(self.labels) or tuple(range(count))
+        if len(labels) != count or len(set(labels)) != count:
+            raise InputError(f"as many different labels as vertices are expected, {count}")
+        object.__setattr__(self, "num_vertices", count)
+        object.__setattr__(self, "edges", tuple(sorted(distinct)))
+        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "name", str(self.name))
+
+    @cached_property
+    def adjacency(self) -> NDArray[np.bool_]:
+        """Who is whose neighbour: a symmetric mask of shape (vertices, vertices)."""
+        mask = np.zeros((self.num_vertices, self.num_vertices), dtype=np.bool_)
+        if self.edges:
+            ends = np.array(self.edges)
+            mask[ends[:, 0], ends[:, 1]] = mask[ends[:, 1], ends[:, 0]] = True
+        mask.setflags(write=False)
+        return mask
+
+    def objective(self, answer: Sequence[int]) -> int:
+        """Number of colours of an answer, one colour a vertex."""
+        return len(set(answer))
+
+    def check(self, answer: Sequence[int]) -> int:
+        """Number of colours of an answer, after checking every edge from the data alone.
+
+        Parameters
+        ----------
+        answer
+            The colour of each vertex, whole numbers.
+
+        Raises
+        ------
+        ValueError
+            If it is not an answer; the message says why.
+        """
+        try:
+            colours = [operator.index(colour) for colour in answer]
+        except TypeError as error:
+            raise ValueError(f"expected a colour for each vertex, a whole number: {error}") from None
+        if len(colours) != self.num_vertices:
+            raise ValueError(f"{len(colours)} vertices have a colour, the graph has {self.num_vertices}")
+        for u, v in self.edges:
+            if colours[u] == colours[v]:
+                raise ValueError(f"the neighbours {self.labels[u]!r} and {self.labels[v]!r} have one colour")
+        return len(set(colours))
+
+    def by_label(self, answer: Sequence[int]) -> dict[Hashable, int]:
+        """The colour of each vertex by what it is called."""
+        return dict(zip(self.labels, answer, strict=True))
+
+
+def _whole(value: object, what: str) -> int:
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise InputError(f"{what} must be a whole number, not {repr(value)[:40]}")
+
+
+def from_networkx(graph: Any, name: str = "") -> Instance:
+    """An instance from an undirected graph of networkx; its nodes become the labels."""
+    if not isinstance(graph, nx.Graph) or graph.is_directed():
+        raise InputError(f"expected an undirected graph of networkx, not a {type(graph).__name__}")
+    labels = tuple(graph.nodes)
+    number = {label: k for k, label in enumerate(labels)}
+    return Instance(len(labels), tuple((number[u], number[v]) for u, v in graph.edges()), labels, name)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+_GEOMETRY = ("d", "v", "x")
+"""Lines that say where the vertices of a geometric graph lie."""
+
+
+def read(path: Path | str) -> Instance:
+    """Read the DIMACS format of colouring: ``p edge VERTICES EDGES``, then ``e U V`` for each edge, vertices from 1.
+
+    Lines that begin with c are comments.  An edge may be given in both directions.
+
+    Raises
+    ------
+    InputError
+        With file and line, where the file is something else.
+    """
+    path = Path(path)
+    count = announced = given = 0
+    edges: set[tuple[int, int]] = set()
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        words = line.split()
+        if not words or words[0] == "c" or (count and words[0] in _GEOMETRY):
+            continue
+        if words[0] == "p" and not count and len(words) == 4 and words[1] in ("edge", "edges", "col"):
+            count, announced = (_number(path, number, word, 0, 10**9) for word in words[2:])
+            if not 1 <= count <= LARGEST:
+                raise InputError(f"{path}, line {number}: expected 1 to {LARGEST:,} vertices, not {count:,}")
+        elif words[0] == "e" and count and len(words) == 3:
+            u, v = (_number(path, number, word, 1, count) for word in words[1:])
+            if u == v:
+                raise InputError(f"{path}, line {number}: vertex {u} is its own neighbour, which no colouring allows")
+            edges.add((min(u, v) - 1, max(u, v) - 1))
+            given += 1
+        else:
+            expected = "'e U V', an edge" if count else "'p edge VERTICES EDGES'"
+            raise InputError(f"{path}, line {number}: expected {expected}, not {line[:40]!r}")
+    if not count:
+        raise InputError(f"{path}: expected a line 'p edge VERTICES EDGES', there is none")
+    if announced not in (given, len(edges), 2 * len(edges)):
+        raise InputError(f"{path}: {announced} edges are announced, but {given} follow")
+    return Instance(count, tuple(edges), tuple(range(1, count + 1)), path.stem)
+
+
+def _number(path: Path, line: int, word: str, low: int, high: int) -> int:
+    if not (word.isascii() and word.isdigit()) or not low <= int(word[:20]) <= high:
+        raise InputError(f"{path}, line {line}: expected a whole number from {low} to {high}, not {word[:20]!r}")
+    return int(word)
+
+
+def write(instance: Instance, path: Path | str) -> None:
+    """Write the DIMACS format that :func:`read` reads, vertices by their numbers from 1."""
+    lines = [f"p edge {instance.num_vertices} {len(instance.edges)}"]
+    lines += [f"e {u + 1} {v + 1}" for u, v in instance.edges]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+# --- generators ------------------------------------------------------------------------------------------------------
+
+
+def random(num_vertices: int, seed: int, *, density: float = 0.5) -> Instance:
+    """A random graph G(n, p): every pair is an edge with probability ``density``."""
+    rng = np.random.default_rng(seed)
+    chosen = np.triu(rng.random((num_vertices, num_vertices)) < density, 1)
+    edges = tuple((int(u), int(v)) for u, v in np.argwhere(chosen))
+    return Instance(num_vertices, edges, name=f"random-{num_vertices}-{density:g}-{seed}")
+
+
+def queens(rows: int, columns: int | None = None) -> Instance:
+    """The squares of a board; those from which queens attack each other are neighbours."""
+    columns = rows if columns is None else columns
+    squares = [(i, j) for i in range(rows) for j in range(columns)]
+    edges = tuple(
+        (k, m)
+        for k, (i, j) in enumerate(squares)
+        for m, (r, c) in enumerate(squares[:k])
+        if i == r or j == c or abs(i - r) == abs(j - c)
+    )
+    return Instance(len(squares), edges, tuple(squares), f"queen{rows}_{columns}")
+
+
+def mycielski(colours: int) -> Instance:
+    """Mycielski's graph that needs so many colours (2 or more) and has no triangle."""
+    graph = nx.mycielski_graph(colours)
+    return Instance(graph.number_of_nodes(), tuple(graph.edges()), name=f"myciel{colours - 1}")

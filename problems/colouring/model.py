@@ -1,0 +1,79 @@
+"""Colouring as Pyomo models: the master of column generation, and complete formulations to compare with."""
+
+from __future__ import annotations
+
+import pyomo.environ as pyo
+
+from colgen import InputError, artificial
+from problems.colouring.instance import Instance
+from solvers.graphs.colouring import saturated_first
+
+
+def master(instance: Instance) -> pyo.ConcreteModel:
+    """The rows of the formulation by stable sets: ``uncoloured`` stands in for the sets to come."""
+    return master_of(range(instance.num_vertices))
+
+
+def master_of(vertices: range | list[int]) -> pyo.ConcreteModel:
+    """The same over some of the vertices."""
+    m = pyo.ConcreteModel()
+    m.v = pyo.Set(initialize=list(vertices))
+    m.uncoloured = artificial(m.v)
+    m.vertex = pyo.Constraint(m.v, rule=lambda m, v: m.uncoloured[v] >= 1)
+    m.colours = pyo.Objective(expr=0, sense=pyo.minimize)
+    return m
+
+
+def full(instance: Instance, formulation: str = "assignment", colours: int | None = None) -> pyo.ConcreteModel:
+    """A complete model of the problem, for any solver that Pyomo knows.
+
+    Parameters
+    ----------
+    formulation
+        ``"assignment"``, a variable for each vertex and colour; or ``"representatives"`` (Campêlo, Corrêa and Frota,
+        2004), where each colour is named after its first vertex, free of the symmetry of colours.
+    colours
+        For ``"assignment"``: how many there are; by default as many as DSATUR needs.
+    """
+    if formulation == "assignment":
+        return assignment(instance, colours)
+    if formulation == "representatives":
+        return representatives(instance)
+    raise InputError(f"formulation must be 'assignment' or 'representatives', not {formulation!r}")
+
+
+def assignment(instance: Instance, colours: int | None = None) -> pyo.ConcreteModel:
+    """``has[v, c]`` whether vertex v has colour c, and whether a colour is ``used``, the first ones first."""
+    if colours is None:
+        colours = int(saturated_first(instance.adjacency).max()) + 1
+    m = pyo.ConcreteModel()
+    m.v, m.c = pyo.RangeSet(0, instance.num_vertices - 1), pyo.RangeSet(0, colours - 1)
+    m.edge = pyo.Set(initialize=instance.edges, dimen=2)
+    m.has = pyo.Var(m.v, m.c, domain=pyo.Binary)
+    m.used = pyo.Var(m.c, domain=pyo.Binary)
+    m.coloured = pyo.Constraint(m.v, rule=lambda m, v: pyo.quicksum(m.has[v, c] for c in m.c) == 1)
+    m.proper = pyo.Constraint(m.edge, m.c, rule=lambda m, u, v, c: m.has[u, c] + m.has[v, c] <= m.used[c])
+    m.uses = pyo.Constraint(m.v, m.c, rule=lambda m, v, c: m.has[v, c] <= m.used[c])
+    m.first = pyo.Constraint(m.c, rule=lambda m, c: m.used[c] <= m.used[c - 1] if c else pyo.Constraint.Skip)
+    m.colours = pyo.Objective(expr=pyo.quicksum(m.used[c] for c in m.c), sense=pyo.minimize)
+    return m
+
+
+def representatives(instance: Instance) -> pyo.ConcreteModel:
+    """``of[u, v]`` whether v has the colour that is named after u ≤ v, ``of[u, u]`` whether u names one."""
+    n, near = instance.num_vertices, instance.adjacency
+    pairs = [(u, v) for u in range(n) for v in range(u, n) if not near[u, v]]
+    held = set(pairs)
+    m = pyo.ConcreteModel()
+    m.v = pyo.RangeSet(0, n - 1)
+    m.pair = pyo.Set(initialize=pairs, dimen=2)
+    m.of = pyo.Var(m.pair, domain=pyo.Binary)
+    m.coloured = pyo.Constraint(
+        m.v, rule=lambda m, v: pyo.quicksum(m.of[u, v] for u in range(v + 1) if (u, v) in held) == 1
+    )
+    m.named = pyo.Constraint(m.pair, rule=lambda m, u, v: m.of[u, v] <= m.of[u, u] if u < v else pyo.Constraint.Skip)
+    clashes = [(u, v, w) for u in range(n) for v, w in instance.edges if (u, v) in held and (u, w) in held]
+    m.clash = pyo.Set(initialize=clashes, dimen=3)
+    m.proper = pyo.Constraint(m.clash, rule=lambda m, u, v, w: m.of[u, v] + m.of[u, w] <= m.of[u, u])
+    m.colours = pyo.Objective(expr=pyo.quicksum(m.of[u, u] for u in m.v), sense=pyo.minimize)
+    return m

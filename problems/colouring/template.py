@@ -1,0 +1,97 @@
+"""Colouring on the engine: what a researcher copies or subclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+import pyomo.environ as pyo
+
+from colgen import BranchingRule, Column, Enumeration, Heuristic, Problem, Solution, WarmStart
+from colgen.core.budget import Budget
+from colgen.core.errors import InfeasibleAnswerError
+from problems.colouring.branching import OnPairs
+from problems.colouring.enumeration import StableSetEnumeration
+from problems.colouring.heuristics import Recolouring, as_solution
+from problems.colouring.instance import Instance
+from problems.colouring.model import master_of
+from problems.colouring.pricing import StableSetOracle
+from problems.colouring.reduction import Reduced, reduced
+from problems.colouring.warm_start import classes, colourings
+from problems.colouring.zykov import VERTEX, maximal
+
+_MOVES = 2_000
+"""Of the first tabu searches, a vertex."""
+
+
+class Colouring(Problem):
+    """Colouring by column generation over stable sets, and branching on pairs of vertices.
+
+    The answer is the colour of each vertex, a list of numbers from 0.
+    """
+
+    objective_step = 1.0  # colours are whole: a bound of 15.2 proves 16
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+
+    @cached_property
+    def reduced(self) -> Reduced:
+        """The vertices that have to be looked at."""
+        return reduced(self.instance.adjacency)
+
+    @cached_property
+    def oracle(self) -> StableSetOracle:
+        """Of these vertices."""
+        kept = self.reduced.kept
+        return StableSetOracle(kept.tolist(), self.instance.adjacency[np.ix_(kept, kept)])
+
+    def master(self) -> pyo.ConcreteModel:
+        return master_of(self.reduced.kept.tolist())
+
+    def pricing(self) -> StableSetOracle:
+        return self.oracle
+
+    def branching(self) -> Sequence[BranchingRule]:
+        return (OnPairs(),)
+
+    def enumeration(self) -> Enumeration:
+        return StableSetEnumeration(self.oracle)
+
+    def heuristics(self) -> Sequence[Heuristic]:
+        return (Recolouring(self.oracle),)
+
+    def warm_start(self, budget: Budget) -> WarmStart:
+        # Reducing the graph is work, which no constructor does; without time for it the whole graph is left.
+        self.__dict__["reduced"] = reduced(self.instance.adjacency, lambda: budget.expired)
+        oracle, clique = self.oracle, set(self.reduced.clique.tolist())
+        moves = _MOVES * len(oracle.vertices)
+        found = list(colourings(oracle.adjacency, len(clique), moves, lambda: budget.expired))
+        oracle.known = float(found[-1].max()) + 1.0
+        # A vertex of the clique is worth a colour, and the others nothing: that proves the size of the clique.
+        duals = {VERTEX: [float(v in clique) for v in oracle.vertices]}
+        return WarmStart(duals, (as_solution(found[-1], oracle),), self._columns(found))
+
+    def _columns(self, found: Sequence[np.ndarray]) -> list[Column]:
+        """Maximal stable sets around the colours of colourings."""
+        oracle = self.oracle
+        sets = np.concatenate([classes(colours) for colours in found])
+        members = np.unique(maximal(oracle.adjacency, sets), axis=0)
+        vertices = np.array(oracle.vertices)
+        return [oracle.encode(vertices[row].tolist()) for row in members]
+
+    def answer(self, solution: Solution) -> list[int]:
+        kept = self.reduced.kept
+        colours = dict[int, int]()
+        for number, (column, _) in enumerate(solution.columns):
+            for vertex in column.structure:
+                colours.setdefault(vertex, number)
+        given = [colours.get(vertex, -1) for vertex in kept.tolist()]
+        return self.reduced.completed(self.instance.adjacency, given)
+
+    def check(self, answer: Iterable[int]) -> float:
+        try:
+            return float(self.instance.check(list(answer)))
+        except ValueError as error:
+            raise InfeasibleAnswerError(str(error)) from None

@@ -1,0 +1,30 @@
+import pytest
+
+from colgen import InputError, solve
+from colgen.cli.template import BenchOptions
+from problems.colouring import Colouring, queens
+from problems.colouring.command import TEMPLATE
+from problems.colouring.drawing import draw_colouring
+
+
+def test_lines_data_and_picture_say_the_same(tmp_path):
+    instance = queens(4)
+    result = solve(Colouring(instance))
+    data = TEMPLATE.data(instance, result)
+    assert len(data) == len(TEMPLATE.lines(instance, result)) == result.objective == 5
+    assert sorted(name for names in data for name in names) == sorted(map(str, instance.labels))
+    TEMPLATE.draw(instance, result).savefig(tmp_path / "graph.png")
+    with pytest.raises(InputError, match="for each of 16 vertices"):
+        draw_colouring(instance, [0])
+
+
+def test_demo():
+    for demo in TEMPLATE.demo:
+        for line in demo():
+            assert line.objective == line.brute_force_objective
+
+
+@pytest.mark.slow
+def test_bench_runs():
+    figures = {f.name: f for f in TEMPLATE.benchmarks["colouring"](BenchOptions(quick=True, say=lambda line: None))}
+    assert figures["proved"].value == figures["proved"].n == figures["proved_by_engine"].value

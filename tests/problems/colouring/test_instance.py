@@ -1,0 +1,69 @@
+import networkx as nx
+import numpy as np
+import pytest
+
+from colgen import InputError
+from problems.colouring import Instance, from_networkx, mycielski, queens, random, read, write
+
+TRIANGLE = Instance(3, ((0, 1), (1, 2), (2, 0)))
+
+
+def test_an_answer_is_counted_and_checked():
+    assert TRIANGLE.check([0, 1, 2]) == TRIANGLE.objective([0, 1, 2]) == 3
+    for answer, message in (([0, 1, 1], "have one colour"), ([0, 1], "2 vertices"), ([0, 1, 0.5], "whole number")):
+        with pytest.raises(ValueError, match=message):
+            TRIANGLE.check(answer)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ((0, ()), "number of vertices"),
+        ((2.5, ()), "whole number"),
+        ((2, ((0, 2),)), "no vertex"),
+        ((2, ((1, 1),)), "its own neighbour"),
+        ((2, ((1,),)), "pair"),
+        ((2, (), ("a", "a")), "different labels"),
+    ],
+)
+def test_other_data_is_refused(data, message):
+    with pytest.raises(InputError, match=message):
+        Instance(*data)
+
+
+def test_files_come_back(tmp_path):
+    path = tmp_path / "graph.col"
+    for instance in (TRIANGLE, random(12, 0), Instance(2, ())):
+        write(instance, path)
+        again = read(path)
+        assert (again.num_vertices, again.edges) == (instance.num_vertices, instance.edges)
+    path.write_text("c a comment\np col 2 2\ne 1 2\ne 2 1\n")  # both directions
+    assert read(path).edges == ((0, 1),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there is none"),
+        ("e 1 2\n", "line 1: expected 'p edge"),
+        ("p edge 2 1\ne 1 3\n", "line 2: expected a whole number from 1 to 2"),
+        ("p edge 2 1\ne 1 1\n", "line 2: vertex 1 is its own"),
+        ("p edge 2 1\nn 1 5\n", "line 2: expected 'e U V'"),
+        ("p edge 3 3\ne 1 2\n", "3 edges are announced, but 1 follow"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, text, message):
+    path = tmp_path / "graph.col"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read(path)
+
+
+def test_graphs_of_networkx_and_generators():
+    instance = from_networkx(nx.relabel_nodes(nx.path_graph(3), {0: "a", 1: "b", 2: "c"}))
+    assert instance.by_label([0, 1, 0]) == {"a": 0, "b": 1, "c": 0}
+    with pytest.raises(InputError, match="undirected"):
+        from_networkx(nx.DiGraph([(0, 1)]))
+    assert queens(4).adjacency.sum(axis=1).tolist() == [9, 9, 9, 9, 9, 11, 11, 9, 9, 11, 11, 9, 9, 9, 9, 9]
+    assert mycielski(4).num_vertices == 11
+    assert np.array_equal(random(9, 1).adjacency, random(9, 1).adjacency)

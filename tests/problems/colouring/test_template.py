@@ -1,0 +1,117 @@
+"""Colouring against enumeration, another formulation, and what is known."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from colgen import Apart, PricingContext, Sense, Solution, Together, solve
+from colgen.core.errors import InfeasibleAnswerError
+from problems.colouring import Colouring, Instance, from_networkx, mycielski, queens, random
+from problems.colouring.baseline import solve_full
+from problems.colouring.branching import OnPairs
+from problems.colouring.reduction import reduced
+from problems.colouring.zykov import maximal, whole_numbers, zykov
+from tests.solvers.graphs.small_graphs import graph, stable_sets
+from tests.twins import fewest_colours
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_graphs_need_what_enumeration_says(seed):
+    instance = random(14, seed, density=0.2 + 0.1 * seed)
+    result = solve(Colouring(instance))
+    assert result.is_optimal
+    assert instance.check(result.answer) == result.objective == fewest_colours(instance)
+
+
+@pytest.mark.parametrize("formulation", ["representatives", "assignment"])
+def test_the_complete_models_agree(formulation):
+    assert round(solve_full(mycielski(4), formulation).objective) == 4
+
+
+@pytest.mark.parametrize(("instance", "colours"), [(queens(6), 7), (queens(7), 7), (mycielski(5), 5)])
+def test_known_graphs(instance, colours):
+    result = solve(Colouring(instance))
+    assert result.is_optimal
+    assert instance.check(result.answer) == colours == result.dual_bound
+
+
+class _ByTheTree(Colouring):
+    """Neither lists nor tabu search: only branching is left."""
+
+    def enumeration(self):
+        return None
+
+    def heuristics(self):
+        return ()
+
+
+def test_the_tree_alone_proves_the_same():
+    instance = random(30, 0)
+    assert solve(_ByTheTree(instance)).objective == solve(Colouring(instance)).objective
+    tree = solve(_ByTheTree(mycielski(4)))
+    assert (tree.is_optimal, tree.objective) == (True, 4.0)
+    assert len(tree.nodes) > 1
+
+
+def test_graphs_that_are_settled_beforehand():
+    for instance, colours in (
+        (Instance(1, ()), 1),
+        (Instance(5, ()), 1),
+        (from_networkx(nx.complete_graph(6)), 6),
+        (from_networkx(nx.cycle_graph(8)), 2),
+        (from_networkx(nx.star_graph(9)), 2),
+    ):
+        result = solve(Colouring(instance))
+        assert result.is_optimal
+        assert instance.check(result.answer) == colours
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_left_out_is_coloured_afterwards(seed):
+    instance = random(10, seed, density=0.35)
+    left = reduced(instance.adjacency)
+    inner = instance.adjacency[np.ix_(left.kept, left.kept)]
+    part = Instance(len(left.kept), tuple((int(u), int(v)) for u, v in np.argwhere(np.triu(inner))))
+    assert fewest_colours(part) == fewest_colours(instance)
+    whole = left.completed(instance.adjacency, solve(Colouring(part)).answer)
+    assert instance.check(whole) == fewest_colours(instance)
+
+
+def test_dual_values_are_rounded_up():
+    for duals in (np.random.default_rng(0).random(50), np.array([1e-9, 3e-9]), np.array([1e9, 0.1]), np.zeros(2)):
+        whole, scale = whole_numbers(duals)
+        assert (whole / scale >= duals).all()
+        assert whole / scale == pytest.approx(duals, rel=1e-9, abs=1e-11 * duals.max(initial=0.0))
+
+
+def test_the_graph_of_a_node_has_the_stable_sets_that_decisions_allow():
+    adjacency = graph(7, 0.3, 1)
+    strangers = [(u, v) for v in range(7) for u in range(v) if not adjacency[u, v]]
+    joined, parted = strangers[0], strangers[3]
+    decisions = (
+        Together(("vertex", joined[0]), ("vertex", joined[1])),
+        Apart(("vertex", parted[0]), ("vertex", parted[1])),
+    )
+    node = zykov(range(7), adjacency, PricingContext(Sense.MINIMIZE, decisions=decisions))
+    allowed = {
+        tuple(s) for s in stable_sets(adjacency) if (joined[0] in s) == (joined[1] in s) and not set(parted) <= set(s)
+    }
+    merged = [np.isin(np.arange(len(node.groups)), s) for s in stable_sets(node.adjacency)]
+    assert {tuple(np.flatnonzero(row)) for row in node.places(np.array(merged))} == allowed
+    for members in maximal(node.adjacency, np.eye(len(node.groups), dtype=bool)):
+        assert not node.adjacency[np.ix_(members, members)].any()
+        assert (members | node.adjacency[members].any(axis=0)).all()
+
+
+def test_children_cut_off_a_solution_that_covers_twice():
+    encode = Colouring(queens(4)).oracle.encode
+    solution = Solution(2.0, ((encode([0, 6]), 0.6), (encode([0, 9]), 0.9), (encode([6, 9]), 0.5)))
+    children = OnPairs().branch(solution)
+    assert len(children) == 2
+    for (decision,) in children:
+        assert any(not decision.allows(column) for column, _ in solution.columns)
+
+
+def test_wrong_answers_are_refused():
+    with pytest.raises(InfeasibleAnswerError, match="one colour"):
+        Colouring(queens(4)).check([0] * 16)
