@@ -125,7 +125,8 @@ def run_in_thread(highs: highspy.Highs, stopped: Stopped | None) -> None:
         finally:
             done.set()
 
-    for moment in (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt):
+    moments = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt, highs.cbMipInterrupt)
+    for moment in moments:
         moment.subscribe(look)
     threading.Thread(target=run, daemon=True).start()
     try:
@@ -136,6 +137,9 @@ def run_in_thread(highs: highspy.Highs, stopped: Stopped | None) -> None:
         stop.set()
         done.wait()
         raise
+    finally:
+        for moment in moments:
+            moment.unsubscribe(look)
 
 
 def check(status: highspy.HighsStatus) -> None:

@@ -9,7 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
+from solvers.linear import lp as module
 from solvers.linear import scaling
+from solvers.linear.highs import run
 from solvers.linear.lp import LinearProgram, LPStatus, SolverError
 from solvers.linear.mip import solve_mip
 
@@ -193,6 +195,29 @@ def test_time_limit():
     assert lp.solve(time_limit=60.0).status is LPStatus.OPTIMAL
     found = solve_mip(*with_sparse(covering(n=100, seed=1)), np.ones(300, dtype=bool), time_limit=0.0)
     assert found.status is LPStatus.LIMIT
+
+
+def test_a_long_program_is_taken_up_once_and_can_be_stopped_all_the_same(monkeypatch):
+    runs, optimum = [], program(covering(n=150)).solve().objective
+
+    def counted(highs, *way):
+        runs.append(len(way))
+        return run(highs, *way)
+
+    monkeypatch.setattr(module, "run", counted)
+    monkeypatch.setattr(module, "_SLICE", 1e-6)  # every program is long
+    lp = program(covering(n=150))
+    assert lp.solve(stopped=lambda: False).objective == pytest.approx(optimum)
+    assert runs == [0, 1]
+    asked = []
+
+    def second_time():
+        asked.append(True)
+        return len(asked) > 1
+
+    far = program(covering(n=600, seed=1))
+    assert far.solve(stopped=second_time).status in (LPStatus.LIMIT, LPStatus.OPTIMAL)
+    assert far.solve(time_limit=1e-3, stopped=lambda: False).status is LPStatus.LIMIT
 
 
 def with_sparse(problem):
