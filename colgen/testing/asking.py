@@ -10,10 +10,13 @@ from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.master.linear import LinearMaster
 from colgen.pricing.oracles import PricingContext
-from colgen.testing.crosspricing import NOT_EXACT, PricedColumns, beaten, forgetful, misstated, products
+from colgen.testing.crosspricing import NOT_EXACT, Claim, PricedColumns, beaten, forgetful, misstated, products
 from colgen.testing.dual_points import DualPoints
 from colgen.testing.evidence import Evidence
 from colgen.testing.observing import Session
+
+_MOST_STATED = 5_000
+"""So many columns of all priced points together, about, are held against what was stated of them."""
 
 
 def take_rows(evidence: Evidence, master: LinearMaster) -> None:
@@ -78,12 +81,30 @@ def _has_phase_1(evidence: Evidence, master: LinearMaster) -> bool:
     return bool(master.formulation.artificial.any() or evidence.problem.separation() or evidence.problem.branching())
 
 
+def _sampled(evidence: Evidence, name: str, claims: Sequence[Claim]) -> Sequence[Claim]:
+    """As many claims, drawn at random, as there is time to look at."""
+    if sum(len(claim.columns) for claim in claims) <= _MOST_STATED:
+        return claims
+    chosen, columns = [], 0
+    for k in evidence.rng.permutation(len(claims)).tolist():
+        columns += len(claims[k].columns)
+        if chosen and columns > _MOST_STATED:
+            break
+        chosen.append(k)
+    evidence.notes.append(
+        f"{name} was held against all columns at {len(chosen)} of {len(claims)} priced points, drawn at random: so "
+        "many columns take time, and a smaller instance shows more"
+    )
+    return [claims[k] for k in sorted(chosen)]
+
+
 def cross_price(evidence: Evidence) -> None:
     """Hold what each oracle said, at all masters' duals, against all columns that it returned."""
     for number, oracle in enumerate(evidence.oracles):
         faults = []
         for session in evidence.sessions:
-            claims, pool = session.claims[number], evidence.seen.pools[number].values()
+            claims = _sampled(evidence, oracle.name, session.claims[number])
+            pool = evidence.seen.pools[number].values()
             if claims and pool:
                 table = PricedColumns(session.master, pool, evidence.seen.doubtful[number])
                 found = [fault for fault in (misstated(table, claims), beaten(table, claims)) if fault]

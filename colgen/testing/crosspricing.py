@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -220,7 +220,9 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
         for column, stated in zip(claim.columns, claim.stated, strict=True):
             if stated is None:
                 continue
-            pair = known.get(column.identity) or known.setdefault(column.identity, master.known_entries(column))
+            if column.identity not in known:
+                known[column.identity] = master.known_entries(column)
+            pair = known[column.identity]
             parts = contributions(column, pair, claim.duals, claim.weight)
             terms = sum(map(abs, parts.values()))
             every.append(_Stated(claim, column, stated, sum(parts.values()), TOLERANCES.diagnostic * terms + least))
@@ -228,7 +230,7 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
     if not wrong:
         return None
     example = min(wrong, key=lambda s: _plainness(s.claim))
-    cause = _formula_of_stated(master, every) or _entry_of_stated(master, every)
+    cause = _formula_of_stated(master, every, known) or _entry_of_stated(master, every)
     parts = contributions(
         example.column, master.known_entries(example.column), example.claim.duals, example.claim.weight
     )
@@ -241,13 +243,18 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
     return Fault("reduced cost", message, len(wrong))
 
 
-def _formula_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | None:
-    """A wrong formula that gives all stated reduced costs."""
+def _formula_of_stated(
+    master: LinearMaster, every: Sequence[_Stated], known: Mapping[Hashable, tuple[Sequence[int], Sequence[float]]]
+) -> str | None:
+    """A wrong formula that gives all stated reduced costs.
+
+    ``known``: the entries of their columns.
+    """
 
     def gives(formula: Formula, s: _Stated) -> bool:
         values = s.claim.duals.values
         changed = values * formula.factors[: len(values)]
-        value = formula.weight(s.claim.weight) * s.column.cost - products(master.known_entries(s.column), changed)
+        value = formula.weight(s.claim.weight) * s.column.cost - products(known[s.column.identity], changed)
         return abs(value - s.stated) <= s.slack
 
     return next((f.words for f in wrong_formulas(master) if all(gives(f, s) for s in every)), None)

@@ -37,7 +37,8 @@ def check_branching(evidence: Evidence, session: Session, relaxation: Result | N
                 break
             reached = True
             for child in children:
-                _price_under(evidence, session, (*decisions, *child), trial)
+                if evidence.left(0.9) > 0.0 or trial == depth == 0:  # once at least
+                    _price_under(evidence, session, (*decisions, *child), trial)
             decisions = (*decisions, *children[int(evidence.rng.integers(len(children)))])
     master.apply(())
     if not reached:
@@ -105,6 +106,8 @@ def _price_under(evidence: Evidence, session: Session, decisions: tuple[Decision
     points = DualPoints(master, [column for pool in evidence.seen.pools for column in pool.values()], evidence.rng)
     seen = [c for claims in session.claims for c in claims if c.legal and c.weight and not c.decisions]
     for k in range(4):
+        if k and evidence.left(0.9) == 0.0:
+            break
         values = np.zeros(master.num_rows)
         if seen:
             drawn = seen[int(evidence.rng.integers(len(seen)))].duals.values

@@ -4,6 +4,8 @@ import zlib
 
 import numpy as np
 
+from colgen.testing import asking, splitting
+from colgen.testing.evidence import Evidence
 from tests.assignment import Knapsack
 from tests.testing.kit import (
     assert_found,
@@ -30,3 +32,18 @@ def test_a_heuristic_that_claims_nothing_is_no_mistake():
     report = check(Heuristic)
     assert report.ok, report
     assert any("no oracle stated a bound" in note for note in report.notes)
+
+
+def test_of_very_many_columns_a_part_is_looked_at_and_the_report_says_so(monkeypatch):
+    monkeypatch.setattr(asking, "_MOST_STATED", 20)
+    report = check(Knapsack)
+    assert report.ok, report
+    assert any("priced points, drawn at random" in note for note in report.notes)
+
+
+def test_decisions_are_not_priced_at_more_points_than_there_is_time_for(monkeypatch):
+    asked = []
+    monkeypatch.setattr(splitting, "ask_all", lambda *arguments, **options: asked.append(arguments))
+    monkeypatch.setattr(Evidence, "left", lambda self, share=1.0: 0.0 if share == 0.9 and asked else 100.0)
+    check(Knapsack)
+    assert len(asked) <= 2  # the first point of each child of the first node
