@@ -119,6 +119,45 @@ def outside_first(
 
 
 @njit(cache=True)
+def ways_complete(
+    h: int, e: int, size: int, arcs: int, rest: int, score: Floats, first: Ints, second: Ints
+) -> tuple[int, int, int]:
+    """The ways to build a complete item: C[h, e] = max_m I[h, m] + C[m, e], as :func:`expand_first` gives them.
+
+    Parameters
+    ----------
+    arcs, rest
+        Items I[h, 0] and C[0, 0], from which the others are counted.
+    """
+    count = 0
+    lowest, highest = (h + 1, e) if e > h else (e, h - 1)
+    for m in range(lowest, highest + 1):
+        score[count] = 0.0
+        first[count] = arcs + m
+        second[count] = rest + m * size + e if m != e else -1
+        count += 1
+    return count, -1, -1
+
+
+@njit(cache=True)
+def ways_halves(
+    low: int, high: int, end: int, left: int, right: int, value: float, score: Floats, first: Ints, second: Ints
+) -> int:
+    """How many ways there are to cover two words and what lies between: value + C[low, r] + C[high, r + 1], r < end.
+
+    Parameters
+    ----------
+    left, right
+        Items C[low, 0] and C[high, 0], from which the others are counted.
+    """
+    for r in range(low, end):
+        score[r - low] = value
+        first[r - low] = left + r if r != low else -1
+        second[r - low] = right + r + 1 if r + 1 != high else -1
+    return end - low
+
+
+@njit(cache=True)
 def expand_first(
     item: int, arc: Floats, single_root: bool, score: Floats, first: Ints, second: Ints
 ) -> tuple[int, int, int]:
@@ -128,27 +167,13 @@ def expand_first(
     """
     size = len(arc)
     square = size * size
-    count = 0
     if item < square:
         h, e = item // size, item % size
-        lowest, highest = (h + 1, e) if e > h else (e, h - 1)
-        for m in range(lowest, highest + 1):
-            score[count] = 0.0
-            first[count] = square + h * size + m
-            second[count] = m * size + e if m != e else -1
-            count += 1
-        return count, -1, -1
+        return ways_complete(h, e, size, square + h * size, 0, score, first, second)
     h, m = (item - square) // size, (item - square) % size
     if m > h:
-        for r in range(h, m if h > 0 or not single_root else 1):
-            score[count] = arc[h, m]
-            first[count] = h * size + r if r != h else -1
-            second[count] = m * size + r + 1 if r + 1 != m else -1
-            count += 1
+        end = m if h > 0 or not single_root else 1
+        count = ways_halves(h, m, end, h * size, m * size, arc[h, m], score, first, second)
     else:
-        for r in range(m, h):
-            score[count] = arc[h, m]
-            first[count] = h * size + r + 1 if r + 1 != h else -1
-            second[count] = m * size + r if r != m else -1
-            count += 1
+        count = ways_halves(m, h, h, m * size, h * size, arc[h, m], score, second, first)
     return count, h, m

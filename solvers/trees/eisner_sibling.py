@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from solvers.trees.eisner_first import NEG, Floats, Ints
+from solvers.trees.eisner_first import NEG, Floats, Ints, ways_complete, ways_halves
 
 
 @njit(cache=True, fastmath=True)
@@ -86,24 +86,12 @@ def expand_sibling(
     """The ways to build an item, as :func:`solvers.trees.eisner_first.expand_first` gives them."""
     size = len(arc)
     square = size * size
-    count = 0
     if item < square:
         h, e = item // size, item % size
-        lowest, highest = (h + 1, e) if e > h else (e, h - 1)
-        for m in range(lowest, highest + 1):
-            score[count] = 0.0
-            first[count] = square + h * size + m
-            second[count] = m * size + e if m != e else -1
-            count += 1
-        return count, -1, -1
+        return ways_complete(h, e, size, square + h * size, 0, score, first, second)
     if item >= 2 * square:
         s, m = (item - 2 * square) // size, (item - 2 * square) % size
-        for r in range(s, m):
-            score[count] = 0.0
-            first[count] = s * size + r if r != s else -1
-            second[count] = m * size + r + 1 if r + 1 != m else -1
-            count += 1
-        return count, -1, -1
+        return ways_halves(s, m, m, s * size, m * size, 0.0, score, first, second), -1, -1
     h, m = (item - square) // size, (item - square) % size
     step = 1 if m > h else -1
     score[0] = arc[h, m] + sib[h, m, h]

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from solvers.trees.eisner_first import NEG, Floats, Ints
+from solvers.trees.eisner_first import NEG, Floats, Ints, ways_complete, ways_halves
 
 _IMPOSSIBLE = 0.5 * NEG
 
@@ -147,22 +147,11 @@ def expand_third(
     square, cube = size * size, size * size * size
     kind, place = item // cube, item % cube
     x, y, z = place // square, place // size % size, place % size
-    count = 0
     if kind == 0:  # C[g, h, e]
-        lowest, highest = (y + 1, z + 1) if z > y else (z, y)
-        for m in range(lowest, highest):
-            score[count] = 0.0
-            first[count] = cube + (x * size + y) * size + m
-            second[count] = (y * size + m) * size + z if m != z else -1
-            count += 1
-        return count, -1, -1
+        return ways_complete(y, z, size, cube + (x * size + y) * size, y * square, score, first, second)
     if kind == 2:  # S[h, s, m], s < m
-        for r in range(y, z):
-            score[count] = 0.0
-            first[count] = (x * size + y) * size + r if r != y else -1
-            second[count] = (x * size + z) * size + r + 1 if r + 1 != z else -1
-            count += 1
-        return count, -1, -1
+        left, right = (x * size + y) * size, (x * size + z) * size
+        return ways_halves(y, z, z, left, right, 0.0, score, first, second), -1, -1
     g, h, m = x, y, z
     step = 1 if m > h else -1
     none = triple.shape[5] - 1
