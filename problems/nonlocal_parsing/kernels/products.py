@@ -93,17 +93,22 @@ def gaps(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, gap: Fl
 
 
 @njit(cache=True)
+def _holds(arcs: Ints, first: int, end: int, heads: Ints) -> bool:
+    """Whether a tree has these arcs."""
+    size, held = len(heads), True
+    for k in range(first, end):
+        held &= heads[arcs[k] % size] == arcs[k] // size
+        if not held:
+            break
+    return held
+
+
+@njit(cache=True)
 def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
     """Σ_c φ_c z_c of a tree."""
-    size = len(heads)
     total = 0.0
     for c in range(len(score)):
-        held = True
-        for k in range(start[c], start[c + 1]):
-            if heads[arcs[k] % size] != arcs[k] // size:
-                held = False
-                break
-        if held:
+        if _holds(arcs, start[c], start[c + 1], heads):
             total += score[c]
     return total
 
@@ -111,15 +116,9 @@ def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
 @njit(cache=True)
 def loss(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
     """What a tree lacks against all positive scores and no negative one: Σ_c max(φ_c, 0) - Σ_c φ_c z_c."""
-    size = len(heads)
     total = 0.0
     for c in range(len(score)):
-        held = True
-        for k in range(start[c], start[c + 1]):
-            if heads[arcs[k] % size] != arcs[k] // size:
-                held = False
-                break
-        if held != (score[c] >= 0.0):
+        if _holds(arcs, start[c], start[c + 1], heads) != (score[c] >= 0.0):
             total += abs(score[c])
     return total
 
