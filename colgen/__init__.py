@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
     from colgen.model.formulation import Formulation, FormulationCache, artificial, compile_model
     from colgen.parallel.executor import Executor, seeds_from
+    from colgen.pricing.labelling import Labelling
     from colgen.pricing.oracles import Best, Marginals, OraclePricing, Pricing, PricingContext, PricingResult, Stages
     from colgen.problem import Problem
     from colgen.reporting import plotting
@@ -79,6 +80,7 @@ _HOMES = {
     "tree.heuristics": "Diving Heuristic HeuristicContext RestrictedMIP",
     "master.linear": "LinearMaster",
     "master.protocol": "MasterSolution MasterStatus RestrictedMaster",
+    "pricing.labelling": "Labelling",
     "pricing.oracles": "Best Marginals OraclePricing Pricing PricingContext PricingResult Stages",
     "problem": "Problem",
     "solving": "solve",
@@ -138,6 +140,7 @@ __all__ = [
     "Budget",
     "OutOfBudget",
     "WarmStart",
+    "Labelling",
     "LagrangianMaster",
     "ColumnGeneration",
     "Subgradient",

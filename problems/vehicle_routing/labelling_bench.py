@@ -196,20 +196,20 @@ def _user_cost(quick: bool) -> Figure:
     """A second capacity, written by the user and built in."""
     rng = np.random.default_rng(1)
     ratios = []
-    for n in (30,) if quick else (40, 60, 80):
+    for n in (20,) if quick else (25, 40, 55):
         network = Network.complete(n)
         places = rng.integers(0, 100, (n + 1, 2))
         heads = network.heads % (n + 1)
         distance = np.rint(np.hypot(*(places[network.tails] - places[heads]).T))
-        prize = np.append(0, rng.integers(10, 60, n))
+        prize = np.append(0, rng.integers(10, 40, n))
         load, volume = (np.append(0, rng.integers(5, 25, n)).astype(float) for _ in range(2))
-        first, second = Resource(load[heads], 100.0, name="load"), Resource(volume[heads], 100.0, name="volume")
+        first, second = Resource(load[heads], 60.0, name="load"), Resource(volume[heads], 60.0, name="volume")
         mine = CustomResource(
             _extend,
             _dominates,
             [0.0],
             arc_data=volume[heads][:, None],
-            vertex_data=np.full((n + 2, 1), 100.0),
+            vertex_data=np.full((n + 2, 1), 60.0),
             backward=_extend,
             start_backward=[0.0],
             joins=_joins,
@@ -225,7 +225,7 @@ def _user_cost(quick: bool) -> Figure:
     return Figure("user_resource_cost", _geometric(ratios), "times", len(ratios), "written by the user over built in")
 
 
-def _least(run: Callable[[Floats], object], costs: Floats, times: int = 5) -> float:
+def _least(run: Callable[[Floats], object], costs: Floats, times: int = 3) -> float:
     """The least seconds of the processor of several runs."""
     found = []
     for _ in range(times):

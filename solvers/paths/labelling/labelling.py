@@ -615,6 +615,7 @@ class Labelling:
         routes = gathered(paths, network.tails, network.heads, np.zeros(len(paths)), bound, finished, labels)
         paid = np.array([costs[path].sum() for path in paths])
         if rank_one is not None and paths:
+            rank_one = RankOneDuals(*rank_one)
             counted = coefficients(rank_one, routes.starts, routes.vertices)
             paid = paid + counted @ np.asarray(rank_one.penalties, dtype=float)
         routes.costs[:] = paid

@@ -84,6 +84,7 @@ def fields(duals: RankOneDuals | None, vertices: int) -> Fields:
     if duals is None:
         none = np.zeros((0, vertices), dtype=np.int64)
         duals = RankOneDuals(none, none[:, 0], none.astype(bool), none[:, 0].astype(float))
+    duals = RankOneDuals(*duals)
     denominators = as_integers(duals.denominators, "denominators", shape=(None,), low=2, high=_LARGEST)
     shape = (len(denominators), vertices)
     numerators = as_integers(duals.numerators, "numerators", shape=shape, low=0)

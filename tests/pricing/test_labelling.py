@@ -1,0 +1,110 @@
+"""The labelling oracle: a small routing problem written with it, against the enumeration of all routes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+import colgen
+from colgen.core.decision import Apart, Together
+from colgen.core.duals import Duals, RowNames
+from solvers.paths.labelling import Labelling, Network, Resource, nearest
+
+pytestmark = pytest.mark.timeout(120)
+
+
+class Routing(colgen.Problem):
+    """Customers in the plane, vehicles of one capacity: as short as a user would write it."""
+
+    def __init__(self, seed: int, customers: int = 7, *, cuts: bool = False) -> None:
+        rng = np.random.default_rng(seed)
+        self.n, self.cuts = customers, cuts
+        places = rng.integers(0, 50, (customers + 1, 2))
+        self.distance = np.rint(np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1)))
+        self.demand, self.capacity = np.append(0, rng.integers(3, 8, customers)), 15
+
+    def master(self):
+        m = pyo.ConcreteModel()
+        m.customer = pyo.RangeSet(1, self.n)
+        m.unmet, m.idle = colgen.artificial(m.customer), colgen.artificial()
+        m.visit = pyo.Constraint(m.customer, rule=lambda m, i: m.unmet[i] == 1)
+        m.vehicles = pyo.Constraint(expr=m.idle <= self.n)
+        m.length = pyo.Objective(expr=0, sense=pyo.minimize)
+        return m
+
+    def pricing(self):
+        network = Network.complete(self.n)
+        heads = network.heads % (self.n + 1)
+        lengths = self.distance[network.tails, heads]
+        load = Resource(self.demand[heads], self.capacity)
+        solver = Labelling(network, [load], neighbourhoods=nearest(network, lengths, 3))
+        rows = {i: ("visit", i) for i in range(1, self.n + 1)}
+        return colgen.Labelling(solver, lengths, rows, vehicles=("vehicles", None), multiplicity=self.n)
+
+    def branching(self):
+        return (colgen.OnOriginalVariable(lambda column: colgen.Labelling.arcs_of(column.structure), block="arc"),)
+
+    def separation(self):
+        return [colgen.RankOne("visit", order=lambda column: column.structure[1:-1])] if self.cuts else []
+
+    def optimum(self) -> float:
+        """By enumeration: the best tour of every subset, then the best partition."""
+        tour = {}
+        for size in range(1, self.n + 1):
+            for subset in itertools.combinations(range(1, self.n + 1), size):
+                if self.demand[list(subset)].sum() <= self.capacity:
+                    ends = ((0, *order, 0) for order in itertools.permutations(subset))
+                    tour[subset] = min(sum(self.distance[a, b] for a, b in itertools.pairwise(p)) for p in ends)
+        best = {frozenset(): 0.0}
+        for i in range(1, self.n + 1):
+            for done, value in list(best.items()):
+                if i in done or any(j not in done for j in range(1, i)):
+                    continue
+                for subset, length in tour.items():
+                    if i in subset and not done & set(subset):
+                        key = done | set(subset)
+                        best[key] = min(best.get(key, math.inf), value + length)
+        return best[frozenset(range(1, self.n + 1))]
+
+
+@pytest.mark.parametrize(("seed", "cuts"), [(0, False), (1, False), (1, True), (2, True)])
+def test_a_routing_problem_is_proved_optimal(seed: int, cuts: bool) -> None:
+    problem = Routing(seed, cuts=cuts)
+    result = colgen.solve(problem)
+    assert result.is_optimal
+    assert result.objective == pytest.approx(problem.optimum())
+
+
+def priced(oracle: colgen.Labelling, *decisions: object, sense: colgen.Sense = colgen.Sense.MINIMIZE):
+    names = RowNames()
+    names.extend([*oracle.vertex_rows.values(), ("vehicles", None)])
+    duals = Duals(np.append(np.full(len(oracle.vertex_rows), 60.0), 0.0), names)
+    return oracle.price(duals, colgen.PricingContext(sense, decisions=decisions))
+
+
+def paths(result: colgen.PricingResult) -> list[tuple[int, ...]]:
+    return [result.columns.meanings.of(k) for k in range(len(result.columns))]
+
+
+def test_vertices_that_are_apart_share_no_path_and_together_is_refused() -> None:
+    oracle = Routing(5).pricing()
+    assert any({1, 2} <= set(path) for path in paths(priced(oracle)))
+    found = paths(priced(oracle, Apart(("visit", 1), ("visit", 2))))
+    assert len(found)
+    assert not any({1, 2} <= set(path) for path in found)
+    with pytest.raises(colgen.InputError, match="together, which it cannot price"):
+        priced(oracle, Together(("visit", 1), ("visit", 2)))
+
+
+def test_it_says_what_it_expects() -> None:
+    oracle = Routing(0).pricing()
+    with pytest.raises(colgen.InputError, match="one an arc"):
+        colgen.Labelling(oracle.solver, [1.0], {})
+    with pytest.raises(colgen.InputError, match="between source and sink"):
+        colgen.Labelling(oracle.solver, oracle.costs, {0: ("visit", 0)})
+    with pytest.raises(colgen.InputError, match="minimises"):
+        priced(oracle, sense=colgen.Sense.MAXIMIZE)
