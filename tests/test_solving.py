@@ -97,6 +97,24 @@ def test_rows_are_asked_before_a_problem_is_called_unbounded():
     assert solve(Bounded("nowhere")).termination is Termination.UNBOUNDED
 
 
+def test_nothing_is_called_unbounded_while_rows_have_not_been_asked(monkeypatch):
+    class Slow(AtMostFive):
+        def separate(self, solution, context):
+            while not context.budget.expired:
+                time.sleep(0.01)
+            return ()  # it was cut off
+
+    problem = Bounded("separated")
+    monkeypatch.setattr(problem, "separation", lambda: (Slow(),))
+    assert solve(problem, stop=TimeLimit(0.3)).termination is Termination.TIME_LIMIT
+    master = problem.restricted_master()
+    monkeypatch.setattr(master, "solve_in_a_box", lambda budget: None)
+    monkeypatch.setattr(problem, "restricted_master", lambda: master)
+    result = solve(problem)
+    assert result.termination is Termination.NO_BOUND
+    assert "unbounded without the rows" in result.notes[0]
+
+
 def test_a_row_that_cuts_off_an_answer_is_refused_whenever_it_comes():
     class Greedy(Separation):
         """Objects to every fractional solution by a row that no answer satisfies."""

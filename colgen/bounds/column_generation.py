@@ -65,8 +65,12 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
         solved = master.solve(run.budget)
         rounds.lap(MASTER)
         if solved.status is not MasterStatus.OPTIMAL:
-            if solved.status is MasterStatus.UNBOUNDED and _bounded_by_rows(node, parts):
-                continue
+            if solved.status is MasterStatus.UNBOUNDED:
+                bounded = _bounded_by_rows(node, parts)
+                if bounded:
+                    continue
+                if bounded is None:
+                    return _not_asked(standing, parts)
             return _unsolved(solved, standing, parts)
         if standing.moves_on(solved):
             stabilization.reset(_centre(node, master, solved.phase))
@@ -165,21 +169,34 @@ class _Standing:
 # --- before pricing --------------------------------------------------------------------------------------------------
 
 
-def _bounded_by_rows(node: NodeState, parts: Parts) -> bool:
-    """Whether rows that would be separated bound a master that is unbounded without them; they are added."""
+def _bounded_by_rows(node: NodeState, parts: Parts) -> bool | None:
+    """Whether rows that would be separated bound a master that is unbounded without them; they are added.
+
+    None if that is not known: there was no time to ask, or no solution to ask about.
+    """
     master = parts.master
     if not parts.separation:
         return False
     far = master.solve_in_a_box(parts.run.budget)
     if far is None:
-        return False
+        return None
     solution, context = master.solution(far), told(parts, node, far, master.sense.ideal)
     # At such distances rounding may violate rows that the master has.
     found = [row for each in parts.separation for row in violated_rows(each, solution, context)]
     violated = [row for row in found if not master.has_row(row.key)]
     if violated:
         master.add((), violated)
+    elif parts.run.expired:  # a separation that was cut off may have overlooked some
+        return None
     return bool(violated)
+
+
+def _not_asked(standing: _Standing, parts: Parts) -> Bounded:
+    """What becomes of a node that is unbounded unless rows that were not separated bound it."""
+    reason = parts.run.budget.reason
+    outcome = Outcome.UNPROVED if reason is None else Outcome.STOPPED
+    weakness = "its master is unbounded without the rows that would be separated, and these could not be asked for"
+    return Bounded(outcome, standing.node_bound, None, reason, weakness=weakness, proved=True)
 
 
 def _unsolved(solved: MasterSolution, standing: _Standing, parts: Parts) -> Bounded:
