@@ -14,6 +14,9 @@ from problems.colouring.zykov import VERTEX, Zykov, whole_numbers, zykov
 from solvers.graphs.stable_search import heavy
 from solvers.graphs.stable_set import heaviest
 
+_NODES = 10_000
+"""Of the exact search, where columns are known."""
+
 
 class StableSetOracle(Pricing):
     """Maximum weight stable set: local search first, and the exact search where that finds nothing.
@@ -54,12 +57,18 @@ class StableSetOracle(Pricing):
         worth = context.cost_weight + context.tolerance
         least = math.floor(worth * scale)
         quickly = heavy(graph.adjacency, weights, above=least, number=self.columns)
+        enough = self.sufficient(whole) if context.cost_weight else 0
         if len(quickly):
-            return PricingResult(self.batch(graph.maximal(quickly), graph, duals))
+            columns = self.batch(graph.maximal(quickly), graph, duals)
+            if int(weights[quickly[0]].sum()) > enough:
+                return PricingResult(columns)
+            # Columns are still to be found, and yet these dual values may prove all that is wanted.
+            tried = heaviest(graph.adjacency, weights, above=enough, nodes=_NODES)
+            return PricingResult(columns, context.cost_weight - tried.bound / scale if tried.finished else None)
         exactly = heaviest(
             graph.adjacency,
             weights,
-            above=max(math.floor(context.cost_weight * scale), self.sufficient(whole) if context.cost_weight else 0),
+            above=max(math.floor(context.cost_weight * scale), enough),
             seconds=context.seconds_left(),
             expired=lambda: context.budget.expired,
         )

@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 import pyomo.environ as pyo
 
-from colgen import BranchingRule, Column, Enumeration, Heuristic, Problem, Solution, WarmStart
+from colgen import BranchingRule, Column, Enumeration, Heuristic, Problem, Solution, TimeLimit, WarmStart, solve
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from problems.colouring.branching import OnPairs
+from problems.colouring.critical import critical
 from problems.colouring.enumeration import StableSetEnumeration
 from problems.colouring.heuristics import Recolouring, as_solution
 from problems.colouring.instance import Instance
@@ -23,6 +24,13 @@ from problems.colouring.zykov import VERTEX, maximal
 
 _MOVES = 2_000
 """Of the first tabu searches, a vertex."""
+
+
+_SPARSE = 0.2
+"""Below this density stable sets are large and hard to bound, and few vertices may need all colours."""
+
+_PART = 0.5
+"""A part of the graph is looked at on its own if it has at most this share of the vertices."""
 
 
 class Colouring(Problem):
@@ -71,7 +79,25 @@ class Colouring(Problem):
         oracle.known = float(found[-1].max()) + 1.0
         # A vertex of the clique is worth a colour, and the others nothing: that proves the size of the clique.
         duals = {VERTEX: [float(v in clique) for v in oracle.vertices]}
+        if oracle.known > len(clique) and oracle.adjacency.mean() < _SPARSE:
+            duals = self._of_a_part(budget) or duals
         return WarmStart(duals, (as_solution(found[-1], oracle),), self._columns(found))
+
+    def _of_a_part(self, budget: Budget) -> dict[str, list[float]] | None:
+        """Dual values of a critical part of the graph, zero elsewhere; None if there is no small one."""
+        oracle = self.oracle
+        part = critical(oracle.adjacency, int(oracle.known), lambda: budget.expired)
+        if len(part) > _PART * len(oracle.vertices) or budget.expired:
+            return None
+        edges = np.argwhere(np.triu(oracle.adjacency[np.ix_(part, part)]))
+        inner = Colouring(Instance(len(part), tuple((int(u), int(v)) for u, v in edges)))
+        certificate = solve(inner, stop=TimeLimit(budget.seconds_left), node_limit=1, heuristics=()).certificate
+        if certificate is None:
+            return None
+        values = [0.0] * len(oracle.vertices)
+        for place, vertex in enumerate(part.tolist()):
+            values[vertex] = certificate.duals.get((VERTEX, place), 0.0)
+        return {VERTEX: values}
 
     def _columns(self, found: Sequence[np.ndarray]) -> list[Column]:
         """Maximal stable sets around the colours of colourings."""

@@ -116,6 +116,7 @@ def heaviest(
     *,
     above: int = 0,
     most: int | None = None,
+    nodes: int | None = None,
     seconds: float = np.inf,
     expired: Expired = never,
 ) -> StableSets:
@@ -131,6 +132,8 @@ def heaviest(
         Sets of at most this weight are not looked for; ``bound`` accounts for them.
     most
         Once it has found a set, the search ends after so many nodes.
+    nodes
+        It ends after so many whatever it has found.
     seconds, expired
         It ends after about so long, or when the answer is yes.
 
@@ -147,12 +150,14 @@ def heaviest(
     items = np.flatnonzero(weight)
     items = items[np.argsort(-weight[items], kind="stable")]
     search = begin(conflict[np.ix_(items, items)], weight[items], above)
-    nodes, chunk, deadline = 0, _CHUNK, time.monotonic() + seconds
+    limit = LARGEST_SUM if nodes is None else as_integer(nodes, "nodes", low=0)
+    chunk, deadline = min(_CHUNK, limit), time.monotonic() + seconds
     finished = go_on(search, chunk)
     clock = time.monotonic()
     while not finished:
-        nodes = int(search.state[3])
-        if (most is not None and search.state[2] and nodes >= most) or clock >= deadline or expired():
+        spent = int(search.state[3])
+        enough = most is not None and search.state[2] > 0 and spent >= most
+        if enough or spent >= limit or clock >= deadline or expired():
             break
         finished = go_on(search, chunk)
         clock, before = time.monotonic(), clock
