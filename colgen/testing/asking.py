@@ -85,7 +85,8 @@ def _sampled(evidence: Evidence, name: str, claims: Sequence[Claim]) -> Sequence
     """As many claims, drawn at random, as there is time to look at."""
     if sum(len(claim.columns) for claim in claims) <= _MOST_STATED:
         return claims
-    chosen, columns = [], 0
+    chosen: list[int] = []
+    columns = 0
     for k in evidence.rng.permutation(len(claims)).tolist():
         columns += len(claims[k].columns)
         if chosen and columns > _MOST_STATED:

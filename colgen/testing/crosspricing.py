@@ -244,7 +244,7 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
 
 
 def _formula_of_stated(
-    master: LinearMaster, every: Sequence[_Stated], known: Mapping[Hashable, tuple[Sequence[int], Sequence[float]]]
+    master: LinearMaster, every: Sequence[_Stated], known: Mapping[Hashable, tuple[list[int], list[float]]]
 ) -> str | None:
     """A wrong formula that gives all stated reduced costs.
 
