@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_floats
+from solvers.arrays import ArrayError, as_float, as_floats, as_integer
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -57,6 +57,8 @@ def violated_capacity(
     """
     demands = as_floats(demands, "demands", shape=("customers",), low=0.0)
     flow = as_floats(flow, "flow", shape=(len(demands), len(demands)), low=0.0)
+    capacity = as_float(capacity, "capacity", low=0.0)
+    least, limit = as_float(least, "least", low=0.0), as_integer(limit, "limit", low=0)
     if not capacity > 0.0 or (demands > capacity).any():
         raise ArrayError(f"capacity: expected no less than each demand, not {capacity}")
     if len(demands) < 2:

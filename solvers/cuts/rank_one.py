@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_floats, as_integers
+from solvers.arrays import ArrayError, as_float, as_floats, as_integer, as_integers
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -94,6 +94,7 @@ def violated_rank_one(
     amounts = as_integers(amounts, "amounts", shape=rows.shape, low=1)
     if starts[0] != 0 or starts[-1] != len(rows) or (np.diff(starts) < 0).any():
         raise ArrayError(f"starts: expected numbers that rise from 0 to the {len(rows)} entries")
+    least, limit = as_float(least, "least", low=0.0), as_integer(limit, "limit", low=0)
     if not set(sizes) <= {3, 4, 5}:
         raise ArrayError(f"sizes: expected some of 3, 4 and 5, not {sizes}")
     columns = np.repeat(np.arange(len(values)), np.diff(starts))
