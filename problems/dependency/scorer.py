@@ -18,14 +18,13 @@ from problems.dependency.features.factored_scores import (
     ROW,
     Filter,
     Table,
-    bound_table,
     empty_table,
     filter_of,
     score_arcs,
-    score_bounds,
     score_triples,
     table_of,
 )
+from problems.dependency.features.score_bounds import bound_table, score_bounds
 from problems.dependency.features.vocabulary import (
     ARC_TEMPLATES,
     GRANDPARENT_TEMPLATES,

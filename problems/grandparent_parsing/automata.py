@@ -34,7 +34,7 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from colgen.master.lagrangian import LagrangianMaster
 from problems.dependency.decisions import ArcDecision, NoBetter, restrict
-from problems.dependency.features.factored_scores import score_ends
+from problems.dependency.features.score_bounds import score_ends
 from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads, check_tree
 from problems.grandparent_parsing.instance import (

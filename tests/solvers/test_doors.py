@@ -193,7 +193,7 @@ STRUCTURES = {
     "tree_prices.scratch_for",
     "triangle_dual.proved_by",
     "factored_scores.filter_of",
-    "factored_scores.bound_table",
+    "score_bounds.bound_table",
     "grandparent_dual.descend",
     "patience.watching",  # takes no array
     "tree_messages.no_messages",

@@ -49,7 +49,7 @@ class TokenBounds(NamedTuple):
 def token_bounds(pairs: Table) -> TokenBounds:
     """The maxima of a bound table over one token, never negative.
 
-    See :func:`problems.dependency.features.factored_scores.bound_table`.
+    See :func:`problems.dependency.features.score_bounds.bound_table`.
     """
     held = np.flatnonzero(pairs.keys >= 0)
     keys, weights = pairs.keys[held], pairs.values[held, 0]
