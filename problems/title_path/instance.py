@@ -203,6 +203,8 @@ def as_length(value: object) -> int:
         raise InputError(f"the length k must be a whole number, not {value!r}")
     if number < 1:
         raise InputError(f"the length k must be 1 or more, not {number}")
+    if number >= 2**63:
+        raise InputError("the length k must be less than 2^63")
     return int(number)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from colgen import InputError, Termination, solve
 from problems.title_path import Instance, TitlePath, from_graph, random, read, write
+from problems.title_path.instance import as_length
 
 N = float("nan")
 SMALL = Instance(
@@ -298,3 +299,8 @@ def test_odd_files_are_one_line(tmp_path, content):
 def test_a_length_beyond_64_bits_is_infeasible_and_takes_no_memory():
     instance = random(4, 2, 0).with_length(2**70)
     assert solve(TitlePath(instance)).termination is Termination.INFEASIBLE
+
+
+def test_a_length_that_no_integer_of_64_bits_holds_is_refused():
+    with pytest.raises(InputError, match="less than 2"):
+        as_length(2**70)
