@@ -21,6 +21,7 @@ from problems.chain_map.kernels.tree_labels import score_labels
 from problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
 from solvers.arrays import ArrayError, as_floats, as_indices, as_integers
 from solvers.chains.forest import NONE, Forest, chains, checked, from_parents
+from solvers.chains.magnitudes import median_step
 
 Ints = NDArray[np.int32]
 
@@ -244,14 +245,8 @@ class Instance:
     @cached_property
     def scale(self) -> float:
         """What labels typically differ by, a power of two: the median, of some nodes and pairs, below the best."""
-        rows = self.scores[:: max(1, len(self.scores) // _SAMPLE)]
-        table = self.pairwise.tables[0]
-        with np.errstate(invalid="ignore"):  # of what is forbidden altogether
-            below = [(part.max(axis=-1, keepdims=True) - part).ravel() for part in (rows, table[:_SAMPLE])]
-        steps = np.concatenate(below).astype(float)
-        ranked = np.sort(steps[(steps > 0) & (steps < math.inf)])  # np.median takes longer than a short sentence
-        count = len(ranked)
-        return power_of_two(float(ranked[(count - 1) // 2] + ranked[count // 2]) / 2.0) if count else 1.0
+        rows = np.ascontiguousarray(self.scores[:: max(1, len(self.scores) // _SAMPLE)])
+        return power_of_two(median_step(rows, self.pairwise.tables[0, :_SAMPLE]))  # 1 if all are alike
 
     @cached_property
     def is_chains(self) -> bool:

@@ -153,6 +153,8 @@ class ChainMAP(Problem):
         values = np.empty(instance.num_trees)
         rows = instance.pairwise.rows
         score_labels(instance.forest, instance.scores, rows, labels.astype(np.int32, copy=False), values)
+        if answer.values.dtype == values.dtype and np.array_equal(values, answer.values) and values.min() > -np.inf:
+            return float(values.sum())  # as nearly always: nothing is left to find out
         missing = np.flatnonzero(values == -np.inf)
         for tree in missing[np.maximum.reduceat(labels, starts[:-1])[missing] != NONE].tolist():
             raise InfeasibleAnswerError(f"the labelling of tree {tree} has a forbidden label or pair, or lacks labels")

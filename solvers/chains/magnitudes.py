@@ -79,3 +79,34 @@ def find_extremes(
             lowest[1] = min(lowest[1], np.float64(finite) - tops[i])
         else:
             lowest[0] = -np.inf
+
+
+def median_step(*parts: NDArray[Any]) -> float:
+    """The median of what entries are below the best of their row, of those that are below it; 0 if there are none.
+
+    Parameters
+    ----------
+    parts
+        Of float32 or float64, shape (rows, entries); -inf is below everything and no step, as is what is below it.
+    """
+    counts = sum(part.size for part in parts)
+    steps, count = np.empty(counts), 0
+    for part in parts:
+        count = _steps(part, steps, count)
+    if not count:
+        return 0.0
+    ranked = np.sort(steps[:count])
+    return float(ranked[(count - 1) // 2] + ranked[count // 2]) / 2.0
+
+
+@njit(cache=True)
+def _steps(part: NDArray[Any], steps: NDArray[np.float64], count: int) -> int:
+    for row in range(len(part)):
+        best = part[row, 0]
+        for k in range(1, part.shape[1]):
+            best = max(best, part[row, k])
+        for k in range(part.shape[1]):
+            if part[row, k] < best and part[row, k] > -np.inf:
+                steps[count] = best - part[row, k]
+                count += 1
+    return count
