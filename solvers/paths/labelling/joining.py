@@ -12,8 +12,9 @@ from solvers.paths.labelling.bits import ONE, address, count, lowest
 from solvers.paths.labelling.layout import COST, EDGE, NUMBER, VALUES, Floats, Ints, Labels, Side, Words
 from solvers.paths.labelling.rank_one import Fields
 
-PLACE, LABEL, FOUND = range(3)
-"""Entries of ``at``: the arc and the label ahead that a join has come to, and how many pairs it holds."""
+PLACE, LABEL, FOUND, HELD = range(4)
+"""Entries of ``at``: the arc and the label ahead that a join has come to, how many pairs it holds, and of these the one
+over this arc, plus one; 0 if there is none yet."""
 
 Joins = Callable[[Any, Any, Any, Any], bool]
 
@@ -123,14 +124,17 @@ def join(
         first, others = held.pool_first[tail], held_back.pool_first[head]
         size, num_others = held.pool_size[tail], held_back.pool_size[head]
         mine, one_found, other_found = best, -1, -1
-        last = head == sink
+        if at[HELD] > 0:
+            mine = found_costs[at[HELD] - 1]
+        last, paused = head == sink, False
         while at[LABEL] < size and num_others:
             one = first + at[LABEL]
             cost = held.pool_numbers[one, COST] + ahead.costs[arc]
             if cost + held_back.pool_numbers[others, COST] >= mine:
                 break
-            if effort <= 0 and one_found < 0:
-                return False, effort
+            if effort <= 0:
+                paused = True
+                break
             at[LABEL] += 1
             if not every:
                 value = held.pool_numbers[one, critical]
@@ -147,19 +151,24 @@ def join(
             if other >= 0:
                 one_found, other_found = one, other
         if one_found >= 0:
-            place = at[FOUND]
-            if place == most:
-                place = np.argmax(found_costs)
-            else:
-                at[FOUND] += 1
+            place = at[HELD] - 1
+            if place < 0:
+                place = at[FOUND]
+                if place == most:
+                    place = np.argmax(found_costs)
+                else:
+                    at[FOUND] += 1
+                at[HELD] = place + 1
             found_costs[place] = mine
             found[place, 0] = np.int64(held.pool_words[one_found, NUMBER])
             found[place, 1] = np.int64(held_back.pool_words[other_found, NUMBER])
             found[place, 2] = arc
             if at[FOUND] == most:
                 best = min(cutoff, found_costs.max())
+        if paused:
+            return False, effort
         at[PLACE] += 1
-        at[LABEL] = 0
+        at[LABEL], at[HELD] = 0, 0
     return True, effort
 
 

@@ -56,6 +56,9 @@ _SIZES, _WORTH = (4, 8, 12, 16), (2e6, 1e7, 4e7, 2e8)
 _DEARER = 4
 """What bounds may take, relative to the search before."""
 
+_LISTED = 1_000
+"""Routes that are written down between two looks at the clock."""
+
 _SPARSE = 8
 """Arcs a vertex that the sparse mode leaves."""
 
@@ -348,14 +351,18 @@ class Labelling:
         ends = held.pool_words[first : first + size, NUMBER].astype(np.int64)
         paid = held.pool_numbers[first : first + size, COST]
         best: dict[bytes, tuple[float, float, Ints]] = {}
-        for label, cost in zip(ends[paid < gap], paid[paid < gap], strict=True):
+        finished = True
+        for k, (label, cost) in enumerate(zip(ends[paid < gap], paid[paid < gap], strict=True)):
+            if len(best) > limit or (k % _LISTED == 0 and (time.monotonic() >= deadline or expired())):
+                finished = False
+                break
             path = np.array(trace(held, int(label))[::-1], dtype=np.int64)
             visited, own = np.sort(self.network.heads[path]).tobytes(), float(compared[path].sum())
             if visited not in best or (own, cost) < best[visited][:2]:
                 best[visited] = (own, float(cost), path)
         found = [(cost, path) for _, cost, path in best.values()]
-        listed = self._routes(found, reduced, rank_one, None, len(found) <= limit, int(held.at[SETTLED]), limit)
-        return listed
+        finished = finished and len(found) <= limit
+        return self._routes(found, reduced, rank_one, None, finished, int(held.at[SETTLED]), limit)
 
     # --- the search --------------------------------------------------------------------------------------------------
 
@@ -578,7 +585,7 @@ class Labelling:
         hoped = one[tails] + ahead.costs + another[ahead.heads]
         order = np.argsort(hoped, kind="stable")
         order = order[: np.searchsorted(hoped[order], cutoff)]
-        at = np.zeros(3, dtype=np.int64)
+        at = np.zeros(4, dtype=np.int64)
         found_costs, found = np.full(wanted, np.inf), np.zeros((wanted, 3), dtype=np.int64)
         every = self.custom is not None and self.custom.order is not None
         finished = False

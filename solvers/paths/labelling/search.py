@@ -171,6 +171,11 @@ def _settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort:
                 ahead[w] = unreachable[bucket, vertex, w]
         for k in range(waiting):
             label = ids[order[k]]
+            if effort <= 0 and k:
+                # The others wait on: against many settled labels, all of them would take seconds.
+                open_next[label] = chains[bucket, vertex]
+                chains[bucket, vertex] = label
+                continue
             place = dominated(
                 rule, cuts, dominates, pool_words, pool_numbers, begin, begin + size, open_words, open_numbers, label,
                 ahead,

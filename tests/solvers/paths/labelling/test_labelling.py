@@ -191,6 +191,43 @@ def test_whenever_time_is_over_the_search_ends_without_a_bound(monkeypatch: pyte
     assert found.finished
 
 
+@pytest.mark.parametrize("routes", [1, 30])
+def test_the_clock_is_looked_at_while_the_labels_of_a_vertex_are_settled_and_joined(
+    monkeypatch: pytest.MonkeyPatch, routes: int
+) -> None:
+    rng = np.random.default_rng(0)
+    network = Network.complete(12)
+    load = Resource.on_vertices(network, np.r_[0, np.ones(12), 0], 9.0)
+    fuel = Resource(rng.integers(1, 99, network.num_arcs).astype(float), 400.0, name="fuel")
+    costs = rng.integers(-99, 99, network.num_arcs).astype(float)
+    mine = Labelling(network, [load, fuel])
+    expected = mine.price(costs, routes=routes)
+    taken = []
+    charge = labelling._Clock.charge
+
+    def noted(clock: labelling._Clock, given: int, left: int) -> None:
+        taken.append(given - left)
+        charge(clock, given, left)
+
+    monkeypatch.setattr(labelling, "_EFFORT", 200)
+    monkeypatch.setattr(labelling._Clock, "charge", noted)
+    found = mine.price(costs, routes=routes)
+    assert found.bound == expected.bound
+    assert found.costs[0] == expected.costs[0]
+    assert max(taken) < 2_000  # one label against all others of a vertex may exceed what is given
+
+
+def test_a_list_of_routes_ends_in_time() -> None:
+    network = Network.complete(7)
+    load = Resource.on_vertices(network, np.r_[0, np.ones(7), 0], 7.0)
+    mine, costs = Labelling(network, [load]), np.ones(network.num_arcs)
+    assert len(mine.enumerate(costs, 99.0)) == 2**7 - 1
+    asked = iter(range(1000))
+    late = mine.enumerate(costs, 99.0, expired=lambda: next(asked) >= 0)
+    assert not late.finished
+    assert not len(late)
+
+
 def test_coefficients_of_rank_one_cuts() -> None:
     duals = RankOneDuals([[0, 1, 1, 1, 0]], [2], [[False] * 5], [1.0])
     starts, vertices = np.array([0, 5, 9]), np.array([0, 1, 2, 3, 4, 0, 1, 3, 4])
