@@ -130,7 +130,10 @@ class Labelling(Pricing):
                 return PricingResult(columns, None, stated, cut_off=True)
 
         def marginals() -> Marginals | None:
-            through = self.solver.completion(reduced, rank_one=rank_one, forbidden=forbidden, deadline=context.deadline)
+            through = self.solver.completion(
+                reduced, rank_one=rank_one, forbidden=forbidden, deadline=context.deadline,
+                expired=lambda: context.budget.expired,
+            )  # fmt: skip
             if not through.finished:
                 return None
             network = self.solver.network

@@ -34,7 +34,8 @@ class RouteEnumeration(Enumeration):
         layout = oracle.layout
         costs = oracle.arc_costs(context.duals, told)
         forbidden, rank_one = oracle.forbidden(told), oracle.rank_one(context.duals)
-        best = layout.solver.price(costs, rank_one=rank_one, forbidden=forbidden, deadline=context.budget.deadline)
+        deadline, expired = context.budget.deadline, lambda: context.budget.expired
+        best = layout.solver.price(costs, rank_one=rank_one, forbidden=forbidden, deadline=deadline, expired=expired)
         if best.bound is None:
             return None
         # An answer's other routes may have the best reduced cost, which is negative where duals are not optimal.
@@ -47,7 +48,8 @@ class RouteEnumeration(Enumeration):
             rank_one=rank_one,
             forbidden=forbidden,
             costs=layout.distances,
-            deadline=context.budget.deadline,
+            deadline=deadline,
+            expired=expired,
         )
         if not found.finished:
             return None

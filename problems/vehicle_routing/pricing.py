@@ -86,7 +86,13 @@ class RouteOracle(Pricing):
                 return PricingResult(columns, None, reduced, cut_off=True)
 
         def marginals() -> Marginals | None:
-            through = layout.solver.completion(costs, rank_one=rank_one, forbidden=forbidden, deadline=context.deadline)
+            through = layout.solver.completion(
+                costs,
+                rank_one=rank_one,
+                forbidden=forbidden,
+                deadline=context.deadline,
+                expired=lambda: context.budget.expired,
+            )
             return Marginals(through.arcs, np.arange(len(costs))) if through.finished else None
 
         return PricingResult(columns, found.bound, reduced, marginals=marginals)

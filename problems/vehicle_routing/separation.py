@@ -64,6 +64,7 @@ class FewRoutesLeft:
             rank_one=oracle.rank_one(context.duals),
             costs=oracle.layout.distances,
             deadline=context.deadline,
+            expired=lambda: context.budget.expired,
         )
         return found.finished
 

@@ -4,12 +4,14 @@ import math
 
 import pytest
 
-from colgen import Bound, PricingContext, Sense, solve
+from colgen import Bound, PricingContext, Sense, SeparationContext, solve
 from colgen.bounds.fixing import ReductionContext
+from colgen.core.budget import Budget
 from problems.vehicle_routing import VehicleRouting, random
 from problems.vehicle_routing.branching import OnArcs
 from problems.vehicle_routing.enumeration import RouteEnumeration
 from problems.vehicle_routing.pricing import EDGE
+from problems.vehicle_routing.separation import FewRoutesLeft
 from tests.problems.vehicle_routing.naive import all_routes
 from tests.sweeps import seeds
 
@@ -46,6 +48,20 @@ def test_too_many_routes_are_none():
     context = context_of(problem, math.inf)
     wide = ReductionContext(context.sense, context.duals, context.bound, context.bound + 1e3, (), told=context.pricing)
     assert RouteEnumeration(problem.oracle, limit=3).enumerate(wide) is None
+
+
+def test_what_ends_a_run_is_heard_without_a_deadline():
+    problem = VehicleRouting(random(1, customers=6, stops=3.0), cuts=False)
+    context = context_of(problem, math.inf)
+    for budget, heard in ((Budget(), False), (Budget(memory=1.0), True)):
+        wide = ReductionContext(
+            context.sense, context.duals, context.bound, context.bound + 1e3, (), budget=budget, told=context.pricing
+        )
+        assert (RouteEnumeration(problem.oracle).enumerate(wide) is None) is heard
+        few = FewRoutesLeft(problem.oracle, gap=math.inf)
+        bounds = {"bound": context.bound, "incumbent": context.bound + 1e3}
+        told = SeparationContext(Sense.MINIMIZE, duals=context.duals, budget=budget, **bounds)
+        assert few(told) is not heard
 
 
 def test_rows_on_edges_are_left_out():
