@@ -13,7 +13,7 @@ from colgen.pricing.oracles import PricingContext
 from colgen.testing.crosspricing import NOT_EXACT, Claim, PricedColumns, beaten, forgetful, misstated, products
 from colgen.testing.dual_points import DualPoints
 from colgen.testing.evidence import Evidence
-from colgen.testing.observing import Session
+from colgen.testing.observing import Session, named
 
 _MOST_STATED = 5_000
 """So many columns of all priced points together, about, are held against what was stated of them."""
@@ -57,7 +57,7 @@ def ask_all(
     master = session.master
 
     def reduced_costs(columns: Sequence[Column], at: Duals) -> list[float]:
-        return [weight * c.cost - products(master.known_entries(c), at.values) for c in columns]
+        return [weight * c.cost - products(master.known_entries(c), at.values) for c in named(columns, master)]
 
     if weight == 0.0:
         label += ", costs counting zero as in phase 1"

@@ -14,6 +14,7 @@ from colgen.core.batches import Columns
 from colgen.core.columns import Column, Row
 from colgen.core.duals import Duals
 from colgen.core.solution import Solution
+from colgen.core.terms import Term
 from colgen.core.tolerances import TOLERANCES
 from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.linear import LinearMaster
@@ -54,6 +55,10 @@ class WatchedPricing(Pricing):
     def cost_bound(self) -> float | None:  # type: ignore[override]
         return self._oracle.cost_bound
 
+    @property
+    def prices(self) -> frozenset[type[Term]]:  # type: ignore[override]
+        return self._oracle.prices
+
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         return self._tell(self._number, self._oracle, duals, context)
 
@@ -71,6 +76,9 @@ class WatchedSeparation(Separation):
 
     def applies(self, depth: int) -> bool:
         return self._separation.applies(depth)
+
+    def suit(self, master: Any) -> None:
+        self._separation.suit(master)
 
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
         rows = violated_rows(self._separation, solution, context)
@@ -121,7 +129,7 @@ class Observer:
             self.findings.add(
                 "reduced cost", oracle.name, f"states {len(every)} reduced costs for {len(result.columns)} columns"
             )
-        for k, column in enumerate(_named(result.columns, master)):
+        for k, column in enumerate(named(result.columns, master)):
             fault = self._fault(master, oracle, column, context)
             if fault is not None:
                 if legal:  # at impossible dual values an oracle may do as it likes
@@ -266,7 +274,7 @@ def _same(first: float | None, second: float | None, duals: Any) -> bool:
     return abs(first - second) <= TOLERANCES.diagnostic * max(abs(first), abs(second), 1e-3 * largest)
 
 
-def _named(columns: Sequence[Column], master: LinearMaster) -> Sequence[Column]:
+def named(columns: Sequence[Column], master: LinearMaster) -> Sequence[Column]:
     """The columns; those of a batch, which speaks of rows by number, as the master reads them."""
     return columns.over(master.names.keys, master.names.position) if isinstance(columns, Columns) else columns
 
@@ -274,7 +282,7 @@ def _named(columns: Sequence[Column], master: LinearMaster) -> Sequence[Column]:
 def _contents(columns: Sequence[Column], master: LinearMaster | None) -> set[Hashable]:
     """What the columns of a result are, in any order."""
     if master is not None:
-        columns = _named(columns, master)
+        columns = named(columns, master)
     elif isinstance(columns, Columns):  # nobody has names for its rows
         return set(columns.signatures.tolist())
     return {_content(column) for column in columns}

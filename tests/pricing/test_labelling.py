@@ -12,6 +12,7 @@ import pytest
 import colgen
 from colgen.core.decision import Apart, Together
 from colgen.core.duals import Duals, RowNames
+from colgen.testing import check_problem
 from solvers.paths.labelling import Labelling, Network, Resource, nearest
 
 pytestmark = pytest.mark.timeout(120)
@@ -77,6 +78,12 @@ def test_a_routing_problem_is_proved_optimal(seed: int, cuts: bool) -> None:
     result = colgen.solve(problem)
     assert result.is_optimal
     assert result.objective == pytest.approx(problem.optimum())
+
+
+def test_nothing_is_found_wrong_with_it() -> None:
+    report = check_problem(Routing(4, cuts=True), seconds=5.0)
+    assert report.ok, report
+    assert not report.notes
 
 
 def priced(oracle: colgen.Labelling, *decisions: object, sense: colgen.Sense = colgen.Sense.MINIMIZE):
