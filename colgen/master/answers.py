@@ -50,8 +50,8 @@ def violation(master: TabularMaster, solution: Solution, exact: bool) -> str | N
     np.maximum.at(largest, there, np.abs(terms))
     soft[there[(terms != 0.0) & ~f.integer[own]]] = True
     objective += float(f.costs @ x)
-    lower, upper = master.row_lower.copy(), master.row_upper.copy()
-    passing = [master.names.position[key] for key in master.decision_rows]
+    lower, upper = master.rows.lower.copy(), master.rows.upper.copy()
+    passing = [master.names.position[key] for key in master.rows.of_decisions]
     lower[passing], upper[passing] = -math.inf, math.inf
     for sides in (lower, upper):
         largest = np.maximum(largest, np.where(np.isfinite(sides), np.abs(sides), 0.0))
@@ -60,7 +60,7 @@ def violation(master: TabularMaster, solution: Solution, exact: bool) -> str | N
     if len(bad):
         r = int(bad[0])
         return f"row {master.names.keys[r]!r} has activity {sums[r]:.10g}, expected {lower[r]:.10g} to {upper[r]:.10g}"
-    if abs(objective - solution.objective) > TOLERANCES.diagnostic * size(master.objective_scale, objective):
+    if abs(objective - solution.objective) > TOLERANCES.diagnostic * size(master.objective.real_scale, objective):
         return f"its objective is {objective:.10g}, not {solution.objective:.10g} as stated"
     return None
 

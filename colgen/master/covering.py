@@ -48,8 +48,8 @@ def cover_over(
     f = master.formulation
     if master.sense is not Sense.MINIMIZE or not f.artificial.all():
         raise FormulationError("a covering is minimised, over columns alone: leave Enumerated.values out")
-    rows, covered = np.flatnonzero(master.row_lower > 0.0), np.full(master.num_rows, -1, dtype=np.int64)
-    if not (master.row_lower[rows] == 1.0).all() or not np.isposinf(master.row_upper).all():
+    rows, covered = np.flatnonzero(master.rows.lower > 0.0), np.full(master.num_rows, -1, dtype=np.int64)
+    if not (master.rows.lower[rows] == 1.0).all() or not np.isposinf(master.rows.upper).all():
         raise FormulationError("the rows of a covering are ≥ 1: leave Enumerated.values out where others are")
     covered[rows] = np.arange(len(rows))
     starts, items = [0], list[int]()

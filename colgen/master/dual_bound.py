@@ -59,7 +59,7 @@ def dual_bound(
             terms.append((oracle.multiplicity, beta, gamma))
     pi = s * duals.values
     known = len(pi)
-    sides = np.where(pi > 0.0, master.row_lower[:known], master.row_upper[:known])
+    sides = np.where(pi > 0.0, master.rows.lower[:known], master.rows.upper[:known])
     sides[pi == 0.0] = 0.0
     total = theta * float(pi @ sides)
     if not math.isfinite(total):

@@ -34,7 +34,7 @@ def solve_integer(
         table = master.table
         if point is not None:  # idle columns that are part of it come back
             used = np.flatnonzero((point != 0.0) & (table.place < 0))
-            master.program.activate(used, master.current_costs()[used])
+            master.program.activate(used, master.objective.costs[used])
         active = table.active
         start_at = None if point is None else point[active]
         result = master.lp.solve_mip(table.integer[active], time_limit, start_at, upper[active], stopped)
@@ -67,7 +67,7 @@ def solve_over(
     """
     f = master.formulation
     static = np.flatnonzero(~f.artificial)
-    lower, upper = master.row_lower.copy(), master.row_upper.copy()
+    lower, upper = master.rows.lower.copy(), master.rows.upper.copy()
     for key, (low, high) in sides.items():
         lower[master.names.position[key]], upper[master.names.position[key]] = low, high
     starts = [0]
@@ -137,7 +137,7 @@ def _thinned(master: TabularMaster, answer: Solution) -> Solution:
             continue
         rows, entries = master.entries(column)
         step = np.array(entries)
-        low, high = master.row_lower[rows], master.row_upper[rows]
+        low, high = master.rows.lower[rows], master.rows.upper[rows]
         while value >= max(column.lower, 0.0) + 1.0:
             left = activity[rows] - step
             if ((left < low) | (left > high)).any():

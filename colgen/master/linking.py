@@ -60,7 +60,7 @@ class Linking:
         self._master, self._entries = master, entries
         table, s = master.table, master.sense.sign
         self.sizes = sizes
-        self.sides = master.row_lower.copy(), master.row_upper.copy()
+        self.sides = master.rows.lower.copy(), master.rows.upper.copy()
         # Columns of oracles that have no upper bound are the oracles' to answer for.
         own = ((table.origins == TEMPLATE) | np.isfinite(table.upper_now)) & ~table.artificial
         self._own = np.flatnonzero(own)
@@ -68,8 +68,8 @@ class Linking:
         self.own_costs = table.costs[self._own]
         self._bounds = table.lower_now[self._own], table.upper_now[self._own]
         # From here on as if minimising: the reduced cost c_j - πᵀa_j must not be negative without an upper bound.
-        least = np.where(np.isposinf(master.row_upper), 0.0, -np.inf)
-        most = np.where(np.isneginf(master.row_lower), 0.0, np.inf)
+        least = np.where(np.isposinf(master.rows.upper), 0.0, -np.inf)
+        most = np.where(np.isneginf(master.rows.lower), 0.0, np.inf)
         self._unlimited: list[int] = []
         for sign, without in ((1.0, np.isposinf(self._bounds[1])), (-1.0, np.isneginf(self._bounds[0]))):
             for j in np.flatnonzero(without).tolist():

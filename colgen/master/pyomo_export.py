@@ -48,7 +48,7 @@ def to_pyomo(master: TabularMaster, solved: MasterSolution | None) -> pyo.Concre
         constraint = pyo.Constraint(pyo.Any)
         model.add_component(name, constraint)
         for index, position in members:
-            low, high = master.row_lower[position], master.row_upper[position]
+            low, high = master.rows.lower[position], master.rows.upper[position]
             if not terms[position] or (math.isinf(low) and math.isinf(high)):
                 continue  # Pyomo rejects rows without variables or sides; they restrict nothing
             body = pyo.quicksum(terms[position])
@@ -62,7 +62,7 @@ def to_pyomo(master: TabularMaster, solved: MasterSolution | None) -> pyo.Concre
                 )
             if solved is not None:
                 duals[constraint[index]] = float(solved.duals.values[position])
-    costs = master.current_costs()
+    costs = master.objective.costs
     objective = pyo.quicksum(float(c) * v for c, v in zip(costs, variables, strict=True) if c)
     offset = master.formulation.offset if master.phase == 2 else 0.0
     sense = pyo.minimize if master.sense is Sense.MINIMIZE else pyo.maximize

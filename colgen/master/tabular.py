@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.columns import Column, Key
+from colgen.core.columns import Column
 from colgen.core.duals import Duals, RowNames
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.master.objective import PresentObjective
 from colgen.master.program import MasterProgram
+from colgen.master.rows import Rows
 from colgen.master.table import ColumnTable
 from colgen.model.formulation import Formulation
 from solvers.linear.lp import LinearProgram
@@ -26,49 +28,36 @@ class TabularMaster(Protocol):
     formulation: Formulation
     sense: Sense
     table: ColumnTable
-    names: RowNames
-    row_lower: Floats
-    row_upper: Floats
-    row_sizes: Floats
+    rows: Rows
     program: MasterProgram
-    decision_rows: set[Key]
-    phase: int
+    objective: PresentObjective
+
+    @property
+    def names(self) -> RowNames:
+        """Of the rows."""
 
     @property
     def num_rows(self) -> int:
         """Rows, those that were added included."""
 
     @property
-    def scale(self) -> float:
-        """What differences of objectives are relative to."""
+    def phase(self) -> int:
+        """1 while artificial variables are driven out, else 2."""
 
     @property
-    def objective_scale(self) -> float:
-        """The same for the real costs."""
+    def scale(self) -> float:
+        """What differences of objectives are relative to."""
 
     @property
     def rounding(self) -> float:
         """What rounding may leave of a reduced cost."""
 
-    def current_costs(self) -> Floats:
-        """Costs of the present phase."""
-
-    def all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
-        """Reduced costs of all columns at ``theta`` times the dual values."""
-
     @property
     def lp(self) -> LinearProgram:
         """The program in HiGHS."""
 
-    @property
-    def idle_rows(self) -> tuple[Key, ...]:
-        """Rows that are out of the linear program."""
-
-    def wanted(self, duals: Floats) -> NDArray[np.integer[Any]]:
-        """Idle columns that improve."""
-
-    def signed(self, duals: Floats) -> Floats:
-        """Dual values without wrong signs."""
+    def all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
+        """Reduced costs of all columns at ``theta`` times the dual values."""
 
     def entries(self, column: Column) -> tuple[Sequence[int], Sequence[float]]:
         """Positions of the rows that a column has coefficients in, and the coefficients."""

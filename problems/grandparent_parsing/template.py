@@ -432,7 +432,6 @@ class _Master(LinearMaster):
     """
 
     sense = Sense.MAXIMIZE
-    _rounding = 0.0
 
     def __init__(self, problem: GrandparentParsing) -> None:
         self._problem = problem
@@ -469,6 +468,10 @@ class _Master(LinearMaster):
     @property
     def num_rows(self) -> int:
         return super().num_rows if self.is_stated else 0
+
+    @property
+    def rounding(self) -> float:
+        return super().rounding if self.is_stated else 0.0
 
     @contextmanager
     def real_costs(self) -> Iterator[None]:

@@ -117,9 +117,9 @@ def test_the_first_linear_program_starts_at_the_basis():
         assert master.solve().objective == pytest.approx(result.objective)
         master = LinearMaster(assignment(4, 7, 1).formulation())
         master.add(list(start.columns))
-        master.phase = 2
         if basis is not None:
-            master._begin(basis)
+            master.start_at(basis)
+            master._bases.begin()
         master.lp.solve()
         iterations[basis is not None] = master.lp.simplex_iterations
     assert iterations[True] == 0 < iterations[False]

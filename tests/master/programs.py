@@ -2,11 +2,14 @@
 
 import math
 
+import numpy as np
 import pyomo.environ as pyo
+from scipy import optimize
 
 from colgen import (
     Column,
     LinearMaster,
+    Row,
     artificial,
     compile_model,
 )
@@ -42,3 +45,30 @@ class Priced(Pricing):
 
 def stating(*bounds):
     return [PricingResult(bound=bound) for bound in bounds]
+
+
+def random_master(rng):
+    """A master that has grown in many steps, and the arrays that it should hold."""
+    master = covering(tuple(float(d) for d in rng.integers(1, 6, size=3)))
+    master.add([col(row, float(c)) for row, c in zip(np.eye(3), rng.integers(1, 9, 3), strict=True)])
+    for step in range(4):
+        master.add([col(rng.integers(0, 4, 3), float(rng.integers(1, 9))) for _ in range(3)], origin=0)
+        weights = rng.integers(0, 3, 3)
+        master.add_rows([Row(("extra", step), upper=60.0, coefficient=lambda c, w=weights: float(w @ c.structure))])
+        master.solve()
+    return master
+
+
+def as_linprog(master):
+    """The master's linear program in phase 2, solved by scipy."""
+    table = master.table
+    columns, rows, values = table.entry_lists()
+    matrix = np.zeros((master.num_rows, len(table)))
+    np.add.at(matrix, (rows, columns), values)
+    sign = master.sense.sign
+    answer = optimize.milp(
+        sign * table.costs,
+        constraints=optimize.LinearConstraint(matrix, master.row_lower, master.row_upper),
+        bounds=optimize.Bounds(table.lower_now, table.upper_now),
+    )
+    return sign * answer.fun + master.formulation.offset

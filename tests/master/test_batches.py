@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import Apart, Bound, Column, Columns, LinearMaster, PricingResult, Row, artificial, compile_model, solve
-from colgen.core.errors import FormulationError, RepeatedColumnError, UnknownRowError
+from colgen.core.errors import FormulationError, UnknownRowError
 from colgen.pricing.oracles import Pricing
 from tests.amounts import examples
-from tests.toys import CuttingStock, Pool
+from tests.toys import CuttingStock
 
 ITEMS = 5
 
@@ -95,20 +95,6 @@ def test_a_batch_and_its_singles_make_the_same_master(parts, rows, decide, maxim
     assert one.table.entry_lists() == other.table.entry_lists()
     assert one.table.origins.tolist() == other.table.origins.tolist()
     assert [one.holds(c) for part in parts for c in part] == [other.holds(c) for part in parts for c in part]
-
-
-def test_improving_columns_of_a_batch():
-    linear, oracle = master(), Pool([])
-    present = [Column(1.0, {("demand", i): 1.0}, i) for i in range(ITEMS)]
-    linear.add(present)
-    duals = linear.solve().duals
-    batch = as_batch([present[1], Column(0.5, {("demand", 0): 1.0}, "good"), Column(9.0, {}, "bad")], linear)
-    chosen = linear.improving(oracle, batch, linear.reduced_costs(batch, duals), 1e-7)
-    assert [column.structure for column in chosen] == ["good"]
-    assert linear.add(chosen, (), 0) == 1
-    assert linear.add(chosen, (), 0) == 0
-    with pytest.raises(RepeatedColumnError, match="the column of 1 as improving"):
-        linear.improving(oracle, batch, np.array([-1.0, 0.0, 0.0]), 1e-7)
 
 
 def test_what_a_batch_may_not_say():

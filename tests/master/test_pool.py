@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import colgen.master.linear as linear
+import colgen.master.idle_columns as idle_columns
 from colgen import Apart, Column, Diving, RestrictedMIP, Together, solve
 from tests.amounts import examples
 from tests.master.test_batches import ITEMS, as_batch, columns, master
@@ -17,14 +17,14 @@ from tests.toys import CuttingStock
 @pytest.fixture
 def eager(monkeypatch):
     """Lets go of whatever is priced out, as soon as there are more columns than rows."""
-    monkeypatch.setattr(linear, "_MANY", 0)
-    monkeypatch.setattr(linear, "_ENOUGH", 0)
-    monkeypatch.setattr(linear, "_FEW", 0)
+    monkeypatch.setattr(idle_columns, "_MANY", 0)
+    monkeypatch.setattr(idle_columns, "_ENOUGH", 0)
+    monkeypatch.setattr(idle_columns, "_FEW", 0)
 
 
 def retired(each):
     """The same master, after it has let go of all that is priced out."""
-    each._retire(np.full(len(each.table.active), math.inf), age=1)
+    each.remove_stale(1)
 
 
 @settings(deadline=None, max_examples=examples(15, 30))
@@ -104,7 +104,7 @@ def test_runs_end_in_the_same_proof(eager, seed):
     rng = np.random.default_rng(seed)
     demands = tuple(int(d) for d in rng.integers(20, 90, 4))
     with_pool = solve(CuttingStock(demands=demands), heuristics=(Diving(), RestrictedMIP()))
-    linear._MANY = math.inf
+    idle_columns._MANY = math.inf
     without = solve(CuttingStock(demands=demands), heuristics=(Diving(), RestrictedMIP()))
     assert with_pool.root_bound == pytest.approx(without.root_bound)
     assert with_pool.objective >= with_pool.root_bound - 1e-9

@@ -1,0 +1,64 @@
+"""Bases of a linear master: the last one of a run as its pool tells it, and the first one, from another run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from colgen.core.batches import Mask
+from colgen.core.columns import Key
+from colgen.core.duals import Duals
+from colgen.core.pool import Pool
+from colgen.core.warm_start import Basis
+from colgen.master.generated import Generated
+from colgen.master.table import TEMPLATE
+from colgen.master.tableau import Tableau
+from solvers.linear.highs import basic_columns, basic_rows
+
+
+class Bases:
+    """Hands bases from run to run, by the names of variables and rows."""
+
+    def __init__(self, tableau: Tableau, column_keys: Sequence[Key]) -> None:
+        self._table, self._rows, self._program, self._objective = tableau
+        self._generated = Generated(tableau.table)
+        self._column_keys = column_keys
+        self.first: Basis | None = None
+
+    def begin(self) -> None:
+        """Let the first solve start from the basis of another run, where it is one of what is here."""
+        basis, self.first = self.first, None
+        if basis is None:
+            return
+        table, names = self._table, self._rows.names
+        found = [self._generated.where(column) for column in basis.columns]
+        found += [table.position.get(key) for key in basis.variables]
+        columns, rows = np.zeros(len(table), dtype=np.bool_), np.zeros(len(self._rows), dtype=np.bool_)
+        columns[[k for k in found if k is not None]] = True
+        rows[[names.position[key] for key in basis.rows if key in names.position]] = True
+        self._program.lp.begin_at(columns[table.active], rows)
+
+    def pool(self, duals: Any) -> Pool | None:
+        """The columns that are here and the last basis; None before the first solve."""
+        if not self._program.is_built:
+            return None
+        table = self._table
+        mine = np.flatnonzero(table.origins != TEMPLATE)
+        reduced = np.full(len(mine), math.nan)
+        if isinstance(duals, Duals):
+            with self._objective.real():
+                reduced = self._objective.reduced_costs(duals)[mine]
+        basis, active, count = self._program.lp.basis(), table.active.copy(), len(table)
+        column_keys, keys = self._column_keys, self._rows.names.keys  # not the master itself, which may be large
+
+        def basic() -> tuple[Mask, Sequence[Key], Sequence[Key]]:
+            found = np.zeros(count, dtype=np.bool_)
+            found[active] = basic_columns(basis)
+            variables = [key for key, is_in in zip(column_keys, found, strict=False) if is_in]
+            rows = np.flatnonzero(basic_rows(basis)).tolist()
+            return found[mine], variables, [keys[row] for row in rows]
+
+        return Pool(self._generated.columns, reduced, basic)

@@ -1,0 +1,175 @@
+"""Columns and rows that join a linear master."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from scipy import sparse
+
+from colgen.core.batches import Columns
+from colgen.core.columns import Column, Key, Row
+from colgen.core.errors import FormulationError
+from colgen.master.artificials import Artificials
+from colgen.master.by_function import entries_of_rows
+from colgen.master.generated import Generated
+from colgen.master.idle_columns import IdleColumns
+from colgen.master.imposed import Imposed
+from colgen.master.lookup import LookUp, bring_rows
+from colgen.master.pool import NOWHERE, Ints
+from colgen.master.stated import Entries
+from colgen.master.table import merged
+from colgen.master.tableau import Tableau
+from solvers.linear.scaling import row_sizes
+
+_MANY = 500
+"""Batches of single columns join together with other single columns if they have no more than so many."""
+
+
+class Joining:
+    """Takes in what is not there yet: in the table, in the rows, and in the program once it is built.
+
+    Parameters
+    ----------
+    lookup
+        Looks columns up in the rows; it learns from those that join.
+    imposed
+        By the node: which columns it allows.
+    refuse
+        Called with rows that are about to join: raises where an oracle cannot price them.
+    """
+
+    def __init__(
+        self,
+        tableau: Tableau,
+        lookup: LookUp,
+        imposed: Imposed,
+        artificials: Artificials,
+        idle: IdleColumns,
+        refuse: Callable[[Iterable[Row]], None],
+    ) -> None:
+        self._table, self._rows, self._program, self._objective = tableau
+        self._lookup, self._imposed, self._artificials, self._idle = lookup, imposed, artificials, idle
+        self._generated = Generated(tableau.table)
+        self._refuse = refuse
+
+    # --- columns -----------------------------------------------------------------------------------------------------
+
+    def add_singles(self, found: Sequence[Sequence[Column]]) -> int | None:
+        """Add what each pricing problem has found at once, if those are single columns; None if not all of them are."""
+        singles = [
+            batch
+            for batch in found
+            if not isinstance(batch, Columns) or (batch.meanings.given is not None and len(batch) <= _MANY)
+        ]
+        together = [column for batch in singles for column in batch]
+        if len(singles) < len(found) or len(together) < 2 or bring_rows(together):
+            return None
+        return self._add(together, np.repeat(np.arange(len(found)), list(map(len, found))))
+
+    def add(self, columns: Sequence[Column], rows: Sequence[Row], origin: int) -> int:
+        """Add rows, those that columns bring too, then columns; returns how many columns were new."""
+        if bring_rows(columns):
+            mine = (column for column in columns if self._generated.where(column) is None)
+            rows = [*rows, *(row for column in mine for row in column.rows)]
+        self.add_rows(rows)
+        return self._add(columns, np.full(len(columns), origin))
+
+    def _add(self, columns: Sequence[Column], origins: Ints) -> int:
+        """Add columns whose rows are there."""
+        if not len(columns):
+            return 0
+        known = self._lookup.of(columns)
+        once = known.batch.distinct()
+        if once is not None:
+            known, origins = known.take(once), origins[once]
+        if known.new_among != len(self._table):
+            where = self._generated.positions(known.batch)
+            new = where == NOWHERE
+            if not new.all():
+                self._idle.activate(np.unique(where[~new][self._table.place[where[~new]] < 0]))
+                known, origins = known.take(np.flatnonzero(new)), origins[new]
+        if len(known.batch):
+            self._append(known.batch, known.stated, origins)
+        self._lookup.forget()
+        return len(known.batch)
+
+    def _append(self, batch: Columns, stated: Entries | None, origins: Ints) -> None:
+        table, unsized = self._table, self._rows.unsized
+        where = table.append(batch, origins)
+        starts: Ints = batch.starts
+        rows: Ints = batch.rows
+        values = batch.values
+        if stated is not None:
+            table.add_entries(where[stated[0]], *stated[1:])
+            starts, rows, values = merged(len(batch), batch.owners, rows, values, *stated)
+        if unsized.any() and unsized[rows].any():
+            self._artificials.size_rows(rows, values)
+        allowed = self._imposed.allows(batch)
+        if allowed is not None:
+            table.upper_now[where[~allowed]] = 0.0
+        costs = batch.costs if self._objective.phase == 2 else np.zeros(len(where))
+        self._program.append(where, costs, starts, rows, values)
+
+    # --- rows --------------------------------------------------------------------------------------------------------
+
+    def add_rows(self, rows: Iterable[Row], sides: Mapping[Key, tuple[float, float]] | None = None) -> None:
+        """Append rows with their coefficients in all present columns; those that are there are passed over.
+
+        ``sides``: what is known of the sides of rows that are added without any; it tells their size.
+        """
+        every = self._rows
+        fresh = {row.key: row for row in rows if row.key not in every.names.position}
+        if not fresh:
+            return
+        self._refuse(fresh.values())
+        self._lookup.forget()
+        first, joining = len(every), list(fresh.values())
+        starts, columns, values = self._enter(joining)
+        lower, upper = np.array([row.lower for row in joining]), np.array([row.upper for row in joining])
+        known = np.array([(sides or {}).get(row.key, (row.lower, row.upper)) for row in joining])
+        matrix = sparse.csr_array((values, columns, starts), shape=(len(joining), max(len(self._table), 1)))
+        sizes = row_sizes(matrix, known[:, 0], known[:, 1])
+        every.extend(lower, upper, sizes)
+        owners = np.repeat(np.arange(len(joining)), np.diff(starts))
+        self._program.append_rows(lower, upper, (owners, columns, values), sizes)
+        self._table.add_entries(columns, first + owners, values)
+        added = np.arange(first, len(every))
+        self._artificials.add(added[lower > 0], 1.0)
+        self._artificials.add(added[upper < 0], -1.0)
+
+    def _enter(self, joining: Sequence[Row]) -> Entries:
+        """Give rows their names; starts, columns and values of their entries in present columns."""
+        every, table = self._rows, self._table
+        starts: list[int] = [0]
+        columns: list[int] = []
+        found: list[float] = []
+        generated = list(table.generated()) if any(row.family or row.coefficient for row in joining) else []
+        by_function = entries_of_rows(joining, [column for _, column in generated])
+        for row, stated in zip(joining, by_function, strict=True):
+            if not (row.lower <= row.upper and row.lower < math.inf and row.upper > -math.inf):
+                raise FormulationError(
+                    f"row {row.key!r} has the sides {row.lower} and {row.upper}; expected lower ≤ upper"
+                )
+            position = every.names.append(row.key)
+            self._lookup.learn(row, position)
+            entries: dict[int, float] = {}
+            for key, value in row.coefficients.items():
+                column_position = table.position.get(key)
+                if column_position is not None:
+                    entries[column_position] = float(value)
+            for number, value in stated.items():
+                entries.setdefault(generated[number][0], value)
+            bounded = math.isfinite(row.lower) or math.isfinite(row.upper)  # rows of decisions come without sides
+            if bounded and row.family is not None and row.family.idle_after is not None:
+                every.idle.append(position, row.family.idle_after)
+            columns += entries.keys()
+            found += entries.values()
+            starts.append(len(columns))
+        values = np.array(found, dtype=np.float64)
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            named = joining[int(np.searchsorted(starts, bad[0], side="right")) - 1]
+            raise FormulationError(f"row {named.key!r} has a coefficient that is not a finite number")
+        return np.array(starts, dtype=np.int64), np.array(columns, dtype=np.int64), values

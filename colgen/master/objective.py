@@ -1,0 +1,101 @@
+"""What a linear master optimises at present: violations in phase 1, the real costs in phase 2."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from colgen.core.duals import Duals
+from colgen.core.sense import Sense
+from colgen.master.pool import Floats
+from colgen.master.program import MasterProgram
+from colgen.master.rows import Rows
+from colgen.master.table import ColumnTable
+from solvers.linear.scaling import typical_size
+
+
+class PresentObjective:
+    """The objective of the present phase, its size, and reduced costs by it.
+
+    Attributes
+    ----------
+    phase
+        1 while artificial variables are driven out, else 2; until the first solve too, so that what is asked before it
+        is asked of the real objective.
+    rounding
+        What rounding may leave of a reduced cost at the present dual values.
+    """
+
+    def __init__(self, sense: Sense, constant: float, table: ColumnTable, rows: Rows, program: MasterProgram) -> None:
+        self.sense = sense
+        self.phase = 2
+        self.rounding = 0.0
+        self._constant = constant
+        self._table, self._rows, self._program = table, rows, program
+        self._scale_of_guess: float | None = None
+        self._last_products: tuple[Duals | None, tuple[int, int], Floats] = (None, (0, 0), np.empty(0))
+
+    @property
+    def costs(self) -> Floats:
+        """Of all columns."""
+        if self.phase == 2:
+            return self._table.costs
+        return self.sense.sign * self._table.weights
+
+    @property
+    def constant(self) -> float:
+        """What is added to all that columns cost."""
+        return self._constant if self.phase == 2 else 0.0
+
+    @property
+    def scale(self) -> float:
+        """The size of the costs that answers are made of, a power of two; in phase 1 that of a scaled violation."""
+        if self._scale_of_guess is not None:
+            return self._scale_of_guess
+        return self.real_scale if self.phase == 2 else 1.0
+
+    @property
+    def real_scale(self) -> float:
+        """The size of the real costs, known from the columns alone before phase 2 is solved."""
+        if not self._program.is_built or self.phase == 1:
+            return typical_size(self._table.costs, 0.0)
+        return self._program.lp.cost_scale
+
+    def reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
+        """Of all columns at θπ; the products are remembered, for a round asks for them more than once."""
+        asked, size, products = self._last_products
+        now = (len(self._table), len(self._rows))
+        if asked is not duals or size != now:
+            products = self._table.row_products(duals.values)
+            self._last_products = (duals, now, products)
+        return self.costs - (products if theta == 1.0 else theta * products)
+
+    def enter(self, phase: int, residual: Floats | None = None) -> None:
+        """Begin a phase, with artificial variables free or fixed where ``residual`` has them."""
+        self.phase = phase
+        table = self._table
+        artificial = np.flatnonzero(table.artificial)
+        upper = np.full(len(artificial), np.inf)
+        if residual is not None:
+            upper = np.maximum(residual[artificial], 0.0)
+        table.upper_now[artificial] = upper
+        self._program.change_objective(self.costs, self.constant)
+        self._program.change_bounds(artificial, np.zeros(len(artificial)), upper)
+
+    @contextlib.contextmanager
+    def real(self) -> Iterator[None]:
+        """Count real costs inside, also in phase 1, without solving anything."""
+        table, phase = self._table, self.phase
+        if phase == 2:
+            yield
+            return
+        self._scale_of_guess = typical_size(table.costs, 0.0) or 1.0
+        limits = table.upper_now[table.artificial]
+        self.phase, table.upper_now[table.artificial] = 2, 0.0
+        try:
+            yield
+        finally:
+            self.phase, self._scale_of_guess = phase, None
+            table.upper_now[table.artificial] = limits

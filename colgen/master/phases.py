@@ -1,0 +1,146 @@
+"""Solving a linear master: phase 1 while violations can be less, phase 2, and what is idle brought back in between."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from colgen.core.budget import Budget
+from colgen.core.duals import Duals
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.artificials import Artificials
+from colgen.master.bases import Bases
+from colgen.master.idle_columns import IdleColumns
+from colgen.master.optimal_duals import central_duals, without_penalties
+from colgen.master.pool import Floats
+from colgen.master.protocol import MasterSolution, MasterStatus
+from colgen.master.tableau import Tableau
+from solvers.linear.lp import LPSolution, LPStatus
+
+_BOX = 2.0**20
+"""How far an unbounded master may go in a box, beyond the largest of its sides."""
+
+
+class Phases:
+    """Solves over all columns and rows, where the program does without some of either.
+
+    Parameters
+    ----------
+    central
+        Take dual values from the middle of the optimal ones.
+    """
+
+    def __init__(
+        self, tableau: Tableau, artificials: Artificials, idle: IdleColumns, bases: Bases, central: bool
+    ) -> None:
+        self._tableau = tableau
+        self._table, self._rows, self._program, self._objective = tableau
+        self._artificials, self._idle, self._bases, self._central = artificials, idle, bases, central
+
+    def solve(self, budget: Budget) -> MasterSolution:
+        """The optimum of the phase that the master ends in, with the dual values that are to be priced at."""
+        objective, rows = self._objective, self._rows
+        if not self._program.is_built and self._table.artificial.any():
+            objective.enter(1)
+        self._bases.begin()
+        solved = self._optimum(budget)
+        if solved.status is not LPStatus.OPTIMAL:
+            return MasterSolution(MasterStatus[solved.status.name], phase=objective.phase)
+        solved = without_penalties(self._tableau, self._idle, solved, budget)
+        central = self._central and objective.phase == 2 and len(rows) > 0 and objective.scale > 0.0
+        duals = central_duals(self._tableau, solved, budget.seconds_left) if central else solved.duals
+        duals = rows.signed(duals, objective.sense)
+        if rows.unsized.any():  # no entry, no side: any value is a dual value, and zero is one in all units
+            duals = np.where(rows.unsized, 0.0, duals)
+        objective.rounding = rows.rounding_at(duals)
+        self._grow_older(solved, duals if central else None)
+        self._take_rows_out(solved)
+        return MasterSolution(
+            MasterStatus.OPTIMAL, solved.objective, solved.values, Duals(duals, rows.names), objective.phase
+        )
+
+    def _optimum(self, budget: Budget) -> LPSolution:
+        """Solve from phase to phase until one has an optimum, or it is known that none has."""
+        objective = self._objective
+        solved = self._sift(budget)
+        if objective.phase == 2 and solved.status is LPStatus.INFEASIBLE and self._table.artificial.any():
+            objective.enter(1)
+            solved = self._sift(budget)
+        if solved.status is LPStatus.INFEASIBLE and self._table.num_idle:
+            self._idle.activate_all()
+            solved = self._sift(budget)
+        if solved.status is LPStatus.INFEASIBLE and self._artificials.soften():
+            objective.enter(1)
+            solved = self._sift(budget)
+        feasible = solved.status is LPStatus.OPTIMAL and abs(solved.objective) <= TOLERANCES.artificial
+        if objective.phase == 1 and feasible:
+            # Fixed where they are, not exactly at zero: without what rounding left of them phase 2 can be infeasible.
+            objective.enter(2, residual=solved.values)
+            solved = self._sift(budget)
+        return solved
+
+    def _sift(self, budget: Budget) -> LPSolution:
+        """Solve over the active columns and rows; bring back idle columns that improve and rows that are violated."""
+        while True:
+            solved = self._program.solve(budget)
+            if solved.status is LPStatus.UNBOUNDED and self.put_rows_back():
+                continue
+            if solved.status is not LPStatus.OPTIMAL:  # infeasible without some of its rows already
+                return solved
+            wanted = self._idle.wanted(solved.duals)
+            self._idle.activate(wanted)
+            if not self.put_rows_back(solved) and not len(wanted):
+                return solved
+
+    def put_rows_back(self, solved: LPSolution | None = None) -> bool:
+        """Put rows back that a solution violates, all of them where there is none; whether there was any."""
+        rows = self._rows
+        if not len(rows.idle.out):
+            return False
+        activity = None if solved is None else self._table.activities(solved.values, len(rows))
+        back = rows.idle.put_back(activity, rows.lower, rows.upper, rows.sizes)
+        self._program.change_row_bounds(back, rows.lower[back], rows.upper[back])
+        return len(back) > 0
+
+    def _take_rows_out(self, solved: LPSolution) -> None:
+        """Take rows out that have been slack for long enough."""
+        rows = self._rows
+        if not len(rows.idle) or self._objective.phase == 1:
+            return
+        activity = self._table.activities(solved.values, len(rows))
+        out = rows.idle.taken_out(activity, rows.lower, rows.upper, rows.sizes)
+        if len(out):
+            self._program.change_row_bounds(out, np.full(len(out), -math.inf), np.full(len(out), math.inf))
+
+    def _grow_older(self, solved: LPSolution, central: Floats | None) -> None:
+        """Count a solve for the columns that it leaves out, and let them go where they are too many."""
+        table, objective = self._table, self._objective
+        # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
+        used = solved.reduced_costs
+        if central is not None:
+            used = (objective.costs - table.row_products(central))[table.active]
+        priced_out = objective.sense.sign * used
+        table.grow_older(priced_out > TOLERANCES.pruning * objective.scale)
+        if objective.phase == 2 and not self._central:
+            self._idle.retire_surplus(priced_out)
+
+    def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
+        """Optimise an unbounded master within large bounds; None if that ends without an optimum."""
+        table, rows, program = self._table, self._rows, self._program
+        _, there, entries = table.entries_of(len(table))
+        least = np.full(len(rows), math.inf)
+        np.minimum.at(least, there[entries != 0.0], np.abs(entries[entries != 0.0]))
+        ends = np.concatenate([rows.lower / least, rows.upper / least, table.lower_now, table.upper_now])
+        far = _BOX * max(1.0, float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0)))
+        unlimited = np.flatnonzero(np.isinf(table.lower_now) | np.isinf(table.upper_now))
+        lower, upper = table.lower_now[unlimited], table.upper_now[unlimited]
+        program.change_bounds(unlimited, np.maximum(lower, -far), np.minimum(upper, far))
+        try:
+            solved = program.solve(budget)
+        finally:
+            program.change_bounds(unlimited, lower, upper)
+        if solved.status is not LPStatus.OPTIMAL:
+            return None
+        duals, phase = Duals(solved.duals, rows.names), self._objective.phase
+        return MasterSolution(MasterStatus.OPTIMAL, solved.objective, solved.values, duals, phase)

@@ -1,0 +1,113 @@
+"""What a round asks of columns at dual values: reduced costs, which of them improve, the best that is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from colgen.core.batches import Columns
+from colgen.core.columns import Column
+from colgen.core.duals import Duals
+from colgen.master.generated import Generated
+from colgen.master.lookup import LookUp, bring_rows
+from colgen.master.pool import NOWHERE, Floats, Ints
+from colgen.master.protocol import MasterSolution, check_not_repeated
+from colgen.master.table import GIVEN
+from colgen.master.tableau import Tableau
+from colgen.pricing.oracles import Pricing
+
+
+class ReducedCosts:
+    """Prices columns, in the master or not, by the objective of the present phase."""
+
+    def __init__(self, tableau: Tableau, lookup: LookUp) -> None:
+        self._table, self._rows, _, self._objective = tableau
+        self._lookup = lookup
+        self._generated = Generated(tableau.table)
+
+    def of(self, columns: Sequence[Column], duals: Duals) -> Floats:
+        """Reduced costs of columns."""
+        if not len(columns):
+            return np.empty(0)
+        few = self._lookup.products_of_few(columns, duals.values)
+        real = self._objective.phase == 2
+        if few is not None:
+            weight = 1.0 if real else 0.0
+            return np.array([weight * column.cost - product for column, product in zip(columns, few, strict=True)])
+        known = self._lookup.of(columns)
+        batch, stated = known.batch, known.stated
+        products = batch.products(duals.values)
+        if stated is not None:
+            owners, rows, values = stated
+            products += np.bincount(owners, values * self._rows.padded(duals.values)[rows], minlength=len(batch))
+        return batch.costs - products if real else -products
+
+    def improving(
+        self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
+    ) -> Sequence[Column] | None:
+        """The columns that improve the master and are not in it; None if that takes their rows, which are not there."""
+        objective, table = self._objective, self._table
+        if len(reduced_costs) == 1 and not -objective.sense.sign * float(reduced_costs[0]) > tolerance:
+            return ()
+        better = np.flatnonzero(objective.sense.gains(reduced_costs) > tolerance)
+        if not len(better):
+            return ()
+        if bring_rows(columns):
+            return None
+        if isinstance(columns, Columns):
+            known = self._lookup.of(columns)
+            known = known if len(better) == len(columns) else known.take(better)
+        else:
+            known = self._lookup.of([columns[k] for k in better.tolist()])
+        batch = known.batch
+        where = self._generated.positions(batch)
+        new = where == NOWHERE
+        for k in np.flatnonzero(~new).tolist():
+            if math.isinf(table.upper_now[where[k]]):
+                found = float(reduced_costs[better[k]])
+                check_not_repeated(oracle, batch[k], found, objective.scale, objective.rounding)
+        known = known if new.all() else known.take(np.flatnonzero(new))
+        return self._lookup.remember(known._replace(new_among=len(table))).batch
+
+    def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
+        """The best reduced cost of the columns in the master that came from each of so many pricing problems."""
+        table, s = self._table, self._objective.sense.sign
+        grow = ((table.upper_now == math.inf) & (table.origins >= (GIVEN if oracles == 1 else 0))).nonzero()[0]
+        reduced = s * self._objective.reduced_costs(duals)[grow]
+        if oracles == 1:
+            return [s * float(reduced.min(initial=math.inf))]
+        best = np.full(oracles, math.inf)
+        np.minimum.at(best, table.origins[grow], reduced)
+        known: list[float] = (s * best).tolist()
+        return known
+
+    def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
+        """Row activities missing at the pricing problems' best columns, used as often as the master uses their like."""
+        table, rows, s = self._table, self._rows, self._objective.sense.sign
+        values = solved.values
+        static = table.origins < 0
+        activity = table.activities(np.where(static, values, 0.0), len(rows))
+        for k, best in enumerate(bests):
+            if best is None:
+                return None
+            amount = float(values[table.origins == k].sum())
+            there, entries = self._lookup.entries(best)
+            activity[there] += amount * np.array(entries)
+        side = np.where(s * solved.duals.values >= 0, rows.lower, rows.upper)
+        other = np.where(np.isfinite(rows.lower), rows.lower, rows.upper)
+        side = np.where(np.isfinite(side), side, np.where(np.isfinite(other), other, 0.0))
+        return s * (side - activity)
+
+    def entries(self, columns: Sequence[Column]) -> tuple[Floats, Ints, Ints, Floats]:
+        """Costs of columns, and column, row and value of each of their entries."""
+        if not len(columns):
+            nothing = np.empty(0, dtype=np.int64)
+            return np.empty(0), nothing, nothing, np.empty(0)
+        known = self._lookup.of(columns)
+        batch, stated = known.batch, known.stated
+        if stated is None:
+            return batch.costs, batch.owners, batch.rows, batch.values
+        owners, rows = np.concatenate([batch.owners, stated[0]]), np.concatenate([batch.rows, stated[1]])
+        return batch.costs, owners, rows, np.concatenate([batch.values, stated[2]])

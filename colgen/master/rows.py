@@ -1,0 +1,126 @@
+"""The rows of a linear master: their names, sides and sizes, and what dual values of them look like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from colgen.core.batches import Mask
+from colgen.core.columns import Key
+from colgen.core.duals import Duals, RowNames
+from colgen.core.errors import FormulationError
+from colgen.core.sense import Sense
+from colgen.master.idle_rows import IdleRows
+from colgen.master.pool import Floats, Ints
+from colgen.model.formulation import Formulation
+from solvers.linear.scaling import powers_of_two, row_sizes
+
+_ROUNDING = 1e-13
+"""What rounding leaves of a reduced cost, relative to the largest of the terms that it is made of."""
+
+
+class Rows:
+    """All rows of a linear master, one array a property; they only ever join.
+
+    Attributes
+    ----------
+    names
+        Keys of the rows and their positions.
+    lower, upper
+        Sides at the present node.
+    sizes
+        Powers of two: what a violation is relative to.
+    unsized
+        Which rows have neither a side nor an entry that tells their size yet; it counts as one.
+    of_decisions
+        Keys of the rows that the decisions of the present node impose.
+    idle
+        Which of them have been slack for long.
+    """
+
+    def __init__(self, formulation: Formulation) -> None:
+        f = formulation
+        for k in np.flatnonzero(f.row_lower > f.row_upper).tolist():
+            raise FormulationError(
+                f"row {f.row_keys[k]!r} asks for at least {f.row_lower[k]} and at most {f.row_upper[k]}"
+            )
+        self.names = RowNames()
+        self.names.extend(f.row_keys)
+        self.lower, self.upper = f.row_lower.copy(), f.row_upper.copy()
+        real = np.where(f.artificial[_entry_owners(f)], 0.0, f.matrix.data)
+        shape = sparse.csc_array((real, f.matrix.indices, f.matrix.indptr), shape=f.matrix.shape)
+        sizes = row_sizes(shape, f.row_lower, f.row_upper)
+        self.unsized: Mask = sizes == 0.0
+        self.sizes: Floats = np.where(self.unsized, 1.0, sizes)
+        self.of_decisions: set[Key] = set()
+        self.idle = IdleRows()
+
+    def __len__(self) -> int:
+        return len(self.names.keys)
+
+    def extend(self, lower: Floats, upper: Floats, sizes: Floats) -> None:
+        """Append sides and sizes of rows whose names are there already; a size of zero is not known yet."""
+        self.lower, self.upper = np.append(self.lower, lower), np.append(self.upper, upper)
+        self.unsized = np.append(self.unsized, sizes == 0.0)
+        self.sizes = np.append(self.sizes, np.where(sizes > 0.0, sizes, 1.0))
+
+    def sides(self, block: str) -> Mapping[Key, tuple[float, float]]:
+        """Sides of the rows of a block."""
+        rows = self.names.block(block).tolist()
+        return {self.names.keys[r]: (float(self.lower[r]), float(self.upper[r])) for r in rows}
+
+    def packing_sides(self, block: str, formulation: Formulation) -> Mapping[Key, float | None]:
+        """The upper side of each row of a block; None where the template's variables may make room for more."""
+        f = formulation
+        owners = _entry_owners(f)
+        bad = ((f.matrix.data < 0.0) | (f.lower[owners] < 0.0)) & ~f.artificial[owners]
+        loose = np.isposinf(self.upper)
+        loose[f.matrix.indices[bad]] = True
+        rows = self.names.block(block).tolist()
+        return {self.names.keys[r]: None if loose[r] else float(self.upper[r]) for r in rows}
+
+    # --- dual values -------------------------------------------------------------------------------------------------
+
+    def signed(self, duals: Floats, sense: Sense) -> Floats:
+        """Duals without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
+        s = sense.sign
+        pull = s * duals
+        np.minimum(pull, 0.0, out=pull, where=self.lower == -np.inf)
+        np.maximum(pull, 0.0, out=pull, where=self.upper == np.inf)
+        return s * pull
+
+    def padded(self, duals: Floats) -> Floats:
+        """Dual values of all rows: those that are younger than the values count as zero."""
+        return np.append(duals, np.zeros(len(self) - len(duals)))
+
+    def guessed(self, duals: Any, sense: Sense) -> Floats:
+        """Dual values of all rows, given as they are or by blocks and rows; rows that are not here are passed over."""
+        if isinstance(duals, Duals):
+            return self.signed(self.padded(duals.values), sense)
+        values = np.zeros(len(self))
+        for name, given in duals.items():
+            if isinstance(name, str):
+                values[self.names.block(name)] = given
+            elif name in self.names.position:
+                values[self.names.position[name]] = given
+        return self.signed(values, sense)
+
+    def rounding_at(self, duals: Floats) -> float:
+        """What rounding may leave of a reduced cost at dual values."""
+        return _ROUNDING * float((np.abs(duals) * self.sizes).max(initial=0.0))
+
+
+def template_weights(formulation: Formulation, sizes: Floats) -> Floats:
+    """What the template's variables would cost in phase 1: as much as they move their rows, by those rows' sizes."""
+    f = formulation
+    moves = np.zeros(len(f.costs))
+    np.maximum.at(moves, _entry_owners(f), np.abs(f.matrix.data) / sizes[f.matrix.indices])
+    return powers_of_two(moves)
+
+
+def _entry_owners(formulation: Formulation) -> Ints:
+    """The variable of each entry of a template's matrix."""
+    return np.repeat(np.arange(len(formulation.costs)), np.diff(formulation.matrix.indptr))

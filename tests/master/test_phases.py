@@ -1,0 +1,43 @@
+"""Solving a linear master in two phases, back and forth as rows and columns join."""
+
+import pyomo.environ as pyo
+import pytest
+
+from colgen import (
+    Column,
+    MasterStatus,
+    Row,
+)
+from tests.master.programs import (
+    col,
+    covering,
+)
+
+
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+def test_phases(sense):
+    master = covering(sense=sense)
+    sign = master.sense.sign
+    solved = master.solve()
+    assert solved.status is MasterStatus.OPTIMAL
+    # Phase 1: y covers the first row for nothing, the second row's two units are missing, all of a row of that size.
+    assert solved.phase == 1
+    assert solved.objective == pytest.approx(sign)
+    assert solved.duals["demand", 1] == pytest.approx(sign / 2)
+    assert master.reduced_costs([col((0, 1), sign)], solved.duals) == pytest.approx([-sign / 2])  # no cost in phase 1
+
+    master.add([col((0, 1), sign * 1.0)])
+    solved = master.solve()
+    assert solved.phase == 2
+    assert solved.objective == pytest.approx(sign * (3 * 5 + 2 * 1) + 1)
+    assert solved.duals["demand"] == pytest.approx([5 * sign, sign])
+
+    # A row that nothing satisfies takes it back to phase 1, a column that does out of it again.
+    master.add([], [Row(("cut", 0), lower=4.0, coefficients={("x", 1): 2.0})])
+    solved = master.solve()
+    assert solved.phase == 1
+    assert solved.objective == pytest.approx(sign)  # four of four
+    master.add([Column(sign * 7.0, {}, "late", key=("x", 1))])
+    solved = master.solve()
+    assert solved.phase == 2
+    assert solved.objective == pytest.approx(sign * (17 + 14) + 1)
