@@ -187,12 +187,12 @@ def _check_overlooked(
     oracle: Pricing, columns: Sequence[Column], claimed: float, duals: Duals, context: PricingContext, why: str
 ) -> None:
     """Refuse a claim that one of these columns beats."""
-    columns = list(columns)
-    for column, found in zip(columns, context.reduced_costs(columns, duals), strict=True):
+    for k, found in enumerate(context.reduced_costs(columns, duals)):
         if context.sense.is_better(found, claimed, TOLERANCES.diagnostic * size(context.scale, found)):
+            # A batch that no master has seen knows what its columns mean, and not yet the names of their rows.
+            structure = columns.meanings.of(k) if isinstance(columns, Columns) else columns[k].structure
             raise OracleBeatenError(
-                f"{oracle.name} would make the problem infeasible, but it overlooked the column of "
-                f"{column.structure!r}: {why}"
+                f"{oracle.name} would make the problem infeasible, but it overlooked the column of {structure!r}: {why}"
             )
 
 

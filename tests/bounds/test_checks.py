@@ -7,6 +7,7 @@ import pytest
 
 from colgen import (
     Column,
+    Columns,
     Decision,
     Pricing,
     PricingContext,
@@ -17,7 +18,16 @@ from colgen import (
     SeparationContext,
     Solution,
 )
-from colgen.bounds.checks import check_results, check_row, check_use, check_weak_duality, names, objects
+from colgen.bounds.checks import (
+    check_results,
+    check_row,
+    check_use,
+    check_weak_duality,
+    names,
+    objects,
+    probe_infeasibility,
+)
+from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import (
     DecisionViolatedError,
     InvalidBoundError,
@@ -149,3 +159,22 @@ def test_answers_that_use_more_than_an_oracle_states():
 def test_names_of_nobody():
     assert names([Oracle(), Oracle()]) == "Oracle, Oracle"
     assert "nobody" in names([])
+
+
+def test_a_batch_that_no_master_has_seen_is_looked_at_before_infeasibility_is_believed():
+    class Batches(Oracle):
+        """One column, on offer at any dual values; what it claims of those of phase 1 is the test's."""
+
+        def __init__(self, claimed):
+            self.claimed = claimed
+
+        def price(self, duals, context):
+            return PricingResult(Columns([5.0], [0, 1], [0], [1.0], ["the one"]), self.claimed)
+
+    names_ = RowNames()
+    names_.append(("row", 0))
+    solved = MasterSolution(MasterStatus.OPTIMAL, 1.0, duals=Duals(np.array([2.0]), names_), phase=1)
+    context = PricingContext(Sense.MINIMIZE, cost_weight=0.0)
+    probe_infeasibility([Batches(-2.0)], solved, context)
+    with pytest.raises(OracleBeatenError, match="overlooked the column of 'the one'"):
+        probe_infeasibility([Batches(-1.0)], solved, context)
