@@ -33,6 +33,7 @@ GRAPH = {"adjacency": ~np.eye(3, dtype=bool)}
 WEIGHTED = GRAPH | {"weights": np.array([1, 2, 0])}
 CLUSTERS = {"scores": PAIRS, "labels": LABELS}
 
+KNAPSACKS = {"profits": np.array([[1.0, 2.0]]), "sizes": np.array([[1, 2]]), "capacities": np.array([2])}
 VISITS = {"starts": np.array([0, 2, 3]), "visits": np.array([0, 1, 2])}
 
 SAMPLES = {
@@ -130,6 +131,8 @@ SAMPLES = {
     "viterbi.viterbi": CHAINS,
     "viterbi.plain": CHAINS,
     "viterbi.two_best": CHAINS,
+    "zero_one.best_sets": KNAPSACKS,
+    "zero_one.best_with_each": KNAPSACKS,
 }
 
 INDICES = {
