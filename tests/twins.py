@@ -3,6 +3,7 @@
 A new template adds one :class:`Twin` to ``TWINS``; `test_every_problem.py` then holds it to the laws.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from colgen import Problem
+from problems.assignment import Assignment
+from problems.assignment import Instance as Machines
 from problems.chain_map import ChainMAP
 from problems.chain_map import Instance as Model
 from problems.colouring import Colouring
@@ -101,6 +104,34 @@ def fewest_rolls(instance: Instance) -> int:
         return best[0]
 
     return rolls(instance.demands)
+
+
+# --- assignment ------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Machines:
+    m, n = draw(st.integers(1, 3)), draw(st.integers(1, 5))
+    # Few different numbers make ties; fractions and other scales leave nothing to be rounded.
+    whole, broken = st.integers(-2, 4).map(float), st.floats(-2.0, 4.0).map(lambda cost: round(cost, 2))
+    scale = draw(st.sampled_from([1.0, 1.0, 1e-8, 1e8]))
+    cost = draw(st.sampled_from([whole, broken])).map(lambda cost: scale * cost)
+    costs = draw(arrays(np.float64, (m, n), elements=cost))
+    sizes = draw(arrays(np.int64, (m, n), elements=st.integers(0, 6)))
+    return Machines(costs, sizes, draw(arrays(np.int64, (m,), elements=st.integers(0, 12))))
+
+
+def cheapest(instance: Machines) -> float | None:
+    """All assignments that fit."""
+    best = None
+    for answer in itertools.product(range(instance.num_machines), repeat=instance.num_tasks):
+        loads = [
+            sum(instance.sizes[j, t] for t, at in enumerate(answer) if at == j) for j in range(len(instance.costs))
+        ]
+        if all(load <= room for load, room in zip(loads, instance.capacities, strict=True)):
+            cost = sum(instance.costs[j, t] for t, j in enumerate(answer))
+            best = cost if best is None else min(best, cost)
+    return best
 
 
 # --- colouring -------------------------------------------------------------------------------------------------------
@@ -214,6 +245,7 @@ def grandparent_parsing(name: str, **options: Any) -> Twin:
 TWINS = [
     Twin("cutting_stock", cutting_stock_instances(), CuttingStock, fewest_rolls, lambda i, answer: i.check(answer)),
     Twin("colouring", graphs(), Colouring, fewest_colours, lambda i, answer: i.check(answer)),
+    Twin("assignment", machines(), Assignment, cheapest, lambda i, answer: i.check(answer)),
     coreference("coreference"),
     coreference("coreference_unsettled", settled=False),
     coreference("coreference_by_mentions", contracted=False),

@@ -10,7 +10,8 @@ from statistics import geometric_mean
 
 from colgen import Bounding, Bundle, ColumnGeneration, Iteration, Problem, Subgradient, Volume, solve
 from colgen.cli.template import BenchOptions, Figure
-from problems.cutting_stock.assigning import Assigning, machines
+from problems.assignment import random
+from problems.assignment.unguessed import Unguessed
 from problems.cutting_stock.covering import Covering, covers
 
 _MINUTES = 8.0
@@ -51,10 +52,10 @@ def bench_bounding(options: BenchOptions) -> list[Figure]:
     figures = []
     for first in (Volume(5), Bundle(5), Subgradient(5), ColumnGeneration()):  # first calls
         solve(Covering(covers(30, 200, 0)), relaxation=True, bounding=first)
-        solve(Assigning(machines(2, 8, 0)), relaxation=True, bounding=first)
+        solve(Unguessed(random(2, 8, 0)), relaxation=True, bounding=first)
     problems: Sequence[tuple[str, list[Problem]]] = (
         ("covering", [Covering(covers(1_000, size, seed)) for seed in range(seeds)]),
-        ("assignment", [Assigning(machines(10, tasks, seed)) for seed in range(seeds)]),
+        ("assignment", [Unguessed(random(10, tasks, seed)) for seed in range(seeds)]),
     )
     for name, instances in problems:
         ratios: dict[str, list[float]] = {"volume": [], "bundle": [], "subgradient": []}

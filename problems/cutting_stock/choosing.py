@@ -9,7 +9,8 @@ from statistics import geometric_mean
 
 from colgen import Choice, MostFractional, Problem, PseudoCostBranching, StrongBranching, TimeLimit, solve
 from colgen.cli.template import BenchOptions, Figure
-from problems.cutting_stock.assigning import Assigning, machines
+from problems.assignment import random
+from problems.assignment.unguessed import Unguessed
 from problems.cutting_stock.trees import PoolPartition
 
 _MINUTES = 12.0
@@ -27,7 +28,7 @@ _CHOICES: dict[str, Choice] = {
 
 def _instances() -> dict[str, list[Callable[[], Problem]]]:
     return {
-        "assignment": [lambda seed=seed: Assigning(machines(6, 24, seed)) for seed in range(1, 11)],  # type: ignore[misc]
+        "assignment": [lambda seed=seed: Unguessed(random(6, 24, seed)) for seed in range(1, 11)],  # type: ignore[misc]
         "partition": [lambda seed=seed: PoolPartition(20, 100, 2, seed) for seed in range(10)],  # type: ignore[misc]
     }
 
@@ -35,7 +36,7 @@ def _instances() -> dict[str, list[Callable[[], Problem]]]:
 def bench_branching(options: BenchOptions) -> list[Figure]:
     """Trees of generalized assignment and of set partitioning: nodes and seconds, each choice against the first."""
     share = 0.1 if options.quick else options.share(_MINUTES)
-    solve(Assigning(machines(3, 10, 0)), choice=StrongBranching())  # first calls
+    solve(Unguessed(random(3, 10, 0)), choice=StrongBranching())  # first calls
     solve(PoolPartition(12, 40, 2), choice=StrongBranching())
     found: dict[str, list[tuple[str, dict[str, tuple[int, float]]]]] = {}
     for name, instances in _instances().items():

@@ -1,0 +1,15 @@
+"""What column generation is compared with: the complete model in HiGHS."""
+
+from __future__ import annotations
+
+import math
+
+from colgen import solve_complete
+from problems.assignment.instance import Instance
+from problems.assignment.model import full
+from solvers.linear.mip import MIPSolution
+
+
+def solve_full(instance: Instance, formulation: str = "compact", time_limit: float = math.inf) -> MIPSolution:
+    """HiGHS on a complete model, presolve on: optimum, bound and branch-and-bound nodes."""
+    return solve_complete(full(instance, formulation), time_limit)

@@ -1,0 +1,40 @@
+"""Branching on whether a machine takes a task, and fixing of those that none of the better answers has there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import Decision, Marginals, OnOriginalVariable, ReducedCostFixing
+from colgen.tree.branching import Bound
+from problems.assignment.decisions import AssignmentsForbidden
+from problems.assignment.pricing import TAKES, KnapsackOracle, takes
+
+
+class OnAssignments(OnOriginalVariable):
+    """A machine takes a task, or does not: neither needs a row, since the other machines then may not take it."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        super().__init__(takes, block=TAKES)
+        self.shape = shape
+
+    def imposed(self, bound: Bound) -> Decision:
+        machine, task = cast(tuple[int, int], bound.key[1])
+        closed = np.zeros(self.shape, dtype=np.bool_)
+        closed[:, task] = bound.lower > 0.0
+        closed[machine, task] = bound.upper <= 0.0
+        return AssignmentsForbidden(TAKES, closed)
+
+
+class AssignmentFixing(ReducedCostFixing):
+    """Forbids the assignments that no better answer has: those that the Lagrangian bound rules out."""
+
+    def __init__(self, oracle: KnapsackOracle, share: float = 0.02) -> None:
+        super().__init__(oracle, share=share, decide=self._closed)
+        self._shape = oracle.instance.costs.shape
+
+    def _closed(self, number: int, marginals: Marginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
+        return (AssignmentsForbidden(TAKES, worse.reshape(self._shape), exhaustive=False),)

@@ -1,0 +1,53 @@
+"""Generalized assignment on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from colgen.cli.template import Template
+from colgen.core.result import Result
+from problems.assignment.demo import few_tasks_a_machine, large_tasks_are_cheap
+from problems.assignment.drawing import draw_assignment
+from problems.assignment.experiment import bench_assignment
+from problems.assignment.instance import Instance, read
+from problems.assignment.template import Assignment
+
+
+def _data(instance: Instance, result: Result) -> list[dict[str, Any]]:
+    return [_machine(instance, result.answer, machine) for machine in range(instance.num_machines)]
+
+
+def _machine(instance: Instance, answer: Sequence[int], machine: int) -> dict[str, Any]:
+    tasks = [task for task, at in enumerate(answer) if at == machine]
+    return {
+        "machine": machine,
+        "tasks": tasks,
+        "load": int(instance.sizes[machine, tasks].sum()),
+        "cost": float(instance.costs[machine, tasks].sum()),
+    }
+
+
+def _lines(instance: Instance, result: Result) -> list[str]:
+    return [
+        f"{entry['machine']}: {' '.join(map(str, entry['tasks']))} (load {entry['load']}, cost {entry['cost']:g})"
+        for entry in _data(instance, result)
+    ]
+
+
+def _draw(instance: Instance, result: Result) -> Any:
+    return draw_assignment(instance, result.answer)
+
+
+TEMPLATE = Template(
+    name="assignment",
+    title="Generalized assignment: tasks to machines of limited capacity, at least cost",
+    source="Savelsbergh (1997), Posta, Ferland and Michelon (2012)",
+    read=read,
+    problem=Assignment,
+    lines=_lines,
+    data=_data,
+    draw=_draw,
+    demo=(few_tasks_a_machine, large_tasks_are_cheap),
+    benchmarks={"assignment": bench_assignment},
+)

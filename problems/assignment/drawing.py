@@ -1,0 +1,55 @@
+"""An assignment as loads: a bar for each machine, made of its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from colgen import InputError
+from problems.assignment.instance import Instance
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_NAMED = 0.04
+"""A task's number is written into its part of a bar if that is at least this share of the longest."""
+
+
+def draw_assignment(instance: Instance, machines: Sequence[int], *, title: str = "") -> Figure:
+    """A bar for each machine: its tasks by their sizes, dear ones dark, and a line where its capacity ends.
+
+    Parameters
+    ----------
+    machines
+        Of each task, the answer of a run.
+    """
+    if len(machines) != instance.num_tasks:
+        raise InputError(f"expected a machine for each of {instance.num_tasks} tasks, not {len(machines)}")
+    try:
+        from matplotlib import colormaps
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
+    costs = [float(instance.costs[machine, task]) for task, machine in enumerate(machines)]
+    low, high = min(costs), max(costs)
+    longest = max(1, int(instance.capacities.max()))
+    shades = colormaps["YlOrBr"]
+    figure = Figure(figsize=(8.0, 1.2 + 0.35 * instance.num_machines), layout="constrained")
+    ax = figure.subplots()
+    for machine in range(instance.num_machines):
+        at = 0
+        for task in (t for t, j in enumerate(machines) if j == machine):
+            size = int(instance.sizes[machine, task])
+            shade = shades(0.15 + 0.6 * (costs[task] - low) / ((high - low) or 1.0))
+            ax.barh(machine, size, left=at, color=[shade], ec="0.3", lw=0.5)
+            if size >= _NAMED * longest:
+                ax.text(at + size / 2, machine, str(task), ha="center", va="center", fontsize="x-small")
+            at += size
+        end = int(instance.capacities[machine])
+        ax.plot([end, end], [machine - 0.45, machine + 0.45], color="0.0", lw=1.5)
+    ax.set_yticks(range(instance.num_machines), [str(machine) for machine in range(instance.num_machines)])
+    ax.invert_yaxis()
+    ax.set_xlabel("load")
+    ax.set_ylabel("machine")
+    ax.set_title(title or f"cost {sum(costs):g}", loc="left")
+    return figure

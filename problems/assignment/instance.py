@@ -1,0 +1,220 @@
+"""Generalized assignment: data that validates itself, files, generators."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+from colgen.core.files import read_text, write_text
+from solvers.arrays import EXACT, ArrayError, as_floats, as_integers
+from solvers.packing.zero_one import LARGEST_TABLE
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Tasks, and machines that do them.
+
+    Parameters
+    ----------
+    costs
+        Shape (machines, tasks): what a machine charges for a task.
+    sizes
+        Likewise: how much of its capacity it needs for it, whole and not negative.
+    capacities
+        Of each machine, whole and not negative.
+
+    Raises
+    ------
+    InputError
+        If the data is none of this, or capacities are so large that tables over them would not fit into the memory.
+    """
+
+    costs: Floats
+    sizes: Ints
+    capacities: Ints
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            costs = as_floats(self.costs, "costs", shape=(None, None)).copy()
+            sizes = as_integers(self.sizes, "sizes", shape=costs.shape, low=0).copy()
+            capacities = as_integers(self.capacities, "capacities", shape=(len(costs),), low=0).copy()
+        except ArrayError as error:
+            raise InputError(str(error)) from None
+        if not costs.size:
+            raise InputError(f"expected a machine and a task at the least, not costs of shape {costs.shape}")
+        for name, array in (("costs", costs), ("sizes", sizes), ("capacities", capacities)):
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "name", str(self.name))
+        room = self.in_units[1]
+        if (int(room.max()) + 1) * (costs.shape[1] + 1) > LARGEST_TABLE:
+            largest = LARGEST_TABLE // (costs.shape[1] + 1) - 1
+            raise InputError(
+                f"expected capacities of at most {largest:,} for {costs.shape[1]:,} tasks, in units of what all sizes "
+                f"of the machine are multiples of, not {int(room.max()):,}"
+            )
+
+    @property
+    def num_machines(self) -> int:
+        """Machines have the numbers from 0."""
+        return len(self.costs)
+
+    @property
+    def num_tasks(self) -> int:
+        """Tasks have the numbers from 0."""
+        return int(self.costs.shape[1])
+
+    @cached_property
+    def in_units(self) -> tuple[Ints, Ints]:
+        """Sizes and capacities that mean the same, in the units of each machine, and no larger than they need be."""
+        units = np.maximum(np.gcd.reduce(self.sizes, axis=1), 1)
+        sizes = self.sizes // units[:, None]
+        room = self.capacities // units
+        fitting = np.where(sizes <= room[:, None], sizes, 0)
+        # More room than all tasks need is no use.
+        totals = np.array([sum(row) for row in fitting.tolist()], dtype=object)
+        room = np.array([min(int(c), int(t)) for c, t in zip(room, totals, strict=True)], dtype=np.int64)
+        return np.ascontiguousarray(np.where(self.sizes <= self.capacities[:, None], sizes, room[:, None] + 1)), room
+
+    @cached_property
+    def step(self) -> float | None:
+        """What every answer's cost is a multiple of; None if costs are not whole."""
+        if (self.costs != np.rint(self.costs)).any() or np.abs(self.costs).sum() >= EXACT:
+            return None
+        return float(math.gcd(*map(int, self.costs.ravel().tolist()))) or 1.0
+
+    def fits(self) -> NDArray[np.bool_]:
+        """Which machine has room for which task by itself, shape (machines, tasks)."""
+        return np.asarray(self.sizes <= self.capacities[:, None])
+
+    def objective(self, answer: Sequence[int]) -> float:
+        """What an answer costs, the machine of each task."""
+        return math.fsum(self.costs[list(answer), range(self.num_tasks)].tolist())
+
+    def check(self, answer: Sequence[int]) -> float:
+        """What an answer costs, after checking it from the data alone.
+
+        Parameters
+        ----------
+        answer
+            The machine of each task.
+
+        Raises
+        ------
+        ValueError
+            If it is not an answer; the message says why.
+        """
+        try:
+            machines = [operator.index(machine) for machine in answer]
+        except TypeError as error:
+            raise ValueError(f"expected a machine for each task, a whole number: {error}") from None
+        if len(machines) != self.num_tasks:
+            raise ValueError(f"{len(machines)} tasks have a machine, there are {self.num_tasks}")
+        loads = [0] * self.num_machines
+        for task, machine in enumerate(machines):
+            if not 0 <= machine < self.num_machines:
+                raise ValueError(f"task {task} is given to machine {machine}, expected 0 to {self.num_machines - 1}")
+            loads[machine] += int(self.sizes[machine, task])
+        for machine, load in enumerate(loads):
+            if load > self.capacities[machine]:
+                raise ValueError(f"machine {machine} has room for {self.capacities[machine]}, its tasks need {load}")
+        return self.objective(machines)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def read(path: Path | str) -> Instance:
+    """Read the format of the OR-Library: machines, tasks; costs and sizes, machine by machine; capacities.
+
+    Numbers stand in this order, with any spaces and line breaks between them.  Costs are minimised.
+
+    Raises
+    ------
+    InputError
+        With the file, where it is something else.
+    """
+    path = Path(path)
+    words = read_text(path).split()
+    counts = [_number(path, what, word) for what, word in zip(("machines", "tasks"), words, strict=False)]
+    if len(counts) < 2 or any(count < 1 or count != int(count) for count in counts):
+        raise InputError(f"{path}: expected the numbers of machines and tasks first, not {' '.join(words[:2])[:40]!r}")
+    machines, tasks = (int(count) for count in counts)
+    expected = 2 + 2 * machines * tasks + machines
+    if len(words) != expected:
+        raise InputError(
+            f"{path}: expected {expected:,} numbers for {machines} machines and {tasks} tasks (costs, sizes, "
+            f"capacities), not {len(words):,}"
+        )
+    numbers = [_number(path, "numbers", word) for word in words[2:]]
+    size = machines * tasks
+    try:
+        return Instance(
+            np.array(numbers[:size], dtype=np.float64).reshape(machines, tasks),
+            np.array(numbers[size : 2 * size]).reshape(machines, tasks),
+            np.array(numbers[2 * size :]),
+            path.stem,
+        )
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _number(path: Path, what: str, word: str) -> float:
+    try:
+        number = float(word) if word.isascii() and "_" not in word else math.nan
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"{path}: expected {what}, not {word[:20]!r}")
+    return number
+
+
+def write(instance: Instance, path: Path | str) -> None:
+    """Write the format that :func:`read` reads."""
+    lines = [f"{instance.num_machines} {instance.num_tasks}"]
+    for rows in (instance.costs, instance.sizes, instance.capacities[None, :]):
+        lines += [" ".join(_written(number) for number in row) for row in rows.tolist()]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _written(number: Any) -> str:
+    return str(int(number)) if number == int(number) and abs(number) < EXACT else repr(number)
+
+
+# --- generators ------------------------------------------------------------------------------------------------------
+
+
+def random(num_machines: int, num_tasks: int, seed: int, *, kind: str = "D") -> Instance:
+    """Random numbers as in the literature (Chu and Beasley, 1997).
+
+    Parameters
+    ----------
+    kind
+        ``"C"``: costs have nothing to do with sizes; ``"D"``: large tasks are cheap, which is hard.
+    """
+    rng = np.random.default_rng(seed)
+    shape = (num_machines, num_tasks)
+    if kind == "C":
+        sizes, costs = rng.integers(5, 26, shape), rng.integers(10, 51, shape)
+        capacities = (0.8 * sizes.sum(axis=1) / num_machines).astype(np.int64)
+    elif kind == "D":
+        sizes = rng.integers(1, 101, shape)
+        costs = 111 - sizes + rng.integers(-10, 11, shape)
+        capacities = np.full(num_machines, round(0.8 * sizes.sum() / num_machines**2))
+    else:
+        raise InputError(f"kind: expected 'C' or 'D', not {kind!r}")
+    name = f"random-{kind}-{num_machines}-{num_tasks}-{seed}"
+    return Instance(costs.astype(np.float64), sizes, capacities, name)

@@ -1,0 +1,1 @@
+"""Loops over machines and tasks, compiled by numba."""

@@ -1,0 +1,75 @@
+"""Dual values of tasks near the best ones: subgradient steps with memory, the knapsacks inside the loop.
+
+Nothing that it returns is believed: the oracle prices at the dual values once more.
+
+Sources: P. M. Camerini, L. Fratta, F. Maffioli, *On improving relaxation methods by modified gradient techniques*,
+Mathematical Programming Study 3 (1975); for the problem M. L. Fisher, R. Jaikumar, L. N. Van Wassenhove, *A multiplier
+adjustment method for the generalized assignment problem*, Management Science 32 (1986).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from solvers.packing.zero_one import fill, trace
+
+_MEMORY = 0.7
+"""How much of the former direction stays in the next one."""
+
+
+@njit(cache=True, nogil=True)
+def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patience):  # type: ignore[no-untyped-def]
+    """So many rounds from ``duals``, in place of which the best ones are put.
+
+    Parameters
+    ----------
+    target
+        Steps aim at this value.
+    step
+        The factor of the first one; halved after ``patience`` rounds in which nothing has improved.
+
+    Returns
+    -------
+    tuple
+        The best value, the sets of the last rounds (shape (rounds, machines, tasks)), their mean, and the last factor.
+    """
+    m, n = costs.shape
+    table = np.empty((n + 1, capacities.max() + 1))
+    sets = np.zeros((rounds, m, n), np.bool_)
+    mean = np.zeros((m, n))
+    gains, point, direction = np.empty(n), duals.copy(), np.zeros(n)
+    best, worse, done = -np.inf, 0, 0
+    for k in range(rounds):
+        slope = np.ones(n)
+        value = point.sum()
+        for j in range(m):
+            for t in range(n):
+                gains[t] = -1.0 if closed[j, t] else point[t] - costs[j, t]
+            fill(gains, sizes[j], capacities[j], table)
+            trace(sizes[j], capacities[j], table, sets[k, j])
+            value -= table[n, capacities[j]]
+            for t in range(n):
+                if sets[k, j, t]:
+                    slope[t] -= 1.0
+        done = k + 1
+        mean *= 0.97
+        mean += 0.03 * sets[k]
+        if value > best:
+            if value > best + 1e-4 * abs(target - best):
+                worse = 0
+            best = value
+            duals[:] = point
+        else:
+            worse += 1
+            if worse >= patience:
+                step, worse = 0.5 * step, 0
+                point[:] = duals
+        if best >= target or not (slope != 0.0).any():
+            break
+        direction = _MEMORY * direction + (1.0 - _MEMORY) * slope
+        squared = (direction * direction).sum()
+        if squared <= 0.0:
+            break
+        point = point + (step * (target - value) / squared) * direction
+    return best, sets[:done], mean, step

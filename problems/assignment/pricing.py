@@ -1,0 +1,149 @@
+"""The oracle: a knapsack for each machine, all of them in one call of a kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import Column, Columns, Duals, Key, Marginals, Pricing, PricingContext, PricingResult, Solution
+from problems.assignment.decisions import closed_by
+from problems.assignment.instance import Instance
+from solvers.packing.zero_one import best_sets, best_with_each
+
+ASSIGN, USE, TAKES = "assign", "use", "takes"
+"""Rows of tasks, of machines, and of branching, whose index is ``(machine, task)``."""
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class KnapsackOracle(Pricing):
+    """The best set of tasks for each machine: knapsacks without copies.
+
+    The machines' pricing problems are different ones, and a machine has one set: the sum of their best reduced costs,
+    where those are negative, bounds the total of an answer.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.multiplicity = float(instance.num_machines)
+        self._sizes, self._room = instance.in_units
+        self._closed: tuple[object, Mask | None] = (None, None)
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        gains, own = self.gains(duals, context), np.asarray(duals.array(USE))
+        values, chosen = best_sets(gains, self._sizes, self._room, look=context.budget.require)
+        reduced = -values - own
+        total = float(np.minimum(reduced, 0.0).sum())
+
+        def marginals() -> Marginals:
+            return self._marginals(gains, own, context)
+
+        def attained() -> tuple[Columns, Floats]:
+            used = np.flatnonzero(reduced < 0.0)
+            return self.batch(used, chosen[used], duals), np.ones(len(used))
+
+        improving = np.flatnonzero(reduced < 0.0)
+        return PricingResult(
+            self.batch(improving, chosen[improving], duals),
+            float(reduced.min()),
+            reduced[improving],
+            total,
+            attained=attained,
+            marginals=marginals,
+        )
+
+    def best(self, duals: Floats) -> tuple[Floats, Mask]:
+        """What the best sets gain at dual values of the tasks, and the sets, where nothing is forbidden."""
+        return best_sets(duals[None, :] - self.instance.costs, self._sizes, self._room)
+
+    def gains(self, duals: Duals, context: PricingContext) -> Floats:
+        """What each machine gains by each task, -inf where it may not have it; shape (machines, tasks)."""
+        gains = duals.array(ASSIGN)[None, :] - context.cost_weight * self.instance.costs
+        for pair, dual in duals.items(TAKES):
+            gains[cast(tuple[int, int], pair)] += dual
+        gains[self.closed(context)] = -np.inf
+        return np.asarray(gains)
+
+    def closed(self, context: PricingContext) -> Mask:
+        """What the node forbids, kept for the next call."""
+        known, mask = self._closed
+        if mask is None or known is not context.decisions:
+            mask = closed_by(context, self.instance.costs.shape, TAKES)
+            self._closed = context.decisions, mask
+        return mask
+
+    def _marginals(self, gains: Floats, own: Floats, context: PricingContext) -> Marginals:
+        """The best total with a task on a machine, and therefore on no other."""
+        values, inside, outside = best_with_each(gains, self._sizes, self._room, look=context.budget.require)
+        counted = np.minimum(-values - own, 0.0)
+        without = np.minimum(-outside - own[:, None], 0.0)
+        # Of each task: the total if no machine has it, less what the one would be worth that does.
+        nowhere = counted.sum() + (without - counted[:, None]).sum(axis=0)
+        totals = nowhere[None, :] - without + (-inside - own[:, None])
+        return Marginals(totals.ravel(), _Pairs(*gains.shape))
+
+    # --- columns -----------------------------------------------------------------------------------------------------
+
+    def batch(self, machines: Sequence[int] | NDArray[np.intp], chosen: Mask, duals: Duals) -> Columns:
+        """The columns of sets of tasks, one a row of the mask, each on its machine."""
+        machines = np.asarray(machines, dtype=np.int64)
+        tasks = np.nonzero(chosen)[1]
+        sizes = chosen.sum(axis=1) + 1
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        rows = np.empty(starts[-1], dtype=np.int64)
+        last = np.zeros(starts[-1], dtype=np.bool_)
+        last[starts[1:] - 1] = True
+        rows[last], rows[~last] = duals.rows(USE)[machines], duals.rows(ASSIGN)[tasks]
+        costs = np.where(chosen, self.instance.costs[machines], 0.0).sum(axis=1)
+
+        def structure(k: int) -> tuple[int, tuple[int, ...]]:
+            return int(machines[k]), tuple(np.flatnonzero(chosen[k]).tolist())
+
+        return Columns(costs, starts, rows, np.ones(len(rows)), structure)
+
+    def encode(self, machine: int, tasks: Sequence[int]) -> Column:
+        """The column of a set of tasks on a machine."""
+        rows: dict[Key, float] = {(ASSIGN, task): 1.0 for task in tasks}
+        rows[USE, machine] = 1.0
+        chosen = np.zeros(self.instance.num_tasks, dtype=np.bool_)
+        chosen[list(tasks)] = True
+        # Summed up as in a batch, so that the same column has the same cost to the last bit.
+        cost = float(np.where(chosen, self.instance.costs[machine], 0.0).sum())
+        return Column(cost, rows, (machine, tuple(tasks)))
+
+    def columns(self, sets: Mask) -> list[Column]:
+        """The columns of sets of tasks, shape (sets, machines, tasks), each once; an idle machine has the empty set."""
+        return [
+            self.encode(machine, np.flatnonzero(chosen).tolist())
+            for machine in range(self.instance.num_machines)
+            for chosen in np.unique(sets[:, machine], axis=0)
+        ]
+
+    def as_solution(self, machines: NDArray[np.int64]) -> Solution:
+        """An answer, the machine of each task, as a solution of the master."""
+        columns = self.columns((np.arange(self.instance.num_machines)[:, None] == machines[None, :])[None])
+        return Solution(math.fsum(column.cost for column in columns), tuple((column, 1.0) for column in columns))
+
+
+class _Pairs(Sequence[Hashable]):
+    """The names of all assignments, machine by machine, each made when it is asked for."""
+
+    def __init__(self, machines: int, tasks: int) -> None:
+        self._machines, self._tasks = machines, tasks
+
+    def __len__(self) -> int:
+        return self._machines * self._tasks
+
+    def __getitem__(self, k: int) -> tuple[int, int]:  # type: ignore[override]
+        return divmod(int(k), self._tasks)
+
+
+def takes(column: Column) -> Mapping[Hashable, float]:
+    """Which machine takes which tasks in a column: the original variables."""
+    machine, tasks = column.structure
+    return {(machine, task): 1.0 for task in tasks}

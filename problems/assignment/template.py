@@ -1,0 +1,83 @@
+"""Generalized assignment on the engine: what a researcher copies or subclasses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pyomo.environ as pyo
+
+from colgen import BranchingRule, Choice, Heuristic, Problem, Reduction, Solution, StrongBranching, WarmStart
+from colgen.core.budget import Budget
+from colgen.core.errors import InfeasibleAnswerError
+from problems.assignment.branching import AssignmentFixing, OnAssignments
+from problems.assignment.heuristics import Shifting
+from problems.assignment.instance import Instance
+from problems.assignment.model import master
+from problems.assignment.pricing import ASSIGN, USE, KnapsackOracle
+from problems.assignment.warm_start import ascended, likely, searched
+
+_ROUNDS = 400
+"""Of the first ascent."""
+
+_MOVES = 10_000
+"""Of the first local search."""
+
+
+class Assignment(Problem):
+    """Generalized assignment by column generation over sets of tasks, and branching on assignments.
+
+    The answer is the machine of each task, a list of numbers from 0.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.oracle = KnapsackOracle(instance)
+        self.objective_step = instance.step
+
+    def master(self) -> pyo.ConcreteModel:
+        return master(self.instance)
+
+    def pricing(self) -> KnapsackOracle:
+        return self.oracle
+
+    def branching(self) -> Sequence[BranchingRule]:
+        return (OnAssignments(self.instance.costs.shape),)
+
+    def choice(self) -> Choice:
+        return StrongBranching()
+
+    def reductions(self) -> Sequence[Reduction]:
+        return (AssignmentFixing(self.oracle),)
+
+    def heuristics(self) -> Sequence[Heuristic]:
+        return (Shifting(self.oracle),)
+
+    def warm_start(self, budget: Budget) -> WarmStart:
+        instance = self.instance
+        fits = instance.fits()
+        if not fits.any(axis=0).all():
+            return WarmStart()  # some task has no machine, as phase 1 will tell
+        cheapest = np.where(fits, instance.costs, math.inf).min(axis=0)
+        target = float(np.where(fits, instance.costs, -math.inf).max(axis=0).sum())
+        first = ascended(instance, cheapest, ~fits, target, _ROUNDS // 4, budget)
+        best, cost = searched(instance, likely(instance, first.mean), _MOVES, budget)
+        found = ascended(instance, first.duals, ~fits, min(cost, target), _ROUNDS, budget)
+        answers = (self.oracle.as_solution(best),) if math.isfinite(cost) else ()
+        values, _ = self.oracle.best(found.duals)
+        return WarmStart({ASSIGN: found.duals, USE: -values}, answers, self.oracle.columns(found.sets))
+
+    def answer(self, solution: Solution) -> list[int]:
+        machines = [-1] * self.instance.num_tasks
+        for column, _ in solution.columns:
+            machine, tasks = column.structure
+            for task in tasks:
+                machines[task] = machine
+        return machines
+
+    def check(self, answer: Sequence[int]) -> float:
+        try:
+            return self.instance.check(answer)
+        except ValueError as error:
+            raise InfeasibleAnswerError(str(error)) from None

@@ -1,0 +1,87 @@
+"""What a run starts from: dual values by an ascent, an assignment by local search, and the sets met on the way."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.budget import Budget
+from problems.assignment.instance import Instance
+from problems.assignment.kernels.ascent import ascend
+from problems.assignment.kernels.local_search import improve
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_PORTION = 50
+"""Rounds, or moves of a hundred tasks, between two looks at the clock."""
+
+_TIE = 1e-3
+"""What the whole range of costs counts for beside one occurrence."""
+
+
+@dataclass(frozen=True)
+class Ascended:
+    """Where an ascent ended.
+
+    Attributes
+    ----------
+    value, duals
+        The best bound, and dual values of the tasks there.
+    mean
+        Shape (machines, tasks): how often each machine took each task of late.
+    sets
+        Shape (sets, machines, tasks): what the machines took in the last rounds.
+    """
+
+    value: float
+    duals: Floats
+    mean: Floats
+    sets: Mask
+
+
+def ascended(
+    instance: Instance, duals: Floats, closed: Mask, target: float, rounds: int, budget: Budget, step: float = 1.0
+) -> Ascended:
+    """An ascent of the Lagrangian bound from some dual values of the tasks."""
+    sizes, room = instance.in_units
+    duals, value, mean, sets = duals.copy(), -math.inf, np.zeros(instance.costs.shape), []
+    for _ in range(-(-rounds // _PORTION)):
+        if budget.expired or value >= target:
+            break
+        here, found, mean, step = ascend(instance.costs, closed, sizes, room, duals, target, _PORTION, step, 8)
+        value = max(value, float(here))
+        sets.append(found)
+    last = np.concatenate(sets[-4:]) if sets else np.zeros((0, *instance.costs.shape), dtype=np.bool_)
+    return Ascended(value, duals, mean, last)
+
+
+def searched(
+    instance: Instance, start: Ints, moves: int, budget: Budget, seed: int = 0, allowed: Mask | None = None
+) -> tuple[Ints, float]:
+    """The best assignment that local search finds, and what it costs; inf if none that fits was found."""
+    sizes, room = instance.in_units
+    allowed = instance.fits() if allowed is None else allowed
+    best, cost = start, math.inf
+    spread = float(np.ptp(instance.costs)) or 1.0
+    penalty, machines = spread / max(float(np.median(sizes)), 1.0), start.copy()
+    rng = np.random.default_rng(seed)
+    done, portion = 0, max(_PORTION * 100 // instance.num_tasks, 10)
+    while done < moves and not budget.expired:
+        found, here, penalty = improve(instance.costs, allowed, sizes, room, machines, penalty, portion, rng)
+        if here < cost:
+            best, cost = found, float(here)
+        done += portion
+    return best, cost
+
+
+def likely(instance: Instance, mean: Floats) -> Ints:
+    """The machine that took each task most often, the cheaper one among equals; it may have no room."""
+    fits = instance.fits()
+    cheap = -instance.costs / (1.0 + float(np.abs(instance.costs).max()))
+    # Ties alone are decided by costs: what is rare in the mean is a rounding, and no wish.
+    return np.asarray(np.argmax(np.where(fits, mean + _TIE * cheap, -np.inf), axis=0), dtype=np.int64)

@@ -1,0 +1,31 @@
+import pytest
+
+from colgen import InputError, solve
+from colgen.cli.template import BenchOptions
+from problems.assignment import Assignment, random
+from problems.assignment.command import TEMPLATE
+from problems.assignment.drawing import draw_assignment
+
+
+def test_lines_data_and_picture_say_the_same(tmp_path):
+    instance = random(3, 9, 1)
+    result = solve(Assignment(instance))
+    data = TEMPLATE.data(instance, result)
+    assert len(data) == len(TEMPLATE.lines(instance, result)) == instance.num_machines
+    assert sum(entry["cost"] for entry in data) == result.objective
+    assert sorted(task for entry in data for task in entry["tasks"]) == list(range(9))
+    TEMPLATE.draw(instance, result).savefig(tmp_path / "loads.png")
+    with pytest.raises(InputError, match="for each of 9 tasks"):
+        draw_assignment(instance, [0])
+
+
+def test_demo():
+    for demo in TEMPLATE.demo:
+        for line in demo():
+            assert line.objective == line.brute_force_objective
+
+
+@pytest.mark.slow
+def test_bench_runs():
+    figures = {f.name: f for f in TEMPLATE.benchmarks["assignment"](BenchOptions(quick=True, say=lambda line: None))}
+    assert figures["proved"].value == figures["proved"].n == 2

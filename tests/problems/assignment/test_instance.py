@@ -1,0 +1,66 @@
+import re
+
+import numpy as np
+import pytest
+
+from colgen import InputError
+from problems.assignment import Instance, random, read, write
+
+
+@pytest.mark.parametrize("kind", ["C", "D"])
+def test_what_is_written_is_read(kind, tmp_path):
+    instance = random(3, 7, 1, kind=kind)
+    write(instance, tmp_path / "c.txt")
+    again = read(tmp_path / "c.txt")
+    for name in ("costs", "sizes", "capacities"):
+        assert (getattr(again, name) == getattr(instance, name)).all()
+    assert again.name == "c"
+
+
+def test_lines_may_break_anywhere(tmp_path):
+    (tmp_path / "d").write_text(" 2\n2 1 2 3\n 4.5 5 6 7 8 9\n\n10 ")
+    instance = read(tmp_path / "d")
+    assert instance.costs.tolist() == [[1.0, 2.0], [3.0, 4.5]]
+    assert instance.sizes.tolist() == [[5, 6], [7, 8]]
+    assert instance.capacities.tolist() == [9, 10]
+    assert instance.step is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected the numbers of machines and tasks first, not ''"),
+        ("2 x", "expected tasks, not 'x'"),
+        ("0 2", "expected the numbers of machines and tasks first, not '0 2'"),
+        ("1 2 1 1 1 1", "expected 7 numbers for 1 machines and 2 tasks (costs, sizes, capacities), not 6"),
+        ("1 1 nan 1 1", "expected numbers, not 'nan'"),
+        ("1 1 1 1.5 1", "sizes"),
+        ("1 1 1 1 -1", "capacities"),
+    ],
+)
+def test_files_that_are_none_are_refused(text, message, tmp_path):
+    (tmp_path / "bad.txt").write_text(text)
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        read(tmp_path / "bad.txt")
+    assert str(raised.value).startswith(str(tmp_path / "bad.txt"))
+
+
+def test_capacities_whose_tables_would_fill_the_memory_are_refused():
+    sizes = np.array([[10**9, 10**9 + 1, 10**9 - 1]])
+    with pytest.raises(InputError, match="expected capacities of at most"):
+        Instance(np.ones((1, 3)), sizes, np.array([2 * 10**9]))
+    # But all that counts is in what units sizes are, and how much room there is use for.
+    assert Instance(np.ones((1, 3)), sizes // 10**9 * 10**9 + 10**9, np.array([10**15])).in_units[1].max() < 10
+
+
+def test_answers_are_checked():
+    instance = Instance(np.ones((2, 2)), [[2, 2], [2, 2]], [3, 3])
+    assert instance.check([0, 1]) == 2.0
+    for answer, message in (
+        ([0, 0], "machine 0 has room for 3, its tasks need 4"),
+        ([0], "1 tasks have a machine, there are 2"),
+        ([0, 2], "task 1 is given to machine 2, expected 0 to 1"),
+        ([0, 0.5], "expected a machine for each task"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            instance.check(answer)

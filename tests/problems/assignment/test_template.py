@@ -1,0 +1,89 @@
+"""Generalized assignment against the compact model in HiGHS, and the oracle against enumeration."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from colgen import Bundle, Chain, ColumnGeneration, PricingContext, Sense, Subgradient, Termination, Volume, solve
+from colgen.testing import check_problem
+from problems.assignment import Assignment, Instance, random
+from problems.assignment.baseline import solve_full
+from solvers.linear.lp import LPStatus
+from tests.amounts import examples
+
+
+@pytest.mark.parametrize(
+    "bounding", [None, Chain(Volume(60), ColumnGeneration()), Chain(Bundle(30), ColumnGeneration())]
+)
+@pytest.mark.parametrize("kind", ["C", "D"])
+@pytest.mark.parametrize("seed", range(examples(2, 6)))
+def test_optimum_is_that_of_the_compact_model(bounding, kind, seed):
+    instance = random(3, 14, seed, kind=kind)
+    result, compact = solve(Assignment(instance), bounding=bounding), solve_full(instance)
+    if compact.values is None:
+        assert compact.status is LPStatus.INFEASIBLE
+        assert result.termination is Termination.INFEASIBLE
+    else:
+        assert result.is_optimal
+        assert result.objective == instance.check(result.answer) == pytest.approx(compact.objective)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8, 0.1])
+def test_the_scale_of_costs_changes_nothing(scale):
+    instance = random(4, 16, 3)
+    scaled = Instance(scale * instance.costs, 7 * instance.sizes, 7 * instance.capacities + 3)
+    best = solve(Assignment(instance)).objective
+    result = solve(Assignment(scaled))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(scale * best)
+
+
+def test_a_task_without_a_machine_is_infeasible():
+    instance = Instance(np.ones((2, 2)), [[1, 9], [1, 9]], [5, 5])
+    assert solve(Assignment(instance)).termination is Termination.INFEASIBLE
+    assert solve_full(instance).values is None
+
+
+def test_tasks_that_fit_but_not_together_are_infeasible():
+    instance = Instance(np.ones((2, 3)), np.full((2, 3), 2), [3, 3])
+    assert solve(Assignment(instance)).termination is Termination.INFEASIBLE
+
+
+@pytest.mark.parametrize(("bounding", "near"), [(Volume(250), 2e-3), (Bundle(120), 1e-3), (Subgradient(250), 1e-2)])
+def test_bounds_come_near_to_the_linear_program_and_do_not_pass_it(bounding, near):
+    problem = Assignment(random(4, 30, 1))
+    best = solve(problem, relaxation=True).dual_bound
+    result = solve(problem, relaxation=True, bounding=bounding)
+    assert best * (1.0 - near) <= result.dual_bound <= best * (1.0 + 1e-9)
+
+
+def test_the_oracle_passes_the_conformance_kit():
+    report = check_problem(Assignment(random(3, 6, 0)), seconds=4)
+    assert report.ok, report
+
+
+def test_what_forcing_a_task_onto_a_machine_costs_is_what_enumeration_says():
+    instance = random(2, 5, 3)
+    problem = Assignment(instance)
+    master = problem.restricted_master()
+    duals = master.guessed({"assign": np.linspace(20.0, 120.0, 5), "use": [-30.0, -5.0]})
+    result = problem.pricing().price(duals, PricingContext(Sense.MINIMIZE))
+    marginals = result.marginals()
+    gains = np.asarray(duals["assign"])[None, :] - instance.costs
+
+    def best(machine, inside=(), outside=()):
+        """The best reduced cost of a set on a machine, or of none where that may be."""
+        worth = [] if inside else [0.0]
+        for size in range(6):
+            for tasks in itertools.combinations(range(5), size):
+                fits = instance.sizes[machine, list(tasks)].sum() <= instance.capacities[machine]
+                if fits and set(inside) <= set(tasks) and not set(outside) & set(tasks):
+                    worth.append(-gains[machine, list(tasks)].sum() - float(duals["use", machine]))
+        return min(worth, default=np.inf)
+
+    assert result.total == pytest.approx(best(0) + best(1))
+    for number, (machine, task) in enumerate(itertools.product(range(2), range(5))):
+        assert marginals.names[number] == (machine, task)
+        expected = best(machine, inside=(task,)) + best(1 - machine, outside=(task,))
+        assert marginals.values[number] == pytest.approx(expected)
