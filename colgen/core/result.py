@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from colgen.core.columns import Column, Key
+from colgen.core.decision import Decision
 from colgen.core.doors import behind
 from colgen.core.files import writing
+from colgen.core.path import ROOT, DecisionPath
 from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -99,14 +101,19 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True)
 class NodeRecord:
-    """What became of one node of the branch-and-bound tree."""
+    """What became of one node of the branch-and-bound tree; ``path`` is shared with its ancestors."""
 
     number: int
     parent: int | None
     depth: int
     bound: float
     outcome: str
-    decisions: tuple[Any, ...]
+    path: DecisionPath = ROOT
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Branching decisions from the root on."""
+        return self.path.decisions
 
 
 @dataclass(frozen=True, slots=True)

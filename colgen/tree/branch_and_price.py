@@ -330,7 +330,7 @@ class BranchAndPrice(Relaxation):
             found = [decision for reduction in self.search.reductions for decision in reduction.reduce(context)]
             if not found:
                 break
-            node = dataclasses.replace(node, decisions=(*node.decisions, *found))
+            node = dataclasses.replace(node, path=node.path.below(found))
             self.master.apply(node.decisions)
             again = self._relax(node, round_early=False)
             if self.master.sense.is_better(relaxed.bound, again.bound):

@@ -13,6 +13,7 @@ from typing import Any
 from colgen.bounds.run import Run
 from colgen.core.decision import Decision
 from colgen.core.errors import ChildBoundError
+from colgen.core.path import ROOT, DecisionPath
 from colgen.core.pool import Pool
 from colgen.core.result import Certificate, NodeRecord, NodeVisit, Termination
 from colgen.core.sense import Sense
@@ -25,6 +26,8 @@ class Node:
 
     Attributes
     ----------
+    path
+        The decisions, shared with its ancestors.
     bound
         The parent's dual bound, before any rounding.
     start
@@ -34,9 +37,19 @@ class Node:
     number: int = 0
     parent: int | None = None
     depth: int = 0
-    decisions: tuple[Decision, ...] = ()
+    path: DecisionPath = ROOT
     bound: float = 0.0
     start: Any = field(default=None, repr=False)
+    _decisions: tuple[Decision, ...] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """All decisions from the root on: one tuple, made when the node is treated."""
+        known = self._decisions
+        if known is None:
+            known = self.path.decisions
+            object.__setattr__(self, "_decisions", known)
+        return known
 
 
 @dataclass(frozen=True)
@@ -278,12 +291,13 @@ def branch_and_bound(
         elif evaluation.children and depth_limit is not None and node.depth >= depth_limit:
             left, why_left = sense.best(left, bound), Termination.DEPTH_LIMIT
         elif not run.prunes(bound):
+            path = node.path.below(evaluation.fixed)
             children = [
                 Node(
                     next(numbers),
                     node.number,
                     node.depth + 1,
-                    (*node.decisions, *evaluation.fixed, *decisions),
+                    path.below(decisions),
                     sense.worst(bound, evaluation.bounds[k]) if evaluation.bounds else bound,
                     evaluation.starts[k] if evaluation.starts else evaluation.start,
                 )
@@ -333,7 +347,7 @@ class _OpenBounds:
 
 
 def _record(node: Node, bound: float, outcome: str) -> NodeRecord:
-    return NodeRecord(node.number, node.parent, node.depth, bound, outcome, node.decisions)
+    return NodeRecord(node.number, node.parent, node.depth, bound, outcome, node.path)
 
 
 def _check_child(run: Run, node: Node, evaluation: Evaluation) -> None:

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from colgen import AnyOf, Decision, InputError, Sense, Solution, Termination, solve
 from colgen.bounds.run import Run
 from colgen.core.errors import ChildBoundError
+from colgen.core.path import DecisionPath
 from colgen.tree.search import BestBound, DepthFirst, Evaluation, LevelWise, Plunging, Relaxation, branch_and_bound
+from problems.cutting_stock.trees import Free
 from tests.zoo import Partitioning
 
 QUEUES = [BestBound, Plunging, DepthFirst, LevelWise]
@@ -208,6 +210,18 @@ def test_records_tell_the_tree():
         (4, 1, 2),
     ]
     assert [d.way for d in result.nodes[3].decisions] == ["l", "l"]
+
+
+def test_a_deep_dive_puts_decisions_together_only_where_they_are_asked_for(monkeypatch):
+    """A copy of all of them at each node would be quadratic in the depth."""
+    asked = []
+    whole = DecisionPath.decisions
+    monkeypatch.setattr(DecisionPath, "decisions", property(lambda path: asked.append(path) or whole.fget(path)))
+    run = Run(Sense.MINIMIZE, AnyOf())
+    result = branch_and_bound(Free(10**6), run, queue=DepthFirst(Sense.MINIMIZE), node_limit=100)
+    assert result.nodes[-1].depth > 90
+    assert asked == []
+    assert len(result.nodes[-1].decisions) == result.nodes[-1].depth
 
 
 def test_best_open_bound_is_found_without_looking_at_all_open_nodes():
