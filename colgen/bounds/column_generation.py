@@ -31,7 +31,7 @@ from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.cuts.separation import violated_rows
-from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+from colgen.master.protocol import Floats, MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing.oracles import PricingContext
 
 
@@ -216,7 +216,7 @@ def _unsolved(solved: MasterSolution, standing: _Standing, parts: Parts) -> Boun
     return Bounded(Outcome.INFEASIBLE, bound, proved=True)
 
 
-def _centre(node: NodeState, master: RestrictedMaster, phase: int) -> Any:
+def _centre(node: NodeState, master: RestrictedMaster, phase: int) -> Floats | None:
     """Where stabilization may start: dual values of the real objective, which mean nothing in phase 1."""
     return None if node.duals is None or phase == 1 else master.centre(node.duals)
 

@@ -39,6 +39,7 @@ from colgen.master.lookup import LookUp
 from colgen.master.node_bounds import NodeBounds
 from colgen.master.phases import Phases
 from colgen.master.pool import NOWHERE, Floats
+from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.master.pyomo_export import to_pyomo
 from colgen.master.reduced_costs import ReducedCosts
@@ -259,10 +260,10 @@ class LinearMaster(RestrictedMaster):
     def start_at(self, basis: Basis) -> None:
         self._bases.first = basis
 
-    def basis(self) -> Any:
+    def basis(self) -> SavedBasis:
         return self.program.basis()
 
-    def restore(self, basis: Any) -> None:
+    def restore(self, basis: SavedBasis) -> None:
         self.program.restore(basis, self.objective.costs)
 
     # --- solving -----------------------------------------------------------------------------------------------------

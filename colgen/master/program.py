@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,15 @@ from colgen.core.errors import SolverError
 from colgen.master.pool import Floats, Ints
 from colgen.master.table import ColumnTable
 from solvers.linear import lp as programs
-from solvers.linear.highs import basic_columns
+from solvers.linear.highs import HighsBasis, basic_columns
 from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+
+
+class SavedBasis(NamedTuple):
+    """A basis, and the positions in the table of the columns that it speaks of."""
+
+    statuses: HighsBasis
+    active: Ints
 
 
 class MasterProgram:
@@ -132,11 +139,11 @@ class MasterProgram:
 
     # --- bases -------------------------------------------------------------------------------------------------------
 
-    def basis(self) -> Any:
+    def basis(self) -> SavedBasis:
         """The basis, and which columns it speaks of."""
-        return self.lp.basis(), self._table.active.copy()
+        return SavedBasis(self.lp.basis(), self._table.active.copy())
 
-    def restore(self, saved: Any, costs: Floats) -> None:
+    def restore(self, saved: SavedBasis, costs: Floats) -> None:
         """Start the next solve from a basis; columns of it that are idle by now come back."""
         basis, then = saved
         table = self._table

@@ -25,6 +25,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.core.warm_start import Basis
 from colgen.master.linking import Linking
+from colgen.master.program import SavedBasis
 from colgen.pricing.oracles import Pricing, PricingResult
 
 Floats = NDArray[np.float64]
@@ -312,7 +313,7 @@ class RestrictedMaster(ABC):
         """A guess at dual values, as ``{block: values}`` say, made what oracles and :meth:`dual_bound` read."""
         return duals
 
-    def centre(self, duals: Any) -> Any:
+    def centre(self, duals: Any) -> Floats | None:
         """Dual values of another node, or guessed as ``{block: values}``, made fit to smooth from; None if unfit."""
         return None
 
@@ -338,11 +339,11 @@ class RestrictedMaster(ABC):
         """Delete generated columns that have not improved for ``age`` solves; returns how many."""
         return 0
 
-    def basis(self) -> Any:
+    def basis(self) -> SavedBasis | None:
         """Whatever makes a later solve start warm; handed to :meth:`restore`."""
         return None
 
-    def restore(self, basis: Any) -> None:
+    def restore(self, basis: SavedBasis) -> None:
         """Start the next solve from a basis saved earlier."""
 
 

@@ -26,6 +26,7 @@ from colgen.core.result import Certificate, Termination
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
 from colgen.cuts.separation import SeparationContext
+from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterSolution, MasterStatus
 from colgen.pricing.oracles import PricingContext
 from colgen.tree.branching import BranchingRule
@@ -68,7 +69,7 @@ class _Start(NamedTuple):
         By what the child differs, and the parent's objective: what pseudo-costs learn from; None if they have.
     """
 
-    basis: Any
+    basis: SavedBasis | None
     left: Any
     moved: tuple[Hashable, int, float, float] | None = None
 

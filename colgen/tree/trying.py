@@ -6,13 +6,13 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from colgen.bounds.bounding import Bounded, NodeState, Outcome, Parts
 from colgen.bounds.column_generation import column_generation
 from colgen.bounds.stabilization import NoStabilization
 from colgen.core.decision import Decision
 from colgen.core.tolerances import TOLERANCES
+from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterStatus
 
 
@@ -38,7 +38,7 @@ class Tried:
     bound: float
     exact: bool = False
     done: bool = False
-    basis: Any = field(default=None, repr=False)
+    basis: SavedBasis | None = field(default=None, repr=False)
 
 
 class Trying:
@@ -59,7 +59,7 @@ class Trying:
         Of its last restricted master.
     """
 
-    def __init__(self, parts: Parts, node: NodeState, objective: float, basis: Any) -> None:
+    def __init__(self, parts: Parts, node: NodeState, objective: float, basis: SavedBasis | None) -> None:
         self._parts, self._node, self._basis = parts, node, basis
         self.objective = objective
         self.depth = node.depth

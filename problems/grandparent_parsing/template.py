@@ -481,7 +481,7 @@ class _Master(LinearMaster):
     def guessed(self, duals: Any) -> Any:
         return duals if isinstance(duals, TreeDuals) else super().guessed(duals)
 
-    def centre(self, duals: Any) -> Any:
+    def centre(self, duals: Any) -> Floats | None:
         return None if isinstance(duals, TreeDuals) else super().centre(duals)
 
     def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Floats = NDArray[np.float64]
+HighsBasis = highspy.HighsBasis
 Ints = NDArray[np.integer[Any]]
 
 INFINITY = float("inf")
