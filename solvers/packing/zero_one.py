@@ -122,6 +122,14 @@ def _portions(room: Ints, items: int) -> list[tuple[int, int]]:
 
 
 @njit(cache=True, nogil=True)
+def better(inside, outside, profit, found):  # type: ignore[no-untyped-def]
+    """The better of ``inside + profit`` and ``outside``, entry by entry; with one index, so that it is vectorised."""
+    for c in range(found.size):
+        with_it, without = inside[c] + profit, outside[c]
+        found[c] = with_it if with_it > without else without
+
+
+@njit(cache=True, nogil=True)
 def fill(profits, sizes, capacity, table):  # type: ignore[no-untyped-def]
     """Fill ``table[i, c]``: the best of the first i items within load c."""
     table[0, : capacity + 1] = 0.0
@@ -132,9 +140,7 @@ def fill(profits, sizes, capacity, table):  # type: ignore[no-untyped-def]
             here[:] = before
             continue
         here[:w] = before[:w]
-        for c in range(capacity + 1 - w):
-            with_it, without = before[c] + p, before[c + w]
-            here[c + w] = with_it if with_it > without else without
+        better(before[: capacity + 1 - w], before[w:], p, here[w:])
 
 
 @njit(cache=True, nogil=True)
@@ -179,7 +185,5 @@ def _best_with_each(profits, sizes, capacities, values, inside, outside):  # typ
             inside[j, i], outside[j, i] = best_in, best_out
             if p > 0.0 and w <= capacity:
                 further[:w] = behind[:w]
-                for c in range(capacity + 1 - w):
-                    with_it, without = behind[c] + p, behind[c + w]
-                    further[c + w] = with_it if with_it > without else without
+                better(behind[: capacity + 1 - w], behind[w:], p, further[w:])
                 behind, further = further, behind
