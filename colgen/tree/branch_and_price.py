@@ -250,6 +250,12 @@ class BranchAndPrice(Relaxation):
             reduced, relaxed = self._reduce(node, relaxed)
             fixed = reduced.decisions[len(node.decisions) :]
             return dataclasses.replace(self._judge(reduced, relaxed), fixed=fixed)
+        near = relaxed.solved is None and relaxed.solution is not None
+        if relaxed.outcome is Outcome.SOLVED and near and not self.search.relaxation_only:
+            # Marginals need dual values and the bound that the oracles prove there, and no linear program.
+            reduced, relaxed = self._reduce(node, relaxed)
+            fixed = reduced.decisions[len(node.decisions) :]
+            return dataclasses.replace(self._judge(reduced, relaxed), fixed=fixed)
         return self._judge(node, relaxed)
 
     def _judge(self, node: Node, relaxed: Bounded) -> Evaluation:

@@ -14,6 +14,8 @@ from problems.assignment.warm_start import likely, searched
 class Shifting(Heuristic):
     """Each task goes to the machine that the relaxation likes best; local search mends what does not fit.
 
+    The search keeps to assignments that the node allows: those are few once the others are fixed, and the best of them.
+
     Parameters
     ----------
     moves
@@ -22,7 +24,7 @@ class Shifting(Heuristic):
         At each so-manieth level of the tree.
     """
 
-    def __init__(self, oracle: KnapsackOracle, moves: int = 2_000, every: int = 4) -> None:
+    def __init__(self, oracle: KnapsackOracle, moves: int = 1_000, every: int = 6) -> None:
         self.oracle = oracle
         self.moves = moves
         self.every = every
@@ -35,5 +37,12 @@ class Shifting(Heuristic):
             shares[machine, list(tasks)] += value
         if not instance.fits().any(axis=0).all():
             return None
-        best, cost = searched(instance, likely(instance, shares), self.moves, run.budget, seed=len(run.iterations))
+        best, cost = searched(
+            instance,
+            likely(instance, shares),
+            self.moves,
+            run.budget,
+            seed=len(run.iterations),
+            allowed=self.oracle.open_lately(),
+        )
         return self.oracle.as_solution(best) if math.isfinite(cost) and cost < run.objective else None

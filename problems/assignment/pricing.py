@@ -57,9 +57,9 @@ class KnapsackOracle(Pricing):
             marginals=marginals,
         )
 
-    def best(self, duals: Floats) -> tuple[Floats, Mask]:
-        """What the best sets gain at dual values of the tasks, and the sets, where nothing is forbidden."""
-        return best_sets(duals[None, :] - self.instance.costs, self._sizes, self._room)
+    def best(self, duals: Floats, closed: Mask) -> tuple[Floats, Mask]:
+        """What the best sets gain at dual values of the tasks, and the sets."""
+        return best_sets(np.where(closed, -np.inf, duals[None, :] - self.instance.costs), self._sizes, self._room)
 
     def gains(self, duals: Duals, context: PricingContext) -> Floats:
         """What each machine gains by each task, -inf where it may not have it; shape (machines, tasks)."""
@@ -76,6 +76,12 @@ class KnapsackOracle(Pricing):
             mask = closed_by(context, self.instance.costs.shape, TAKES)
             self._closed = context.decisions, mask
         return mask
+
+    def open_lately(self) -> Mask:
+        """What the node allows that was priced last: where to look for answers."""
+        mask = self._closed[1]
+        fits = self.instance.fits()
+        return fits if mask is None else fits & ~mask
 
     def _marginals(self, gains: Floats, own: Floats, context: PricingContext) -> Marginals:
         """The best total with a task on a machine, and therefore on no other."""

@@ -8,18 +8,23 @@ from collections.abc import Sequence
 import numpy as np
 import pyomo.environ as pyo
 
-from colgen import BranchingRule, Choice, Heuristic, Problem, Reduction, Solution, StrongBranching, WarmStart
+from colgen import Bounding, BranchingRule, Choice, Heuristic, Problem, Reduction, Solution, StrongBranching, WarmStart
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
+from problems.assignment.bound import KnapsackAscent
 from problems.assignment.branching import AssignmentFixing, OnAssignments
 from problems.assignment.heuristics import Shifting
 from problems.assignment.instance import Instance
 from problems.assignment.model import master
 from problems.assignment.pricing import ASSIGN, USE, KnapsackOracle
-from problems.assignment.warm_start import ascended, likely, searched
+from problems.assignment.warm_start import Way, ascended, likely, searched
 
-_ROUNDS = 400
-"""Of the first ascent."""
+_FIRST = Way(2, 100, 2.0, 25)
+"""An ascent of which the local search starts."""
+
+_ROOT = Way(8, 100, 2.0, 25)
+_BELOW = Way(4, 40, 0.5, 8)
+"""At the root, and at other nodes, which begin near their maximum."""
 
 _MOVES = 10_000
 """Of the first local search."""
@@ -42,6 +47,9 @@ class Assignment(Problem):
     def pricing(self) -> KnapsackOracle:
         return self.oracle
 
+    def bounding(self) -> Bounding:
+        return KnapsackAscent(self.oracle, _ROOT, _BELOW)
+
     def branching(self) -> Sequence[BranchingRule]:
         return (OnAssignments(self.instance.costs.shape),)
 
@@ -61,11 +69,11 @@ class Assignment(Problem):
             return WarmStart()  # some task has no machine, as phase 1 will tell
         cheapest = np.where(fits, instance.costs, math.inf).min(axis=0)
         target = float(np.where(fits, instance.costs, -math.inf).max(axis=0).sum())
-        first = ascended(instance, cheapest, ~fits, target, _ROUNDS // 4, budget)
+        first = ascended(instance, cheapest, ~fits, target, _FIRST, budget)
         best, cost = searched(instance, likely(instance, first.mean), _MOVES, budget)
-        found = ascended(instance, first.duals, ~fits, min(cost, target), _ROUNDS, budget)
+        found = ascended(instance, first.duals, ~fits, min(cost, target), _ROOT, budget)
         answers = (self.oracle.as_solution(best),) if math.isfinite(cost) else ()
-        values, _ = self.oracle.best(found.duals)
+        values, _ = self.oracle.best(found.duals, ~fits)
         return WarmStart({ASSIGN: found.duals, USE: -values}, answers, self.oracle.columns(found.sets))
 
     def answer(self, solution: Solution) -> list[int]:

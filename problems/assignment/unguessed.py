@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colgen import Choice, Heuristic, MostFractional, RestrictedMIP, WarmStart
+from colgen import Bounding, Choice, ColumnGeneration, Heuristic, MostFractional, RestrictedMIP, WarmStart
 from colgen.core.budget import Budget
 from problems.assignment.template import Assignment
 
@@ -14,6 +14,9 @@ class Unguessed(Assignment):
 
     def warm_start(self, budget: Budget) -> WarmStart:
         return WarmStart()
+
+    def bounding(self) -> Bounding:
+        return ColumnGeneration()
 
     def heuristics(self) -> Sequence[Heuristic]:
         return (RestrictedMIP(),)

@@ -18,10 +18,31 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _PORTION = 50
-"""Rounds, or moves of a hundred tasks, between two looks at the clock."""
+"""Moves of a hundred tasks between two looks at the clock."""
+
+_KEPT = 200
+"""So many last rounds of an ascent give their sets to the master."""
 
 _TIE = 1e-3
 """What the whole range of costs counts for beside one occurrence."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How far an ascent goes.
+
+    Attributes
+    ----------
+    portions, rounds
+        So many portions of so many rounds; in between the clock and the bound are looked at.
+    step, patience
+        The factor of the first step, and after how many rounds without a gain it is halved.
+    """
+
+    portions: int
+    rounds: int
+    step: float
+    patience: int
 
 
 @dataclass(frozen=True)
@@ -44,20 +65,19 @@ class Ascended:
     sets: Mask
 
 
-def ascended(
-    instance: Instance, duals: Floats, closed: Mask, target: float, rounds: int, budget: Budget, step: float = 1.0
-) -> Ascended:
+def ascended(instance: Instance, duals: Floats, closed: Mask, target: float, way: Way, budget: Budget) -> Ascended:
     """An ascent of the Lagrangian bound from some dual values of the tasks."""
     sizes, room = instance.in_units
-    duals, value, mean, sets = duals.copy(), -math.inf, np.zeros(instance.costs.shape), []
-    for _ in range(-(-rounds // _PORTION)):
+    duals, value, mean, step = duals.copy(), -math.inf, np.zeros(instance.costs.shape), way.step
+    sets = np.zeros((0, *instance.costs.shape), dtype=np.bool_)
+    for _ in range(way.portions):
         if budget.expired or value >= target:
             break
-        here, found, mean, step = ascend(instance.costs, closed, sizes, room, duals, target, _PORTION, step, 8)
-        value = max(value, float(here))
-        sets.append(found)
-    last = np.concatenate(sets[-4:]) if sets else np.zeros((0, *instance.costs.shape), dtype=np.bool_)
-    return Ascended(value, duals, mean, last)
+        here, found, mean, step = ascend(
+            instance.costs, closed, sizes, room, duals, target, way.rounds, step, way.patience
+        )
+        value, sets = max(value, float(here)), np.concatenate([sets, found])[-_KEPT:]
+    return Ascended(value, duals, mean, sets)
 
 
 def searched(

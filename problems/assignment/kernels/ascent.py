@@ -17,6 +17,12 @@ from solvers.packing.zero_one import fill, trace
 _MEMORY = 0.7
 """How much of the former direction stays in the next one."""
 
+_FADING = 0.97
+"""And of the mean of what was taken."""
+
+_GAIN = 1e-4
+"""Less than this share of what is missing is no gain that makes steps worth their length."""
+
 
 @njit(cache=True, nogil=True)
 def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patience):  # type: ignore[no-untyped-def]
@@ -39,24 +45,30 @@ def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patien
     sets = np.zeros((rounds, m, n), np.bool_)
     mean = np.zeros((m, n))
     gains, point, direction = np.empty(n), duals.copy(), np.zeros(n)
+    needs, items, taken = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.bool_)
     best, worse, done = -np.inf, 0, 0
     for k in range(rounds):
         slope = np.ones(n)
         value = point.sum()
         for j in range(m):
+            count = 0  # tasks that earn something: the table has rows for no others
             for t in range(n):
-                gains[t] = -1.0 if closed[j, t] else point[t] - costs[j, t]
-            fill(gains, sizes[j], capacities[j], table)
-            trace(sizes[j], capacities[j], table, sets[k, j])
-            value -= table[n, capacities[j]]
-            for t in range(n):
-                if sets[k, j, t]:
-                    slope[t] -= 1.0
+                gain = point[t] - costs[j, t]
+                if gain > 0.0 and not closed[j, t] and sizes[j, t] <= capacities[j]:
+                    gains[count], needs[count], items[count] = gain, sizes[j, t], t
+                    count += 1
+            fill(gains[:count], needs[:count], capacities[j], table)
+            trace(needs[:count], capacities[j], table, taken[:count])
+            value -= table[count, capacities[j]]
+            for i in range(count):
+                if taken[i]:
+                    sets[k, j, items[i]] = True
+                    slope[items[i]] -= 1.0
         done = k + 1
-        mean *= 0.97
-        mean += 0.03 * sets[k]
+        mean *= _FADING
+        mean += (1.0 - _FADING) * sets[k]
         if value > best:
-            if value > best + 1e-4 * abs(target - best):
+            if value > best + _GAIN * abs(target - best):
                 worse = 0
             best = value
             duals[:] = point

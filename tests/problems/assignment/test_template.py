@@ -9,6 +9,7 @@ from colgen import Bundle, Chain, ColumnGeneration, PricingContext, Sense, Subgr
 from colgen.testing import check_problem
 from problems.assignment import Assignment, Instance, random
 from problems.assignment.baseline import solve_full
+from problems.assignment.branching import AssignmentFixing
 from solvers.linear.lp import LPStatus
 from tests.amounts import examples
 
@@ -87,3 +88,23 @@ def test_what_forcing_a_task_onto_a_machine_costs_is_what_enumeration_says():
         assert marginals.names[number] == (machine, task)
         expected = best(machine, inside=(task,)) + best(1 - machine, outside=(task,))
         assert marginals.values[number] == pytest.approx(expected)
+
+
+def test_assignments_are_fixed_at_nodes_without_a_linear_program():
+    class Fixing(AssignmentFixing):
+        found = 0
+
+        def reduce(self, context):
+            decisions = super().reduce(context)
+            self.found += sum(int(decision.closed.sum()) for decision in decisions)
+            return decisions
+
+    instance = random(4, 24, 2)
+    problem = Assignment(instance)
+    fixing = Fixing(problem.oracle)
+    problem.reductions = lambda: (fixing,)
+    result = solve(problem)
+    assert result.is_optimal
+    assert result.objective == pytest.approx(solve_full(instance).objective)
+    assert result.columns_generated == 0  # no linear program was solved
+    assert fixing.found > 0
