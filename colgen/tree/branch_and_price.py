@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
-from colgen.bounds.checks import check_use, objects
 from colgen.bounds.column_generation import column_generation
 from colgen.bounds.fixing import Reduction, ReductionContext
 from colgen.bounds.proving import Proved, prove, record, told
@@ -18,21 +17,21 @@ from colgen.bounds.stabilization import NoStabilization
 from colgen.core.batches import Columns
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
-from colgen.core.decision import Decision, admits
 from colgen.core.duals import Duals
-from colgen.core.errors import BranchingError, InfeasibleAnswerError, InvalidBoundError, SolverError
+from colgen.core.errors import BranchingError, InvalidBoundError, SolverError
 from colgen.core.pool import Pool
 from colgen.core.result import Certificate, Termination
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
-from colgen.cuts.separation import SeparationContext
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterSolution, MasterStatus
 from colgen.pricing.oracles import PricingContext
+from colgen.tree.answers import Answers
 from colgen.tree.branching import BranchingRule
 from colgen.tree.choice import Choice, Chosen, MostFractional, first_of
 from colgen.tree.enumeration import Enumeration
 from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP
+from colgen.tree.node_checks import check_against_incumbent, check_children
 from colgen.tree.pseudo_costs import PseudoCosts
 from colgen.tree.search import Evaluation, Node, Relaxation
 from colgen.tree.trying import Trying
@@ -44,9 +43,6 @@ _LEAF = {
     Outcome.INFEASIBLE: "infeasible",
 }
 
-
-_FIRST_ROUNDING = 8
-"""A run without an answer rounds a restricted master for the first time after so many rounds."""
 
 _GRACE = 0.04
 """The share of its time limit that a run may take beyond it to find a first answer, or a first bound."""
@@ -108,7 +104,7 @@ class BranchAndPrice(Relaxation):
         self.root_bound = parts.master.sense.ideal
         self.certificate: Certificate | None = None
         self._proved_by: Any = None
-        self._waited = 0
+        self.answers = Answers(parts, looking=not search.relaxation_only, rounding=bool(search.heuristics))
         self._costs = PseudoCosts()
         parts.master.oracles = parts.oracles
         for separation in parts.separation:
@@ -119,7 +115,9 @@ class BranchAndPrice(Relaxation):
     @cached_property
     def parts(self) -> Parts:
         """What boundings work with."""
-        return dataclasses.replace(self._parts, context=self._in_node, found=self._found, take=self.take)
+        return dataclasses.replace(
+            self._parts, context=self._in_node, found=self.answers.look_at, take=self.answers.take
+        )
 
     @cached_property
     def _parts_to_the_end(self) -> Parts:
@@ -134,20 +132,18 @@ class BranchAndPrice(Relaxation):
         """
         master, run, root = self.master, self.run, NodeState(bound=self.master.sense.ideal)
         for answer in warm.answers:
-            self._add_columns_of(answer)
-            self.take(answer, f"{name}.warm_start")
+            self.answers.take_with_columns(answer, f"{name}.warm_start")
         context = self._in_node(root) if master.answers_late else self._in_grace(self._in_node(root))
         if context is not None and (warm.duals is not None or not master.needs_duals):
             clock = working_clock()
             found = prove(master, self.pricing, warm.duals, context, self._parts.settings)
             for answer in found.answers:
-                self._add_columns_of(answer)
-                self.take(answer, "an oracle")
+                self.answers.take_with_columns(answer, "an oracle")
             record(run, master, found, (0, 0), clock, self._parts.settings)
             self.root_bound = found.bound
             self._duals = found.duals
             self._certify(found.bound, found.duals)
-            self._check_against_incumbent(Node(), found.bound)
+            check_against_incumbent(self.run, self.pricing, Node(), found.bound)
             if self._closed(found.bound, found.duals):
                 self.root = run.incumbent
                 run.prove(found.bound)  # which the round has not, where the relaxation is what is wanted
@@ -166,70 +162,12 @@ class BranchAndPrice(Relaxation):
         late = self.run.budget.late(_GRACE)
         return None if late.expired else dataclasses.replace(context, deadline=late.deadline, budget=late)
 
-    def _add_columns_of(self, answer: Solution) -> None:
-        if self.master.holds_columns:  # an answer may make each of its columns only when somebody looks at it
-            self.master.add([column for column, _ in answer.columns])
-
-    def take(self, solution: Solution, source: str) -> bool:
-        """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""
-        solution = self.master.made_whole(solution)
-        exact = self.master.objective_of(solution)
-        near = exact != solution.objective and self.run.meets(exact, solution.objective)
-        if near and self.run.meets(solution.objective, exact):
-            solution = dataclasses.replace(solution, objective=exact)
-        if self.separation and objects(self.separation, solution, self._looked_at()):
-            return False
-        fault = self.master.violation(solution)
-        taken = self.run.offer(solution, fault, source, checked=self.master.checks_rows)
-        if taken:
-            check_use(self.master, self.pricing, solution, source)
-        return taken
-
-    def _looked_at(self) -> SeparationContext:
-        """What separations are told when they look at an answer."""
-        run = self.run
-        return SeparationContext(
-            run.sense,
-            round=len(run.iterations),
-            whole=True,
-            bound=run.global_bound,
-            incumbent=run.objective,
-            scale=run.scale,
-            budget=run.budget,
-        )
-
-    def _take_whole(self, solved: MasterSolution) -> bool:
-        """Take a restricted master's whole solution; False if it is no answer after all.
-
-        Values within the tolerance of whole numbers need not satisfy the rows once they are whole.
-        """
-        solution = self.master.made_whole(self.master.solution(solved))
-        if self.master.violation(solution) is not None and self.master.violation(solution, exact=False) is None:
-            return False
-        self.take(solution, "the relaxation")
-        return True
-
-    def _found(self, solved: MasterSolution) -> None:
-        """A restricted master on the way: if it is whole, it is an answer."""
-        run = self.run
-        if self.search.relaxation_only or not run.sense.is_better(solved.objective, run.objective):
-            return
-        if self.master.is_whole(solved):
-            with contextlib.suppress(InfeasibleAnswerError):  # columns that are still to come may bring rows and costs
-                self._take_whole(solved)
-        elif run.incumbent is None and self.search.heuristics and self.master.solves_integers:
-            self._waited += 1
-            if self._waited >= _FIRST_ROUNDING and self._waited.bit_count() == 1:  # ever more seldom
-                rounded = self.master.rounded(self.master.solution(solved))
-                if rounded is not None:
-                    self.take(rounded, "rounding")
-
     def evaluate(self, node: Node) -> Evaluation:
         self.master.apply(node.decisions)
         if node.start is not None and node.start.basis is not None:
             self.master.restore(node.start.basis)
         relaxed = self._relax(node)
-        self._check_against_incumbent(node, relaxed.bound)
+        check_against_incumbent(self.run, self.pricing, node, relaxed.bound)
         self._learn(node, relaxed)
         if node.number == 0:
             self._keep_root(relaxed)
@@ -241,7 +179,7 @@ class BranchAndPrice(Relaxation):
             if early and (self.search.reductions or self.search.enumeration is not None):
                 # They feed on the last bit of the bound, which a rounded value did not need.
                 relaxed = self._relax(node, round_early=False)
-                self._check_against_incumbent(node, relaxed.bound)
+                check_against_incumbent(self.run, self.pricing, node, relaxed.bound)
                 if node.number == 0:
                     self._keep_root(relaxed)
             sharp = self._sharpened(node, relaxed)
@@ -301,8 +239,7 @@ class BranchAndPrice(Relaxation):
             return nothing
         found = prove(master, self.pricing, bounded.duals, self._in_node(state), self.parts.settings)
         for answer in found.answers:
-            self._add_columns_of(answer)
-            self.take(answer, "an oracle")
+            self.answers.take_with_columns(answer, "an oracle")
         record(run, master, found, (state.number, state.depth), clock, self.parts.settings)
         self._add_priced(found)
         outcome = bounded.outcome
@@ -327,7 +264,7 @@ class BranchAndPrice(Relaxation):
                 f"sharpen states {sharp:.10g} for node {node.number}, whose dual bound is {bound:.10g}: expected that "
                 f"bound, or the next multiple of objective_step {run.step:g}"
             )
-        self._check_against_incumbent(node, sharp)
+        check_against_incumbent(self.run, self.pricing, node, sharp)
         return run.sense.worst(sharp, bound)
 
     def _reduce(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
@@ -392,7 +329,7 @@ class BranchAndPrice(Relaxation):
                 return Evaluation(master.sense.hopeless, "enumerated"), False
             completed = None if solution is None else self.search.enumeration.complete(solution)
             if completed is not None and run.meets(target, completed.objective):
-                self.take(completed, self.search.enumeration.name)
+                self.answers.take(completed, self.search.enumeration.name)
                 if status is MasterStatus.OPTIMAL and completed is solution:
                     return Evaluation(solution.objective, "enumerated"), False
             if run.prunes(relaxed.bound):
@@ -415,7 +352,7 @@ class BranchAndPrice(Relaxation):
         if relaxed.outcome is Outcome.STOPPED:
             self._round_off(node, solved, relaxed.termination)
             return Evaluation(relaxed.bound, "stopped", stop=relaxed.termination)
-        if self.master.is_whole(solved) and self._take_whole(solved):
+        if self.master.is_whole(solved) and self.answers.take_whole(solved):
             # If column generation stopped early, an answer better than this one may be hidden in the rounding:
             # there is none whose rounded objective is better, and that is what the bound says.
             return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
@@ -439,7 +376,7 @@ class BranchAndPrice(Relaxation):
             chosen = self._choose(rule, node, relaxed, solved, start)
             if chosen is None:
                 continue
-            self._check_children(rule, node, chosen.candidate.children, solution)
+            check_children(rule, node.number, chosen.candidate.children, solution)
             if self.run.prunes(relaxed.bound):  # by an answer that a child has shown
                 return Evaluation(relaxed.bound, "pruned", exact=exact)
             bounds = [self.run.sense.ideal if tried is None else tried.bound for tried in chosen.tried]
@@ -458,7 +395,7 @@ class BranchAndPrice(Relaxation):
                         f"{type(rule).__name__}.recover returned a solution of objective {recovered.objective:g} for "
                         f"a relaxation of {solution.objective:g}"
                     )
-                self.take(recovered, f"{type(rule).__name__}.recover")
+                self.answers.take(recovered, f"{type(rule).__name__}.recover")
                 return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
         if unresolved is None and relaxed.weakness and self._stopped_early(relaxed, solved):
             unresolved = self._unproved(node, relaxed)  # not even its relaxation is
@@ -515,7 +452,7 @@ class BranchAndPrice(Relaxation):
         for rule in self.search.branching:
             children = rule.branch(solution)
             if children:
-                self._check_children(rule, node, children, solution)
+                check_children(rule, node.number, children, solution)
                 return Evaluation(relaxed.bound, "branched", children, _Start(None, relaxed.start))
         return Evaluation(relaxed.bound, "stuck", unresolved=Termination.NO_BRANCHING)
 
@@ -565,7 +502,7 @@ class BranchAndPrice(Relaxation):
         with run.stage("heuristics"), self._sparing("rounding", node):
             rounded = self.master.rounded(self.master.solution(solved))
             if rounded is not None:
-                self.take(rounded, "rounding")
+                self.answers.take(rounded, "rounding")
         mip = next((h for h in self.search.heuristics if isinstance(h, RestrictedMIP)), None)
         if mip is None or run.incumbent is not None or reason is Termination.INTERRUPTED:
             return
@@ -574,7 +511,7 @@ class BranchAndPrice(Relaxation):
         with run.stage("heuristics"), self._sparing(mip.name, node):
             found, _ = self.master.solve_integer(min(seconds, mip.seconds), None, lambda: budget.interrupted)
             if found is not None:
-                self.take(found, mip.name)
+                self.answers.take(found, mip.name)
 
     @contextlib.contextmanager
     def _sparing(self, name: str, node: Node) -> Iterator[None]:
@@ -625,7 +562,7 @@ class BranchAndPrice(Relaxation):
             with self.run.stage("heuristics"), self._sparing(heuristic.name, node):
                 found = heuristic.search(context)
                 if found is not None:
-                    self.take(found, heuristic.name)
+                    self.answers.take(found, heuristic.name)
             if self.run.prunes(bound):
                 return
 
@@ -643,28 +580,3 @@ class BranchAndPrice(Relaxation):
         else:
             return
         self._certify(relaxed.bound, relaxed.duals)
-
-    # --- checks ------------------------------------------------------------------------------------------------------
-
-    def _check_against_incumbent(self, node: Node, bound: float) -> None:
-        """A node's bound must not exclude an answer that we hold in our hands."""
-        incumbent = self.run.incumbent
-        if incumbent is None or not all(decision.exhaustive for decision in node.decisions):
-            return
-        if not self.run.meets(incumbent.objective, bound) and admits(node.decisions, incumbent):
-            raise InvalidBoundError(
-                f"node {node.number} has the dual bound {bound:g}, but the incumbent of objective "
-                f"{incumbent.objective:g} lies in it: a bound stated by "
-                f"{', '.join(oracle.name for oracle in self.pricing)} is not valid"
-            )
-
-    def _check_children(
-        self, rule: BranchingRule, node: Node, children: Sequence[Sequence[Decision]], solution: Solution
-    ) -> None:
-        for decisions in children:
-            if admits(decisions, solution):
-                raise BranchingError(
-                    f"{type(rule).__name__} returned a child of node {node.number} that does not cut off its "
-                    "relaxation, so that it would be repeated for ever: "
-                    f"{', '.join(map(str, decisions)) or 'no decision at all'}"
-                )

@@ -14,7 +14,6 @@ from colgen import (
     AnyOf,
     Best,
     Column,
-    Decision,
     Diving,
     GapLimit,
     Heuristic,
@@ -709,31 +708,6 @@ def test_decision_ignored_by_the_oracle():
 
     with pytest.raises(errors.DecisionViolatedError, match="Deaf"):
         solve(Disobeyed(branchy().partition), heuristics=())
-
-
-def test_rule_that_repeats_a_decision():
-    class Pointless(Decision):
-        def __eq__(self, other):
-            return isinstance(other, Pointless)
-
-        def __hash__(self):
-            return 1
-
-    class Repeating(RyanFoster):
-        def branch(self, solution):
-            return [[Pointless()], [Pointless()]]
-
-    with pytest.raises(errors.BranchingError, match="Repeating returned a child of node 0 that does not cut off"):
-        solve(branchy(Repeating("cover")), heuristics=())
-
-
-def test_rule_without_decisions():
-    class Idle(RyanFoster):
-        def branch(self, solution):
-            return [[]]
-
-    with pytest.raises(errors.BranchingError, match="no decision at all"):
-        solve(branchy(Idle("cover")), heuristics=())
 
 
 def test_rule_that_recovers_another_objective():

@@ -32,19 +32,6 @@ def test_a_guess_that_proves_itself_takes_one_round():
     assert len(result.iterations) == 1
 
 
-def test_a_guessed_answer_is_an_incumbent_from_the_start():
-    plain = solve(CuttingStock())
-
-    class Knowing(CuttingStock):
-        def warm_start(self, budget):
-            return WarmStart(answers=[plain.solution])
-
-    result = solve(Knowing())
-    assert result.is_optimal
-    assert result.objective == plain.objective
-    assert len(result.iterations) <= len(plain.iterations)
-
-
 def test_columns_of_one_node_are_there_in_the_next():
     result = solve(SetPartitioning(TRIANGLE), heuristics=())
     assert result.is_optimal

@@ -1,0 +1,93 @@
+"""Whole solutions that turn up in a tree: checked, and offered as the incumbent."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+
+from colgen.bounds.bounding import Parts
+from colgen.bounds.checks import check_use, objects
+from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.solution import Solution
+from colgen.cuts.separation import SeparationContext
+from colgen.master.protocol import MasterSolution
+
+_FIRST_ROUNDING = 8
+"""A run without an answer rounds a restricted master for the first time after so many rounds."""
+
+
+class Answers:
+    """Takes answers in, wherever they come from: nothing that it has not checked becomes the incumbent.
+
+    Parameters
+    ----------
+    looking
+        Whether restricted masters on the way are looked at for answers.
+    rounding
+        Whether those that are fractional are rounded while there is none.
+    """
+
+    def __init__(self, parts: Parts, looking: bool, rounding: bool) -> None:
+        self.master, self.pricing, self.separation, self.run = parts.master, parts.oracles, parts.separation, parts.run
+        self._looking, self._rounding = looking, rounding
+        self._waited = 0
+
+    def take(self, solution: Solution, source: str) -> bool:
+        """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""
+        solution = self.master.made_whole(solution)
+        exact = self.master.objective_of(solution)
+        near = exact != solution.objective and self.run.meets(exact, solution.objective)
+        if near and self.run.meets(solution.objective, exact):
+            solution = dataclasses.replace(solution, objective=exact)
+        if self.separation and objects(self.separation, solution, self._looked_at()):
+            return False
+        fault = self.master.violation(solution)
+        taken = self.run.offer(solution, fault, source, checked=self.master.checks_rows)
+        if taken:
+            check_use(self.master, self.pricing, solution, source)
+        return taken
+
+    def take_with_columns(self, solution: Solution, source: str) -> None:
+        """The same for a solution whose columns are to join the master first."""
+        if self.master.holds_columns:  # an answer may make each of its columns only when somebody looks at it
+            self.master.add([column for column, _ in solution.columns])
+        self.take(solution, source)
+
+    def take_whole(self, solved: MasterSolution) -> bool:
+        """Take a restricted master's whole solution; False if it is no answer after all.
+
+        Values within the tolerance of whole numbers need not satisfy the rows once they are whole.
+        """
+        solution = self.master.made_whole(self.master.solution(solved))
+        if self.master.violation(solution) is not None and self.master.violation(solution, exact=False) is None:
+            return False
+        self.take(solution, "the relaxation")
+        return True
+
+    def look_at(self, solved: MasterSolution) -> None:
+        """A restricted master on the way: if it is whole, it is an answer."""
+        run = self.run
+        if not self._looking or not run.sense.is_better(solved.objective, run.objective):
+            return
+        if self.master.is_whole(solved):
+            with contextlib.suppress(InfeasibleAnswerError):  # columns that are still to come may bring rows and costs
+                self.take_whole(solved)
+        elif run.incumbent is None and self._rounding and self.master.solves_integers:
+            self._waited += 1
+            if self._waited >= _FIRST_ROUNDING and self._waited.bit_count() == 1:  # ever more seldom
+                rounded = self.master.rounded(self.master.solution(solved))
+                if rounded is not None:
+                    self.take(rounded, "rounding")
+
+    def _looked_at(self) -> SeparationContext:
+        """What separations are told when they look at an answer."""
+        run = self.run
+        return SeparationContext(
+            run.sense,
+            round=len(run.iterations),
+            whole=True,
+            bound=run.global_bound,
+            incumbent=run.objective,
+            scale=run.scale,
+            budget=run.budget,
+        )
