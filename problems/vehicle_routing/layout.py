@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from problems.vehicle_routing.instance import Instance, Route
+from solvers.arrays import ArrayError
 from solvers.paths.labelling import Labelling, Network, Resource, nearest
 
 Arc = tuple[int, int]
@@ -87,10 +87,14 @@ class Layout:
     @cached_property
     def solver(self) -> Labelling:
         """The shortest path problem."""
-        remembered: NDArray[np.bool_] | Literal["elementary"] = "elementary"
-        if self.neighbours is not None:
-            remembered = nearest(self.network, self.distances, self.neighbours)
-        return Labelling(self.network, self.resources(), neighbourhoods=remembered)
+        elementary = Labelling(self.network, self.resources())
+        if self.neighbours is None:
+            return elementary
+        try:
+            return elementary.with_neighbourhoods(nearest(self.network, self.distances, self.neighbours))
+        except ArrayError:
+            # Customers who ask for nothing could be visited in circles for ever: routes must be elementary.
+            return elementary
 
     # --- routes ------------------------------------------------------------------------------------------------------
 

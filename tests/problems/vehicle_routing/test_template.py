@@ -139,3 +139,17 @@ def test_rules_in_their_order():
 def test_a_limit_ends_a_run_with_a_bound():
     result = solve(VehicleRouting(random(1, customers=40)), stop=TimeLimit(0.5), stabilization=NoStabilization())
     assert result.dual_bound <= result.objective + 1e-6
+
+
+SQUARE = ((0.0, 14.0, 13.0, 13.0), (14.0, 0.0, 17.0, 4.0), (13.0, 17.0, 0.0, 14.0), (13.0, 4.0, 14.0, 0.0))
+
+
+def test_too_few_vehicles_are_infeasible():
+    result = solve(VehicleRouting(Instance(SQUARE, (0, 2, 2, 2), 4, vehicles=1), neighbours=2))
+    assert result.termination is Termination.INFEASIBLE
+
+
+def test_customers_who_ask_for_nothing_are_not_visited_in_circles():
+    result = solve(VehicleRouting(Instance(SQUARE, (0, 0, 0, 2), 14, vehicles=1), neighbours=2))
+    assert result.is_optimal
+    assert result.objective == 45.0
