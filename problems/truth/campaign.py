@@ -14,13 +14,16 @@ import numpy as np
 
 from colgen.testing.fuzz.campaign import Tally, numbers
 from colgen.testing.fuzz.judging import Failure, Fault
-from problems.truth import chains, clusters, nonlocal_trees, paths, rolls, second_order
+from problems.truth import chains, clusters, colours, nonlocal_trees, paths, rolls, routes, second_order
 from problems.truth.drawing import Drawn
 from problems.truth.judging import Said, held_against
 
 TEMPLATES: dict[str, ModuleType] = {
-    module.NAME: module for module in (chains, clusters, nonlocal_trees, paths, rolls, second_order)
+    module.NAME: module for module in (chains, clusters, colours, nonlocal_trees, paths, rolls, routes, second_order)
 }
+
+_WITHOUT_UNITS = (rolls.NAME, colours.NAME, routes.NAME)
+"""Templates whose data are whole numbers, or are counted in decimals: other units are other numbers."""
 
 _LAWS = 0.1
 """Share of instances that are also solved in other units."""
@@ -45,7 +48,7 @@ def fuzz_template(
         failure, answers = judge(drawn)
         tally.runs += answers
         factor = None
-        if failure is None and module is not rolls and rng.random() < _LAWS:
+        if failure is None and name not in _WITHOUT_UNITS and rng.random() < _LAWS:
             factor = float(2.0 ** int(rng.integers(-30, 31)))
             failure = judge_law(drawn, factor)
             tally.runs += answers
@@ -131,7 +134,7 @@ def _candidates(drawn: Drawn) -> Iterator[Drawn]:
     if any(drawn.constants):
         yield dataclasses.replace(drawn, constants=(0.0,) * len(drawn.constants))
     for name, array in drawn.arrays.items():
-        if drawn.template == rolls.NAME:
+        if drawn.template in _WITHOUT_UNITS:
             return
         for digits in (0, 1, 3):
             plainer = np.round(array, digits)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from colgen.testing.fuzz.judging import Fault
-from problems.truth import chains, clusters, limits, rolls
+from problems.truth import chains, clusters, colours, limits, rolls, routes
 from problems.truth.bad_inputs import bad_inputs
 from problems.truth.campaign import TEMPLATES, fuzz_template, judge, replay_template
 from problems.truth.drawing import Drawn
@@ -16,6 +16,7 @@ from problems.truth.interrupts import interrupt
 from problems.truth.judging import Truths, held_against, one
 from problems.truth.limits import in_threads, overrun
 from problems.truth.trees import all_trees, grandparent_parts, sibling_parts
+from problems.vehicle_routing import Instance
 from tests.problems.chain_map.models import best_scores
 from tests.problems.coreference.partitions import partitions
 from tests.problems.grandparent_parsing.trees import all_trees as trees_by_definition
@@ -63,6 +64,15 @@ def test_parts_of_a_tree():
         [2, 2, 3],
         [2, 3, 2],
     ]
+
+
+def test_fewest_colours_and_least_distances_of_small_ones():
+    ring = np.roll(np.eye(5), 1, axis=0)
+    assert colours._fewest(ring + ring.T) == 3
+    matrix = ((0.0, 3.0, 4.0), (3.0, 0.0, 5.0), (4.0, 5.0, 0.0))
+    assert routes._least(Instance(matrix, (0, 1, 1), 2)) == 12.0
+    assert routes._least(Instance(matrix, (0, 1, 1), 1)) == 14.0
+    assert routes._least(Instance(matrix, (0, 1, 1), 1, vehicles=1)) == np.inf
 
 
 def test_fewest_rolls_of_a_textbook():

@@ -1,0 +1,141 @@
+"""Vehicle routing against all routes, and all ways to divide the customers among them."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from colgen import solve
+from problems.truth.drawing import Drawn, Rng
+from problems.truth.judging import Said, Truths, one
+from problems.vehicle_routing import Instance, VehicleRouting
+
+NAME = "vehicle_routing"
+
+_UNITS = (1.0, 1.0, 1e-6, 1e-2, 1e3, 1e6)
+"""What distances and times are counted in."""
+
+
+def draw(rng: Rng) -> Drawn:
+    """Up to six customers: few different distances, or places, or any numbers; with time windows or without."""
+    n = int(rng.integers(1, 7))
+    style = str(rng.choice(["whole", "plane", "any", "penalties"]))
+    if style == "plane":
+        places = rng.integers(0, 20, (n + 1, 2))
+        distances = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
+        distances = np.rint(distances) if rng.random() < 0.5 else distances
+    elif style == "any":
+        distances = rng.random((n + 1, n + 1)) * 10.0
+    else:
+        distances = rng.integers(0, 6, (n + 1, n + 1)).astype(float)
+    if style == "penalties":
+        distances[rng.random(distances.shape) < 0.2] = 1e5
+    if rng.random() < 0.5:
+        distances = np.minimum(distances, distances.T)
+    np.fill_diagonal(distances, 0.0)
+    demands = np.append(0, rng.integers(0, 6, n)).astype(float)
+    arrays = {"distances": distances, "demands": demands}
+    if rng.random() < 0.5:
+        service = np.append(0, rng.integers(0, 3, n)).astype(float)
+        ready = rng.integers(0, 12, n + 1).astype(float)
+        ready[0] = 0.0
+        # Each is late enough for a vehicle that comes for it alone.
+        due = np.maximum(ready, distances[0]) + rng.integers(0, 9, n + 1)
+        due[0] = float(np.max(due + service + distances[:, 0])) + float(rng.integers(0, 4))
+        arrays |= {"ready": ready, "due": due, "service": service}
+    most = int(rng.integers(1, n + 1))
+    how = {"capacity": int(rng.integers(5, 16)), "vehicles": most, "neighbours": rng.choice([-1, 1, 2, 8]).item()}
+    return Drawn(NAME, arrays, scale=float(rng.choice(_UNITS)), settings={**how, "cuts": bool(rng.random() < 0.7)})
+
+
+def judged(drawn: Drawn) -> tuple[Truths, Said]:
+    """Truth and what is said, mirrored: distances are minimised."""
+    instance, settings = _instance(drawn), drawn.settings
+    best = _least(instance)
+    truths = Truths(np.array([-best]), drawn.size, np.zeros(1))
+    neighbours = None if settings["neighbours"] < 0 else settings["neighbours"]
+    result = solve(VehicleRouting(instance, neighbours=neighbours, cuts=settings["cuts"]))
+    worth = -np.inf
+    if result.answer is not None:
+        fits = sorted(itertools.chain(*result.answer)) == list(instance.customers)
+        fits &= len(result.answer) <= settings["vehicles"] and all(map(_drives(instance), result.answer))
+        worth = -sum(_length(instance, route) for route in result.answer) if fits else math.nan
+    said = result.termination
+    objective = -result.objective if result.answer is not None else -np.inf
+    return truths, one(objective, -result.dual_bound, worth, said.is_proof, said.name)
+
+
+def smaller(drawn: Drawn) -> Iterator[Drawn]:
+    """One customer less."""
+    n = len(drawn.arrays["demands"]) - 1
+    for i in range(1, n + 1 if n > 1 else 1):
+        kept = np.arange(n + 1) != i
+        arrays = {
+            name: array[np.ix_(kept, kept)] if array.ndim == 2 else array[kept] for name, array in drawn.arrays.items()
+        }
+        yield dataclasses.replace(drawn, arrays=arrays).with_settings(vehicles=min(drawn.settings["vehicles"], n - 1))
+
+
+def _instance(drawn: Drawn) -> Instance:
+    arrays, scale = drawn.arrays, drawn.scale
+    windows = service = None
+    if "due" in arrays:
+        windows = tuple(zip((scale * arrays["ready"]).tolist(), (scale * arrays["due"]).tolist(), strict=True))
+        service = tuple((scale * arrays["service"]).tolist())
+    return Instance(
+        tuple(map(tuple, (scale * arrays["distances"]).tolist())),
+        tuple(int(q) for q in arrays["demands"]),
+        drawn.settings["capacity"],
+        windows,
+        service,
+        drawn.settings["vehicles"],
+    )
+
+
+def _least(instance: Instance) -> float:
+    """The least distance, by all routes; infinite if there is no answer."""
+    shortest: dict[frozenset[int], float] = {}
+    drives = _drives(instance)
+    for size in range(1, instance.num_customers + 1):
+        for route in itertools.permutations(instance.customers, size):
+            if drives(route):
+                served = frozenset(route)
+                shortest[served] = min(shortest.get(served, math.inf), _length(instance, route))
+
+    @cache
+    def best(left: frozenset[int], vehicles: int) -> float:
+        if not left:
+            return 0.0
+        first = min(left)
+        parts = [part for part in shortest if first in part and part <= left] if vehicles else []
+        return min((shortest[part] + best(left - part, vehicles - 1) for part in parts), default=math.inf)
+
+    return best(frozenset(instance.customers), instance.most)
+
+
+def _length(instance: Instance, route: Sequence[int]) -> float:
+    return math.fsum(instance.distances[i][j] for i, j in itertools.pairwise((0, *route, 0)))
+
+
+def _drives(instance: Instance) -> Callable[[Sequence[int]], bool]:
+    """Whether a vehicle can drive a route; what is late by a rounding error alone is in time."""
+
+    def drives(route: Sequence[int]) -> bool:
+        if sum(instance.demands[i] for i in route) > instance.capacity:
+            return False
+        if instance.windows is None or instance.service is None:
+            return True
+        at, now = 0, instance.windows[0][0]
+        for i in (*route, 0):
+            now = max(now + instance.service[at] + instance.distances[at][i], instance.windows[i][0])
+            if now > instance.windows[i][1] + 1e-9 * instance.windows[0][1]:
+                return False
+            at = i
+        return True
+
+    return drives
