@@ -15,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
@@ -25,11 +24,11 @@ from colgen.bounds.recorder import MASTER, PRICING, SEPARATION, Recorder
 from colgen.bounds.run import Run
 from colgen.bounds.separating import separate, told
 from colgen.bounds.stabilization import Stabilization
+from colgen.bounds.standing import Standing
 from colgen.core.columns import Row
 from colgen.core.errors import FormulationError, SeparationError
 from colgen.core.result import Termination
-from colgen.core.sense import Sense
-from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.tolerances import TOLERANCES
 from colgen.cuts.separation import violated_rows
 from colgen.master.protocol import Floats, MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing.oracles import PricingContext
@@ -54,7 +53,7 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
     stabilization = parts.stabilization.at(node.depth)
     pricer = Pricer(master, parts.oracles, stabilization, parts.settings.pricing_share)
     rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
-    standing = _Standing(master.sense)
+    standing = Standing(master.sense)
     left = parts.settings.rounds
     while True:
         spent = run.budget.reason
@@ -106,66 +105,6 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
             master.remove_stale(parts.settings.clean_up_after)
 
 
-@dataclass
-class _Standing:
-    """What the rounds at a node have proved so far in the phase that they are in.
-
-    Attributes
-    ----------
-    solved
-        The last restricted master.
-    bound, duals
-        The best dual bound, and where it was proved; another phase has another objective, so another dual function.
-    cleaned_at
-        The objective at which columns were last deleted.
-    """
-
-    sense: Sense
-    solved: MasterSolution | None = None
-    phase: int = 0
-    bound: float = 0.0
-    duals: Any = None
-    cleaned_at: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.bound, self.cleaned_at = self.sense.ideal, self.sense.hopeless
-
-    def moves_on(self, solved: MasterSolution) -> bool:
-        """Take in a restricted master; whether another phase begins with it."""
-        self.solved = solved
-        if solved.phase == self.phase:
-            return False
-        self.phase, self.bound, self.duals = solved.phase, self.sense.ideal, None
-        self.cleaned_at = self.sense.hopeless
-        return True
-
-    def learn(self, priced: Priced) -> None:
-        """Take in a round of pricing."""
-        if self.duals is None or self.sense.is_better(self.bound, priced.bound):
-            self.bound, self.duals = priced.bound, priced.duals
-
-    def progresses(self, scale: float) -> bool:
-        """Whether the objective has moved since columns were last deleted, and may be again.
-
-        Without progress in between, columns could be deleted and generated again for ever.
-        """
-        assert self.solved is not None
-        objective = self.solved.objective
-        if not self.sense.is_better(objective, self.cleaned_at, TOLERANCES.pruning * size(scale, objective)):
-            return False
-        self.cleaned_at = objective
-        return True
-
-    @property
-    def node_bound(self) -> float:
-        """On the node's answers: phase 1 proves nothing about those."""
-        return self.bound if self.phase == 2 else self.sense.ideal
-
-    def bounded(self, outcome: Outcome, termination: Termination | None = None, weakness: str = "") -> Bounded:
-        """What is to be said of the node."""
-        return Bounded(outcome, self.node_bound, self.solved, termination, self.duals, weakness, proved=True)
-
-
 # --- before pricing --------------------------------------------------------------------------------------------------
 
 
@@ -191,7 +130,7 @@ def _bounded_by_rows(node: NodeState, parts: Parts) -> bool | None:
     return bool(violated)
 
 
-def _not_asked(standing: _Standing, parts: Parts) -> Bounded:
+def _not_asked(standing: Standing, parts: Parts) -> Bounded:
     """What becomes of a node that is unbounded unless rows that were not separated bound it."""
     reason = parts.run.budget.reason
     outcome = Outcome.UNPROVED if reason is None else Outcome.STOPPED
@@ -199,7 +138,7 @@ def _not_asked(standing: _Standing, parts: Parts) -> Bounded:
     return Bounded(outcome, standing.node_bound, None, reason, weakness=weakness, proved=True)
 
 
-def _unsolved(solved: MasterSolution, standing: _Standing, parts: Parts) -> Bounded:
+def _unsolved(solved: MasterSolution, standing: Standing, parts: Parts) -> Bounded:
     """What becomes of a node whose restricted master has no optimum."""
     bound = standing.node_bound
     if solved.status is MasterStatus.LIMIT:
@@ -246,7 +185,7 @@ def _in_phase(context: PricingContext, phase: int, parts: Parts) -> PricingConte
 
 
 def _separate(
-    node: NodeState, solved: MasterSolution, priced: Priced, standing: _Standing, parts: Parts
+    node: NodeState, solved: MasterSolution, priced: Priced, standing: Standing, parts: Parts
 ) -> Sequence[Row]:
     """Rows that the solution violates; looked for once no column improves."""
     if not parts.separation or solved.phase == 1 or priced.num_columns:
@@ -255,7 +194,7 @@ def _separate(
 
 
 def _decide(
-    node: NodeState, solved: MasterSolution, priced: Priced, rows: Sequence[Row], standing: _Standing, parts: Parts
+    node: NodeState, solved: MasterSolution, priced: Priced, rows: Sequence[Row], standing: Standing, parts: Parts
 ) -> Outcome | None:
     """How a round ends column generation; None if it goes on."""
     run, settings, bound = parts.run, parts.settings, standing.bound
@@ -308,7 +247,7 @@ def _ended(
     outcome: Outcome | None,
     reason: Termination | None,
     priced: Priced,
-    standing: _Standing,
+    standing: Standing,
     context: PricingContext,
     parts: Parts,
 ) -> Bounded:

@@ -1,0 +1,37 @@
+"""What the rounds at a node have proved so far."""
+
+import pytest
+
+from colgen import Sense
+from colgen.bounds.bounding import Outcome
+from colgen.bounds.pricing_round import Priced
+from colgen.bounds.standing import Standing
+from colgen.master.protocol import MasterSolution, MasterStatus
+
+
+def solved(objective, phase=2):
+    return MasterSolution(MasterStatus.OPTIMAL, objective, phase=phase)
+
+
+@pytest.mark.parametrize("sense", list(Sense))
+def test_the_best_bound_of_a_phase_is_kept(sense):
+    s, standing = sense.sign, Standing(sense)
+    assert standing.moves_on(solved(9.0 * s, phase=1))
+    standing.bound = s
+    assert standing.node_bound == sense.ideal  # phase 1 proves nothing of answers
+    assert standing.moves_on(solved(9.0 * s))
+    assert not standing.moves_on(solved(8.0 * s))
+    assert (standing.bound, standing.duals) == (sense.ideal, None)
+    for bound, duals in ((3.0, "first"), (5.0, "second"), (4.0, "third")):
+        standing.learn(Priced([[]], 0, s * bound, duals, True, 0, (), []))
+    bounded = standing.bounded(Outcome.SOLVED)
+    assert (bounded.bound, bounded.duals, bounded.solved.objective) == (5.0 * s, "second", 8.0 * s)
+
+
+def test_columns_are_deleted_again_only_after_progress():
+    standing = Standing(Sense.MINIMIZE)
+    standing.moves_on(solved(9.0))
+    assert standing.progresses(1.0)
+    assert not standing.progresses(1.0)
+    standing.moves_on(solved(8.0))
+    assert standing.progresses(1.0)
