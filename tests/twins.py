@@ -28,6 +28,8 @@ from problems.grandparent_parsing import GrandparentParsing
 from problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
 from problems.title_path import Instance as Digraph
 from problems.title_path import LazyPath, TitlePath
+from problems.vehicle_routing import Instance as Customers
+from problems.vehicle_routing import VehicleRouting
 from tests.problems.chain_map.models import best_scores
 from tests.problems.chain_map.models import draw as draw_model
 from tests.problems.coreference.partitions import optimum as best_clustering
@@ -37,6 +39,7 @@ from tests.problems.grandparent_parsing.trees import optimum as best_tree
 from tests.problems.nonlocal_parsing.trees import instances as parsing
 from tests.problems.nonlocal_parsing.trees import optimum as best_parse
 from tests.problems.title_path.naive import heaviest
+from tests.problems.vehicle_routing.naive import optimum as shortest_routes
 
 
 @dataclass(frozen=True)
@@ -207,6 +210,36 @@ def title_path(name: str, problem: Callable[[Digraph], Problem]) -> Twin:
     return Twin(name, digraphs(), problem, heaviest, lambda instance, answer: instance.check(answer))
 
 
+# --- vehicle routing -------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def customers(draw: st.DrawFn) -> Customers:
+    n = draw(st.integers(1, 5))
+    # Few different distances make ties; in one direction and the other they may differ.
+    distances = draw(arrays(np.float64, (n + 1, n + 1), elements=st.integers(0, 5).map(float)))
+    if draw(st.booleans()):
+        distances = np.minimum(distances, distances.T)
+    matrix, demands = tuple(map(tuple, distances.tolist())), [draw(st.integers(0, 5)) for _ in range(n)]
+    capacity, most = draw(st.integers(5, 12)), draw(st.integers(1, n))
+    if draw(st.booleans()):
+        return Customers(matrix, (0, *demands), capacity, vehicles=most)
+    ready = [draw(st.integers(0, 9)) for _ in range(n)]
+    windows = [(r, max(r, distances[0, i]) + draw(st.integers(0, 6))) for i, r in enumerate(ready, 1)]
+    service = (0.0, *[float(draw(st.integers(0, 2))) for _ in range(n)])
+    return Customers(matrix, (0, *demands), capacity, ((0.0, 25.0), *windows), service, most)
+
+
+def vehicle_routing(name: str, **how: Any) -> Twin:
+    return Twin(
+        name,
+        customers(),
+        lambda instance: VehicleRouting(instance, **how),
+        shortest_routes,
+        lambda instance, answer: instance.check(answer),
+    )
+
+
 # --- chains and trees ------------------------------------------------------------------------------------------------
 
 
@@ -253,6 +286,7 @@ TWINS = [
     chain_map("chain_map_published", start=1),
     title_path("title_path", TitlePath),
     title_path("title_path_lazy", LazyPath),
+    vehicle_routing("vehicle_routing", neighbours=2),
     Twin("nonlocal_parsing", parsing(), NonlocalParsing, best_parse, lambda i, answer: i.check(answer), False),
     Twin("parsing_by_columns", parsing(), ParsingByColumns, best_parse, lambda i, answer: i.check(answer)),
     grandparent_parsing("grandparent_parsing"),

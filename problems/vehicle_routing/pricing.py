@@ -166,6 +166,8 @@ class RouteOracle(Pricing):
     def _closed(self, decision: object) -> NDArray[np.bool_] | None:
         if isinstance(decision, ArcsForbidden):
             return ~decision.open_arcs
+        if isinstance(decision, Bound) and decision.upper <= 0 and decision.key[0] == VEHICLES:
+            return np.ones(len(self.layout.distances), dtype=np.bool_)  # no route at all
         if isinstance(decision, Bound) and decision.upper <= 0 and decision.key[0] in (ARC, EDGE):
             closed = np.zeros(len(self.layout.distances), dtype=np.bool_)
             closed[self.arcs_of(decision.key[0], as_arc(decision.key[1]))] = True
