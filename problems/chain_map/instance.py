@@ -21,7 +21,7 @@ from problems.chain_map.kernels.tree_labels import score_labels
 from problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
 from solvers.arrays import ArrayError, as_floats, as_indices, as_integers
 from solvers.chains.forest import NONE, Forest, chains, checked, from_parents
-from solvers.chains.magnitudes import median_step
+from solvers.chains.magnitudes import low_step
 
 Ints = NDArray[np.int32]
 
@@ -244,9 +244,9 @@ class Instance:
 
     @cached_property
     def scale(self) -> float:
-        """What labels typically differ by, a power of two: the median, of some nodes and pairs, below the best."""
+        """What labels differ by, a power of two: the lowest tenth of what some nodes and pairs lose to the best."""
         rows = np.ascontiguousarray(self.scores[:: max(1, len(self.scores) // _SAMPLE)])
-        return power_of_two(median_step(rows, self.pairwise.tables[0, :_SAMPLE]))  # 1 if all are alike
+        return power_of_two(low_step(rows, self.pairwise.tables[0, :_SAMPLE]))  # 1 if all are alike
 
     @cached_property
     def is_chains(self) -> bool:

@@ -35,6 +35,8 @@ from colgen import (
     Problem,
     Sense,
     Solution,
+    TimeLimit,
+    solve,
 )
 from colgen.core.budget import Budget
 from colgen.core.decision import fractionality
@@ -47,11 +49,15 @@ from problems.nonlocal_parsing.factors import Floats, Ints
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.losses import Losses, Relative, backbone_of
 from problems.nonlocal_parsing.model import master
+from problems.nonlocal_parsing.template import NonlocalParsing
 from solvers.trees.backbone import OutOfTimeError
 from solvers.trees.eisner import Parts
 from solvers.trees.eisner_first import NEG
 
 Bools = NDArray[np.bool_]
+
+_GUESSING = 1.0
+"""Seconds for a first tree by branch and bound, where penalties hide what else there is."""
 
 
 class ParsingByColumns(Problem):
@@ -64,7 +70,12 @@ class ParsingByColumns(Problem):
     @cached_property
     def relative(self) -> Relative:
         """The scores that the program is stated with: what they lose against what no tree exceeds."""
-        return Losses(self.instance).relative()
+        losses = Losses(self.instance)
+        relative = losses.relative()
+        if relative.blurred:  # a tree without the penalty, if there is one: with it in hand, penalties are clipped
+            search = solve(NonlocalParsing(self.instance), stop=TimeLimit(_GUESSING))
+            relative = losses.relative(search.answer)
+        return relative
 
     @cached_property
     def products(self) -> Products:

@@ -51,7 +51,7 @@ def accuracy(sentences: Sequence[Sentence], found: Sequence[Heads]) -> Accuracy:
 
 def decode(instance: Instance, limit: float = _LIMIT) -> Heads | None:
     """The best tree, by the plain dynamic program where there are no factors; None if none was found in time."""
-    if not len(instance.nonlocal_factors):
+    if not len(instance.nonlocal_factors) and instance.projective:
         found = best_tree(instance.parts, allowed=instance.usable, single_root=instance.single_root)
         return None if found is None else tuple(found[1][1:].tolist())
     answer: Heads | None = solve(NonlocalParsing(instance), stop=TimeLimit(limit)).answer

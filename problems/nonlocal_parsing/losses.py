@@ -35,6 +35,9 @@ _COARSE = 2.0**10
 """Numbers that are larger than they need be by less than this are left as they are."""
 
 
+_LOST = 2.0**-20
+"""What is smaller than the largest number by this factor is in danger of being taken for rounding."""
+
 _CALLS = 60
 """Of the dynamic program, for a tree without penalties where the best local parts have some."""
 
@@ -98,14 +101,16 @@ class Losses:
         arc = np.where(instance.usable, self._arcs, NEG)
         return backbone.k_best(arc, k)[1]
 
-    def relative(self) -> Relative:
-        """The scores less what they have in common, and of one order of magnitude."""
+    def relative(self, guess: Heads | None = None) -> Relative:
+        """The scores less what they have in common, and of one order of magnitude; ``guess``: a tree that is known."""
         instance, near = self.instance, self.near_one()
         factors, heads = instance.nonlocal_factors, np.empty(instance.parts.size, dtype=np.int64)
         least, known = math.inf, None
         if near.backbone.best(np.where(instance.usable, near.parts.arcs, NEG), heads) > 0.5 * NEG:
             least, known = self.of(heads[1:]), heads
-            if near.is_coarse(float(np.abs(factors.scores[factors.scores != 0.0]).min(initial=math.inf))):
+            if guess is not None and self.of(guess) < least:
+                least, known = self.of(guess), np.array([0, *guess], dtype=np.int64)
+            elif near.is_coarse(_smallest(factors.scores)):
                 found = bound_node(near.scores(), near.backbone, cut=near.value(least), most_calls=_CALLS)
                 if found.heads is not None:
                     least, known = self.of(found.heads[1:]), found.heads
@@ -115,7 +120,12 @@ class Losses:
         parts = near.parts.rescored(near.parts.arcs * near.unit, **others)
         there = self.ideal - near.top * near.unit
         relative = dataclasses.replace(instance, parts=parts, factors=own, step=None)
-        return Relative(relative, there, None if known is None else tuple(known[1:].tolist()), near.unit)
+        blurred = near.unit * _LOST > self._least_of_parts()
+        return Relative(relative, there, None if known is None else tuple(known[1:].tolist()), near.unit, blurred)
+
+    def _least_of_parts(self) -> float:
+        """The least that a local part loses, if it loses anything."""
+        return min(map(_smallest, (self._arcs, *self._cubes.values())))
 
     def near_one(self, least: float = math.inf) -> NearOne:
         """The scores near 1, equivalent for all trees that lose less than ``least``."""
@@ -142,12 +152,16 @@ class Relative(NamedTuple):
         A tree, None if there is none.
     unit
         The size of the scores.
+    blurred
+        Whether what some local part loses is so far below that size that it may be taken for rounding: the tree known
+        has a penalty that another may do without.
     """
 
     instance: Instance
     constant: float
     known: Heads | None
     unit: float
+    blurred: bool
 
 
 class NearOne:
@@ -194,6 +208,12 @@ class NearOne:
     def is_coarse(self, least: float) -> bool:
         """Whether all that matters for trees that lose less than ``least`` is far smaller than what there is."""
         return least > 0.0 and 2.0 * least * _COARSE < self.unit
+
+
+def _smallest(scores: Floats) -> float:
+    """The smallest magnitude of numbers other than zero, infinite if there is none."""
+    magnitudes = np.abs(scores)
+    return float(magnitudes.min(where=magnitudes > 0.0, initial=math.inf))
 
 
 def backbone_of(instance: Instance, parts: Parts, expired: Callable[[], bool] = lambda: False) -> Backbone:

@@ -81,8 +81,10 @@ def find_extremes(
             lowest[0] = -np.inf
 
 
-def median_step(*parts: NDArray[Any]) -> float:
-    """The median of what entries are below the best of their row, of those that are below it; 0 if there are none.
+def low_step(*parts: NDArray[Any]) -> float:
+    """The lowest tenth of what entries lose to the best of their row, of those that lose; 0 if none does.
+
+    Not the middle: of few entries half may be penalties, which say nothing of what the others differ by.
 
     Parameters
     ----------
@@ -95,8 +97,7 @@ def median_step(*parts: NDArray[Any]) -> float:
         count = _steps(part, steps, count)
     if not count:
         return 0.0
-    ranked = np.sort(steps[:count])
-    return float(ranked[(count - 1) // 2] + ranked[count // 2]) / 2.0
+    return float(np.sort(steps[:count])[(count - 1) // 10])
 
 
 @njit(cache=True)

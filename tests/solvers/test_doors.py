@@ -201,7 +201,7 @@ STRUCTURES = {
     "patience.watching",  # takes no array
     "tree_messages.no_messages",
     "tree_labels.best_flips",  # writes to an array of its caller's
-    "magnitudes.median_step",  # takes what an instance has looked at
+    "magnitudes.low_step",  # takes what an instance has looked at
     "magnitudes.largest",  # looks at every number itself: NaN is an answer
     "token_bounds.token_bounds",
     "tree_bound.bound_likeliest",

@@ -190,3 +190,11 @@ def test_given_labels_that_are_pruned(seed):
     for labels in itertools.product(range(3), repeat=3):
         found = decode(theta, tau, start=np.array(labels), prune=True)
         assert found.values.tolist() == best.tolist()
+
+
+@pytest.mark.parametrize("start", [1, 2])
+def test_a_penalty_among_few_scores_is_not_what_they_differ_by(start):
+    transitions = np.array([[0.0, 0.0], [2.0, 0.0]])
+    found = decode([[0.0, 0.0], [0.0, -1e12]], transitions, start=start)
+    assert found[0].tolist() == [1, 0]
+    assert found.values.tolist() == [2.0]

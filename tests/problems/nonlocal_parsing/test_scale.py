@@ -12,7 +12,10 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from problems.nonlocal_parsing import Factors, Instance, NonlocalParsing, ParsingByColumns, Parts, random
 from problems.nonlocal_parsing.checking import checked_list
+from problems.nonlocal_parsing.decoding import decode
 from problems.nonlocal_parsing.losses import Losses
+from problems.truth import nonlocal_trees
+from problems.truth.campaign import judge
 from tests.problems.nonlocal_parsing.trees import answers, instances, plain
 
 CUBES = ("siblings", "outermost", "grandchildren", "triples")
@@ -211,3 +214,18 @@ def test_an_answer_that_is_none_is_not_taken():
     problem.warm_start = lambda budget: WarmStart(None, [wrong])
     with pytest.raises(InfeasibleAnswerError, match="cycle"):
         solve(problem)
+
+
+def test_columns_see_what_penalties_hide():
+    """The best tree of the local parts has a penalty of 1e12, beside which all other scores look like rounding."""
+    drawn = nonlocal_trees.draw(np.random.default_rng([1002, 693]))
+    assert Losses(nonlocal_trees._instance(drawn)).relative().blurred
+    failure, _ = judge(drawn)
+    assert failure is None, failure.words
+
+
+def test_trees_that_are_not_projective_are_decoded_as_such():
+    arcs = np.zeros((5, 5))
+    arcs[3, 1], arcs[4, 2] = 1.0, 2.0  # these two cross
+    instance = Instance(Parts(arcs), Factors.of(5, []), single_root=False, projective=False)
+    assert instance.objective(decode(instance)) == 3.0

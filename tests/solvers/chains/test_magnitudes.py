@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from solvers.chains.magnitudes import median_step
+from solvers.chains.magnitudes import low_step
 
 
 def by_sorting(*parts):
@@ -13,19 +13,18 @@ def by_sorting(*parts):
     with np.errstate(invalid="ignore"):
         steps = np.concatenate([(part.max(axis=1, keepdims=True) - part).ravel() for part in parts]).astype(float)
     steps = steps[(steps > 0) & (steps < math.inf)]
-    ranked = np.sort(steps)
-    return (ranked[(len(ranked) - 1) // 2] + ranked[len(ranked) // 2]) / 2.0 if len(ranked) else 0.0
+    return np.sort(steps)[(len(steps) - 1) // 10] if len(steps) else 0.0
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("seed", range(40))
-def test_the_median_step_is_that_of_sorting(seed, dtype):
+def test_the_low_step_is_that_of_sorting(seed, dtype):
     rng = np.random.default_rng(seed)
     parts = [rng.normal(size=rng.integers(1, 9, 2)).round(seed % 4).astype(dtype) for _ in range(2)]
     for part in parts:
         part[rng.random(part.shape) < 0.2] = -np.inf
-    assert median_step(*parts) == by_sorting(*parts)
+    assert low_step(*parts) == by_sorting(*parts)
 
 
 def test_rows_of_equal_entries_have_no_step():
-    assert median_step(np.ones((3, 2)), np.full((2, 2), -np.inf)) == 0.0
+    assert low_step(np.ones((3, 2)), np.full((2, 2), -np.inf)) == 0.0
