@@ -178,7 +178,8 @@ class Run:
         """
         if fault is not None:
             raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {fault}")
-        if self.step is not None and fractionality(solution.objective / self.step):
+        steps = 0.0 if self.step is None else solution.objective / self.step
+        if fractionality(steps) > TOLERANCES.pruning * abs(steps):  # as bounds are rounded: not where steps drown
             raise InputError(
                 f"{source} found an answer of objective {solution.objective:g}, no multiple of the problem's "
                 f"objective_step {self.step:g}: bounds would be rounded past the optimum"

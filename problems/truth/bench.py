@@ -6,7 +6,7 @@ import math
 import multiprocessing
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
     threads_failed, threads = in_threads(seed, seconds=share * _THREAD_SECONDS, say=say)
     say("the engine, the templates, interrupts ...")
     tallies = {name: Tally() for name in ("engine", *TEMPLATES)}
-    checked = asked_badly = 0
+    checked = asked_badly = gone = 0
     badly: list[str] = []
     alarmed: list[str] = []
     interrupted: list[Any] = []
@@ -80,7 +80,12 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
     with ProcessPoolExecutor(_PROCESSES, mp_context=context) as pool:
         futures = [(name, pool.submit(task.run, *task.arguments)) for name, task in _tasks(share, seed)]
         for number, (name, future) in enumerate(futures, 1):
-            found = future.result()
+            try:
+                found = future.result()
+            except BrokenExecutor:  # what the others have counted is told all the same
+                say(f"{number} of {len(futures)} lost ({name}): its process was ended from outside")
+                gone += 1
+                continue
             say(f"{number} of {len(futures)} done ({name}), {(time.monotonic() - started) / 60:.1f} minutes")
             if name == "interrupts":
                 interrupted.append(found)
@@ -93,14 +98,15 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
                 tallies[name].add(found)
                 for failed in found.failed:
                     say(f"{name}: {failed['words']}")
+                if found.failed:
+                    write_failures(found.failed, FAILURES)
     for line in [line for outcome in interrupted for line in outcome.lost] + alarmed + badly:
         say(line)
     everything = Tally()
     for tally in tallies.values():
         everything.add(tally)
     if everything.failed:
-        files = write_failures(everything.failed, FAILURES)
-        say(f"{len(files)} failures are in {FAILURES}")
+        say(f"{len(everything.failed)} failures are in {FAILURES}")
     templates = sum(tally.runs for name, tally in tallies.items() if name != "engine")
     faults = everything.faults
     runs = tallies["engine"].runs + templates
@@ -108,6 +114,7 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
     lost = sum(len(outcome.lost) for outcome in interrupted)
     by_name = ", ".join(f"{name} {tally.runs:,}" for name, tally in tallies.items() if name != "engine")
     cut = "" if share == 1.0 else f"; cut short to {minutes:g} of {MINUTES:g} minutes, seed {seed}"
+    cut += f"; {gone} of {len(futures)} shares lost" if gone else ""
     engine = f"random pools, of {_ENGINE_RUNS:,} at full size{cut}"
     return [
         Figure("engine_runs", tallies["engine"].runs, "runs", tallies["engine"].runs, engine),

@@ -63,6 +63,13 @@ def test_the_problems_own_check_has_the_last_word():
         Run(Sense.MAXIMIZE, AnyOf(), check=check).offer(Solution(21.0), None, "one")
 
 
+def test_an_objective_in_which_steps_drown_is_no_mistake():
+    run = Run(Sense.MINIMIZE, AnyOf(), 0.1)
+    assert run.offer(Solution(30_000_000_000.123456), None, "one whose rounding is more than a millionth of a step")
+    with pytest.raises(InputError, match="objective_step"):
+        run.offer(Solution(12.35), None, "one that is no multiple")
+
+
 def test_stages_leave_out_what_others_have_counted():
     run = Run(Sense.MINIMIZE, AnyOf())
     with run.stage("outer"), run.stage("inner"):
