@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from colgen import Heuristic, HeuristicContext, Solution
+from colgen.core.tolerances import TOLERANCES, size
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.instance import as_heads
 from problems.grandparent_parsing.separation import arc_values
@@ -41,6 +42,13 @@ class Rounded(Protocol):
     def solution(self, heads: Heads) -> Solution:
         """A tree as columns."""
 
+    def check(self, heads: Heads) -> float:
+        """A tree's score in the instance itself."""
+
+    @property
+    def scale(self) -> float:
+        """What differences of scores are relative to."""
+
 
 class Rounding(Heuristic):
     """The best arborescence of a fractional solution, improved by other heads that the solution uses, one at a time."""
@@ -73,4 +81,8 @@ class Rounding(Heuristic):
                     value = problem.worth(other)
                     if value > score + _BETTER * unit:
                         heads, score, improved = other, value, True
-        return problem.solution(heads)
+        solution = problem.solution(heads)
+        # Penalties are clipped to what no best tree has: a tree with one scores less than the columns say.
+        scored = problem.check(heads)
+        lost = solution.objective - scored
+        return None if lost > TOLERANCES.diagnostic * size(problem.scale, scored) else solution
