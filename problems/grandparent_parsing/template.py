@@ -37,6 +37,7 @@ from colgen import (
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.pool import Pool
 from colgen.core.warm_start import WarmStart
 from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.scorer import SentenceScorer
@@ -460,6 +461,9 @@ class _Master(LinearMaster):
         if rows:
             super().add((), rows)
         self.add(self._waiting)
+
+    def pool(self, duals: Any) -> Pool | None:
+        return super().pool(duals) if self.is_stated else None
 
     @property
     def num_columns(self) -> int:

@@ -40,7 +40,7 @@ def priced(seed, columns=30):
     context = PricingContext(
         master.sense, decisions=tuple(decisions), cost_weight=float(seed % 2), pricing_out=master.reduced_costs
     )
-    master.phase = 2 if seed % 2 else 1
+    master.objective.phase = 2 if seed % 2 else 1
     allowed = [column for column in every if context.allows(column)]
     return oracle, duals, context, allowed, master.reduced_costs(allowed, duals)
 
