@@ -26,10 +26,6 @@ def _lines(instance: Instance, result: Result) -> Sequence[str]:
     return [f"{number}: {' '.join(names)}" for number, names in enumerate(_classes(instance, result), 1)]
 
 
-def _data(instance: Instance, result: Result) -> list[list[str]]:
-    return _classes(instance, result)
-
-
 def _draw(instance: Instance, result: Result) -> Any:
     return draw_colouring(instance, result.answer)
 
@@ -41,7 +37,7 @@ TEMPLATE = Template(
     read=read,
     problem=Colouring,
     lines=_lines,
-    data=_data,
+    data=_classes,
     draw=_draw,
     demo=(chessboard, without_triangles),
     benchmarks={"colouring": bench_colouring},

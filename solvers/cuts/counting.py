@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_integers
+from solvers.arrays import ArrayError, as_integers, as_offsets
 
 Ints = NDArray[np.int64]
 
@@ -40,9 +40,7 @@ def counts_along(starts: ArrayLike, visits: ArrayLike, weights: ArrayLike, divis
     weights = as_integers(weights, "weights", shape=("cuts", "vertices"), low=-1)
     divisors = as_integers(divisors, "divisors", shape=weights.shape[:1], low=2)
     visits = as_integers(visits, "visits", shape=("visits",), low=-1, high=weights.shape[1] - 1)
-    starts = as_integers(starts, "starts", shape=("starts",), low=0)
-    if not len(starts) or starts[0] != 0 or starts[-1] != len(visits) or (np.diff(starts) < 0).any():
-        raise ArrayError(f"starts: expected numbers that rise from 0 to the {len(visits)} visits")
+    starts = as_offsets(starts, "starts", total=len(visits))
     if (weights >= divisors[:, None]).any():
         raise ArrayError("weights: expected each to be less than its cut's divisor")
     return _counts(starts, visits, weights, divisors)

@@ -11,9 +11,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_integer, as_integers
+from solvers.arrays import as_integer
 from solvers.graphs.bits import Words, drop, put, unpacked
-from solvers.graphs.stable_set import LARGEST_SUM, Search, as_graph, begin, order_by_cliques
+from solvers.graphs.stable_set import Search, as_graph, as_weights, begin, order_by_cliques
 from solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -39,10 +39,8 @@ def maximal(
         Asked several times a second; None is returned when the answer is yes.
     """
     conflict = as_graph(adjacency)
-    weight = as_integers(weights, "weights", shape=(len(conflict),), low=0)
+    weight = as_weights(weights, len(conflict))
     least, limit = as_integer(least, "least", low=0), as_integer(limit, "limit", low=1)
-    if sum(weight.tolist()) >= LARGEST_SUM:
-        raise ArrayError("weights: expected a sum below 2^62")
     n = len(weight)
     if not n:
         return np.zeros((1 if least == 0 else 0, 0), dtype=np.bool_)

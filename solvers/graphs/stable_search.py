@@ -14,9 +14,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_integer, as_integers
+from solvers.arrays import as_integer
 from solvers.graphs.bits import draw, leaf, seeded
-from solvers.graphs.stable_set import LARGEST_SUM, as_graph
+from solvers.graphs.stable_set import as_graph, as_weights
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -41,11 +41,9 @@ def heavy(
         How often a local optimum is left at random from each start; there is a start for each vertex.
     """
     conflict = as_graph(adjacency)
-    weight = as_integers(weights, "weights", shape=(len(conflict),), low=0)
+    weight = as_weights(weights, len(conflict))
     above, number = as_integer(above, "above", low=0), as_integer(number, "number", low=1)
     kicks, seed = as_integer(kicks, "kicks", low=0), as_integer(seed, "seed", low=0)
-    if sum(weight.tolist()) >= LARGEST_SUM:
-        raise ArrayError("weights: expected a sum below 2^62")
     items = np.flatnonzero(weight)
     starts, neighbours = lists_of(conflict[np.ix_(items, items)])
     found, count = search(starts, neighbours, weight[items], above, 4 * number, kicks, seeded(seed))

@@ -143,10 +143,8 @@ def heaviest(
         If the arguments are not of these kinds, or the weights sum to 2^62 or more.
     """
     conflict = as_graph(adjacency)
-    weight = as_integers(weights, "weights", shape=(len(conflict),), low=0)
+    weight = as_weights(weights, len(conflict))
     above = as_integer(above, "above", low=0)
-    if sum(weight.tolist()) >= LARGEST_SUM:
-        raise ArrayError("weights: expected a sum below 2^62")
     items = np.flatnonzero(weight)
     items = items[np.argsort(-weight[items], kind="stable")]
     search = begin(conflict[np.ix_(items, items)], weight[items], above)
@@ -178,6 +176,14 @@ def as_graph(adjacency: ArrayLike) -> Mask:
     if conflict.diagonal().any():
         raise ArrayError("adjacency: expected a mask without loops, no vertex its own neighbour")
     return conflict
+
+
+def as_weights(weights: ArrayLike, n: int) -> Ints:
+    """Whole numbers from 0, one a vertex, whose sums are exact; refused if they are not."""
+    weight = as_integers(weights, "weights", shape=(as_integer(n, "n", low=0),), low=0)
+    if sum(weight.tolist()) >= LARGEST_SUM:
+        raise ArrayError("weights: expected a sum below 2^62")
+    return weight
 
 
 def begin(conflict: Mask, weights: Ints, above: int) -> Search:

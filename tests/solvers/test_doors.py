@@ -104,6 +104,7 @@ SAMPLES = {
     "stable_listing.maximal": WEIGHTED,
     "stable_search.heavy": WEIGHTED | {"number": 4},
     "stable_set.as_graph": GRAPH,
+    "stable_set.as_weights": {"weights": np.array([3, 1, 2]), "n": 3},
     "stable_set.heaviest": WEIGHTED,
     "subset_ascent.ascend": {"scores": PAIRS, "profits": PROFITS, "items": np.array([0, 2])},
     "subset.search": {"scores": PAIRS, "profits": PROFITS},
