@@ -157,6 +157,7 @@ def solve(
                 budget,
                 check,
                 problem.scale or 0.0,
+                master.constant,
             )
             try:
                 search = _search(

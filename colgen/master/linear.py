@@ -217,6 +217,11 @@ class LinearMaster(RestrictedMaster):
         return self.objective.phase
 
     @property
+    def constant(self) -> float:
+        """Of the formulation."""
+        return self.formulation.offset
+
+    @property
     def scale(self) -> float:  # type: ignore[override]
         """The size of the costs that answers are made of, a power of two; in phase 1 that of a scaled violation."""
         return self.objective.scale

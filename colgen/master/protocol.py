@@ -78,6 +78,11 @@ class RestrictedMaster(ABC):
     scale: float = 1.0
     """What differences of objectives are relative to: the size of what an objective is made of."""
 
+    @property
+    def constant(self) -> float:
+        """What all objectives have in common, which hides no difference between them."""
+        return 0.0
+
     oracles: Sequence[Pricing] = ()
     """Who must be able to price what rows count; known once a run begins."""
 

@@ -78,3 +78,16 @@ def test_stages_leave_out_what_others_have_counted():
     assert run.stage_seconds["inner"] < 1.0
     assert math.isinf(run.seconds_left)
     assert not run.expired
+
+
+@pytest.mark.parametrize("sense", list(Sense))
+def test_a_constant_hides_no_difference(sense):
+    s = sense.sign
+    run = Run(sense, AnyOf(), constant=100.0)
+    assert run.offer(Solution(100.0 + s * 2.5588235296e-4), None, "one")
+    bound = 100.0 + s * 2.5586206898e-4
+    assert not run.prunes(bound)
+    assert not run.meets(bound, run.objective)
+    assert run.offer(Solution(bound), None, "a better one")
+    assert run.prunes(bound + s * 1e-14)
+    assert Run(sense, AnyOf()).meets(bound, 100.0 + s * 2.5588235296e-4)  # all of an objective counts
