@@ -48,6 +48,7 @@ from colgen.testing.fuzz import pools as fuzz
 from colgen.testing.fuzz.pools import Case, PoolColumn, PoolGroup, PoolRow, Way
 from colgen.testing.fuzz.problem import PoolProblem
 from colgen.tree.search import BestBound, DepthFirst, LevelWise, Plunging
+from tests.amounts import BUSY
 from tests.toys import (
     DEMANDS,
     WIDTHS,
@@ -250,7 +251,7 @@ def test_deadline_reaches_the_oracle():
     started = time.monotonic()
     result = solve(CuttingStock(oracle=Patient), stop=TimeLimit(0.3))
     assert result.termination is Termination.TIME_LIMIT
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < BUSY
 
 
 def test_no_time_for_the_masters_own_duals():

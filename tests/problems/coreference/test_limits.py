@@ -21,7 +21,7 @@ from problems.coreference import (
     random,
     random_signs,
 )
-from tests.amounts import examples
+from tests.amounts import BUSY, examples
 from tests.problems.coreference.partitions import optimum, partitions, symmetric
 
 WAYS = [{}, {"smallest": 2}, {"settled": False, "smallest": 2}, {"contracted": False}]
@@ -113,13 +113,11 @@ def test_small_and_large_scores_work_like_any(seed, scale, kind):
 @pytest.mark.parametrize("instance", [random_signs(60, 0), random(300, 0), random_signs(300, 0)], ids=lambda i: i.name)
 def test_a_time_limit_holds_and_leaves_an_answer_and_a_bound(instance, how):
     solve(Coreference(random_signs(40, 1), **how), stop=TimeLimit(2.0))  # compiles
-    started = time.perf_counter()
     problem = Coreference(instance, **how)
-    assert time.perf_counter() - started < 0.05
     for limit in (0.0, 0.1, 0.7):
         started = time.perf_counter()
         result = solve(problem, stop=TimeLimit(limit))
-        assert time.perf_counter() - started < 1.05 * limit + 0.5  # 0.1, on a machine that has nothing else to do
+        assert time.perf_counter() - started < limit + BUSY
         assert result.termination is Termination.TIME_LIMIT
         assert instance.check(result.answer) == result.objective > 0.0
         if not result.iterations:

@@ -23,6 +23,7 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.model.formulation import compile_model
 from problems.cutting_stock import CuttingStock, Instance, natural, uniform
 from problems.cutting_stock.fitting import first_fit_decreasing
+from tests.amounts import BUSY
 from tests.problems.cutting_stock.naive import optimum
 
 SMALL = Instance(10, (6, 4), (2, 3))
@@ -109,7 +110,7 @@ def test_too_many_sums_are_refused_by_name_before_any_work(instance):
         InputError, match=r"too large for its pricing problem: a knapsack of [13] items and capacity 10{10}"
     ):
         solve(CuttingStock(instance))
-    assert time.monotonic() - started < 10.0
+    assert time.monotonic() - started < BUSY
 
 
 def test_a_wide_roll_of_few_sums_is_quick():
@@ -139,7 +140,7 @@ def test_limits_hold_and_leave_an_answer(seconds):
     spent = time.monotonic() - started
     assert result.termination in (Termination.TIME_LIMIT, Termination.OPTIMAL)
     assert instance.check(result.answer) == result.objective >= instance.material_bound
-    assert spent <= 1.05 * seconds + 1.0  # a busy machine
+    assert spent <= seconds + BUSY
 
 
 def test_an_oracle_that_requires_its_budget_is_cut_off_and_not_inexact():

@@ -15,6 +15,7 @@ from colgen import Termination, TimeLimit, solve
 from colgen.core.budget import Budget, OutOfBudget
 from problems.grandparent_parsing import GrandparentParsing, parse, random, write
 from problems.grandparent_parsing.pricing import SLICE
+from tests.amounts import BUSY
 
 LIMIT = 0.2
 
@@ -50,7 +51,7 @@ def test_a_limit_holds_where_a_round_has_very_many_parts(settings):
         return time.monotonic() - started
 
     seconds()  # compiles
-    assert min(seconds() for _ in range(3)) < LIMIT + 1.0
+    assert seconds() < LIMIT + BUSY
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
@@ -65,7 +66,7 @@ def test_a_parse_calls_an_interrupt_one():
     assert found.termination is Termination.INTERRUPTED
     assert found.heads is not None
     assert found.score <= found.bound < math.inf
-    assert time.monotonic() - started < 5.0
+    assert time.monotonic() - started < BUSY
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
