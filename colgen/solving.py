@@ -157,7 +157,7 @@ def solve(
                 budget,
                 check,
                 problem.scale or 0.0,
-                master.constant,
+                master.offset,
             )
             try:
                 search = _search(

@@ -45,7 +45,7 @@ class Run:
         Recomputes the objective of a solution from the problem's own data, or raises; None if the problem says nothing.
     scale
         What tolerances on objectives are relative to; 0 as long as it is not known.
-    constant
+    offset
         What all objectives have in common: no difference is relative to that.
 
     Attributes
@@ -67,7 +67,7 @@ class Run:
         budget: Budget | None = None,
         check: Callable[[Solution], float | None] = lambda solution: None,
         scale: float = 0.0,
-        constant: float = 0.0,
+        offset: float = 0.0,
     ) -> None:
         self.sense = sense
         self.step = step
@@ -77,7 +77,7 @@ class Run:
         self._check = check
         self.scale = scale
         self._stated = scale > 0.0
-        self._constant = constant
+        self._offset = offset
         self.known: list[Solution] = []
         self.is_checked = True
         self.notes: list[str] = []
@@ -215,11 +215,11 @@ class Run:
     def _size(self, objective: float) -> float:
         """What a difference to an objective is relative to.
 
-        The part that all objectives have in common hides nothing: of a constant no more than the rounding error
+        The part that all objectives have in common hides nothing: of an offset no more than the rounding error
         counts, and a problem that states its scale says that there may be such a part which nobody else can tell.
         """
         rounding = _ROUNDING * objective
-        return size(self.scale, rounding) if self._stated else size(self.scale, rounding, objective - self._constant)
+        return size(self.scale, rounding) if self._stated else size(self.scale, rounding, objective - self._offset)
 
     def _checked(self, solution: Solution, source: str) -> float | None:
         """The objective that the problem's own check computes for an answer; None if it has no check."""

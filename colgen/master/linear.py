@@ -217,7 +217,7 @@ class LinearMaster(RestrictedMaster):
         return self.objective.phase
 
     @property
-    def constant(self) -> float:
+    def offset(self) -> float:
         """Of the formulation."""
         return self.formulation.offset
 

@@ -79,7 +79,7 @@ class RestrictedMaster(ABC):
     """What differences of objectives are relative to: the size of what an objective is made of."""
 
     @property
-    def constant(self) -> float:
+    def offset(self) -> float:
         """What all objectives have in common, which hides no difference between them."""
         return 0.0
 

@@ -83,7 +83,7 @@ def test_stages_leave_out_what_others_have_counted():
 @pytest.mark.parametrize("sense", list(Sense))
 def test_a_constant_hides_no_difference(sense):
     s = sense.sign
-    run = Run(sense, AnyOf(), constant=100.0)
+    run = Run(sense, AnyOf(), offset=100.0)
     assert run.offer(Solution(100.0 + s * 2.5588235296e-4), None, "one")
     bound = 100.0 + s * 2.5586206898e-4
     assert not run.prunes(bound)
