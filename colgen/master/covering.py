@@ -13,6 +13,7 @@ from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, power_of_two, size
+from colgen.master.listing import listed
 from colgen.master.protocol import MasterStatus
 from colgen.master.tabular import TabularMaster
 from solvers.linear.lp import Stopped
@@ -52,27 +53,31 @@ def cover_over(
     if not (master.rows.lower[rows] == 1.0).all() or not np.isposinf(master.rows.upper).all():
         raise FormulationError("the rows of a covering are ≥ 1: leave Enumerated.values out where others are")
     covered[rows] = np.arange(len(rows))
-    starts, items = [0], list[int]()
-    for column in columns:
-        entries, coefficients = master.entries(column)
-        if column.lower != 0.0 or column.upper < 1.0 or not column.integer or any(a != 1.0 for a in coefficients):
-            raise FormulationError(
-                f"the columns of a covering are whole, with coefficients 1: that of {column.structure!r} is not"
-            )
-        items += [place for place in covered[entries].tolist() if place >= 0]
-        starts.append(len(items))
-    costs = np.array([column.cost for column in columns])
+    deadline = time.monotonic() + time_limit
+    expired: Stopped = lambda: time.monotonic() >= deadline or (stopped is not None and stopped())  # noqa: E731
+    given = listed(master, columns, expired)
+    if given is None:
+        return MasterStatus.LIMIT, None
+    matrix, costs = given.matrix, given.costs
+    fits = (given.lower == 0.0) & (given.upper >= 1.0) & given.integer
+    fits[np.repeat(np.arange(len(columns)), np.diff(matrix.indptr))[matrix.data != 1.0]] = False
+    if not fits.all():
+        bad = columns[int(np.argmin(fits))]
+        raise FormulationError(
+            f"the columns of a covering are whole, with coefficients 1: that of {bad.structure!r} is not"
+        )
+    places = covered[matrix.indices]
+    starts = np.concatenate([[0], np.cumsum(places >= 0)])[matrix.indptr]
     prices = np.array([max(values.get(master.names.keys[row], 0.0), 0.0) for row in rows.tolist()])
     worst = (target - f.offset) + TOLERANCES.optimality * size(master.scale, target)
     unit = math.ldexp(power_of_two(np.concatenate([costs, prices])), -_EXPONENT)
-    deadline = time.monotonic() + time_limit
     found = cover(
-        np.array(starts, dtype=np.int64),
-        np.array(items, dtype=np.int64),
+        starts.astype(np.int64),
+        places[places >= 0].astype(np.int64),
         np.floor(costs / unit).astype(np.int64),
         np.floor(prices / unit).astype(np.int64),
         math.ceil(worst / unit),
-        expired=lambda: time.monotonic() >= deadline or (stopped is not None and stopped()),
+        expired=expired,
     )
     if not found.found:
         return (MasterStatus.INFEASIBLE if found.finished else MasterStatus.LIMIT), None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from colgen.core.errors import SolverError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
+from colgen.master.listing import listed
 from colgen.master.protocol import MasterStatus
 from colgen.master.tabular import TabularMaster
 from solvers.linear import lp as programs
@@ -65,34 +67,29 @@ def solve_over(
     target
         Only solutions at least as good are wanted; one that is exactly as good will do if ``any_will_do``.
     """
+    deadline = time.monotonic() + time_limit
+    new = listed(master, columns, lambda: time.monotonic() >= deadline or (stopped is not None and stopped()))
+    if new is None:
+        return MasterStatus.LIMIT, None
     f = master.formulation
     static = np.flatnonzero(~f.artificial)
     lower, upper = master.rows.lower.copy(), master.rows.upper.copy()
     for key, (low, high) in sides.items():
         lower[master.names.position[key]], upper[master.names.position[key]] = low, high
-    starts = [0]
-    rows: list[int] = []
-    values: list[float] = []
-    for column in columns:
-        entry_rows, entry_values = master.entries(column)
-        rows += entry_rows
-        values += entry_values
-        starts.append(len(rows))
-    new = sparse.csc_array((values, rows, starts), shape=(master.num_rows, len(columns)))
     old = master.table.matrix(static, master.num_rows)
-    costs = np.concatenate([f.costs[static], [c.cost for c in columns]])
+    costs = np.concatenate([f.costs[static], new.costs])
     s = master.sense.sign
     worst = (target - f.offset) + s * TOLERANCES.optimality * size(master.scale, target)
     mip = solve_mip(
         master.sense is Sense.MAXIMIZE,
-        sparse.csc_array(sparse.vstack([sparse.hstack([old, new]), sparse.csr_array(costs[None, :])])),
+        sparse.csc_array(sparse.vstack([sparse.hstack([old, new.matrix]), sparse.csr_array(costs[None, :])])),
         np.zeros(len(costs)) if any_will_do else costs,
-        np.concatenate([master.table.lower_now[static], [c.lower for c in columns]]),
-        np.concatenate([master.table.upper_now[static], [c.upper for c in columns]]),
+        np.concatenate([master.table.lower_now[static], new.lower]),
+        np.concatenate([master.table.upper_now[static], new.upper]),
         np.append(lower, -math.inf if s > 0 else worst),
         np.append(upper, worst if s > 0 else math.inf),
-        np.concatenate([f.integer[static], [c.integer for c in columns]]).astype(bool),
-        time_limit=time_limit,
+        np.concatenate([f.integer[static], new.integer]).astype(bool),
+        time_limit=max(deadline - time.monotonic(), 0.0),
         stopped=stopped,
     )
     if mip.values is None:

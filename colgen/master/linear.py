@@ -35,7 +35,7 @@ from colgen.master.idle_columns import IdleColumns
 from colgen.master.imposed import Imposed
 from colgen.master.joining import Joining
 from colgen.master.linking import Linking
-from colgen.master.lookup import LookUp
+from colgen.master.lookup import LookedUp, LookUp
 from colgen.master.node_bounds import NodeBounds
 from colgen.master.phases import Phases
 from colgen.master.pool import NOWHERE, Floats
@@ -204,6 +204,10 @@ class LinearMaster(RestrictedMaster):
         by function.
         """
         return self._lookup.entries(column)
+
+    def looked_up(self, columns: Sequence[Column]) -> LookedUp:
+        """Columns, in the master or not, as a batch over its rows."""
+        return self._lookup.once(columns)
 
     def known_entries(self, column: Column) -> tuple[list[int], list[float]]:
         """The same, where the master may lack some of the column's rows: they are left out."""

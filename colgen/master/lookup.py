@@ -118,18 +118,22 @@ class LookUp:
                 known = found[0][0]
                 numbers = [one[1] for one in found if one is not None]
                 return known if numbers == list(range(len(known.batch))) else known.take(np.array(numbers))
-        batch = self.batch(columns)
-        stated = self._stated.of_batch(batch)
-        if stated is not None:
-            _check_stated(batch, stated)
+        known = self.once(columns)
         if len(self._singles) > _REMEMBERED or len(self._looked_up) > _REMEMBERED:
             self.forget()  # who never adds columns asks on and on
-        known = LookedUp(columns if isinstance(columns, Columns) else tuple(columns), batch, stated)
         if isinstance(columns, Columns):
             self._looked_up[id(columns)] = known
         else:
             self._singles.update((id(column), (known, k)) for k, column in enumerate(columns))
         return known
+
+    def once(self, columns: Sequence[Column]) -> LookedUp:
+        """The same for columns that nobody will ask of again."""
+        batch = self.batch(columns)
+        stated = self._stated.of_batch(batch)
+        if stated is not None:
+            _check_stated(batch, stated)
+        return LookedUp(columns if isinstance(columns, Columns) else tuple(columns), batch, stated)
 
     def remember(self, known: LookedUp) -> LookedUp:
         """Remember a batch that was made of one."""

@@ -12,6 +12,7 @@ from colgen.core.columns import Column
 from colgen.core.duals import Duals, RowNames
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.master.lookup import LookedUp
 from colgen.master.objective import PresentObjective
 from colgen.master.program import MasterProgram
 from colgen.master.rows import Rows
@@ -61,6 +62,9 @@ class TabularMaster(Protocol):
 
     def entries(self, column: Column) -> tuple[Sequence[int], Sequence[float]]:
         """Positions of the rows that a column has coefficients in, and the coefficients."""
+
+    def looked_up(self, columns: Sequence[Column]) -> LookedUp:
+        """Columns, in the master or not, as a batch over its rows."""
 
     def activities(self, solution: Solution) -> Floats:
         """Of every row, at a solution of columns in the master."""

@@ -53,10 +53,9 @@ class RouteEnumeration(Enumeration):
         )
         if not found.finished:
             return None
-        columns = [oracle.encode(found.route(k)[1:-1].tolist()) for k in range(len(found))]
         sides: dict[Key, tuple[float, float]] = {
             decision.key: (-math.inf, math.inf)
             for decision in context.decisions
             if isinstance(decision, Bound) and decision.key[0] == EDGE and decision.row() is not None
         }
-        return Enumerated(columns, sides)
+        return Enumerated(oracle.batch(found, context.duals)[0], sides)

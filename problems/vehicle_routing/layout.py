@@ -103,6 +103,15 @@ class Layout:
         forwards = tuple(route)
         return min(forwards, forwards[::-1]) if self.instance.is_symmetric else forwards
 
+    def lengths(self, routes: Sequence[Route]) -> NDArray[np.float64]:
+        """The distance of each of many routes: exactly :meth:`Instance.length`."""
+        if self.instance.decimals is None or not routes:
+            return np.array([self.instance.length(route) for route in routes])
+        stops = np.array([i for route in routes for i in (0, *route)], dtype=np.int64)
+        starts = np.cumsum([0, *(len(route) + 1 for route in routes)])[:-1]
+        then = np.append(stops[1:], 0)  # a route ends where the next one starts
+        return np.asarray(np.add.reduceat(self.instance.matrix[stops, then], starts) / self.instance.ticks)
+
     def arcs(self, route: Sequence[int]) -> list[int]:
         """The numbers of a route's arcs."""
         return [int(self.number[i, j]) for i, j in itertools.pairwise((0, *route, 0))]

@@ -181,24 +181,26 @@ class RouteOracle(Pricing):
         numbers: dict[Route, int] = {}
         for k in range(len(found)):
             numbers.setdefault(self.layout.canonical(found.route(k)[1:-1].tolist()), k)
-        routes = list(numbers)
-        count, n = len(routes), self.layout.instance.num_customers
-        visits = np.zeros((count, n + 1))
-        for k, route in enumerate(routes):
-            np.add.at(visits[k], list(route), 1.0)
-        owners, customers = np.nonzero(visits[:, 1:])
-        rows = duals.rows("visit")[customers]
-        lengths = np.bincount(owners, minlength=count) + 1
-        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        ends = starts[1:] - 1  # the last entry of each column is that of the fleet
-        all_rows, values = np.empty(starts[-1], dtype=np.int64), np.ones(starts[-1])
-        others = np.ones(starts[-1], dtype=np.bool_)
-        others[ends] = False
-        all_rows[others], values[others] = rows, visits[:, 1:][owners, customers]
-        all_rows[ends] = duals.rows("fleet")[0]
-        costs = [self.layout.instance.total([route]) for route in routes]
-        batch = Columns(costs, starts, all_rows, values, routes, [("route", route) for route in routes])
-        return batch, np.asarray(found.costs, dtype=np.float64)[list(numbers.values())]
+        routes, taken = list(numbers), np.array(list(numbers.values()), dtype=np.int64)
+        lengths = np.array([len(route) for route in routes], dtype=np.int64)
+        owners = np.repeat(np.arange(len(routes)), lengths)
+        n = self.layout.instance.num_customers
+        customers = np.array([i for route in routes for i in route], dtype=np.int64)
+        entries, visits = np.unique(owners * (n + 1) + customers, return_counts=True)
+        owners, customers = np.divmod(entries, n + 1)
+        fleet = np.arange(len(routes))
+        rows = np.concatenate([duals.rows("visit")[customers - 1], np.full(len(routes), duals.rows("fleet")[0])])
+        order = np.argsort(np.concatenate([owners, fleet]), kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=len(routes)) + 1)])
+        batch = Columns(
+            self.layout.lengths(routes),
+            starts.astype(np.int64),
+            rows[order],
+            np.concatenate([visits, np.ones(len(routes))])[order],
+            routes,
+            [("route", route) for route in routes],
+        )
+        return batch, np.asarray(found.costs, dtype=np.float64)[taken]
 
     def encode(self, route: Sequence[int]) -> Column:
         """The column of a route."""

@@ -34,7 +34,8 @@ def test_every_route_within_the_gap_is_listed(seed):
                 context.sense, context.duals, context.bound, context.bound + slack, (), told=context.pricing
             )
         )
-        listed = {frozenset(column.structure): column.cost for column in found.columns}
+        routes = map(found.columns.meanings.of, range(len(found.columns)))
+        listed = dict(zip(map(frozenset, routes), found.columns.costs.tolist(), strict=True))
         visit = context.duals["visit"]
         fleet = context.duals["fleet"]
         for route in all_routes(instance):

@@ -1,0 +1,31 @@
+"""The oracle's columns: a batch of routes is worth its routes one by one."""
+
+import pytest
+
+from colgen import PricingContext, Sense, solve
+from problems.vehicle_routing import VehicleRouting, random
+
+
+@pytest.mark.parametrize("windows", [True, False])
+def test_a_batch_states_what_its_routes_do(windows):
+    instance = random(4, customers=7, windows=windows)
+    problem = VehicleRouting(instance, cuts=False, neighbours=2)
+    duals = solve(problem, relaxation=True, keep_duals=True).iterations[-1].duals
+    costs = problem.oracle.arc_costs(duals, PricingContext(Sense.MINIMIZE))
+    found = problem.layout.solver.price(costs, routes=200, cutoff=1e4)
+    batch, reduced = problem.oracle.batch(found, duals)
+    assert len(batch) == len(reduced) > 10
+    batch = batch.over(list(problem_rows(duals)), {})
+    repeated = 0
+    for k in range(len(batch)):
+        column, alone = batch[k], problem.oracle.encode(batch.meanings.of(k))
+        assert (column.cost, column.coefficients, column.key) == (alone.cost, alone.coefficients, alone.key)
+        repeated += max(alone.coefficients.values()) > 1.0
+    assert repeated
+
+
+def problem_rows(duals):
+    """The keys of the master's rows in the order of their numbers."""
+    numbered = {int(number): (block, member) for block in ("visit", "fleet")
+                for number, member in zip(duals.rows(block), duals.members(block), strict=True)}  # fmt: skip
+    return [numbered[k] for k in sorted(numbered)]
