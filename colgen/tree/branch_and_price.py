@@ -17,6 +17,7 @@ from colgen.bounds.stabilization import NoStabilization
 from colgen.core.batches import Columns
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
+from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.core.errors import BranchingError, InvalidBoundError, SolverError
 from colgen.core.pool import Pool
@@ -271,7 +272,10 @@ class BranchAndPrice(Relaxation):
         """Fix by reduced cost and solve again, until nothing worth it is left to fix."""
         while self.search.reductions and relaxed.outcome is Outcome.SOLVED and self.run.incumbent is not None:
             context = self._proved_at(node, relaxed)
-            found = [decision for reduction in self.search.reductions for decision in reduction.reduce(context)]
+            found: list[Decision] = []
+            for reduction in self.search.reductions:
+                with self._sparing(type(reduction).__name__, node):
+                    found += reduction.reduce(context)
             if not found:
                 break
             node = dataclasses.replace(node, path=node.path.below(found))

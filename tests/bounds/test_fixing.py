@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import Column, Marginals, ReducedCostFixing, ReductionContext, Sense, solve
+from colgen import Column, Marginals, ReducedCostFixing, Reduction, ReductionContext, Sense, solve
 from colgen.bounds.fixing import VariablesForbidden
 from colgen.core.errors import InputError
 from colgen.master.dual_bound import factor, increases
@@ -162,3 +162,24 @@ def test_columns_that_are_not_whole_are_refused():
 def test_it_needs_to_know_what_columns_use():
     with pytest.raises(InputError, match="original"):
         ReducedCostFixing(Priced(1.0))
+
+
+class Exhausted(Reduction):
+    """Needs more memory than there is."""
+
+    def reduce(self, context):
+        raise MemoryError("more labels than there is room for")
+
+
+def test_a_fixing_that_runs_out_of_memory_is_skipped():
+    class Greedy(Fixed):
+        def reductions(self):
+            return (Exhausted(), *super().reductions())
+
+    notes = []
+    for seed in range(12):
+        plain, result = solve(assignment(3, 6, seed)), solve(assignment(3, 6, seed, Greedy))
+        assert result.termination is plain.termination
+        assert result.objective == plain.objective
+        notes += result.notes
+    assert any("Exhausted" in note and "skipped" in note for note in notes)
