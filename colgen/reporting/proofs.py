@@ -12,8 +12,9 @@ def proved_by_engine(result: Result) -> bool:
     """Whether oracle calls in the engine's rounds have computed the bounds that end the search.
 
     Each node without children has a priced round, its own or an ancestor's, that states its bound or a better one; an
-    infeasible node has a priced round of its own.  A run that the engine calls optimal has held the answer's objective
-    against the problem's own check.
+    infeasible node has a priced round of its own, and so has one whose columns were enumerated and hold nothing better:
+    a bound that says something, from which it follows which columns these are.  A run that the engine calls optimal has
+    held the answer's objective against the problem's own check.
     """
     if result.termination not in (Termination.OPTIMAL, Termination.INFEASIBLE):
         return False
@@ -33,6 +34,9 @@ def _is_proved(
 ) -> bool:
     if leaf.outcome == "infeasible":
         return bool(priced.get(leaf.number))
+    if leaf.outcome == "enumerated" and math.isinf(leaf.bound):
+        mine = priced.get(leaf.number, ())
+        return any(_states(result, one, result.root_bound if leaf.depth == 0 else one.dual_bound) for one in mine)
     node: NodeRecord | None = leaf
     while node is not None:
         if any(_states(result, record, leaf.bound) for record in priced.get(node.number, ())):

@@ -10,6 +10,7 @@ from statistics import median
 
 from colgen import Problem, Result, solve
 from colgen.core.stop import TimeLimit
+from colgen.reporting.proofs import proved_by_engine
 from problems.coreference.baseline import all_link_in_highs
 from problems.coreference.bounded import bounded
 from problems.coreference.clusters import Cluster
@@ -48,7 +49,7 @@ class Run:
     answer
         The clusters, empty where there are none.
     priced
-        Whether an oracle of the engine has priced at what proves the bound.
+        Whether rounds of the engine, in which an oracle priced, state the bounds that end the search.
     """
 
     way: str
@@ -123,7 +124,7 @@ def _by_engine(way: str, instance: Instance, limit: float) -> Run:
         len(result.iterations),
         len(result.nodes),
         answer,
-        any(one.pricing_seconds > 0.0 for one in result.iterations) and math.isfinite(result.dual_bound),
+        proved_by_engine(result),
     )
 
 

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from colgen import solve
+from colgen.core.result import NodeRecord
 from colgen.reporting.proofs import proved_by_engine
 from problems.cutting_stock import CuttingStock, Instance
 from problems.grandparent_parsing import GrandparentParsing, random
@@ -43,3 +44,12 @@ def test_a_bound_that_says_nothing_is_no_proof(result):
     nodes = [dataclasses.replace(node, bound=nothing) for node in result.nodes]
     assert math.isinf(nothing)
     assert not proved_by_engine(dataclasses.replace(result, nodes=nodes, root_bound=nothing))
+
+
+def test_what_was_enumerated_needs_a_priced_bound_as_well(result):
+    (first, *rest) = result.nodes or (NodeRecord(0, None, 0, 0.0, "solved"),)
+    hopeless = dataclasses.replace(first, outcome="enumerated", bound=result.sense.hopeless)
+    listed = dataclasses.replace(result, nodes=(hopeless, *rest))
+    assert proved_by_engine(listed)
+    weaker = [dataclasses.replace(one, dual_bound=result.sense.ideal) for one in result.iterations]
+    assert not proved_by_engine(dataclasses.replace(listed, iterations=weaker))
