@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from colgen.core.errors import InputError
 from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from solvers.linear.options import OptionError, check_options
+
+_Part = TypeVar("_Part")
 
 
 def check_settings(
@@ -43,6 +45,9 @@ def check_settings(
     InputError
         Naming the setting and what was expected.
     """
+    if isinstance(stop, (int, float)) and not isinstance(stop, bool):
+        meant = f"TimeLimit({stop}) if seconds are meant"
+        raise InputError(f"stop: expected a stop rule or several, not {what(stop)}: {meant}")
     for rule in (stop,) if callable(stop) else _several(stop, "stop: expected a stop rule or several"):
         if not callable(rule) or isinstance(rule, type):
             raise InputError(f"stop: expected stop rules, such as TimeLimit(60), not {what(rule)}")
@@ -88,6 +93,28 @@ def _several(value: Any, expected: str) -> Iterable[Any]:
     if iter(value) is value:
         raise InputError(f"{expected}, not what can be looked at only once")
     return value
+
+
+def parts_of(found: _Part | Iterable[_Part], kind: type, problem: object, method: str) -> tuple[_Part, ...]:
+    """What a method of a problem has returned, one object of a class or several, as a tuple.
+
+    Raises
+    ------
+    InputError
+        Naming the method and what was expected.
+    """
+    name = f"{type(problem).__name__}.{method}()"
+    if isinstance(found, kind):
+        return (cast(_Part, found),)
+    if found is None:
+        raise InputError(f"{name} returned nothing: expected a {kind.__name__} or several, or () for none")
+    if isinstance(found, type) or not isinstance(found, Iterable):
+        raise InputError(f"{name}: expected a {kind.__name__} or several, not {what(found)}")
+    several = tuple(found)
+    for part in several:
+        if not isinstance(part, kind):
+            raise InputError(f"{name}: expected objects of subclasses of {kind.__name__}, not {what(part)}")
+    return several
 
 
 def what(value: Any) -> str:

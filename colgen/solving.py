@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from colgen.bounds.bounding import Bounding, Parts, Settings
+from colgen.bounds.fixing import Reduction
 from colgen.bounds.run import Run
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.budget import Budget, OutOfBudget, holding_signals
@@ -18,12 +19,14 @@ from colgen.core.solution import Solution
 from colgen.core.stop import AnyOf, StopRule
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import NOTHING, WarmStart
+from colgen.cuts.separation import Separation
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.grouping import grouped
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem, answer_to_check
-from colgen.settings import check_settings, what
+from colgen.settings import check_settings, parts_of, what
 from colgen.tree.branch_and_price import BranchAndPrice, Search
+from colgen.tree.branching import BranchingRule
 from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from colgen.tree.search import NodeQueue, TreeResult, branch_and_bound
@@ -223,20 +226,19 @@ def _search(
     heuristics: Sequence[Heuristic] | None,
     choice: Choice | None,
 ) -> BranchAndPrice:
-    oracles = problem.pricing()
     parts = Parts(
         master,
-        (oracles,) if isinstance(oracles, Pricing) else grouped(tuple(oracles)),
-        tuple(problem.separation()),
+        grouped(parts_of(problem.pricing(), Pricing, problem, "pricing")),
+        parts_of(problem.separation(), Separation, problem, "separation"),
         problem.stabilization() if stabilization is None else stabilization,
         run,
         settings,
     )
     search = Search(
-        tuple(problem.branching()),
-        tuple(problem.reductions()),
+        parts_of(problem.branching(), BranchingRule, problem, "branching"),
+        parts_of(problem.reductions(), Reduction, problem, "reductions"),
         problem.enumeration(),
-        tuple(problem.heuristics() if heuristics is None else heuristics),
+        parts_of(problem.heuristics(), Heuristic, problem, "heuristics") if heuristics is None else tuple(heuristics),
         relaxation_only,
         problem.sharpen,
         problem.choice() if choice is None else choice,
@@ -252,6 +254,11 @@ def _result(problem: Problem, search: BranchAndPrice, run: Run, outcome: TreeRes
     if termination is Termination.OPTIMAL and relaxation and not search.is_solved(outcome.bound):
         # Nothing open holds a better answer, which is less than an optimum of the relaxation.
         termination = Termination.NO_BOUND if run.is_checked else Termination.UNCHECKED
+    if termination is Termination.OPTIMAL and search.pricing and not (run.columns_generated or search.master.is_driven):
+        run.notes.append(
+            "No column was used: the template's own variables satisfy all rows. Those that only stand in for columns "
+            "are declared with artificial(...), which drives them out."
+        )
     return Result(
         sense=run.sense,
         termination=termination,

@@ -1,10 +1,22 @@
 """What a problem is by default: nothing guessed, nothing separated, answers checked by the rows of its master."""
 
+import pyomo.environ as pyo
 import pytest
 
-from colgen import ColgenError, LinearMaster, Problem, Solution, WarmStart, solve
+from colgen import (
+    ColgenError,
+    InputError,
+    LinearMaster,
+    OraclePricing,
+    Problem,
+    Solution,
+    WarmStart,
+    artificial,
+    solve,
+)
 from colgen.bounds.column_generation import ColumnGeneration
 from colgen.core.budget import Budget
+from colgen.core.errors import FormulationError
 from tests.toys import CuttingStock, cutting_column
 
 
@@ -45,3 +57,57 @@ def test_a_formulation_is_not_shared_by_problems_of_other_data():
     small, large = CuttingStock(demands=(1, 1, 1, 1)), CuttingStock()
     assert small.formulation().row_lower.tolist() != large.formulation().row_lower.tolist()
     assert solve(small).objective < solve(large).objective
+
+
+def broken(method, value):
+    return type("Broken", (CuttingStock,), {method: lambda self: value})()
+
+
+@pytest.mark.parametrize("method", ["pricing", "separation", "branching", "reductions", "heuristics"])
+@pytest.mark.parametrize("value", [None, 3, "all", [3], Problem])
+def test_a_method_that_returns_what_is_none_of_its_kind_is_named(method, value):
+    with pytest.raises(InputError, match=rf"Broken\.{method}\(\).*expected .*[A-Z]\w+"):
+        solve(broken(method, value))
+
+
+@pytest.mark.parametrize("value", [None, 3, []])
+def test_a_master_that_is_no_model_is_named(value):
+    with pytest.raises(FormulationError, match=r"expected master\(\) to return a Pyomo model"):
+        solve(broken("master", value))
+
+
+def with_rows(names, variables):
+    class Rows(CuttingStock):
+        def master(self):
+            m = pyo.ConcreteModel()
+            m.item = pyo.Set(initialize=names)
+            m.unmet = variables(m.item)
+            m.demand = pyo.Constraint(m.item, rule=lambda m, i: m.unmet[i] >= 1)
+            m.rolls = pyo.Objective(expr=0)
+            return m
+
+    return Rows()
+
+
+def test_variables_that_are_not_artificial_are_warned_of():
+    result = solve(with_rows([0, 1, 2, 3], lambda index: pyo.Var(index, domain=pyo.NonNegativeReals)))
+    assert result.objective == 0.0
+    assert "No column was used" in str(result)
+    assert "artificial(...)" in str(result)
+    assert "No column" not in str(solve(with_rows([0, 1, 2, 3], artificial)))
+
+
+def test_rows_of_an_empty_index_set_are_an_empty_array():
+    class Nothing(OraclePricing):
+        def best(self, duals, context):
+            assert duals["demand"].shape == (0,)
+            return None
+
+        def encode(self, structure):
+            raise AssertionError
+
+    problem = with_rows([], artificial)
+    problem.pricing = Nothing
+    result = solve(problem)
+    assert result.is_optimal
+    assert result.objective == 0.0

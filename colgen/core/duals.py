@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -39,6 +39,15 @@ class RowNames:
         if isinstance(key[1], Term):
             self._terms.setdefault(type(key[1]), []).append(position)
         return position
+
+    def declare(self, names: Iterable[str]) -> None:
+        """Blocks that the model has, if only with rows for other data: they are empty, not unknown."""
+        for name in names:
+            self._blocks.setdefault(name, [])
+
+    def has(self, block: str) -> bool:
+        """Whether rows of this name are known, be there any or not."""
+        return block in self._blocks
 
     def with_terms(self, kind: type[Term]) -> list[int]:
         """Positions of the rows that count a kind of term."""
@@ -87,6 +96,8 @@ class RowNames:
             if self.is_scalar(block):
                 return f"; {block!r} is a scalar constraint: its key is {(block, None)!r}"
             known = {str(member): member for member in self.members(block)}
+            if not known:
+                return f"; {block!r} has no rows at all"
             near = [str(index)] if str(index) in known else []
             if isinstance(index, str) and not near:
                 near = difflib.get_close_matches(index, known, n=1)
@@ -130,7 +141,7 @@ class Duals:
 
     def __getitem__(self, key: str | Key | tuple[str, Sequence[Hashable]]) -> Floats | float:
         if isinstance(key, str):
-            if not len(self._names.block(key)):
+            if not self._names.has(key):
                 raise UnknownRowError(f"the master has no rows named {key!r}{self._names.instead_of(key)}")
             if self._names.is_scalar(key):
                 return float(self.values[self._names.block(key)[0]])

@@ -226,6 +226,11 @@ class LinearMaster(RestrictedMaster):
         return self.formulation.offset
 
     @property
+    def is_driven(self) -> bool:
+        """Whether any of the template's variables is artificial."""
+        return bool(self.formulation.artificial.any())
+
+    @property
     def scale(self) -> float:  # type: ignore[override]
         """The size of the costs that answers are made of, a power of two; in phase 1 that of a scaled violation."""
         return self.objective.scale

@@ -96,6 +96,11 @@ class RestrictedMaster(ABC):
         """A phase 1 optimum above this proves infeasibility."""
         return 0.0
 
+    @property
+    def is_driven(self) -> bool:
+        """Whether something drives columns in: variables that are artificial, or a master that is no linear program."""
+        return True
+
     def set_options(self, options: Mapping[str, Any]) -> None:
         """Options of the solver of linear programs, by name, before the first solve."""
         raise InputError(f"lp_options: {type(self).__name__} is no linear program, so it has none")

@@ -49,6 +49,7 @@ class Rows:
             )
         self.names = RowNames()
         self.names.extend(f.row_keys)
+        self.names.declare(f.row_blocks)
         self.lower, self.upper = f.row_lower.copy(), f.row_upper.copy()
         real = np.where(f.artificial[_entry_owners(f)], 0.0, f.matrix.data)
         shape = sparse.csc_array((real, f.matrix.indices, f.matrix.indptr), shape=f.matrix.shape)

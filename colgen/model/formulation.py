@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,8 +116,8 @@ class Formulation:
             row_upper=self.row_upper[rows],
             row_keys=row_keys,
             column_keys=column_keys,
-            row_blocks=_blocks(row_keys),
-            column_blocks=_blocks(column_keys),
+            row_blocks=_blocks(row_keys, self.row_blocks),
+            column_blocks=_blocks(column_keys, self.column_blocks),
             **arrays,
         )
 
@@ -139,8 +139,11 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     Raises
     ------
     FormulationError
-        If the model has no active objective or more than one, or is not linear.
+        If it is no Pyomo model, has no active objective or more than one, or is not linear.
     """
+    if not hasattr(model, "component_data_objects"):
+        got = "nothing" if model is None else f"a {type(model).__name__}"
+        raise FormulationError(f"expected master() to return a Pyomo model, pyo.ConcreteModel(), not {got}")
     objectives = list(model.component_data_objects(pyo.Objective, active=True))
     if len(objectives) != 1:
         raise FormulationError(f"a master needs exactly one active Objective, this model has {len(objectives)}")
@@ -171,8 +174,8 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
         offset=float(form.c_offset[0]),
         column_keys=column_keys,
         row_keys=row_keys,
-        row_blocks=_blocks(row_keys),
-        column_blocks=_blocks(column_keys),
+        row_blocks=_blocks(row_keys, (c.name for c in model.component_objects(pyo.Constraint, active=True))),
+        column_blocks=_blocks(column_keys, (c.name for c in model.component_objects(pyo.Var, active=True))),
     )
 
 
@@ -218,10 +221,13 @@ def _keys(members: Sequence[Any]) -> tuple[Key, ...]:
     return tuple(keys)
 
 
-def _blocks(keys: Sequence[Key]) -> dict[str, Block]:
+def _blocks(keys: Sequence[Key], names: Iterable[str]) -> dict[str, Block]:
+    """Positions by component; a component of this instance that has no members is an empty one."""
     members: dict[str, list[int]] = {}
     for position, (name, _) in enumerate(keys):
         members.setdefault(name, []).append(position)
+    for name in names:
+        members.setdefault(name, [])
     return {
         name: Block(name, tuple(keys[p][1] for p in positions), np.array(positions, dtype=np.int64))
         for name, positions in members.items()

@@ -285,6 +285,15 @@ class OraclePricing(Pricing):
         """Further structures worth a column besides the best one; none by default."""
         return ()
 
+    def _encoded(self, structure: Any) -> Column:
+        column = self.encode(structure)
+        if not isinstance(column, Column):
+            raise InputError(
+                f"{type(self).__name__}.encode: expected it to return a Column(cost, coefficients, structure), not "
+                f"{'nothing' if column is None else 'a ' + type(column).__name__}"
+            )
+        return column
+
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         try:
             found = self.best(duals, context)
@@ -293,10 +302,10 @@ class OraclePricing(Pricing):
         if found is None:
             return PricingResult(bound=context.sense.hopeless if self.exact else None)
         structure = found.structure if isinstance(found, Best) else found
-        columns = [self.encode(structure)]
+        columns = [self._encoded(structure)]
         stated: list[float] = [found.reduced_cost] if isinstance(found, Best) else []
         bound = stated[0] if stated else float(context.reduced_costs(columns, duals)[0])
-        columns += [self.encode(other) for other in self.others(structure, duals, context)]
+        columns += [self._encoded(other) for other in self.others(structure, duals, context)]
         return PricingResult(columns, bound if self.exact else None, stated)
 
 

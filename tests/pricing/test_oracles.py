@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import Apart, Bound, Column, Decision, InputError, PricingContext, Sense, Together
+from colgen import Apart, Bound, Column, Decision, InputError, OraclePricing, PricingContext, Sense, Together
 from colgen.core.decision import groups_of
 
 
@@ -61,3 +61,16 @@ def test_blocks_are_told_apart():
     assert node.apart("task") == ()
     with pytest.raises(InputError, match="rows of 'cover' and 'task': name the block meant"):
         node.together()
+
+
+@pytest.mark.parametrize("value", [None, {"cost": 1.0}, (1.0, {})])
+def test_an_encode_that_returns_no_column_is_named(value):
+    class Oracle(OraclePricing):
+        def best(self, duals, context):
+            return "a structure"
+
+        def encode(self, structure):
+            return value
+
+    with pytest.raises(InputError, match=r"Oracle\.encode: expected it to return a Column"):
+        Oracle().price(None, None)
