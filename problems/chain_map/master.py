@@ -168,7 +168,17 @@ class ChainMaster(RestrictedMaster):
         budget.require()
         self._waiting = np.zeros(instance.num_trees, dtype=np.bool_)
         self._scores = self.values.copy()
+        if normal.settled is not None and normal.labels is not None:
+            self._settle(normal.settled, normal.labels)
         return normal
+
+    def _settle(self, settled: NDArray[np.bool_], labels: Ints) -> None:
+        """Take best labellings of these trees as they are."""
+        instance, trees = self.instance, np.flatnonzero(settled)
+        self.active = self.active[~settled[self.active]]
+        self.labels = np.where(np.repeat(settled, np.diff(instance.forest.starts)), labels, self.labels)
+        score_trees(instance.forest, instance.scores, instance.pairwise.rows, self.labels, trees, self._scores)
+        self.bounds[trees] = self.values[trees] = self._scores[trees] - self._offsets[trees]
 
     @cached_property
     def shares(self) -> Floats:

@@ -30,6 +30,9 @@ _AT_ONCE = 2**20
 _WIDE = 2.0**16
 """A model with larger numbers than so many units may have penalties among its scores."""
 
+_FAR = 2.0**24
+"""A best labelling that scores less than so many units below zero has a penalty: rounding would hide what differs."""
+
 
 class NormalForm(NamedTuple):
     """A model with the same best labellings, for arithmetic with differences.
@@ -48,6 +51,11 @@ class NormalForm(NamedTuple):
         The best label of each node by its local score.
     feasible
         Which trees have a labelling; None if all have.
+    settled
+        Which trees have no labelling without a penalty, None if all have one, and best labellings of theirs: their
+        numbers are none that differences can be taken of.
+    labels
+        These labellings, of all nodes.
     """
 
     model: Model
@@ -56,6 +64,8 @@ class NormalForm(NamedTuple):
     offsets: Values
     best: NDArray[np.int32]
     feasible: NDArray[np.bool_] | None = None
+    settled: NDArray[np.bool_] | None = None
+    labels: NDArray[np.int32] | None = None
 
 
 def as_it_is(instance: Instance) -> NormalForm:
@@ -101,7 +111,7 @@ def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
 
     Reduced costs are differences, which -inf does not have, and of which -1e12 leaves nothing.  All scores being at
     most zero, a label or pair that scores less than some labelling of its tree is in no best one: it may score anything
-    less than that labelling.
+    less than that labelling.  A tree that cannot do without a penalty would keep it for all; it is settled here.
 
     Raises
     ------
@@ -118,7 +128,8 @@ def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
     sample = np.concatenate([_sample(scores, tops), _sample(pairwise.tables, np.zeros(len(pairwise.tables)))])
     sample = sample[np.isfinite(sample) & (sample != 0)]
     unit = float(np.quantile(-sample, _UNIT)) if len(sample) else 0.0
-    lowest, feasible, low = min(lowest, pairwise.lowest), None, -math.inf
+    lowest, low = min(lowest, pairwise.lowest), -math.inf
+    feasible = settled = found = None
     size = -lowest if lowest > -math.inf else max(-finite, pairwise.size)
     if lowest == -math.inf or size > _WIDE * unit:
         values, rows = np.empty(instance.num_trees), pairwise.rows
@@ -127,7 +138,8 @@ def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
         greedy_labels(forest, below, rows, 0, instance.num_trees, labels)
         score_labels(forest, below, rows, labels, values)
         worst = float(values.min())
-        if worst == -math.inf or (size > _WIDE * unit and worst < -size / 8):  # a penalty, which the best may not have
+        if worst == -math.inf or (size > _WIDE * unit and worst < -min(size / 8, _FAR * unit)):
+            # A penalty, which the best may not have.
             known = pairwise if pairwise.is_bounded else instance.pairwise
             exchanges = known.exchanges_within(budget.require).astype(float, copy=False)
             budget.require()
@@ -135,13 +147,17 @@ def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
             best_labels(forest, below, rows, domains, np.arange(instance.num_trees), labels, values)
         possible = values > -np.inf
         feasible = None if possible.all() else possible
-        low = 2.0 * float(values[possible].min(initial=0.0)) - 16.0 * unit
+        far = possible & (values < -_FAR * unit)
+        if far.any():
+            settled, found = far, labels
+        low = 2.0 * float(values[possible & ~far].min(initial=0.0)) - 16.0 * unit
         low = low if low < 0 else -1.0 if size == 0 else -size
         if pairwise.lowest < low:
             pairwise = Pairwise(np.maximum(pairwise.tables, low))
         size = min(size, -low)
     model = Model(scores, tops, low, pairwise.rows, pairwise.transposed_rows)
-    return NormalForm(model, pairwise, size, np.add.reduceat(offsets, forest.starts[:-1]), best, feasible)
+    offsets = np.add.reduceat(offsets, forest.starts[:-1])
+    return NormalForm(model, pairwise, size, offsets, best, feasible, settled, found)
 
 
 def _extremes(scores: NDArray[Any], budget: Budget) -> tuple[Values, NDArray[np.int32], float, float]:

@@ -198,3 +198,19 @@ def test_a_penalty_among_few_scores_is_not_what_they_differ_by(start):
     found = decode([[0.0, 0.0], [0.0, -1e12]], transitions, start=start)
     assert found[0].tolist() == [1, 0]
     assert found.values.tolist() == [2.0]
+
+
+@pytest.mark.parametrize("reduced_cost", ["both", "forward", "split"])
+@pytest.mark.parametrize("start", [1, 2])
+def test_a_penalty_that_one_tree_must_take_hides_nothing_in_others(start, reduced_cost):
+    """Scores beside 1e12 differ by less than its rounding: where it cannot be avoided and where it can."""
+    penalty, never = -1e12, -np.inf
+    forced = np.array([[0.0, 1.0], [0.0, never], [0.0, 0.0], [0.0, 0.0], [never, 0.0]])
+    free = np.array([[0.0, 1.0], [0.3, 0.0], [0.0, 0.00003], [0.0, 0.0], [0.0, never]])
+    transitions = np.array([[0.0, penalty], [-1.1, 0.0]])
+    instance = Instance.from_chains([forced, free, free[:, ::-1]], transitions)
+    found = decode(instance, start=start, reduced_cost=reduced_cost)
+    for k, best in enumerate(scores_of(instance, k)[0] for k in range(3)):
+        near = 1e-12 if best > penalty / 2 else -1e-15 * penalty
+        assert found.values[k] == pytest.approx(best, rel=0, abs=near)
+        assert found.bounds[k] == pytest.approx(best, rel=0, abs=near)
