@@ -35,6 +35,9 @@ Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 Scores = NDArray[Any]
 
+_VISIBLE = 2.0**-44
+"""By this share of an objective a bound differs from it visibly: by more than a sum of many trees is rounded."""
+
 
 class Pairs(Sequence[Column]):
     """Columns of pricing: pairs of labels, as arrays; single columns are made only if somebody looks at them.
@@ -303,7 +306,12 @@ class ChainMaster(RestrictedMaster):
         )
 
     def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
-        return self.labellings().dual_bound
+        found = self.labellings()
+        bound = found.dual_bound
+        if any(len(result.columns) for result in results):
+            # Trees are searched each for itself: what one of them may gain is not lost in the rounding of their sum.
+            bound = max(bound, found.objective + _VISIBLE * abs(found.objective))
+        return bound
 
     def solution(self, solved: MasterSolution) -> Solution:
         return labelled(self.instance.forest, self.labellings(solved.values))

@@ -178,8 +178,12 @@ class ChainMAP(Problem):
         found = solution.labellings
         if self._master is None:
             return found
-        # Later rounds may have lowered bounds and found nothing better.
-        return dataclasses.replace(found, bounds=np.minimum(found.bounds, self._master.proved()))
+        # Later rounds may have lowered bounds and found nothing better, or what a sum over many trees does not show.
+        latest = self._master.labellings()
+        if (latest.values > found.values).any() and latest.is_whole:
+            self.check(latest)
+            return latest
+        return dataclasses.replace(found, bounds=np.minimum(found.bounds, latest.bounds))
 
 
 def _checked_start(instance: Instance, start: int | str | ArrayLike) -> int | Ints | None:

@@ -6,7 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from problems.chain_map import Instance, Pairwise, certify, decode, random, viterbi, viterbi_pruned
+from colgen import solve
+from problems.chain_map import ChainMAP, Instance, Pairwise, certify, decode, random, viterbi, viterbi_pruned
 from problems.chain_map.pruning import prune
 from solvers.chains.forest import NONE, from_parents
 from tests.problems.chain_map.models import draw, scores_of
@@ -214,3 +215,13 @@ def test_a_penalty_that_one_tree_must_take_hides_nothing_in_others(start, reduce
         near = 1e-12 if best > penalty / 2 else -1e-15 * penalty
         assert found.values[k] == pytest.approx(best, rel=0, abs=near)
         assert found.bounds[k] == pytest.approx(best, rel=0, abs=near)
+
+
+def test_a_tree_is_finished_whatever_the_sum_over_all_trees_is():
+    """What one of a thousand trees gains is less than the rounding of their sum."""
+    one, others = np.array([[0.0, -0.001], [0.0, -1.0]]), np.array([[0.0, -1.0], [0.0, -1.0]])
+    transitions = np.array([[0.0, 0.0], [0.002, 0.0]])
+    instance = Instance.from_chains([1e9 + one, *[1e9 + others] * 999], transitions)
+    found = solve(ChainMAP(instance, start=1)).answer
+    assert found[0].tolist() == [1, 0]
+    assert found.gaps.max() == 0.0
