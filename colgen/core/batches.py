@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.columns import Column, Key
+from colgen.core.doors import behind
 from colgen.core.errors import FormulationError
 from colgen.core.patterns import Compressed, in_order, picked, signatures
 
@@ -234,6 +235,13 @@ class Columns(Sequence[Column]):
 
     def __len__(self) -> int:
         return len(self.costs)
+
+    def __repr__(self) -> str:
+        return f"<Columns: {len(self)}, of {len(self.values)} coefficients>"
+
+    def _repr_html_(self) -> str:
+        shown: str = behind("reporting.showing", "show_columns")(self)
+        return shown
 
     @overload
     def __getitem__(self, k: int) -> Column: ...

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.columns import Column, Key
+from colgen.core.doors import behind
 from colgen.core.warm_start import Basis
 
 Floats = NDArray[np.float64]
@@ -63,6 +64,10 @@ class Pool(Sequence[Column]):
 
     def __repr__(self) -> str:
         return f"<Pool of {len(self)} columns, {int(self.basic.sum())} of them basic>"
+
+    def _repr_html_(self) -> str:
+        shown: str = behind("reporting.showing", "show_columns")(self)
+        return shown
 
     @property
     def basis(self) -> Basis:

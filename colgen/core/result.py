@@ -228,6 +228,13 @@ class Result:
             f"{self.seconds.get('total', 0.0):.3g} s" + "".join(f"\n{note}" for note in self.notes)
         )
 
+    def __repr__(self) -> str:
+        return f"<Result: {' '.join(str(self).splitlines()[:2])}>"
+
+    def _repr_html_(self) -> str:
+        shown: str = behind("reporting.showing", "show_result")(self)
+        return shown
+
     def warm_start(self, *, basis_only: bool = False) -> WarmStart:
         """What another run may start from: the dual values that prove the root's bound, the answer, the columns.
 

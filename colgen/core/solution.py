@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from colgen.core.columns import Column, Key
+from colgen.core.doors import behind
 
 _NO_VARIABLES: Mapping[Key, float] = {}
 
@@ -30,3 +31,7 @@ class Solution:
     columns: Sequence[tuple[Column, float]] = ()
     variables: Mapping[Key, float] = field(default_factory=lambda: _NO_VARIABLES)
     integer: frozenset[Key] = frozenset()
+
+    def _repr_html_(self) -> str:
+        shown: str = behind("reporting.showing", "show_solution")(self)
+        return shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import html
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +22,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.core.wording import number
 from colgen.model.formulation import Formulation, compile_model
 from colgen.problem import Problem
+from colgen.reporting.tables import table
 from colgen.solving import solve
 from solvers.linear.lp import LPStatus
 from solvers.linear.mip import MIPSolution, solve_mip
@@ -150,10 +150,7 @@ class Comparison(Sequence[Compared]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in _NAMES)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in _cells(line)) + "</tr>" for line in self)
-        warning = "".join(f"<p>{line}</p>" for line in self._warning())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{warning}"
+        return table(_NAMES, map(_cells, self)) + "".join(f"<p>{line}</p>" for line in self._warning())
 
     def _warning(self) -> list[str]:
         return (

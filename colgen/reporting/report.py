@@ -13,6 +13,7 @@ from colgen.core.duals import Duals
 from colgen.core.files import write_text
 from colgen.core.result import Iteration, Result
 from colgen.core.wording import number
+from colgen.reporting.tables import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,7 +91,7 @@ def _summary(result: Result) -> str:
             if seconds
         ),
     ]
-    return _table((), ((name, _number(value)) for name, value in lines))
+    return table((), ((name, _number(value)) for name, value in lines))
 
 
 def _course(result: Result) -> str:
@@ -139,13 +140,7 @@ def _log(rounds: Sequence[Iteration]) -> str:
         left_out = f"<p>{len(rounds) - _SHOWN:,} rounds in the middle are left out.</p>"
     head = [name for name, _ in _COLUMNS]
     body = ([_number(read(record)) for _, read in _COLUMNS] for record in chosen)
-    return f'{left_out}<div class="log">{_table(head, body)}</div>'
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table>{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
+    return f'{left_out}<div class="log">{table(head, body)}</div>'
 
 
 def _number(value: float) -> str:

@@ -1,0 +1,114 @@
+"""Objects as a notebook shows them: a few lines of HTML, without a library for pictures."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from colgen.core.columns import Column
+from colgen.core.result import Result
+from colgen.core.solution import Solution
+from colgen.core.wording import number
+from colgen.reporting.tables import table
+
+_ROWS = 8
+"""So many lines of an answer, or of columns, are shown."""
+
+_LONGEST = 100
+"""Characters of one thing."""
+
+_WIDTH, _HEIGHT = 260.0, 90.0
+"""Of the picture of bounds, in pixels."""
+
+
+_DASHED = 'stroke-dasharray="4 3"'
+
+
+def show_result(result: Result) -> str:
+    """What is proved, the bounds by round, and how the answer begins."""
+    said, *rest = str(result).splitlines()
+    lines = [f"<p><b>{html.escape(said)}</b></p>", *(f"<p>{html.escape(line)}</p>" for line in rest)]
+    return "".join([*lines, _bounds(result), _answer(result.answer)])
+
+
+def show_solution(solution: Solution) -> str:
+    """Its objective, and the columns and variables in use."""
+    used = [(_what(column), number(value)) for column, value in solution.columns]
+    used += [(_key(key), number(value)) for key, value in solution.variables.items()]
+    return f"<p>objective {number(solution.objective)}</p>" + _some(("in use", "value"), used)
+
+
+def show_columns(columns: Sequence[Column]) -> str:
+    """How many there are, and the first of them."""
+    rows = (
+        (_what(column), number(column.cost), _short(", ".join(_entry(*e) for e in column.coefficients.items())))
+        for column in columns[:_ROWS]
+    )
+    return f"<p>{len(columns):,} columns</p>" + _some(("column", "cost", "coefficients"), rows, len(columns))
+
+
+def _answer(answer: Any) -> str:
+    if answer is None:
+        return ""
+    pairs = list(answer.items()) if isinstance(answer, Mapping) else answer
+    if not isinstance(pairs, Sequence) or isinstance(pairs, (str, bytes)):
+        return f"<pre>{html.escape(_short(repr(answer), 4 * _LONGEST))}</pre>"
+    rows = (
+        [_short(str(cell)) for cell in row] if isinstance(row, (tuple, list)) else [_short(str(row))]
+        for row in pairs[:_ROWS]
+    )
+    return _some((), rows, len(pairs))
+
+
+def _some(head: Sequence[str], rows: Iterable[Sequence[str]], count: int | None = None) -> str:
+    """The first rows of a table, and how many are left out."""
+    every = list(rows)
+    left = (len(every) if count is None else count) - _ROWS
+    return table(head, every[:_ROWS]) + (f"<p>and {left:,} more</p>" if left > 0 else "")
+
+
+def _what(column: Column) -> str:
+    return _short(str(column.key if column.structure is None else column.structure))
+
+
+def _key(key: tuple[str, Any]) -> str:
+    block, index = key
+    return block if index is None else f"{block}[{index}]"
+
+
+def _entry(key: tuple[str, Any], value: float) -> str:
+    return _key(key) if value == 1.0 else f"{number(value, 4)} {_key(key)}"
+
+
+def _short(text: str, longest: int = _LONGEST) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _bounds(result: Result) -> str:
+    """Best answer and best bound by round, where both can be drawn."""
+    answers = [record.incumbent for record in result.iterations]
+    bounds = [record.global_bound for record in result.iterations]
+    if answers:  # what the last round has led to
+        answers, bounds = [*answers, result.objective], [*bounds, result.dual_bound]
+    finite = [value for value in answers + bounds if math.isfinite(value)]
+    if len(answers) < 3 or not finite or min(finite) == max(finite):
+        return ""
+    low, high = min(finite), max(finite)
+
+    def line(values: Sequence[float], dashes: str) -> str:
+        points = [
+            (_WIDTH * k / (len(values) - 1), _HEIGHT * (high - value) / (high - low))
+            for k, value in enumerate(values)
+            if math.isfinite(value)
+        ]
+        joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        return f'<polyline points="{joined}" fill="none" stroke="currentColor" {dashes}/>'
+
+    return (
+        f'<svg width="{_WIDTH:g}" height="{_HEIGHT + 4:g}" viewBox="-2 -2 {_WIDTH + 4:g} {_HEIGHT + 4:g}" role="img">'
+        "<title>best answer (solid) and dual bound (dashed) by round</title>"
+        f"{line(answers, '')}{line(bounds, _DASHED)}</svg>"
+        f"<p>best answer (solid) and dual bound (dashed) over {len(result.iterations)} rounds</p>"
+    )

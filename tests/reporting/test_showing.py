@@ -1,0 +1,50 @@
+"""Objects as a notebook shows them."""
+
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from colgen import Column, Columns, Solution, solve
+from tests.toys import CuttingStock
+
+
+def parsed(shown):
+    """HTML of ours is XML as well, if it is well formed."""
+    return ElementTree.fromstring(f"<div>{shown}</div>")
+
+
+@pytest.fixture(scope="module")
+def result():
+    return solve(CuttingStock())
+
+
+def test_a_result_is_one_line_and_a_summary(result):
+    assert repr(result) == f"<Result: {' '.join(str(result).splitlines())}>"
+    shown = parsed(result._repr_html_())
+    assert "Proved optimal." in "".join(shown.itertext())
+    assert len(shown.findall(".//polyline")) == 2
+    assert len(shown.findall(".//tr")) == len(result.answer)
+
+
+def test_a_result_without_rounds_or_answer_is_shown_too():
+    nothing = solve(CuttingStock(), relaxation=True)
+    assert parsed(nothing._repr_html_()).findall(".//tr") == []
+
+
+def test_a_solution_shows_what_is_in_use():
+    columns = [(Column(1.0, {("demand", i): 1.0}, f"<{i}>"), 0.5) for i in range(20)]
+    shown = parsed(Solution(10.0, columns, {("open", "Oslo"): 1.0, ("budget", None): 3.0})._repr_html_())
+    rows = ["|".join(row.itertext()) for row in shown.findall(".//tr")]
+    assert rows[:2] == ["in use|value", "<0>|0.5"]
+    assert "and 14 more" in "".join(shown.itertext())
+    few = parsed(Solution(10.0, (), {("open", "Oslo"): 1.0, ("budget", None): 3.0})._repr_html_())
+    assert ["|".join(row.itertext()) for row in few.findall(".//tr")][1:] == ["open[Oslo]|1", "budget|3"]
+
+
+def test_columns_show_their_coefficients(result):
+    shown = parsed(result.pool._repr_html_())
+    assert f"{len(result.pool)} columns" in "".join(shown.itertext())
+    assert "demand[" in "".join(shown.itertext())
+    batch = Columns([1.0, 2.0], [0, 1, 1], [0], [3.0], np.array([7, 8]))
+    assert repr(batch) == "<Columns: 2, of 1 coefficients>"
