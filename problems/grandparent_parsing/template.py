@@ -319,9 +319,12 @@ class GrandparentParsing(Problem):
             duals = TreeDuals(self.dual.pi)
             if not self.dual.is_feasible:
                 return WarmStart(duals)
-            return WarmStart(duals, (self.dual.solution(),), self._first_columns())
-        # The source's start knows no tree: it gets one only where a limit may come before any other.
-        if self.start == "parts" and (changed or budget.deadline == math.inf):
+            # Scores were raised beside a tree that is better: with it in hand no tree that has them is looked at.
+            known = () if self.standard.known is None else (self.solution(self.standard.known),)
+            return WarmStart(duals, (self.dual.solution(), *known), self._first_columns())
+        # The source's start knows no tree: it gets one only where a limit may come before any other, or likewise.
+        free = budget.deadline == math.inf and self.standard.known is None
+        if self.start == "parts" and (changed or free):
             return WarmStart(columns=self._first_columns())
         heads = self._first_tree()
         answers = () if heads is None else (self.solution(heads),)

@@ -113,3 +113,9 @@ def test_rounding_returns_no_tree_with_a_part_that_is_ruled_out():
     """The program counts such a part as it counts what is just too bad; the tree scores 50,000 less."""
     failure, _ = judge(second_order.draw(np.random.default_rng([1003, 348])))
     assert failure is None, failure.words
+
+
+def test_a_relaxation_that_is_whole_with_a_part_that_is_ruled_out_is_no_answer():
+    """Nor is it looked at: the tree beside which such parts are ruled out is better, and known from the outset."""
+    failure, _ = judge(second_order.draw(np.random.default_rng([1003, 14])))
+    assert failure is None, failure.words
