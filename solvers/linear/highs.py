@@ -52,7 +52,7 @@ def new_highs(tolerance: float = FEASIBILITY_TOLERANCE) -> highspy.Highs:
     return highs
 
 
-def set_tolerance(highs: highspy.Highs, tolerance: float) -> None:
+def set_tolerance(highs: highspy.Highs, tolerance: float = FEASIBILITY_TOLERANCE) -> None:
     """How far rows and reduced costs may be off."""
     highs.setOptionValue("primal_feasibility_tolerance", tolerance)
     highs.setOptionValue("dual_feasibility_tolerance", tolerance)
