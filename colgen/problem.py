@@ -15,6 +15,7 @@ from colgen.bounds.column_generation import ColumnGeneration
 from colgen.bounds.fixing import Reduction
 from colgen.bounds.stabilization import Stabilization, Wentges
 from colgen.core.budget import Budget
+from colgen.core.result import Result
 from colgen.core.solution import Solution
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
@@ -170,6 +171,13 @@ class Problem(ABC):
             If it is not an answer; the message says why.
         """
         return None
+
+    def finished(self, result: Result) -> Result:
+        """What a run of the problem returns: the result itself, unless overridden.
+
+        Asked once, when all is done: the place to put an answer where the user looks for it, or to add a note.
+        """
+        return result
 
 
 def _states_last(problem: Problem, name: str, other: str) -> bool:

@@ -190,7 +190,7 @@ def solve(
                 fault = TreeResult(Termination.FAULT, run.global_bound, ())
                 error.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
                 raise
-        return _result(problem, search, run, outcome, relaxation)
+        return problem.finished(_result(problem, search, run, outcome, relaxation))
 
 
 _SHARE = 0.85
