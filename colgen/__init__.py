@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from colgen.cuts.cut import Cuts
     from colgen.cuts.rank_one import RankOne
     from colgen.cuts.separation import Separation, SeparationContext
+    from colgen.decomposition.decomposed import Decomposed, decompose
     from colgen.master.lagrangian import LagrangianMaster
     from colgen.master.linear import LinearMaster
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
@@ -82,6 +83,7 @@ _HOMES = {
     "master.protocol": "MasterSolution MasterStatus RestrictedMaster",
     "pricing.labelling": "Labelling",
     "pricing.oracles": "Best Marginals OraclePricing Pricing PricingContext PricingResult Stages",
+    "decomposition.decomposed": "Decomposed decompose",
     "problem": "Problem",
     "solving": "solve",
     "core.warm_start": "Basis WarmStart",
@@ -172,6 +174,7 @@ __all__ = [
     "Compared",
     "Comparison",
     "Decision",
+    "Decomposed",
     "Diving",
     "Duals",
     "Enumerated",
@@ -233,6 +236,7 @@ __all__ = [
     "artificial",
     "compare",
     "compile_model",
+    "decompose",
     "load_columns",
     "save_columns",
     "plotting",

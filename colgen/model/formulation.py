@@ -116,8 +116,8 @@ class Formulation:
             row_upper=self.row_upper[rows],
             row_keys=row_keys,
             column_keys=column_keys,
-            row_blocks=_blocks(row_keys, self.row_blocks),
-            column_blocks=_blocks(column_keys, self.column_blocks),
+            row_blocks=named_blocks(row_keys, self.row_blocks),
+            column_blocks=named_blocks(column_keys, self.column_blocks),
             **arrays,
         )
 
@@ -174,8 +174,8 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
         offset=float(form.c_offset[0]),
         column_keys=column_keys,
         row_keys=row_keys,
-        row_blocks=_blocks(row_keys, (c.name for c in model.component_objects(pyo.Constraint, active=True))),
-        column_blocks=_blocks(column_keys, (c.name for c in model.component_objects(pyo.Var, active=True))),
+        row_blocks=named_blocks(row_keys, (c.name for c in model.component_objects(pyo.Constraint, active=True))),
+        column_blocks=named_blocks(column_keys, (c.name for c in model.component_objects(pyo.Var, active=True))),
     )
 
 
@@ -221,7 +221,7 @@ def _keys(members: Sequence[Any]) -> tuple[Key, ...]:
     return tuple(keys)
 
 
-def _blocks(keys: Sequence[Key], names: Iterable[str]) -> dict[str, Block]:
+def named_blocks(keys: Sequence[Key], names: Iterable[str] = ()) -> dict[str, Block]:
     """Positions by component; a component of this instance that has no members is an empty one."""
     members: dict[str, list[int]] = {}
     for position, (name, _) in enumerate(keys):

@@ -1,0 +1,181 @@
+"""Branching on the variables of blocks: complete, for blocks one by one and for those that are the same.
+
+A block by itself has one point in every answer, so that a bound on a variable is one on the points.  If all variables
+that must be whole are, the mean of the points in use is a point of the block: its rows are linear.
+
+Blocks that are the same have no variables of their own in the master.  There it is branched on how many points lie
+within component bounds (F. Vanderbeck, *Branching in branch-and-price: a generic scheme*, Mathematical Programming 130,
+2011): points that differ in a whole variable are told apart by bounds on it, so that if all such counts are whole then
+each whole part is used a whole number of times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.columns import Column
+from colgen.core.decision import Decision, fractionality
+from colgen.core.solution import Solution
+from colgen.core.terms import Box
+from colgen.decomposition.decisions import Bounds, ComponentBound, PointsWithin
+from colgen.decomposition.mixed_integer import in_box
+from colgen.decomposition.reading import Floats
+from colgen.decomposition.splitting import Splitting
+from colgen.decomposition.subproblem import Subproblem
+from colgen.tree.branching import BranchingRule
+from colgen.tree.candidates import DOWN, UP, Candidate
+
+
+class OnBlockVariables(BranchingRule):
+    """A whole variable of a block is rounded down or up; blocks that are the same are counted within bounds."""
+
+    def __init__(self, splitting: Splitting) -> None:
+        self.splitting = splitting
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        found = self.candidates(solution)
+        return found[0].children if found else ()
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        found = []
+        for sub, points, amounts in self._used(solution):
+            if sub.count == 1:
+                found += self._of_block(sub, amounts @ points)
+            else:
+                found += self._of_copies(sub, points, amounts)
+        found.sort(key=lambda candidate: -candidate.score)  # stable: of equals, the first in the model
+        return found
+
+    def recover(self, solution: Solution) -> Solution | None:
+        """Points that agree in what is whole are one, their mean."""
+        columns: list[tuple[Column, float]] = []
+        for sub, points, amounts in self._used(solution):
+            whole = np.round(points[:, sub.integer])
+            kinds = np.zeros(len(points), dtype=np.int64)
+            if sub.count > 1:
+                kinds = np.unique(whole, axis=0, return_inverse=True)[1].reshape(-1)
+            for kind in range(int(kinds.max()) + 1):
+                mine = kinds == kind
+                total = float(amounts[mine].sum())
+                mean = amounts[mine] @ points[mine] / total
+                near = np.abs(mean - np.round(mean))[sub.integer]
+                if fractionality(total) or any(map(fractionality, near.tolist())):
+                    return None
+                mean[sub.integer] = np.round(mean[sub.integer])
+                if round(total):
+                    columns.append((self.splitting.column(sub, mean + 0.0), float(round(total))))
+        f = self.splitting.reading.formulation
+        static = self.splitting.static.tolist()
+        values = [(f.column_keys[k], solution.variables.get(f.column_keys[k], 0.0), bool(f.integer[k])) for k in static]
+        if any(whole and fractionality(value) for _, value, whole in values):
+            return None
+        variables = {key: float(round(value)) if whole else value for key, value, whole in values if value}
+        cost = math.fsum(column.cost * amount for column, amount in columns)
+        cost += math.fsum(f.costs[k] * variables.get(f.column_keys[k], 0.0) for k in static)
+        return Solution(cost + f.offset, tuple(columns), variables, solution.integer)
+
+    def _used(self, solution: Solution) -> list[tuple[Subproblem, Floats, Floats]]:
+        """Of each subproblem the points in use, and how much each is."""
+        used: dict[int, list[tuple[Floats, float]]] = {}
+        for column, amount in solution.columns:
+            used.setdefault(column.structure.number, []).append((column.structure.values, amount))
+        return [
+            (
+                self.splitting.subproblems[number],
+                np.array([values for values, _ in entries]),
+                np.array([amount for _, amount in entries]),
+            )
+            for number, entries in sorted(used.items())
+        ]
+
+    # --- a block by itself -------------------------------------------------------------------------------------------
+
+    def _of_block(self, sub: Subproblem, mean: Floats) -> list[Candidate]:
+        found = []
+        row = self.splitting.convexity_key(sub)
+        for k in np.flatnonzero(sub.integer).tolist():
+            value = float(mean[k])
+            score = fractionality(value)
+            if not score:
+                continue
+            part = value - math.floor(value)
+            down = ComponentBound(row, sub.number, k, -math.inf, float(math.floor(value)))
+            up = ComponentBound(row, sub.number, k, float(math.ceil(value)), math.inf)
+            found.append(_either((sub.number, k), part, down, up, score))
+        return found
+
+    # --- blocks that are the same ------------------------------------------------------------------------------------
+
+    def _of_copies(self, sub: Subproblem, points: Floats, amounts: Floats) -> list[Candidate]:
+        """Counts within bounds that are fractional: within one bound where there is one, else within more."""
+        boxes: list[tuple[Bounds, float]] = []
+        for k in np.flatnonzero(sub.integer).tolist():
+            for value in np.unique(points[:, k])[1:].tolist():
+                count = float(amounts[points[:, k] >= value].sum())
+                if fractionality(count):
+                    boxes.append((((k, value, math.inf),), count))
+        if not boxes:
+            found = _narrowed(points, amounts, sub.integer)
+            boxes = [] if found is None else [found]
+        return [self._count(sub, bounds, count) for bounds, count in boxes]
+
+    def _count(self, sub: Subproblem, bounds: Bounds, count: float) -> Candidate:
+        name = f"{self.splitting.convexity}[{sub.number}]"
+        box = Box(name, bounds)
+
+        def value(column: Column) -> float:
+            point = column.structure
+            return float(in_box(box, point.values[None, :])[0]) if point.number == sub.number else 0.0
+
+        down = PointsWithin(name, box, -math.inf, float(math.floor(count)), value)
+        up = PointsWithin(name, box, float(math.ceil(count)), math.inf, value)
+        return _either((name, bounds), count - math.floor(count), down, up, fractionality(count))
+
+
+def _narrowed(points: Floats, amounts: Floats, integer: NDArray[np.bool_]) -> tuple[Bounds, float] | None:
+    """Component bounds within which a fractional number of points lies; None if there are none.
+
+    A set of points whose number is whole is cut in two by a component in which some of them differ.  One of the halves
+    has a fractional number, or both are whole and the search goes on in them; a set that no component cuts is of points
+    that agree in all that is whole.
+    """
+    waiting: list[tuple[Bounds, NDArray[np.intp]]] = [((), np.arange(len(points)))]
+    whole = np.flatnonzero(integer)
+    while waiting:
+        bounds, members = waiting.pop()
+        mine = points[np.ix_(members, whole)]
+        differ = np.flatnonzero(mine.max(axis=0) > mine.min(axis=0))
+        if not len(differ):
+            continue
+        k = int(whole[differ[0]])
+        values = np.unique(points[members, k])
+        cut = float(values[len(values) // 2])
+        above = points[members, k] >= cut
+        for half, (low, high) in ((members[above], (cut, math.inf)), (members[~above], (-math.inf, cut - 1.0))):
+            narrower = _with(bounds, k, low, high)
+            count = float(amounts[half].sum())
+            if fractionality(count):
+                return narrower, count
+            waiting.append((narrower, half))
+    return None
+
+
+def _with(bounds: Bounds, variable: int, low: float, high: float) -> Bounds:
+    """Bounds with one more, which a former one on the same variable is narrowed by."""
+    found = {k: (lower, upper) for k, lower, upper in bounds}
+    lower, upper = found.get(variable, (-math.inf, math.inf))
+    found[variable] = (max(lower, low), min(upper, high))
+    return tuple((k, lower, upper) for k, (lower, upper) in sorted(found.items()))
+
+
+def _either(quantity: object, part: float, down: Decision, up: Decision, score: float) -> Candidate:
+    """Down or up, the nearer first."""
+    children: list[Sequence[Decision]] = [(down,), (up,)]
+    moves = [(DOWN, part), (UP, 1.0 - part)]
+    if part >= 0.5:
+        children, moves = children[::-1], moves[::-1]
+    return Candidate(children, quantity, moves, score)

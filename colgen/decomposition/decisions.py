@@ -1,0 +1,72 @@
+"""Branching decisions on a decomposed model: bounds on a variable of a block, and counts of points within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from colgen.core.batches import Columns, Mask
+from colgen.core.columns import Column, Key, Row
+from colgen.core.decision import Decision
+from colgen.core.terms import Box
+
+Bounds: TypeAlias = tuple[tuple[int, float, float], ...]
+"""Of components: variable of a subproblem, lower, upper."""
+
+
+@dataclass(frozen=True)
+class ComponentBound(Decision):
+    """``lower ≤ x ≤ upper`` for a variable of a block, in every point of it: a bound in the pricing problem.
+
+    Attributes
+    ----------
+    convexity
+        The key of the block's convexity row, which all of its columns are in.
+    number, variable
+        Of the subproblem, and of the variable in it.
+    """
+
+    convexity: Key
+    number: int
+    variable: int
+    lower: float
+    upper: float
+
+    @property
+    def concerns(self) -> Collection[Key]:
+        return (self.convexity,)
+
+    def allows(self, column: Column) -> bool:
+        point = column.structure
+        return point.number != self.number or bool(self.lower <= point.values[self.variable] <= self.upper)
+
+    def allows_each(self, columns: Columns) -> Mask:
+        mask = np.ones(len(columns), dtype=np.bool_)
+        for k in np.flatnonzero(columns.covering(self.convexity)).tolist():
+            mask[k] = self.lower <= columns.meanings.of(k).values[self.variable] <= self.upper
+        return mask
+
+
+@dataclass(frozen=True)
+class PointsWithin(Decision):
+    """``lower ≤ Σ_j λ_j ≤ upper`` over the points of blocks that are the same which lie within component bounds.
+
+    Attributes
+    ----------
+    block
+        Of the rows.
+    value
+        1 for the column of a point within the bounds, else 0.
+    """
+
+    block: str
+    box: Box
+    lower: float
+    upper: float
+    value: Callable[[Column], float] = field(compare=False, repr=False)
+
+    def row(self) -> Row:
+        return Row((self.block, self.box), self.lower, self.upper, coefficient=self.value)

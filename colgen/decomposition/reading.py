@@ -1,0 +1,90 @@
+"""A compact Pyomo model as arrays, with its own variables and constraints beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colgen.core.errors import FormulationError, InputError
+from colgen.model.formulation import Formulation, compile_model
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A linear mixed-integer model that has been read.
+
+    Attributes
+    ----------
+    model
+        The user's.
+    formulation
+        Its arrays.
+    variables
+        Of the model, one a column of the arrays; fixed ones are constants and not among them.
+    """
+
+    model: pyo.ConcreteModel
+    formulation: Formulation
+    variables: tuple[Any, ...]
+
+    @cached_property
+    def rows(self) -> sparse.csr_array:
+        """The matrix by rows."""
+        return sparse.csr_array(self.formulation.matrix)
+
+    @cached_property
+    def constraints(self) -> tuple[Any, ...]:
+        """Of the model, one a row of the arrays."""
+        known: dict[str, Any] = {}
+        found = []
+        for name, index in self.formulation.row_keys:
+            if name not in known:
+                known[name] = self.model.find_component(name)
+            component = known[name]
+            found.append(component[index] if component.is_indexed() else component)
+        return tuple(found)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of the variables."""
+        return tuple(variable.name for variable in self.variables)
+
+    @cached_property
+    def place_of_name(self) -> dict[str, int]:
+        """Where each variable is among the columns."""
+        return {name: k for k, name in enumerate(self.names)}
+
+
+def read(model: Any) -> Reading:
+    """Read a model.
+
+    Raises
+    ------
+    InputError
+        If it is not a concrete Pyomo model, not linear, or has no variables.
+    """
+    if not isinstance(model, pyo.ConcreteModel):
+        raise InputError(f"expected a pyomo ConcreteModel to decompose, not {type(model).__name__}")
+    try:
+        formulation = compile_model(model)
+    except FormulationError as error:
+        raise InputError(f"expected a linear model with one objective to decompose: {error}") from None
+    variables = tuple(v for v in model.component_data_objects(pyo.Var, active=True) if not v.fixed)
+    if not variables:
+        raise InputError("expected a model with variables to decompose: this one has none that is not fixed")
+    for array, what in ((formulation.matrix.data, "coefficient"), (formulation.costs, "cost")):
+        if not np.isfinite(array).all():
+            raise InputError(f"expected finite numbers in a model to decompose: it has a {what} that is none")
+    crossed = np.flatnonzero(formulation.lower > formulation.upper)
+    if len(crossed):
+        raise InputError(f"expected bounds that leave a value: variable {variables[crossed[0]].name!r} has none")
+    return Reading(model, formulation, variables)

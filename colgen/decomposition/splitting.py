@@ -1,0 +1,203 @@
+"""A model taken apart: what stays in the master, and the subproblems whose points are its columns."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from colgen.core.batches import Columns
+from colgen.core.columns import Column, Key
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.partition import MASTER, Partition
+from colgen.decomposition.reading import Floats, Ints, Reading
+from colgen.decomposition.subproblem import Subproblem
+from colgen.model.formulation import Formulation, named_blocks
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A point of a block: the structure of a column.
+
+    Attributes
+    ----------
+    block
+        The block's name, or that of the first of those that are the same.
+    number
+        Of the subproblem.
+    values
+        One a variable of the subproblem.
+    """
+
+    block: str
+    number: int
+    values: Floats
+
+    def __repr__(self) -> str:
+        used = np.flatnonzero(self.values)
+        entries = ", ".join(f"{k}: {self.values[k]:g}" for k in used[:8].tolist())
+        return f"Point of block {self.block} {{{entries}{', ...' if len(used) > 8 else ''}}}"
+
+
+@dataclass(frozen=True, eq=False)
+class Splitting:
+    """A model and its blocks, as the master and the oracles know them.
+
+    Attributes
+    ----------
+    subproblems
+        In the order of their convexity rows, which come after the linking rows.
+    """
+
+    reading: Reading
+    partition: Partition
+    subproblems: tuple[Subproblem, ...]
+
+    @cached_property
+    def linking(self) -> Ints:
+        """Rows of the model that stay in the master."""
+        return self.partition.linking
+
+    @cached_property
+    def static(self) -> Ints:
+        """Variables of the model that stay in the master."""
+        return np.flatnonzero(self.partition.of_column == MASTER)
+
+    @cached_property
+    def convexity(self) -> str:
+        """The name of the convexity rows: one a subproblem, by its number."""
+        name, taken = "convexity", {key[0] for key in self.reading.formulation.row_keys}
+        while name in taken:
+            name += "_"
+        return name
+
+    @cached_property
+    def row_keys(self) -> tuple[Key, ...]:
+        """Of the master's rows, in order."""
+        keys = self.reading.formulation.row_keys
+        return (*(keys[k] for k in self.linking.tolist()), *(self.convexity_key(sub) for sub in self.subproblems))
+
+    def convexity_key(self, sub: Subproblem) -> Key:
+        """Of the row that says how many points of a subproblem an answer has."""
+        return (self.convexity, sub.number)
+
+    def master(self) -> Formulation:
+        """The linking rows over the static variables, and the convexity rows; artificial variables where zero fails."""
+        f = self.reading.formulation
+        counts = np.array([sub.count for sub in self.subproblems], dtype=float)
+        lower = np.concatenate([f.row_lower[self.linking], counts])
+        upper = np.concatenate([f.row_upper[self.linking], counts])
+        rows, width = len(lower), len(self.static)
+        own = sparse.csc_array(self.reading.rows[self.linking, :][:, self.static])
+        own.resize(rows, width)
+        short, over = np.flatnonzero(lower > 0.0), np.flatnonzero(upper < 0.0)
+        count = len(short) + len(over)
+        signs = np.concatenate([np.ones(len(short)), -np.ones(len(over))])
+        shape = (rows, count)
+        more = sparse.csc_array((signs, (np.concatenate([short, over]), np.arange(count))), shape=shape)
+        name, taken = "missing", {key[0] for key in f.column_keys}
+        while name in taken:
+            name += "_"
+        column_keys = (*(f.column_keys[k] for k in self.static.tolist()), *((name, k) for k in range(count)))
+        flags = np.concatenate([np.zeros(width, dtype=np.bool_), np.ones(count, dtype=np.bool_)])
+        return dataclasses.replace(
+            f,
+            matrix=sparse.csc_array(sparse.hstack([own, more])) if count else own,
+            costs=np.concatenate([f.costs[self.static], np.zeros(count)]),
+            lower=np.concatenate([f.lower[self.static], np.zeros(count)]),
+            upper=np.concatenate([f.upper[self.static], np.full(count, math.inf)]),
+            integer=np.concatenate([f.integer[self.static], np.zeros(count, dtype=np.bool_)]),
+            artificial=flags,
+            row_lower=lower,
+            row_upper=upper,
+            column_keys=column_keys,
+            row_keys=self.row_keys,
+            row_blocks=named_blocks(self.row_keys),
+            column_blocks=named_blocks(column_keys),
+        )
+
+    # --- columns -----------------------------------------------------------------------------------------------------
+
+    def columns(self, sub: Subproblem, points: Floats) -> Columns:
+        """The columns of points of a subproblem, shape (points, variables), over the master's row numbers."""
+        entries = sparse.csr_array(sparse.csr_array(points) @ sub.linking)
+        entries.eliminate_zeros()
+        entries.sort_indices()
+        count, sizes = len(points), np.diff(entries.indptr)
+        starts = np.concatenate([[0], np.cumsum(sizes + 1)]).astype(np.int64)
+        rows, values = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
+        last = np.zeros(starts[-1], dtype=np.bool_)
+        last[starts[1:] - 1] = True
+        rows[last], values[last] = len(self.linking) + sub.number, 1.0
+        rows[~last], values[~last] = entries.indices, entries.data
+        structures = [Point(sub.name, sub.number, points[k]) for k in range(count)]
+        return Columns((points * sub.costs).sum(axis=1), starts, rows, values, structures, self._keys(sub, points))
+
+    def column(self, sub: Subproblem, point: Floats) -> Column:
+        """The column of one point, by the names of rows."""
+        batch = self.columns(sub, point[None, :]).over(self.row_keys, self._row_position)
+        return batch[0]
+
+    @cached_property
+    def _row_position(self) -> dict[Key, int]:
+        return {key: k for k, key in enumerate(self.row_keys)}
+
+    def _keys(self, sub: Subproblem, points: Floats) -> list[Key | None] | None:
+        """Names of points that linking rows do not tell apart."""
+        if sub.is_told_by_rows:
+            return None
+        return [(self._points, (sub.number, point.tobytes())) for point in points]
+
+    @cached_property
+    def _points(self) -> str:
+        name, taken = "point", {key[0] for key in self.reading.formulation.column_keys}
+        while name in taken:
+            name += "_"
+        return name
+
+    # --- answers -----------------------------------------------------------------------------------------------------
+
+    def values(self, solution: Solution) -> Floats:
+        """A solution of the master in the model's own variables.
+
+        Of blocks that are the same, the points of an answer go to one after the other; points that are fractional are
+        averaged over all of them.
+        """
+        x = np.zeros(len(self.reading.variables))
+        keys = self.reading.formulation.column_keys
+        for k in self.static.tolist():
+            x[k] = solution.variables.get(keys[k], 0.0)
+        points: dict[int, list[tuple[Floats, float]]] = {}
+        for column, amount in solution.columns:
+            points.setdefault(column.structure.number, []).append((column.structure.values, amount))
+        for number, used in points.items():
+            sub = self.subproblems[number]
+            if sub.count == 1:
+                x[sub.columns[0]] = sum(amount * values for values, amount in used)
+                continue
+            if all(amount == round(amount) for _, amount in used):
+                given = [values for values, amount in used for _ in range(round(amount))]
+                for columns, values in zip(sub.columns, given, strict=False):
+                    x[columns] = values
+            else:
+                x[sub.columns] = sum(amount * values for values, amount in used) / sub.count
+        whole = self.reading.formulation.integer
+        near = whole & (np.abs(x - np.round(x)) <= TOLERANCES.integrality)
+        x[near] = np.round(x[near])
+        return x + 0.0
+
+    def sides(self) -> Sequence[str]:
+        """What the master and the blocks are made of, in words."""
+        subs = self.subproblems
+        blocks = sum(sub.count for sub in subs)
+        return (
+            f"{blocks} blocks, {len(subs)} of them different" if len(subs) < blocks else f"{blocks} blocks",
+            f"{len(self.linking)} linking rows",
+            f"{len(self.static)} variables in the master",
+        )

@@ -1,0 +1,74 @@
+"""Decomposed models against HiGHS on the compact ones."""
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import Termination, decompose, solve, solve_complete
+from tests.amounts import examples
+from tests.decomposition import models
+from tests.decomposition.models import FAMILIES
+
+
+def feasible(model):
+    """Whether the values that a model holds satisfy all of its constraints and domains."""
+    for row in model.component_data_objects(pyo.Constraint, active=True):
+        body = pyo.value(row.body)
+        if row.lower is not None and body < pyo.value(row.lower) - 1e-5:
+            return False
+        if row.upper is not None and body > pyo.value(row.upper) + 1e-5:
+            return False
+    for v in model.component_data_objects(pyo.Var):
+        low, high = v.bounds
+        if (low is not None and v.value < low - 1e-6) or (high is not None and v.value > high + 1e-6):
+            return False
+        if not v.is_continuous() and v.value != round(v.value):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("seed", range(examples(2, 12)))
+def test_optimum_is_that_of_the_compact_model_and_its_values_are_in_the_model(family, seed):
+    make, by = FAMILIES[family]
+    compact = solve_complete(make(seed))
+    model = make(seed)
+    result = solve(decompose(model, by))
+    if compact.values is None:
+        assert result.termination is Termination.INFEASIBLE
+        return
+    assert result.is_optimal
+    assert result.objective == pytest.approx(compact.objective)
+    assert feasible(model)
+    (objective,) = model.component_data_objects(pyo.Objective)
+    assert pyo.value(objective) == pytest.approx(compact.objective)
+
+
+def test_duals_of_linking_constraints_are_those_of_the_root():
+    model = models.assignment(0)
+    model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    result = solve(decompose(model, "machine"), relaxation=True)
+    assert set(model.dual) == set(model.assign.values())
+    # What the tasks pay, less what the machines make of it, is the bound.
+    value = sum(model.dual[model.assign[t]] for t in model.task)
+    convexity = sum(v for key, v in result.certificate.duals.items() if key[0] == "convexity")
+    assert value + convexity == pytest.approx(result.objective)
+
+
+def test_a_fixed_variable_is_a_constant_and_scaling_costs_changes_nothing():
+    plain, scaled = models.assignment(2), models.assignment(2)
+    for model, factor in ((plain, 1.0), (scaled, 1e-8)):
+        model.x[0, 1].fix(1)
+        model.cost.expr = factor * model.cost.expr
+    one, other = solve(decompose(plain, "machine")), solve(decompose(scaled, "machine"))
+    assert one.is_optimal
+    assert other.is_optimal
+    assert other.objective == pytest.approx(1e-8 * one.objective)
+    assert plain.x[0, 1].value == 1
+
+
+def test_values_are_read_by_name():
+    model = models.assignment(0)
+    answer = solve(decompose(model, "machine")).answer
+    assert {name for name, value in answer.items() if value} == {v.name for v in model.x.values() if v.value}
+    assert np.array_equal(answer.array, [v.value for v in model.x.values()])

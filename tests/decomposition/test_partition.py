@@ -1,0 +1,58 @@
+"""Blocks by an index, a function, a suffix, the blocks of the model; what names none is said so."""
+
+import pyomo.environ as pyo
+import pytest
+
+from colgen import InputError, decompose, solve
+from tests.decomposition import models
+
+
+def test_a_function_a_suffix_and_an_index_say_the_same():
+    by_index = solve(decompose(models.assignment(1), "machine"))
+    by_function = solve(
+        decompose(models.assignment(1), lambda c: c.index() if c.parent_component().name == "room" else None)
+    )
+    model = models.assignment(1)
+    model.colgen_block = pyo.Suffix()
+    for j in model.machine:
+        model.colgen_block[model.room[j]] = f"machine {j}"
+    by_suffix = solve(decompose(model))
+    assert by_index.root_bound == pytest.approx(by_function.root_bound) == pytest.approx(by_suffix.root_bound)
+    assert by_index.objective == by_function.objective == by_suffix.objective
+
+
+def small():
+    m = pyo.ConcreteModel()
+    m.k = pyo.Set(initialize=[0, 1])
+    m.x = pyo.Var(m.k, domain=pyo.Binary)
+    m.y = pyo.Var(m.k, domain=pyo.NonNegativeReals)
+    m.own = pyo.Constraint(m.k, rule=lambda m, k: m.x[k] - m.y[k] <= 0.5)
+    m.link = pyo.Constraint(expr=m.x[0] + m.x[1] + m.y[0] + m.y[1] >= 1)
+    m.o = pyo.Objective(expr=m.x[0] + m.x[1] + m.y[0] + m.y[1])
+    return m
+
+
+BAD = [
+    (small, "machine", "no variable of the model carries the index 'machine'"),
+    (small, None, "no pyo.Block with variables"),
+    (small, 7, "by: expected the name of an index"),
+    (small, lambda c: None, "by names none"),
+    (small, lambda c: c.name, "expected a variable in one block at most: 'x\\[0\\]'"),
+    (small, "k", "let variable"),
+]
+
+
+@pytest.mark.parametrize(("make", "by", "said"), BAD)
+def test_bad_input_is_one_sentence(make, by, said):
+    with pytest.raises(InputError, match=said):
+        decompose(make(), by)
+
+
+def test_an_index_carried_twice_is_refused():
+    m = pyo.ConcreteModel()
+    m.city = pyo.RangeSet(3)
+    m.x = pyo.Var(m.city, m.city, domain=pyo.Binary)
+    m.row = pyo.Constraint(m.city, rule=lambda m, i: sum(m.x[i, j] for j in m.city) == 1)
+    m.o = pyo.Objective(expr=sum(m.x[i, j] for i in m.city for j in m.city))
+    with pytest.raises(InputError, match="carries 'city' twice"):
+        decompose(m, "city")

@@ -1,0 +1,48 @@
+"""Blocks that are the same are put together, and no others."""
+
+import pyomo.environ as pyo
+import pytest
+
+from colgen import InputError, decompose
+from tests.decomposition import models
+
+
+def test_blocks_that_differ_in_one_number_are_two():
+    model = models.packing(0)
+    model.used[3].setub(0)
+    subs = decompose(model, "bin").splitting.subproblems
+    assert sorted(sub.count for sub in subs) == [1, 4]
+
+
+def test_variables_in_another_order_are_the_same_block():
+    m = pyo.ConcreteModel()
+    m.a, m.b = pyo.Var(range(3), domain=pyo.Binary), pyo.Var(range(2, -1, -1), domain=pyo.Binary)
+    m.ra = pyo.Constraint(expr=sum((k + 2) * m.a[k] for k in range(3)) <= 5)
+    m.rb = pyo.Constraint(expr=sum((k + 2) * m.b[k] for k in range(3)) <= 5)
+    m.link = pyo.Constraint(range(3), rule=lambda m, k: m.a[k] + m.b[k] <= 1)
+    m.o = pyo.Objective(expr=sum((k + 1) * (m.a[k] + m.b[k]) for k in range(3)), sense=pyo.maximize)
+    blocks = {"ra": 0, "rb": 1}
+    problem = decompose(m, lambda c: blocks.get(c.name))
+    (sub,) = problem.splitting.subproblems
+    names = problem.reading.names
+    assert [[names[k] for k in row] for row in sub.columns] == [[f"{v}[{k}]" for k in range(3)] for v in "ab"]
+
+
+def test_a_block_that_is_unbounded_is_refused_by_name():
+    m = models.lots(0)
+    m.empty.deactivate()
+    m.setup.deactivate()
+    with pytest.raises(InputError, match=r"block 0 let variable '(made|kept)\[0,\d\]' grow without end"):
+        decompose(m, "item")
+
+
+def test_a_ray_along_a_variable_without_ends_is_seen():
+    m = pyo.ConcreteModel()
+    m.k = pyo.Set(initialize=["u", "v"])
+    m.x = pyo.Var(m.k, domain=pyo.Reals)
+    m.y = pyo.Var(m.k, domain=pyo.Reals, bounds=(0, 1))
+    m.own = pyo.Constraint(m.k, rule=lambda m, k: m.x[k] + m.y[k] <= 1)
+    m.link = pyo.Constraint(expr=m.x["u"] + m.x["v"] == 0)
+    m.o = pyo.Objective(expr=m.y["u"])
+    with pytest.raises(InputError, match="block 'u' let variable"):
+        decompose(m, "k")
