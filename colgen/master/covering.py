@@ -62,7 +62,7 @@ def cover_over(
     fits = (given.lower == 0.0) & (given.upper >= 1.0) & given.integer
     fits[np.repeat(np.arange(len(columns)), np.diff(matrix.indptr))[matrix.data != 1.0]] = False
     if not fits.all():
-        bad = columns[int(np.argmin(fits))]
+        bad = given.columns[int(np.argmin(fits))]
         raise FormulationError(
             f"the columns of a covering are whole, with coefficients 1: that of {bad.structure!r} is not"
         )
@@ -81,6 +81,6 @@ def cover_over(
     )
     if not found.found:
         return (MasterStatus.INFEASIBLE if found.finished else MasterStatus.LIMIT), None
-    chosen = tuple((columns[k], 1.0) for k in found.chosen.tolist())
+    chosen = tuple((given.columns[k], 1.0) for k in found.chosen.tolist())
     solution = Solution(float(costs[found.chosen].sum()) + f.offset, chosen)
     return (MasterStatus.OPTIMAL if any_will_do else MasterStatus.LIMIT), solution

@@ -98,7 +98,7 @@ def solve_over(
     count = len(static)
     solution = Solution(
         float(costs @ mip.values) + f.offset,
-        tuple((columns[k - count], float(mip.values[k])) for k in used.tolist() if k >= count),
+        tuple((new.columns[k - count], float(mip.values[k])) for k in used.tolist() if k >= count),
         {f.column_keys[static[k]]: float(mip.values[k]) for k in used.tolist() if k < count},
     )
     return MasterStatus[mip.status.name], solution

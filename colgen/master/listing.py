@@ -22,6 +22,7 @@ _BATCH = 2_000
 class Listed(NamedTuple):
     """Columns over a master's rows: a matrix with a column each, and what they cost and may be."""
 
+    columns: Sequence[Column]
     matrix: sparse.csc_array
     costs: NDArray[np.float64]
     lower: NDArray[np.float64]
@@ -31,6 +32,8 @@ class Listed(NamedTuple):
 
 def listed(master: TabularMaster, columns: Sequence[Column], expired: Stopped) -> Listed | None:
     """What rows say of columns, a batch at a time; None if the time is over before it is all said."""
+    if isinstance(columns, Columns):
+        columns = columns.over(master.names.keys, master.names.position)
     entries: list[Entries] = []
     batches: list[Columns] = []
     for first in range(0, len(columns), _BATCH):
@@ -45,9 +48,10 @@ def listed(master: TabularMaster, columns: Sequence[Column], expired: Stopped) -
         ]
     if not batches:
         none = np.empty(0)
-        return Listed(sparse.csc_array((master.num_rows, 0)), none, none, none, np.empty(0, dtype=np.bool_))
+        return Listed(columns, sparse.csc_array((master.num_rows, 0)), none, none, none, np.empty(0, dtype=np.bool_))
     owners, rows, values = (np.concatenate(part) for part in zip(*entries, strict=True))
     return Listed(
+        columns,
         sparse.csc_array((values, (rows, owners)), shape=(master.num_rows, len(columns))),
         np.concatenate([batch.costs for batch in batches]),
         np.concatenate([batch.lower for batch in batches]),

@@ -45,10 +45,16 @@ def test_a_batch_is_worth_its_columns(monkeypatch):
     monkeypatch.setattr(listing, "_BATCH", 3)
     master, _ = master_and_family()
     columns = [col((k + 1, 2), cost=float(k + 1)) for k in range(5)]
-    batch = Columns.of(columns, master.names.keys, master.names.position)
+    entries = [master.entries(column) for column in columns]
+    named = [[(row, value) for row, value in zip(*each, strict=True) if row < 2] for each in entries]
+    rows, values = zip(*(pair for each in named for pair in each), strict=True)
+    starts = np.cumsum([0, *map(len, named)])
+    batch = Columns([column.cost for column in columns], starts, rows, values, [c.structure for c in columns])
     one, other = (master.solve_over(given, {}, 100.0, 60.0) for given in (columns, batch))
     assert one[0] is other[0] is MasterStatus.OPTIMAL
     assert one[1].objective == other[1].objective
+    (mine, _), (theirs, _) = (found.columns[0] for _, found in (one, other))
+    assert (mine.structure, mine.coefficients) == (theirs.structure, theirs.coefficients)
 
 
 def test_it_ends_with_the_time(monkeypatch):
