@@ -7,9 +7,9 @@ Three reductions take turns, cheap ones first, each of which leaves an instance 
 1. Clusters never need to span components of the graph of positive scores, and dual values often prove a component's
    clustering best (:mod:`solvers.clusters.dual_proof`): it is *settled*.
 2. Where they do not, dual values of the triangle inequalities (:mod:`solvers.clusters.triangle_dual`) prove a bound
-near the
-   optimum.  That settles the component, or decides which pairs are together and which are apart: components fall to
-   pieces then, and searches are short.
+   near the optimum, and where those leave nearly everything open, dual values of stars
+   (:mod:`solvers.clusters.star_dual`).  That settles the component, or decides which pairs are together and which are
+   apart: components fall to pieces then, and searches are short.
 3. Items that provably share a cluster are contracted (:mod:`solvers.clusters.contraction`).
 
 A seed decides the outcome as long as there is time: searches have so many nodes, the ascent looks at so many triangles,
@@ -28,11 +28,13 @@ from numpy.typing import NDArray
 from solvers.arrays import as_floats, as_integer
 from solvers.clusters.contraction import components, contract
 from solvers.clusters.dual_proof import settle
+from solvers.clusters.star_dual import star_bound
 from solvers.clusters.steps import (
     Bounded,
     Contracted,
     Round,
     Settled,
+    Stars,
     State,
     Step,
     Triangles,
@@ -56,6 +58,9 @@ _LARGEST_BOUNDED = 350
 
 _SMALLEST_BOUNDED = 30
 """Column generation has solved a component of fewer items before triangles are looked at."""
+
+_OPEN = 0.8
+"""Stars are looked at where triangles leave more than this share of the items: they cost more, and bound better."""
 
 _WORTHWHILE = 0.8
 """A round is followed by another one if no more than this share of the items is left."""
@@ -156,15 +161,22 @@ def _without_settled(left: Persistent, *, kicks: int, seed: int, expired: Expire
 def _bounded(left: Persistent, seed: int, expired: Expired) -> Persistent:
     """Decide by triangles, component by component."""
     component = components(left.scores)
-    parts, start = [], left.start.copy()
+    parts: list[Triangles | Stars] = []
+    start = left.start.copy()
     for c in np.flatnonzero(np.bincount(component) >= _SMALLEST_BOUNDED):
         here = np.flatnonzero(component == c)
         if len(here) > _LARGEST_BOUNDED or expired():
             continue
         inner = np.ascontiguousarray(left.scores[np.ix_(here, here)])
         found = triangle_bound(inner, renumbered(start[here]), seed=seed, expired=expired)
+        part: Triangles | Stars = Triangles(here, found.rows, found.duals, found.labels)
+        if not found.closed and int(found.together.max()) + 1 > _OPEN * len(here) and not expired():
+            stronger = star_bound(inner, renumbered(found.labels), seed=seed, expired=expired)
+            if stronger.bound < found.bound:
+                found = stronger
+                part = Stars(here, found.rows, found.duals, found.labels)
         start[here] = len(start) + here[np.unique(found.labels, return_index=True)[1]][found.labels]
-        parts.append(Triangles(here, found.rows, found.duals, found.labels))
+        parts.append(part)
     return _taken(left, Bounded(tuple(parts)), renumbered(start)) if parts else left
 
 

@@ -9,8 +9,9 @@ Three kinds of steps take turns, each on the *items* that the ones before have l
 * :class:`Settled`: dual values π of the items of some connected components of the graph of positive scores.  The
   components price separately: with z the value of the best packing of clusters S worth w(S) - π(S) each, no clustering
   of them scores more than Σ π + z (:func:`overpriced`, an exact search).  They are done with.
-* :class:`Bounded`: multipliers λ ≥ 0 of triangle inequalities of a component, and one of its clusterings, of score z.
-  The bound B(λ) is recomputed (:mod:`solvers.clusters.triangle_dual`).  Where it meets z the component is done with;
+* :class:`Bounded`: multipliers λ ≥ 0 of triangle inequalities or stars of a component, and one of its clusterings, of
+  score z.  The bound B(λ) is recomputed (:mod:`solvers.clusters.triangle_dual`, :mod:`solvers.clusters.star_dual`).
+  Where it meets z the component is done with;
   elsewhere the reduced scores say which pairs are together, and which apart, in all clusterings that score z or more.
   The given one is one of those, so that what is left has the same optimum.
 * :class:`Contracted`: groups that pass the test of :mod:`solvers.clusters.contraction`.
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 
 from solvers.arrays import as_floats
 from solvers.clusters.contraction import components, merged, passes
+from solvers.clusters.star_dual import proved_by as stars_proved_by
 from solvers.clusters.subset_search import anchored
 from solvers.clusters.triangle_dual import Rows, kept_apart, proved_by
 from solvers.stopping import Expired, never
@@ -61,10 +63,19 @@ class Triangles(NamedTuple):
     labels: Ints
 
 
+class Stars(NamedTuple):
+    """The same with stars, as :func:`solvers.clusters.star_dual.proved_by` takes them."""
+
+    items: Ints
+    stars: Rows
+    duals: Floats
+    labels: Ints
+
+
 class Bounded(NamedTuple):
     """Several components at once."""
 
-    parts: tuple[Triangles, ...]
+    parts: tuple[Triangles | Stars, ...]
 
 
 class Round(NamedTuple):
@@ -201,7 +212,10 @@ def _bounded(state: State, step: Bounded) -> State:
         here = component.items
         _check_whole(state.scores, here)
         inner = np.ascontiguousarray(state.scores[np.ix_(here, here)])
-        found = proved_by(inner, component.rows, component.duals, component.labels)
+        if isinstance(component, Stars):
+            found = stars_proved_by(inner, component.stars, component.duals, component.labels)
+        else:
+            found = proved_by(inner, component.rows, component.duals, component.labels)
         bound += found.bound - positive_sum(inner)
         together[here] = here[np.unique(found.together, return_index=True)[1]][found.together]
         scores[np.ix_(here, here)] = kept_apart(inner, found.apart)

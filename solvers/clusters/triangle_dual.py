@@ -173,7 +173,7 @@ def triangle_bound(
         reduced = _reduced(scores, rows, duals)  # without the rounding errors of many steps
         pairs[:, :, 0] = reduced
         bound = _value(reduced, duals)
-        labels, score = _rounded(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed, expired)
+        labels, score = near_clustering(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed, expired)
         if score <= best.score:
             labels, score = best.labels, best.score
         halted = best.bound - bound <= _STALLED * (min(bound, best.bound) - score)
@@ -225,8 +225,8 @@ def kept_apart(scores: Floats, apart: Mask) -> Floats:
     return np.where(apart, np.minimum(scores, enough), scores)
 
 
-def _rounded(scores: Floats, x: Floats, seed: int, expired: Expired) -> tuple[Ints, float]:
-    """A clustering near x, improved by local search."""
+def near_clustering(scores: Floats, x: Floats, seed: int, expired: Expired) -> tuple[Ints, float]:
+    """A clustering near x, improved by local search, and its score."""
     n = len(scores)
     distances = x - 0.5
     np.fill_diagonal(distances, 0.0)

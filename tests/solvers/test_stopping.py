@@ -10,6 +10,7 @@ from solvers.clusters.clustering import local_search
 from solvers.clusters.contraction import contract
 from solvers.clusters.dual_proof import settle
 from solvers.clusters.persistency import contracted, persistent
+from solvers.clusters.star_dual import star_bound
 from solvers.clusters.subset import ascend, search
 from solvers.clusters.triangle_dual import triangle_bound
 from tests.problems.coreference.partitions import symmetric
@@ -39,6 +40,7 @@ CALLS = {
     "settle": lambda scores, expired: settle(scores, np.arange(len(scores)), largest=200, expired=expired),
     "contract": lambda scores, expired: contract(scores, np.zeros(len(scores), dtype=int), expired=expired),
     "triangles": lambda scores, expired: triangle_bound(scores, np.arange(len(scores)), expired=expired),
+    "stars": lambda scores, expired: star_bound(scores, np.arange(len(scores)), expired=expired),
     "persistent": lambda scores, expired: persistent(scores, expired=expired),
     "contracted": lambda scores, expired: contracted(scores, expired=expired),
     "ascend": lambda scores, expired: ascend(scores, np.full(len(scores), -1.0), np.arange(60), expired=expired),

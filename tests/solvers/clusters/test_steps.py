@@ -12,6 +12,7 @@ from solvers.clusters.steps import (
     Contracted,
     Round,
     Settled,
+    Stars,
     Triangles,
     UnprovedError,
     beginning,
@@ -22,6 +23,7 @@ from solvers.clusters.steps import (
 )
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
+from tests.solvers.clusters.test_star_dual import random_stars
 from tests.sweeps import seeds
 
 
@@ -93,6 +95,21 @@ def test_any_multipliers_and_clustering_keep_an_optimum(scores, seed):
     multipliers = rng.exponential(0.3, len(rows)) * (rng.random(len(rows)) < 0.5)
     labels = np.array(rng.integers(0, n, n))
     state = take(beginning(scores), Bounded((Triangles(np.arange(n), rows, multipliers, labels),)))
+    best = best_of(scores)
+    assert state.bound >= best - 1e-9
+    left = max(score(state.scores, labels) for labels in partitions(len(state.groups)))
+    assert state.worth + state.within.sum() + left == pytest.approx(best, abs=1e-9)
+
+
+@given(matrices(), st.integers(0, 10**6))
+def test_any_stars_and_clustering_keep_an_optimum(scores, seed):
+    rng = np.random.default_rng(seed)
+    n = len(scores)
+    if n < 3:
+        return
+    stars, multipliers = random_stars(n, rng)
+    part = Stars(np.arange(n), stars, multipliers, np.array(rng.integers(0, n, n)))
+    state = take(beginning(scores), Bounded((part,)))
     best = best_of(scores)
     assert state.bound >= best - 1e-9
     left = max(score(state.scores, labels) for labels in partitions(len(state.groups)))
