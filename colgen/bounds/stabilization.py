@@ -82,6 +82,9 @@ class Wentges(Stabilization):
         The smoothing parameter, at least 0 and below 1; None: it adjusts itself.
     below_root
         Smooth at all nodes.
+    after_rows
+        Go on once rows have been added at the node.  Cuts move the master's dual values so far that the centre is of
+        little use, and where they make pricing dear each misprice costs an exact search.
 
     References
     ----------
@@ -91,12 +94,13 @@ class Wentges(Stabilization):
     f_incr, f_decr).
     """
 
-    def __init__(self, alpha: float | None = None, *, below_root: bool = False) -> None:
+    def __init__(self, alpha: float | None = None, *, below_root: bool = False, after_rows: bool = True) -> None:
         if alpha is not None and not 0.0 <= alpha < 1.0:
             raise ValueError(f"the smoothing parameter alpha must be in [0, 1), not {alpha}")
         self._automatic = alpha is None
         self._start = 0.5 if alpha is None else alpha
         self._below_root = below_root
+        self._after_rows = after_rows
         self.reset()
 
     def at(self, depth: int) -> Stabilization:
@@ -107,10 +111,14 @@ class Wentges(Stabilization):
         self._centre = centre
         self._guessed = centre is not None
         self._misprices = 0
+        self._rows: int | None = None
 
     def propose(self, duals: Duals) -> Duals:
         self._out = duals.values
         alpha = self._effective_alpha()
+        self._rows = len(self._out) if self._rows is None else self._rows
+        if not self._after_rows and len(self._out) > self._rows:
+            alpha = 0.0
         if self._centre is not None and len(self._centre) < len(self._out):
             # Rows added since: at the centre they did not exist, which is what a dual value of zero says.
             self._centre = np.append(self._centre, np.zeros(len(self._out) - len(self._centre)))

@@ -70,7 +70,7 @@ class VehicleRouting(Problem):
         return (capacity_then_rank_one(self.instance, self.oracle),) if self.cuts else ()
 
     def stabilization(self) -> Stabilization:
-        return Wentges()
+        return Wentges(0.5, after_rows=False)
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnVehicles(), OnArcs(self.oracle))

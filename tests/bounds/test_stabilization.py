@@ -78,6 +78,20 @@ def test_rows_added_since_were_zero_at_the_centre():
     assert started(0.5, 2, 2).propose(duals(4, 4, 6)).values.tolist() == [3, 3, 3]
 
 
+def test_smoothing_may_end_with_the_first_rows_that_are_added():
+    wentges = Wentges(0.75, after_rows=False)
+    wentges.propose(duals(0, 8))
+    wentges.update(True, no_subgradient)
+    assert wentges.propose(duals(4, 0)).values.tolist() == [1, 6]
+    out = duals(4, 0, 1)
+    assert wentges.propose(out) is out
+    assert not wentges.misprice()
+    wentges.reset()  # another node begins with these rows
+    wentges.propose(out)
+    wentges.update(True, no_subgradient)
+    assert wentges.propose(duals(8, 0, 1)).values.tolist() == [5, 0, 1]
+
+
 def test_misprices_do_not_last_beyond_a_round():
     wentges, out = started(0.8, 0), duals(10)
     wentges.propose(out)
