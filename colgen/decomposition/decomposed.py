@@ -16,7 +16,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.decomposition.branching import OnBlockVariables
-from colgen.decomposition.mixed_integer import MixedIntegerPricing
+from colgen.decomposition.knapsack import oracles
 from colgen.decomposition.partition import By, partition
 from colgen.decomposition.reading import Floats, Reading, read
 from colgen.decomposition.splitting import Splitting
@@ -68,8 +68,9 @@ class Decomposed(Problem):
         The model taken apart.
     """
 
-    def __init__(self, splitting: Splitting) -> None:
+    def __init__(self, splitting: Splitting, *, recognize: bool = True) -> None:
         self.splitting = splitting
+        self._recognize = recognize
         self.reading = splitting.reading
         self.objective_step = _step(self.reading.formulation)
         self._rule = OnBlockVariables(splitting)
@@ -78,7 +79,7 @@ class Decomposed(Problem):
         return self.splitting.master()
 
     def pricing(self) -> Sequence[Pricing]:
-        return tuple(MixedIntegerPricing(self.splitting, sub) for sub in self.splitting.subproblems)
+        return tuple(oracles(self.splitting, recognize=self._recognize))
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnTemplateVariable(), self._rule)
@@ -130,7 +131,7 @@ class Decomposed(Problem):
         return result
 
 
-def decompose(model: pyo.ConcreteModel, by: By = None, *, aggregate: bool = True) -> Decomposed:
+def decompose(model: pyo.ConcreteModel, by: By = None, *, aggregate: bool = True, recognize: bool = True) -> Decomposed:
     """A compact Pyomo model as a problem for branch and price.
 
     Each block of the model becomes a pricing problem; constraints that link blocks, and variables of no block, stay in
@@ -147,6 +148,8 @@ def decompose(model: pyo.ConcreteModel, by: By = None, *, aggregate: bool = True
         the model.
     aggregate
         Whether blocks that are the same are priced as one, and counted; otherwise each has its own points.
+    recognize
+        Whether blocks that are knapsacks are priced by a kernel; otherwise HiGHS prices all of them.
 
     Raises
     ------
@@ -160,10 +163,12 @@ def decompose(model: pyo.ConcreteModel, by: By = None, *, aggregate: bool = True
     algorithm*, Operations Research 48 (2000).
     """
     reading = read(model)
-    if not isinstance(aggregate, bool):
-        raise InputError(f"aggregate: expected True or False, not {aggregate!r}")
+    for name, value in (("aggregate", aggregate), ("recognize", recognize)):
+        if not isinstance(value, bool):
+            raise InputError(f"{name}: expected True or False, not {value!r}")
     found = partition(reading, by)
-    return Decomposed(Splitting(reading, found, subproblems(reading, found, aggregate=aggregate)))
+    blocks = subproblems(reading, found, aggregate=aggregate)
+    return Decomposed(Splitting(reading, found, blocks), recognize=recognize)
 
 
 def load(splitting: Splitting, result: Result) -> None:

@@ -25,7 +25,7 @@ def test_a_limit_costs_no_validity():
 @pytest.mark.parametrize("family", ["assignment", "packing", "anything"])
 def test_the_oracles_pass_the_conformance_kit(family):
     make, by = FAMILIES[family]
-    report = check_problem(decompose(make(0), by), seconds=3)
+    report = check_problem(decompose(make(0), by, recognize=False), seconds=3)
     assert report.ok, report
 
 
