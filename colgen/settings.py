@@ -12,6 +12,8 @@ from colgen.bounds.bounding import Bounding
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.domains import real, whole
 from colgen.core.errors import InputError
+from colgen.core.result import Result
+from colgen.core.warm_start import WarmStart
 from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from solvers.linear.options import OptionError, check_options
@@ -22,6 +24,7 @@ _Part = TypeVar("_Part")
 def check_settings(
     *,
     stop: Any = (),
+    start: Any = None,
     relaxation: Any = False,
     stabilization: Any = None,
     bounding: Any = None,
@@ -51,6 +54,8 @@ def check_settings(
     for rule in (stop,) if callable(stop) else _several(stop, "stop: expected a stop rule or several"):
         if not callable(rule) or isinstance(rule, type):
             raise InputError(f"stop: expected stop rules, such as TimeLimit(60), not {what(rule)}")
+    if start is not None and not isinstance(start, (Result, WarmStart)):
+        raise InputError(f"start: expected the result of another run, or a WarmStart, not {what(start)}")
     for name, value in (("relaxation", relaxation), ("keep_duals", keep_duals)):
         if not isinstance(value, (bool, np.bool_)):
             raise InputError(f"{name}: expected True or False, not {what(value)}")

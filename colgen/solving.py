@@ -36,6 +36,7 @@ def solve(
     problem: Problem,
     *,
     stop: StopRule | Sequence[StopRule] = (),
+    start: Result | WarmStart | None = None,
     relaxation: bool = False,
     stabilization: Stabilization | None = None,
     bounding: Bounding | None = None,
@@ -64,6 +65,9 @@ def solve(
     stop
         A stop rule or several (:mod:`colgen.core.stop`); whichever speaks first ends the run with the best answer and
         bound so far.
+    start
+        What to start from instead of the problem's own guesses: another run's result, of this problem or of a similar
+        one, or a :class:`WarmStart`.  None of it is believed.
     relaxation
         Solve the root's relaxation only, to its exact optimum; the result's solution is then fractional in general.
     stabilization
@@ -112,6 +116,7 @@ def solve(
         raise InputError(f"expected a problem to solve, an object of a subclass of Problem, not {what(problem)}")
     check_settings(
         stop=stop,
+        start=start,
         relaxation=relaxation,
         stabilization=stabilization,
         bounding=bounding,
@@ -131,7 +136,7 @@ def solve(
     rule = AnyOf(*((stop,) if callable(stop) else stop))
     with holding_signals():
         budget = Budget(rule.seconds, rule.bytes)
-        warm = _warm(problem, budget)
+        warm = _warm(problem, start, budget)
         try:
             master = problem.restricted_master()
         except OutOfBudget as spent:
@@ -197,11 +202,16 @@ _SHARE = 0.85
 """The share of the time that is left which a warm start may take: the rest is for the round that proves it."""
 
 
-def _warm(problem: Problem, budget: Budget) -> WarmStart:
+def _warm(problem: Problem, start: Result | WarmStart | None, budget: Budget) -> WarmStart:
+    if start is not None:
+        return start.warm_start() if isinstance(start, Result) else start
     try:
-        return problem.warm_start(budget.capped(_SHARE * budget.seconds_left))
+        found: Any = problem.warm_start(budget.capped(_SHARE * budget.seconds_left))
     except OutOfBudget:
         return NOTHING
+    if not isinstance(found, WarmStart):
+        raise InputError(f"{type(problem).__name__}.warm_start() returned {what(found)}: expected a WarmStart")
+    return found
 
 
 def listening(

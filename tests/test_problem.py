@@ -71,6 +71,13 @@ def test_a_method_that_returns_what_is_none_of_its_kind_is_named(method, value):
 
 
 @pytest.mark.parametrize("value", [None, 3, []])
+def test_a_warm_start_that_is_none_is_named(value):
+    problem = type("Broken", (CuttingStock,), {"warm_start": lambda self, budget: value})()
+    with pytest.raises(InputError, match=r"Broken\.warm_start\(\) returned .*: expected a WarmStart"):
+        solve(problem)
+
+
+@pytest.mark.parametrize("value", [None, 3, []])
 def test_a_master_that_is_no_model_is_named(value):
     with pytest.raises(FormulationError, match=r"expected master\(\) to return a Pyomo model"):
         solve(broken("master", value))

@@ -5,7 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from colgen import GapLimit, InputError, IterationLimit, MemoryLimit, RestrictedMIP, TimeLimit, Wentges, solve
+from colgen import (
+    GapLimit,
+    InputError,
+    IterationLimit,
+    MemoryLimit,
+    RestrictedMIP,
+    TimeLimit,
+    WarmStart,
+    Wentges,
+    solve,
+)
 from colgen.core.stop import Stalled
 from colgen.settings import check_settings
 from colgen.tree.search import BestBound
@@ -14,6 +24,7 @@ from tests.assignment import Assignment
 WRONG = {
     "stop": [10, "60", None, TimeLimit, [TimeLimit], [60], iter([]), 3.5],
     "relaxation": [None, "yes", 1],
+    "start": [3, "yesterday.npz", [], True],
     "stabilization": [Wentges, 0.5, "smoothing", True],
     "heuristics": [RestrictedMIP, RestrictedMIP(), [RestrictedMIP], "all", [None], 3],
     "queue": ["best", 3, [], True],
@@ -27,6 +38,7 @@ WRONG = {
 RIGHT = {
     "stop": [(), [], TimeLimit(1), [TimeLimit(1), GapLimit(0)], (lambda iteration, sense: None,)],
     "relaxation": [True, np.True_],
+    "start": [None, WarmStart(), WarmStart(tentative=True)],
     "stabilization": [None, Wentges()],
     "heuristics": [None, [], (RestrictedMIP(),)],
     "queue": [None, BestBound, lambda sense: BestBound(sense)],

@@ -239,7 +239,7 @@ class Result:
         """What another run may start from: the dual values that prove the root's bound, the answer, the columns.
 
         All of it is a guess there: the other run may have other sides or rows, as long as the columns are columns of
-        it.  Costs that have changed are the caller's to change in the columns.
+        it; an answer that does not fit is left out.  Costs that have changed are the caller's to change in the columns.
 
         Parameters
         ----------
@@ -250,7 +250,8 @@ class Result:
         duals = None if self.certificate is None else self.certificate.duals
         whole = self.solution is not None and self.answer is not None  # a relaxation's solution is no answer
         answers = (self.solution,) if whole and self.solution is not None else ()
-        return WarmStart(duals, answers, columns, basis=None if self.pool is None else self.pool.basis)
+        basis = None if self.pool is None else self.pool.basis
+        return WarmStart(duals, answers, columns, basis=basis, tentative=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the answer, the solutions and the rounds, as plain data for JSON (infinities as None)."""

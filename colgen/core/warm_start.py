@@ -42,6 +42,9 @@ class WarmStart:
     basis
         Where the first linear program starts from, if it can: a basis of another run, whose columns are among those
         above.
+    tentative
+        Whether answers may be none of this problem, those of another day's data, say: one that does not fit is then
+        left out with a note in the result, and is no mistake.
     """
 
     duals: Any = None
@@ -49,6 +52,7 @@ class WarmStart:
     columns: Iterable[Column] = ()
     rows: Sequence[Row] = ()
     basis: Basis | None = None
+    tentative: bool = False
 
 
 NOTHING = WarmStart()

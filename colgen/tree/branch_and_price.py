@@ -19,7 +19,7 @@ from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
-from colgen.core.errors import BranchingError, InvalidBoundError, SolverError
+from colgen.core.errors import BranchingError, InfeasibleAnswerError, InvalidBoundError, SolverError
 from colgen.core.pool import Pool
 from colgen.core.result import Certificate, Termination
 from colgen.core.solution import Solution
@@ -133,7 +133,12 @@ class BranchAndPrice(Relaxation):
         """
         master, run, root = self.master, self.run, NodeState(bound=self.master.sense.ideal)
         for answer in warm.answers:
-            self.answers.take_with_columns(answer, f"{name}.warm_start")
+            try:
+                self.answers.take_with_columns(answer, f"{name}.warm_start")
+            except InfeasibleAnswerError as error:
+                if not warm.tentative:
+                    raise
+                run.notes.append(f"An answer to start from does not fit and was left out: {error}.")
         context = self._in_node(root) if master.answers_late else self._in_grace(self._in_node(root))
         if context is not None and (warm.duals is not None or not master.needs_duals):
             clock = working_clock()

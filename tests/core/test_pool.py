@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from colgen import LinearMaster, TimeLimit, WarmStart, solve
+from colgen.core.errors import InfeasibleAnswerError
 from tests.assignment import Assignment, assignment
+from tests.toys import CuttingStock
 from tests.zoo import Partitioning
 
 
@@ -64,6 +66,20 @@ def test_the_start_is_a_guess_for_another_instance():
     assert other.objective == again(WarmStart(), seed=2).objective
 
 
+def test_a_run_starts_from_another_of_other_data():
+    """An answer that does not fit is left out and said, but for one that somebody vouches for."""
+    first = solve(CuttingStock())
+    more = CuttingStock(demands=(100, 620, 400, 211))
+    cold, warm = solve(more), solve(more, start=first)
+    assert warm.is_optimal
+    assert warm.objective == cold.objective
+    assert warm.columns_generated < cold.columns_generated
+    assert "left out" in str(warm)
+    assert "left out" not in str(solve(CuttingStock(), start=first))
+    with pytest.raises(InfeasibleAnswerError, match="warm_start"):
+        solve(more, start=dataclasses.replace(first.warm_start(), tentative=False))
+
+
 def test_dual_values_of_rows_that_are_not_there_are_passed_over():
     problem = assignment(4, 7, 1)
     master = LinearMaster(problem.formulation())
@@ -93,7 +109,7 @@ def test_runs_with_cuts_and_branching_leave_a_pool_too():
 def test_nothing_is_left_where_no_linear_program_was_solved():
     limited = solve(assignment(4, 7, 1), stop=TimeLimit(0.0))
     assert limited.pool is None
-    assert limited.warm_start() == WarmStart()
+    assert limited.warm_start() == WarmStart(tentative=True)
     assert solve(assignment(4, 7, 1)).pool is not None
 
 
