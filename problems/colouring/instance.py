@@ -173,7 +173,7 @@ def read(path: Path | str) -> Instance:
 
 
 def _number(path: Path, line: int, word: str, low: int, high: int) -> int:
-    if not (word.isascii() and word.isdigit()) or not low <= int(word[:20]) <= high:
+    if not (word.isascii() and word.isdigit() and len(word) <= 20) or not low <= int(word) <= high:
         raise InputError(f"{path}, line {line}: expected a whole number from {low} to {high}, not {word[:20]!r}")
     return int(word)
 

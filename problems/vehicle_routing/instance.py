@@ -303,6 +303,9 @@ def euclidean(places: Sequence[tuple[float, float]], convention: str = "exact") 
     """Distances between places, by one of :data:`CONVENTIONS`."""
     if convention not in CONVENTIONS:
         raise InputError(f"distances: expected one of {', '.join(CONVENTIONS)}, not {convention!r}")
+    for i, place in enumerate(places):
+        if not all(abs(coordinate) <= LARGEST for coordinate in place):  # nor a distance that is no number
+            raise InputError(f"the coordinates of location {i} must be numbers of at most 2^40, not {repr(place)[:40]}")
     return tuple(tuple(_rounded(a, b, convention) for b in places) for a in places)
 
 

@@ -47,6 +47,7 @@ def test_files_come_back(tmp_path):
         ("", "there is none"),
         ("e 1 2\n", "line 1: expected 'p edge"),
         ("p edge 2 1\ne 1 3\n", "line 2: expected a whole number from 1 to 2"),
+        ("p edge 2 " + 30 * "0" + 6000 * "9" + "\n", "line 1: expected a whole number"),
         ("p edge 2 1\ne 1 1\n", "line 2: vertex 1 is its own"),
         ("p edge 2 1\nn 1 5\n", "line 2: expected 'e U V'"),
         ("p edge 3 3\ne 1 2\n", "3 edges are announced, but 1 follow"),
