@@ -13,7 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from problems.assignment import random as random_tasks
+from problems.assignment import write as write_tasks
 from problems.chain_map.instance import random as random_chains
+from problems.colouring import random as random_graph
+from problems.colouring import write as write_graph
 from problems.coreference.instance import random as random_scores
 from problems.coreference.instance import write_matrix
 from problems.cutting_stock.instance import uniform
@@ -24,7 +28,10 @@ from problems.nonlocal_parsing import random as random_factors
 from problems.nonlocal_parsing import write as write_factors
 from problems.title_path import random as random_digraph
 from problems.title_path import write as write_digraph
+from problems.truth.bad_texts import FORMATS
 from problems.truth.interrupts import forked, waited
+from problems.vehicle_routing import random as random_customers
+from problems.vehicle_routing import write as write_customers
 
 Rng = np.random.Generator
 
@@ -43,7 +50,7 @@ def bad_inputs(count: int, seed: int) -> tuple[int, list[str]]:
     wrong: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        good = _good_files(directory)
+        good = good_files(directory)
         for number in range(count):
             rng = np.random.default_rng([seed, number])
             what, arguments = _draw(rng, good, directory)
@@ -76,9 +83,9 @@ def _asked(arguments: list[str], directory: Path) -> str | None:
     return None
 
 
-def _draw(rng: Rng, good: dict[str, Path], directory: Path) -> tuple[str, list[str]]:
+def _draw(rng: Rng, good: dict[str, tuple[Path, ...]], directory: Path) -> tuple[str, list[str]]:
     template = str(rng.choice(list(good)))
-    file = good[template]
+    file = good[template][int(rng.integers(len(good[template])))]
     kinds: list[Callable[[Rng, str, Path, Path], tuple[str, list[str]]]] = [_broken, _broken, _argument]
     if file.suffix == ".npz":
         kinds += [_arrays] * 5
@@ -185,26 +192,9 @@ def _json(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, li
 
 def _text(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
     """A text whose numbers cannot be meant."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    row = int(rng.integers(2, len(lines)))
-    kinds: dict[str, list[str]] = {
-        "a word": [*lines[:row], "wide 3", *lines[row + 1 :]],
-        "a fraction": [*lines[:row], "50.5 97", *lines[row + 1 :]],
-        "a negative width": [*lines[:row], "-5 2", *lines[row + 1 :]],
-        "no demand": [*lines[:row], "5 0", *lines[row + 1 :]],
-        "too wide": [*lines[:row], f"{10**9} 1", *lines[row + 1 :]],
-        "one line less": lines[:-1],
-        "a roll of zero": [lines[0], "0", *lines[2:]],
-        "a negative roll": [lines[0], "-100", *lines[2:]],
-        "a number of items in words": ["many", *lines[1:]],
-        "digits without end": [lines[0], "9" * 6000, *lines[2:]],
-        "three numbers a line": [*lines[:row], "5 5 5", *lines[row + 1 :]],
-        "not a number": [*lines[:row], "nan 1", *lines[row + 1 :]],
-        "infinite": [lines[0], "inf", *lines[2:]],
-        "control characters": [*lines[:row], "\x1b[31m5\x07 1", *lines[row + 1 :]],
-    }
+    kinds = FORMATS[file.stem](rng, file.read_text(encoding="utf-8").splitlines())
     kind = str(rng.choice(list(kinds)))
-    path = directory / "bad.txt"
+    path = directory / f"bad{file.suffix}"
     path.write_text("\n".join(kinds[kind]) + "\n", encoding="utf-8")
     return f"{template}, text with {kind}", ["solve", template, str(path), "--quiet"]
 
@@ -233,22 +223,32 @@ def _argument(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def _good_files(directory: Path) -> dict[str, Path]:
+def good_files(directory: Path) -> dict[str, tuple[Path, ...]]:
+    """A file of each format of each template."""
     files = {
-        "chain_map": directory / "good_chains.npz",
-        "coreference": directory / "good_scores.npz",
-        "cutting_stock": directory / "good_rolls.txt",
-        "grandparent_parsing": directory / "good_sentence.npz",
-        "nonlocal_parsing": directory / "good_factors.npz",
-        "title_path": directory / "good_digraph.json",
+        "assignment": ("good_tasks.txt",),
+        "chain_map": ("good_chains.npz",),
+        "colouring": ("good_graph.col",),
+        "coreference": ("good_scores.npz",),
+        "cutting_stock": ("good_rolls.txt",),
+        "grandparent_parsing": ("good_sentence.npz",),
+        "nonlocal_parsing": ("good_factors.npz",),
+        "title_path": ("good_digraph.json",),
+        "vehicle_routing": ("good_customers.txt", "good_distances.vrp"),
     }
-    random_chains(1, chains=2, length=4, labels=3).write(files["chain_map"])
-    write_matrix(random_scores(6, 1), files["coreference"])
-    write_rolls(uniform(6, 1), files["cutting_stock"])
-    write_sentence(random_sentence(4, 1, siblings=True), files["grandparent_parsing"])
-    write_factors(random_factors(4, 1), files["nonlocal_parsing"])
-    write_digraph(random_digraph(5, 3, 1), files["title_path"])
-    return files
+    found = {name: tuple(directory / file for file in names) for name, names in files.items()}
+    write_tasks(random_tasks(2, 6, 1), found["assignment"][0])
+    random_chains(1, chains=2, length=4, labels=3).write(found["chain_map"][0])
+    write_graph(random_graph(6, 1), found["colouring"][0])
+    write_matrix(random_scores(6, 1), found["coreference"][0])
+    write_rolls(uniform(6, 1), found["cutting_stock"][0])
+    write_sentence(random_sentence(4, 1, siblings=True), found["grandparent_parsing"][0])
+    write_factors(random_factors(4, 1), found["nonlocal_parsing"][0])
+    write_digraph(random_digraph(5, 3, 1), found["title_path"][0])
+    write_customers(random_customers(1, customers=5), found["vehicle_routing"][0])
+    planar = random_customers(1, customers=5, windows=False, convention="whole")
+    write_customers(planar, found["vehicle_routing"][1])
+    return found
 
 
 def _header(shape: tuple[int, ...]) -> bytes:

@@ -14,12 +14,13 @@ import numpy as np
 
 from colgen.testing.fuzz.campaign import Tally, numbers
 from colgen.testing.fuzz.judging import Failure, Fault
-from problems.truth import chains, clusters, colours, nonlocal_trees, paths, rolls, routes, second_order
+from problems.truth import chains, clusters, colours, machines, nonlocal_trees, paths, rolls, routes, second_order
 from problems.truth.drawing import Drawn
 from problems.truth.judging import Said, held_against
 
 TEMPLATES: dict[str, ModuleType] = {
-    module.NAME: module for module in (chains, clusters, colours, nonlocal_trees, paths, rolls, routes, second_order)
+    module.NAME: module
+    for module in (chains, clusters, colours, machines, nonlocal_trees, paths, rolls, routes, second_order)
 }
 
 _WITHOUT_UNITS = (rolls.NAME, colours.NAME, routes.NAME)

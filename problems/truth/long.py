@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from colgen import Problem
+from problems.assignment import Assignment
+from problems.assignment import random as random_tasks
+from problems.assignment import write as write_tasks
 from problems.chain_map import ChainMAP
 from problems.chain_map.instance import random as random_chains
+from problems.colouring import Colouring
+from problems.colouring import random as random_graph
+from problems.colouring import write as write_graph
 from problems.coreference import Coreference
 from problems.coreference.instance import random_signs, write_matrix
 from problems.cutting_stock import CuttingStock
@@ -23,35 +29,47 @@ from problems.nonlocal_parsing import write as write_factors
 from problems.title_path import TitlePath
 from problems.title_path import random as random_digraph
 from problems.title_path import write as write_digraph
+from problems.vehicle_routing import VehicleRouting
+from problems.vehicle_routing import random as random_customers
+from problems.vehicle_routing.files import write as write_customers
 
 INSTANCES: dict[str, Callable[[], Any]] = {
+    "assignment": lambda: random_tasks(10, 60, 1),
     "chain_map": lambda: random_chains(1, length=900, labels=1000, evidence=0.0),
+    "colouring": lambda: random_graph(90, 1),
     "coreference": lambda: random_signs(45, 1),
     "cutting_stock": lambda: triplets(80, 1),
     "grandparent_parsing": lambda: random_sentence(60, 1, siblings=True),
     "nonlocal_parsing": lambda: random_factors(60, 1, strength=3.0),
     "title_path": lambda: random_digraph(60, 30, 1, num_classes=40, attraction=3.0),
+    "vehicle_routing": lambda: random_customers(1, customers=60, stops=12.0),
 }
 
 PROBLEMS: dict[str, Callable[[Any], Problem]] = {
+    "assignment": Assignment,
     "chain_map": lambda instance: ChainMAP(instance, start=1),
+    "colouring": Colouring,
     "coreference": Coreference,
     "cutting_stock": CuttingStock,
     "grandparent_parsing": GrandparentParsing,
     "nonlocal_parsing": NonlocalParsing,
     "title_path": TitlePath,
+    "vehicle_routing": VehicleRouting,
 }
 
 
 def write_all(directory: Path) -> dict[str, Path]:
     """A file of each."""
     writers: dict[str, tuple[str, Callable[[Any, Path], object]]] = {
+        "assignment": (".txt", write_tasks),
         "chain_map": (".npz", lambda instance, path: instance.write(path)),
+        "colouring": (".col", write_graph),
         "coreference": (".npz", write_matrix),
         "cutting_stock": (".txt", write_rolls),
         "grandparent_parsing": (".npz", write_sentence),
         "nonlocal_parsing": (".npz", write_factors),
         "title_path": (".json", write_digraph),
+        "vehicle_routing": (".txt", write_customers),
     }
     files = {}
     for name, (suffix, write) in writers.items():

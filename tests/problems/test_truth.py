@@ -7,20 +7,37 @@ import json
 import numpy as np
 import pytest
 
+from colgen.cli.template import load_template, template_names
 from colgen.testing.fuzz.judging import Fault
-from problems.truth import chains, clusters, colours, limits, rolls, routes
-from problems.truth.bad_inputs import bad_inputs
+from problems.assignment import Instance as Tasks
+from problems.truth import chains, clusters, colours, limits, machines, rolls, routes
+from problems.truth.bad_inputs import bad_inputs, good_files
 from problems.truth.campaign import TEMPLATES, fuzz_template, judge, replay_template
 from problems.truth.drawing import Drawn
 from problems.truth.interrupts import interrupt
 from problems.truth.judging import Truths, held_against, one
 from problems.truth.limits import in_threads, overrun
+from problems.truth.long import INSTANCES, PROBLEMS, write_all
 from problems.truth.trees import all_trees, grandparent_parts, sibling_parts
 from problems.vehicle_routing import Instance
 from tests.problems.chain_map.models import best_scores
 from tests.problems.coreference.partitions import partitions
 from tests.problems.grandparent_parsing.trees import all_trees as trees_by_definition
 from tests.solvers.projective import all_trees as projective_trees
+
+
+@pytest.mark.parametrize(
+    "covered",
+    [TEMPLATES, INSTANCES, PROBLEMS, good_files, write_all],
+    ids=["truth, threads", "limits", "interrupts", "bad inputs", "files"],
+)
+def test_every_template_is_in_every_part(covered, tmp_path):
+    if callable(covered):
+        covered = covered(tmp_path)
+        for name, files in covered.items():
+            for file in files if isinstance(files, tuple) else [files]:
+                assert load_template(name).read(file) is not None
+    assert sorted(covered) == template_names()
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -73,6 +90,13 @@ def test_fewest_colours_and_least_distances_of_small_ones():
     assert routes._least(Instance(matrix, (0, 1, 1), 2)) == 12.0
     assert routes._least(Instance(matrix, (0, 1, 1), 1)) == 14.0
     assert routes._least(Instance(matrix, (0, 1, 1), 1, vehicles=1)) == np.inf
+
+
+def test_least_costs_of_tasks_given_away():
+    costs, sizes = np.array([[1.0, 2.0], [4.0, 8.0]]), np.array([[3, 3], [3, 3]])
+    assert machines._all_answers(Tasks(costs, sizes, np.array([6, 6])))[1].min() == 3.0
+    assert machines._all_answers(Tasks(costs, sizes, np.array([3, 6])))[1].min() == 6.0
+    assert not len(machines._all_answers(Tasks(costs, sizes, np.array([2, 3])))[1])
 
 
 def test_fewest_rolls_of_a_textbook():

@@ -1,0 +1,172 @@
+"""Texts whose numbers cannot be meant, by the format that they break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+Rng = np.random.Generator
+Lines = list[str]
+
+_ENDLESS = "9" * 6000
+
+
+def rolls(rng: Rng, lines: Lines) -> dict[str, Lines]:
+    """Cutting stock: the number of items, the roll, a width and its demand a line."""
+    row = int(rng.integers(2, len(lines)))
+    return {
+        "a word": _with(lines, row, "wide 3"),
+        "a fraction": _with(lines, row, "50.5 97"),
+        "a negative width": _with(lines, row, "-5 2"),
+        "no demand": _with(lines, row, "5 0"),
+        "too wide": _with(lines, row, f"{10**9} 1"),
+        "one line less": lines[:-1],
+        "a roll of zero": _with(lines, 1, "0"),
+        "a negative roll": _with(lines, 1, "-100"),
+        "a number of items in words": _with(lines, 0, "many"),
+        "digits without end": _with(lines, 1, _ENDLESS),
+        "three numbers a line": _with(lines, row, "5 5 5"),
+        "not a number": _with(lines, row, "nan 1"),
+        "infinite": _with(lines, 1, "inf"),
+        "control characters": _with(lines, row, "\x1b[31m5\x07 1"),
+    }
+
+
+def tasks(rng: Rng, lines: Lines) -> dict[str, Lines]:
+    """Assignment: machines and tasks; costs, sizes, a machine a line; capacities."""
+    machines = (len(lines) - 2) // 2
+    cost = int(rng.integers(1, 1 + machines))
+    size, capacity = cost + machines, len(lines) - 1
+    return {
+        "a word": _first(lines, cost, "cheap"),
+        "not a number": _first(lines, cost, "nan"),
+        "infinite": _first(lines, cost, "-inf"),
+        "too large a cost": _first(lines, cost, "1e999"),
+        "a fraction": _first(lines, size, "2.5"),
+        "a negative size": _first(lines, size, "-3"),
+        "a negative capacity": _first(lines, capacity, "-1"),
+        "a capacity in fractions": _first(lines, capacity, "10.5"),
+        "digits without end": _first(lines, size, _ENDLESS),
+        "beyond 64 bits": _first(lines, capacity, str(2**70)),
+        "one line less": lines[:-1],
+        "one number more": [*lines, "1"],
+        "no machines": _with(lines, 0, "0 6"),
+        "tasks in words": _with(lines, 0, "2 many"),
+        "machines without end": _with(lines, 0, f"{_ENDLESS} 6"),
+        "fewer tasks": _with(lines, 0, f"{machines} 1"),
+        "underscores": _first(lines, cost, "1_0"),
+        "other digits": _first(lines, cost, "²"),
+        "control characters": _first(lines, cost, "\x1b[31m5\x07"),
+    }
+
+
+def graph(rng: Rng, lines: Lines) -> dict[str, Lines]:
+    """Colouring: ``p edge VERTICES EDGES``, then an edge a line."""
+    row = int(rng.integers(1, len(lines)))
+    _, _, vertices, edges = lines[0].split()
+    return {
+        "a word": _with(lines, row, "e 1 two"),
+        "a fraction": _with(lines, row, "e 1 2.5"),
+        "a vertex zero": _with(lines, row, "e 0 1"),
+        "a vertex too many": _with(lines, row, f"e 1 {int(vertices) + 1}"),
+        "a negative vertex": _with(lines, row, "e -1 2"),
+        "a loop": _with(lines, row, "e 2 2"),
+        "three ends": _with(lines, row, "e 1 2 3"),
+        "other digits": _with(lines, row, "e ¹ ²"),
+        "one line less": lines[:-1],
+        "one edge more": _with(lines, 0, f"p edge {vertices} {int(edges) + 1}"),
+        "no header": lines[1:],
+        "two headers": [lines[0], *lines],
+        "no vertices": [f"p edge 0 {edges}", *lines[1:]],
+        "vertices in words": _with(lines, 0, f"p edge many {edges}"),
+        "vertices without end": _with(lines, 0, f"p edge {_ENDLESS} {edges}"),
+        "zeros before that": _with(lines, 0, f"p edge {'0' * 30}{_ENDLESS} {edges}"),
+        "more vertices than fit": _with(lines, 0, f"p edge {10**9} {edges}"),
+        "control characters": _with(lines, row, "\x1b[31me 1\x07 2"),
+    }
+
+
+def customers(rng: Rng, lines: Lines) -> dict[str, Lines]:
+    """Vehicle routing with time windows, Solomon's text: vehicles and capacity, then 7 numbers a location."""
+    start = next(k for k, line in enumerate(lines) if len(line.split()) == 7 and line.split()[0] == "0")
+    fleet = next(k for k, line in enumerate(lines) if line.split() and line.split()[0].isdigit())
+    row = int(rng.integers(start + 1, len(lines)))
+    number, x, y, demand, ready, due, service = lines[row].split()
+
+    def location(**changes: str) -> Lines:
+        found = {"number": number, "x": x, "y": y, "demand": demand, "ready": ready, "due": due, "service": service}
+        return _with(lines, row, " ".join({**found, **changes}.values()))
+
+    return {
+        "a word": location(x="east"),
+        "not a number": location(x="nan"),
+        "infinite": location(due="inf"),
+        "a fraction": location(demand="1.5"),
+        "a negative demand": location(demand="-1"),
+        "a demand that fits nowhere": location(demand="1e9"),
+        "a window that ends before": location(ready="300", due="20"),
+        "a window before the beginning": location(ready="-5"),
+        "a negative service": location(service="-1"),
+        "a place too far": location(x="1e300"),
+        "a window that nobody reaches": location(x="3000", ready="1", due="2"),
+        "another number": location(number="99"),
+        "six numbers a line": _with(lines, row, " ".join(lines[row].split()[:6])),
+        "digits without end": location(demand=_ENDLESS),
+        "a depot that is served": _with(lines, start, lines[start].replace(" 0 ", " 5 ", 1)),
+        "no capacity": _with(lines, fleet, "5 0"),
+        "no vehicles": _with(lines, fleet, "0 20"),
+        "a capacity in fractions": _with(lines, fleet, "5 20.5"),
+        "the head alone": lines[:start],
+        "control characters": location(x="\x1b[31m5\x07"),
+    }
+
+
+def distances(rng: Rng, lines: Lines) -> dict[str, Lines]:
+    """Vehicle routing by capacity, TSPLIB's text."""
+    begin = {line.strip(): k + 1 for k, line in enumerate(lines) if line.strip().endswith("_SECTION")}
+    of = {line.split(":")[0].strip(): k for k, line in enumerate(lines) if ":" in line}
+    demand = begin["DEMAND_SECTION"] + int(rng.integers(1, 3))
+    place, depot = begin["NODE_COORD_SECTION"], begin["DEPOT_SECTION"]
+    return {
+        "another type": _with(lines, of["TYPE"], "TYPE : TSP"),
+        "no dimension": lines[: of["DIMENSION"]] + lines[of["DIMENSION"] + 1 :],
+        "a dimension in words": _with(lines, of["DIMENSION"], "DIMENSION : many"),
+        "a larger dimension": _with(lines, of["DIMENSION"], "DIMENSION : 1000"),
+        "a dimension without end": _with(lines, of["DIMENSION"], f"DIMENSION : {_ENDLESS}"),
+        "a capacity of zero": _with(lines, of["CAPACITY"], "CAPACITY : 0"),
+        "a capacity in fractions": _with(lines, of["CAPACITY"], "CAPACITY : 2.5"),
+        "other distances": _with(lines, of["EDGE_WEIGHT_TYPE"], "EDGE_WEIGHT_TYPE : GEO"),
+        "no matrix": _with(lines, of["EDGE_WEIGHT_TYPE"], "EDGE_WEIGHT_TYPE : EXPLICIT"),
+        "a limit of length": [*lines[: of["CAPACITY"]], "DISTANCE : 100", *lines[of["CAPACITY"] :]],
+        "a demand in fractions": _with(lines, demand, f"{lines[demand].split()[0]} 1.5"),
+        "a negative demand": _with(lines, demand, f"{lines[demand].split()[0]} -1"),
+        "a demand that fits nowhere": _with(lines, demand, f"{lines[demand].split()[0]} {10**9}"),
+        "a demand in words": _with(lines, demand, f"{lines[demand].split()[0]} some"),
+        "not a number": _with(lines, place, "1 nan 5"),
+        "a place too far": _with(lines, place, "1 1e300 5"),
+        "one place less": lines[:place] + lines[place + 1 :],
+        "another depot": _with(lines, depot, "2"),
+        "a line of words": [*lines[: of["CAPACITY"]], "and so on", *lines[of["CAPACITY"] :]],
+        "control characters": _with(lines, place, "1 \x1b[31m5\x07 5"),
+    }
+
+
+FORMATS: dict[str, Callable[[Rng, Lines], dict[str, Lines]]] = {
+    "good_customers": customers,
+    "good_distances": distances,
+    "good_graph": graph,
+    "good_rolls": rolls,
+    "good_tasks": tasks,
+}
+"""By the names of the files that are broken."""
+
+
+def _with(lines: Lines, row: int, line: str) -> Lines:
+    """With another line in the place of one."""
+    return [*lines[:row], line, *lines[row + 1 :]]
+
+
+def _first(lines: Lines, row: int, word: str) -> Lines:
+    """With another first number in a line."""
+    return _with(lines, row, " ".join([word, *lines[row].split()[1:]]))
