@@ -80,6 +80,8 @@ class NodeState:
         Dual values near the node's, of its parent or guessed; None if there are none.
     start
         What the bounding left at the parent as ``Bounded.start``.
+    proved
+        The dual bound on this node's answers that the engine has proved at ``duals``; None if they are a guess.
     """
 
     number: int = 0
@@ -88,6 +90,7 @@ class NodeState:
     bound: float = 0.0
     duals: Any = None
     start: Any = field(default=None, repr=False)
+    proved: float | None = None
 
 
 @dataclass(frozen=True)

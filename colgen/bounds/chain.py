@@ -43,5 +43,6 @@ class Chain(Bounding):
             if bounded.outcome not in (Outcome.SOLVED, Outcome.UNPROVED):
                 return bounded
             if bounded.duals is not None:
-                node = dataclasses.replace(node, duals=bounded.duals)
+                known = bounded.bound if bounded.proved else None
+                node = dataclasses.replace(node, duals=bounded.duals, proved=known)
         return last.bound(node, parts)

@@ -53,7 +53,7 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
     stabilization = parts.stabilization.at(node.depth)
     pricer = Pricer(master, parts.oracles, stabilization, parts.settings.pricing_share)
     rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
-    standing = Standing(master.sense)
+    standing = Standing(master.sense, None if node.proved is None else (node.proved, node.duals))
     left = parts.settings.rounds
     while True:
         spent = run.budget.reason
@@ -73,6 +73,8 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
             return _unsolved(solved, standing, parts)
         if standing.moves_on(solved):
             stabilization.reset(_centre(node, master, solved.phase))
+            if node.proved is not None:
+                stabilization.forgo_centre()
         if left is not None:
             if left == 0:
                 return standing.bounded(Outcome.STOPPED)

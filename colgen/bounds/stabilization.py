@@ -52,6 +52,9 @@ class Stabilization(ABC):
     def reset(self, centre: Floats | None = None) -> None:
         """Forget everything: another dual function begins; ``centre`` is a guess at its optimum, not priced at yet."""
 
+    def forgo_centre(self) -> None:
+        """What :meth:`reset` was given has been priced at, and its columns are there: once more shows nothing new."""
+
     def at(self, depth: int) -> Stabilization:
         """What is used at nodes of this depth; 0 is the root's."""
         return self
@@ -112,6 +115,9 @@ class Wentges(Stabilization):
         self._guessed = centre is not None
         self._misprices = 0
         self._rows: int | None = None
+
+    def forgo_centre(self) -> None:
+        self._guessed = False
 
     def propose(self, duals: Duals) -> Duals:
         self._out = duals.values

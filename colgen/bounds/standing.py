@@ -25,9 +25,12 @@ class Standing:
         The best dual bound, and where it was proved; another phase has another objective, so another dual function.
     cleaned_at
         The objective at which columns were last deleted.
+    known
+        A bound that was proved before, and where; it is one of phase 2.
     """
 
     sense: Sense
+    known: tuple[float, Any] | None = None
     solved: MasterSolution | None = None
     phase: int = 0
     bound: float = 0.0
@@ -43,6 +46,8 @@ class Standing:
         if solved.phase == self.phase:
             return False
         self.phase, self.bound, self.duals = solved.phase, self.sense.ideal, None
+        if solved.phase == 2 and self.known is not None:
+            self.bound, self.duals = self.known
         self.cleaned_at = self.sense.hopeless
         return True
 

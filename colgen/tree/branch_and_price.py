@@ -101,6 +101,8 @@ class BranchAndPrice(Relaxation):
         self.master, self.pricing, self.separation = parts.master, parts.oracles, parts.separation
         self.run = parts.run
         self._duals = duals
+        self._known: tuple[int, Any, float] | None = None
+        """A node, and the dual values at which its bound was last proved."""
         self.root: Solution | None = None
         self.root_bound = parts.master.sense.ideal
         self.certificate: Certificate | None = None
@@ -147,7 +149,7 @@ class BranchAndPrice(Relaxation):
                 self.answers.take_with_columns(answer, "an oracle")
             record(run, master, found, (0, 0), clock, self._parts.settings)
             self.root_bound = found.bound
-            self._duals = found.duals
+            self._duals, self._known = found.duals, (0, found.duals, found.bound)
             self._certify(found.bound, found.duals)
             check_against_incumbent(self.run, self.pricing, Node(), found.bound)
             if self._closed(found.bound, found.duals):
@@ -219,14 +221,22 @@ class BranchAndPrice(Relaxation):
 
     def _relax(self, node: Node, round_early: bool = True) -> Bounded:
         parts = self.parts if round_early else self._parts_to_the_end
+        known = self._known
         state = NodeState(
-            node.number, node.depth, node.decisions, node.bound, self._duals, node.start and node.start.left
+            node.number,
+            node.depth,
+            node.decisions,
+            node.bound,
+            self._duals,
+            node.start and node.start.left,
+            known[2] if known is not None and known[0] == node.number and known[1] is self._duals else None,
         )
         bounded = self.bounding.bound(state, parts)
         if not bounded.proved:
             bounded = self._prove(state, bounded)
         if bounded.duals is not None:
             self._duals = bounded.duals  # the next relaxation is not far from this one
+            self._known = (node.number, bounded.duals, bounded.bound)
         return bounded
 
     def _add_priced(self, found: Proved) -> None:

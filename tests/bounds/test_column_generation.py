@@ -432,6 +432,25 @@ class Given(CuttingStock):
 GIVEN = 49 + 305 + 132 + 31  # rolls, one item a roll
 
 
+def test_a_guess_that_has_been_priced_at_is_where_the_rounds_start_and_not_priced_at_again():
+    asked = []
+
+    class Noting(Knapsack):
+        def price(self, duals, context):
+            asked.append(tuple(duals.values.tolist()))
+            return super().price(duals, context)
+
+    class Guessing(Given):
+        def warm_start(self, budget):
+            return WarmStart({"demand": [w / 100 for w in WIDTHS]}, tuple(self.known()))
+
+    result = solve(Guessing(oracle=Noting), relaxation=True, stabilization=Wentges(0.5))
+    assert result.objective == pytest.approx(452.25)
+    assert len(set(asked)) == len(asked)
+    guessed, *rounds = result.iterations
+    assert all(round_.dual_bound >= guessed.dual_bound for round_ in rounds if round_.phase == 2)
+
+
 def test_interrupt_keeps_the_incumbent():
     result = solve(Given(oracle=breaking_after(2, KeyboardInterrupt())))
     assert result.termination is Termination.INTERRUPTED

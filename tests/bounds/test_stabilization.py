@@ -173,6 +173,13 @@ def test_misprices_from_a_guess_end_at_the_masters_duals(alpha):
     assert proposals[1] == pytest.approx(alpha * np.array([0.0, 8.0]) + (1 - alpha) * out.values)
 
 
+def test_a_centre_that_has_been_priced_at_is_smoothed_from_the_first():
+    wentges = Wentges(0.75)
+    wentges.reset(np.array([0.0, 8.0]))
+    wentges.forgo_centre()
+    assert wentges.propose(duals(4, 0)).values.tolist() == [1, 6]
+
+
 def test_misprices_from_a_guess_do_not_last_beyond_a_round():
     wentges, out = Wentges(0.8), duals(10)
     wentges.reset(np.zeros(1))

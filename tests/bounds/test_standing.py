@@ -28,6 +28,17 @@ def test_the_best_bound_of_a_phase_is_kept(sense):
     assert (bounded.bound, bounded.duals, bounded.solved.objective) == (5.0 * s, "second", 8.0 * s)
 
 
+@pytest.mark.parametrize("sense", list(Sense))
+def test_a_bound_that_was_known_is_one_of_phase_2(sense):
+    s = sense.sign
+    standing = Standing(sense, (3.0 * s, "known"))
+    standing.moves_on(solved(9.0 * s, phase=1))
+    assert standing.bound == sense.ideal
+    standing.moves_on(solved(9.0 * s))
+    standing.learn(Priced([[]], 0, 2.0 * s, "worse", True, 0, (), []))
+    assert (standing.bound, standing.duals) == (3.0 * s, "known")
+
+
 def test_columns_are_deleted_again_only_after_progress():
     standing = Standing(Sense.MINIMIZE)
     standing.moves_on(solved(9.0))
