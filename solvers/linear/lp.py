@@ -48,7 +48,7 @@ from solvers.linear.highs import (
 )
 from solvers.linear.mip import MIPSolution, solve_built_mip
 from solvers.linear.options import Options, set_options
-from solvers.linear.scaling import FAR, SCALINGS, better_scale, row_sizes, scaled, typical_size
+from solvers.linear.scaling import FAR, SCALINGS, better_scale, paid, row_sizes, scaled, typical_size
 
 __all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
 
@@ -132,6 +132,7 @@ class LinearProgram:
         self._highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
         set_options(self._highs, options or {})
         self._rows_changed = dual_first
+        self._strategy: int | None = None
         self._present: highspy.HighsBasis | None = None
         check_finite(costs, matrix.data)
         sizes = row_sizes(matrix, row_lower, row_upper) if sizes is None else sizes
@@ -326,7 +327,9 @@ class LinearProgram:
                 break
             solution = highs.getSolution()
             values = np.array(solution.col_value)
-            if attempt == SCALINGS or not self._scale_again(values):
+            costs = self._costs * self._units
+            used = paid(costs, values)
+            if attempt == SCALINGS or not self._scale_again(costs, used):
                 break
             status = self._run(_PRIMAL_SIMPLEX, deadline, stopped)
         if status is None:
@@ -335,11 +338,11 @@ class LinearProgram:
             empty = np.empty(0)
             return LPSolution(status, float("nan"), empty, empty, empty)
         values *= self._units
-        self._has_cost = bool((self._costs[values != 0.0] != 0.0).any())
-        no_columns = highs.getModelStatus() == highspy.HighsModelStatus.kModelEmpty  # HiGHS forgets the offset then
+        self._has_cost = len(used) > 0
         return LPSolution(
             status,
-            self._offset if no_columns else highs.getInfo().objective_function_value / self._factor,
+            # Without columns HiGHS forgets the offset.
+            highs.getObjectiveValue() / self._factor if len(values) else self._offset,
             values,
             np.array(solution.row_dual) * self._rows / self._factor,
             np.array(solution.col_dual) / self._units / self._factor,
@@ -377,7 +380,9 @@ class LinearProgram:
         """
         highs = self._highs
         self._present = None
-        highs.setOptionValue("simplex_strategy", strategy)
+        if strategy != self._strategy:
+            highs.setOptionValue("simplex_strategy", strategy)
+            self._strategy = strategy
         left = max(deadline - time.monotonic(), 0.0)
         part = left if stopped is None else min(left, _SLICE)
         highs.setOptionValue("time_limit", highs.getRunTime() + part)
@@ -402,9 +407,9 @@ class LinearProgram:
             set_tolerance(highs, self._tolerance)
         return None
 
-    def _scale_again(self, values: Floats) -> bool:
+    def _scale_again(self, costs: Floats, used: Floats) -> bool:
         """Scale the costs by those that the optimum is made of, if they are far from their scale; whether they were."""
-        scale = better_scale(self._costs * self._units, values, 1.0 / self._factor)
+        scale = better_scale(costs, used, 1.0 / self._factor)
         if scale is None:
             return False
         self._scale_costs(1.0 / scale)
@@ -439,6 +444,7 @@ class LinearProgram:
         highs = self._highs
         self._present = None
         highs.setOptionValue("simplex_strategy", _PRIMAL_SIMPLEX)
+        self._strategy = _PRIMAL_SIMPLEX
         if run(highs) is not LPStatus.OPTIMAL:
             raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
         duals = np.array(highs.getSolution().row_dual) * self._rows / self._factor

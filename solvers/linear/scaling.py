@@ -64,11 +64,17 @@ def typical_size(costs: Floats, default: float = 1.0) -> float:
     return float(powers_of_two(np.maximum(sizes.min(), sizes.max() / FAR))) if len(sizes) else default
 
 
-def better_scale(costs: Floats, values: Floats, scale: float) -> float | None:
-    """The size of the costs that an optimum is made of, a power of two, if it is far from the present scale."""
-    used = np.abs(costs[(values != 0.0) & (costs != 0.0)])
+def paid(costs: Floats, values: Floats) -> Floats:
+    """The costs that a point is made of, zeros left out."""
+    used = costs[values.nonzero()[0]]
+    found: Floats = used[used.nonzero()[0]]
+    return found
+
+
+def better_scale(costs: Floats, used: Floats, scale: float) -> float | None:
+    """The size of the costs ``used`` by an optimum, a power of two, if it is far from the present scale."""
     if len(used):
-        typical = _power_of_two(_median(used))
+        typical = _power_of_two(_median(np.abs(used)))
     else:  # made of nothing: perhaps because what could improve it is too small to be seen
         sizes = np.abs(costs[costs != 0.0])
         typical = float(powers_of_two(np.maximum(sizes.min(), sizes.max() / _WIDEST))) if len(sizes) else scale
