@@ -111,6 +111,9 @@ class LinearMaster(RestrictedMaster):
         if options is not None:
             self.set_options(options)
 
+    def begin_feasible(self) -> None:
+        self._phases.begin_feasible()
+
     def set_options(self, options: Mapping[str, Any]) -> None:
         try:
             self._options |= check_options(options)

@@ -37,11 +37,16 @@ class Phases:
         self._tableau = tableau
         self._table, self._rows, self._program, self._objective = tableau
         self._artificials, self._idle, self._bases, self._central = artificials, idle, bases, central
+        self._feasible = False
+
+    def begin_feasible(self) -> None:
+        """Somebody knows of columns that satisfy all rows: phase 1 is for the case that they do not."""
+        self._feasible = True
 
     def solve(self, budget: Budget) -> MasterSolution:
         """The optimum of the phase that the master ends in, with the dual values that are to be priced at."""
         objective, rows = self._objective, self._rows
-        if not self._program.is_built and self._table.artificial.any():
+        if not self._program.is_built and not self._feasible and self._table.artificial.any():
             objective.enter(1)
         self._bases.begin()
         solved = self._optimum(budget)

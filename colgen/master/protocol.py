@@ -120,6 +120,9 @@ class RestrictedMaster(ABC):
         ``origin``: which pricing problem's.
         """
 
+    def begin_feasible(self) -> None:
+        """The columns of a checked answer are there: the first solve may count on a feasible point."""
+
     def add_found(self, found: Sequence[Sequence[Column]]) -> int:
         """Add what each pricing problem has found; returns how many columns were new."""
         return sum(self.add(batch, (), origin) for origin, batch in enumerate(found) if len(batch))

@@ -51,7 +51,8 @@ class Answers:
         """The same for a solution whose columns are to join the master first."""
         if self.master.holds_columns:  # an answer may make each of its columns only when somebody looks at it
             self.master.add([column for column, _ in solution.columns])
-        self.take(solution, source)
+        if self.take(solution, source):
+            self.master.begin_feasible()
 
     def take_whole(self, solved: MasterSolution) -> bool:
         """Take a restricted master's whole solution; False if it is no answer after all.

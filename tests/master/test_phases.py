@@ -8,6 +8,7 @@ from colgen import (
     MasterStatus,
     Row,
 )
+from solvers.linear.lp import LinearProgram
 from tests.master.programs import (
     col,
     covering,
@@ -41,3 +42,19 @@ def test_phases(sense):
     solved = master.solve()
     assert solved.phase == 2
     assert solved.objective == pytest.approx(sign * (17 + 14) + 1)
+
+
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+@pytest.mark.parametrize("there", [True, False])
+def test_who_knows_of_a_feasible_point_begins_in_phase_2_and_is_not_believed(sense, there, monkeypatch):
+    master, phases = covering(sense=sense), []
+    sign = master.sense.sign
+    solve = LinearProgram.solve
+    monkeypatch.setattr(LinearProgram, "solve", lambda *args: phases.append(master.phase) or solve(*args))
+    if there:
+        master.add([col((0, 1), sign * 1.0)])
+    master.begin_feasible()
+    solved = master.solve()
+    assert phases == ([2] if there else [2, 1])
+    assert solved.phase == phases[-1]
+    assert solved.objective == pytest.approx(sign * (3 * 5 + 2 * 1) + 1 if there else sign)
