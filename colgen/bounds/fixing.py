@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -147,8 +147,13 @@ class ReducedCostFixing(Reduction):
         self._decide = self._forbid if decide is None else decide
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
-        sense, told = context.sense, context.pricing
+        sense = context.sense
         clean = TOLERANCES.reduced_cost * context.scale
+        # A bound takes reduced costs within a tolerance for zero, as often as an answer has columns; so what it may be
+        # wrong by is relative to itself, not to what one column costs.
+        rounding = TOLERANCES.optimality * size(context.scale, context.bound)
+        slack = context.slack + rounding
+        told = replace(context.pricing, slack=slack + rounding)  # what is only just worse is not told from the slack
         try:
             results = [oracle.price(context.duals, told) for oracle in self.oracles]
             theta = factor(sense, self.oracles, results, clean)
@@ -157,9 +162,6 @@ class ReducedCostFixing(Reduction):
             found = [None if result.marginals is None else result.marginals() for result in results]
         except OutOfBudget:
             return ()
-        # A bound takes reduced costs within a tolerance for zero, as often as an answer has columns; so what it may be
-        # wrong by is relative to itself, not to what one column costs.
-        slack = context.slack + TOLERANCES.optimality * size(context.scale, context.bound)
         decisions: list[Decision] = []
         for number, (oracle, result, marginals) in enumerate(zip(self.oracles, results, found, strict=True)):
             if marginals is None or not len(marginals.values):

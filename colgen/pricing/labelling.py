@@ -131,8 +131,8 @@ class Labelling(Pricing):
 
         def marginals() -> Marginals | None:
             through = self.solver.completion(
-                reduced, rank_one=rank_one, forbidden=forbidden, deadline=context.deadline,
-                expired=lambda: context.budget.expired,
+                reduced, rank_one=rank_one, forbidden=forbidden, cutoff=context.slack - min(found.bound or 0.0, 0.0),
+                deadline=context.deadline, expired=lambda: context.budget.expired,
             )  # fmt: skip
             if not through.finished:
                 return None

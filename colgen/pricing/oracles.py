@@ -50,6 +50,9 @@ class PricingContext:
         What differences of reduced costs are relative to.
     budget
         What the run may spend: ``budget.expired`` is true after the deadline, and after an interrupt.
+    slack
+        What a column may worsen the bound by and still be of interest: of marginals that are worse by more it is enough
+        to say so.
     """
 
     sense: Sense
@@ -63,6 +66,7 @@ class PricingContext:
     scale: float = 1.0
     budget: Budget = field(default_factory=Budget)
     held: Callable[[Column], bool] | None = None
+    slack: float = math.inf
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:
         """Reduced costs of columns at ``duals``, rows that the columns do not name themselves included."""

@@ -90,6 +90,7 @@ class RouteOracle(Pricing):
                 costs,
                 rank_one=rank_one,
                 forbidden=forbidden,
+                cutoff=context.slack - min(found.bound or 0.0, 0.0),
                 deadline=context.deadline,
                 expired=lambda: context.budget.expired,
             )

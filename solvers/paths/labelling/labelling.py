@@ -262,6 +262,7 @@ class Labelling:
         *,
         rank_one: RankOneDuals | None = None,
         forbidden: ArrayLike | None = None,
+        cutoff: float = math.inf,
         deadline: float = math.inf,
         expired: Expired = never,
     ) -> Completion:
@@ -271,6 +272,8 @@ class Labelling:
         ----------
         arc_costs, rank_one, forbidden, deadline, expired
             As of :meth:`price`.
+        cutoff
+            Of an arc whose routes cost this or more it is enough to say so, which is sooner known.
 
         Raises
         ------
@@ -281,10 +284,12 @@ class Labelling:
             raise ArrayError("completion: expected a CustomResource with backward and joins")
         costs, usable = self._costs(arc_costs, forbidden)
         cuts = fields(rank_one, self.network.num_vertices)
-        ahead, back = (self._side(direction, costs, usable, cuts) for direction in (self._ahead, self._back))
+        if not cutoff > -math.inf:
+            raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
         clock = _Clock(deadline, expired)
         cheapest = np.full(self.network.num_arcs, np.inf)
         try:
+            ahead, back = self._narrowed(costs, usable, cuts, cutoff, clock)
             held, other = self._whole(ahead, back, costs, usable, clock)
             tails, here = _tails(ahead), np.full(len(ahead.heads), np.inf)
             at = np.zeros(3, dtype=np.int64)
@@ -297,7 +302,7 @@ class Labelling:
                     clock.charge(given, left)
         except _OutOfTimeError:
             return Completion(np.full(self.network.num_arcs, -np.inf), None, False)
-        cheapest[ahead.numbers] = here
+        cheapest[ahead.numbers] = np.minimum(here, cutoff)  # where nothing is left, all was dropped for its cost
         return Completion(cheapest, float(cheapest.min(initial=math.inf)), True)
 
     def enumerate(
@@ -340,7 +345,7 @@ class Labelling:
         clock, written = _Clock(deadline, expired), self._functions()
         held = None
         try:
-            bounds = self._bounds(reduced, usable, cuts, clock)
+            bounds = self._bounds(reduced, usable, cuts, gap, clock)
             side = self.with_neighbourhoods("elementary")._listing(reduced, usable, cuts, compared, bounds, gap)
             held = begun(side, _FIRST)
             held = self._advance(side, held, written, side.buckets, clock, most=20 * limit + 1_000_000)
@@ -458,9 +463,24 @@ class Labelling:
             return held, _reflected(held, mirror, costs, self.network, ahead)
         return held, self._advance(back, begun(back, _FIRST), written, back.buckets, clock)
 
-    def _bounds(self, costs: Floats, usable: Mask, cuts: Fields, clock: _Clock) -> Floats:
-        """By bucket and vertex: no completion of a path there costs less."""
+    def _narrowed(self, costs: Floats, usable: Mask, cuts: Fields, cutoff: float, clock: _Clock) -> tuple[Side, Side]:
+        """Both directions, with bounds that drop what cannot become cheaper than a cutoff.
+
+        The bounds are those of walks first, then those without cuts over the smallest neighbourhoods.
+        """
         ahead, back = (self._side(direction, costs, usable, cuts) for direction in (self._ahead, self._back))
+        first = None if cutoff == math.inf else walk_bounds(ahead, self.neighbourhoods, self.network.sink)
+        if first is None:
+            return ahead, back
+        mirrored = self._mirrored(costs, usable) is not None
+        second = None if mirrored else walk_bounds(back, self.neighbourhoods, self.network.source)
+        sides = [_bounded(ahead, first, cutoff), _bounded(back, second, cutoff)]
+        first, second = self._tighter(sides, costs, usable, _SIZES[0], mirrored, clock)
+        return _bounded(ahead, first, cutoff), _bounded(back, second, cutoff)
+
+    def _bounds(self, costs: Floats, usable: Mask, cuts: Fields, cutoff: float, clock: _Clock) -> Floats:
+        """By bucket and vertex: no completion of a path there costs less, of those that make a route below a cutoff."""
+        ahead, back = self._narrowed(costs, usable, cuts, cutoff, clock)
         if self.custom is not None:
             return np.full((ahead.buckets, self.network.num_vertices), -np.inf)
         mirror = self._mirrored(costs, usable)

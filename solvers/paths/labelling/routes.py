@@ -17,7 +17,8 @@ class Completion:
     Attributes
     ----------
     arcs
-        One number an arc; infinite if no route uses it, minus infinity where the search was cut off.
+        One number an arc; infinite if no route uses it, minus infinity where the search was cut off.  Where a cutoff
+        was given, never more than that but for arcs that are forbidden.
     bound
         Of all routes; None where the search was cut off.
     finished

@@ -26,6 +26,9 @@ def test_no_route_through_an_arc_is_cheaper_and_one_costs_as_much(cuts: bool) ->
         assert found.finished
         assert found.arcs == pytest.approx(expected)
         assert found.bound == pytest.approx(expected.min(initial=math.inf))
+        for cutoff in (-8.0, -2.0, 1.0, 5.0):
+            short = mine.completion(drawn.costs, rank_one=drawn.duals if cuts else None, cutoff=cutoff)
+            assert short.arcs == pytest.approx(np.minimum(expected, cutoff))
 
 
 @pytest.mark.parametrize("cuts", [False, True])
