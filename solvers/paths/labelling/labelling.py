@@ -50,6 +50,9 @@ _FINEST, _COARSEST = 512, 64
 _FIRST = 1 << 12
 """Labels that there is room for at first."""
 
+_SMALL = 30_000
+"""What a search may take that has no bounds at all: as much as it takes to compute some."""
+
 _SIZES, _WORTH = (4, 8, 12, 16), (2e6, 1e7, 4e7, 2e8)
 """Neighbourhoods of which bounds are computed, and what a search without them may take before."""
 
@@ -383,11 +386,15 @@ class Labelling:
     def _exact(self, costs: Floats, usable: Mask, cuts: Fields, wanted: int, cutoff: float, clock: _Clock) -> _Found:
         """Routes from a search that drops what cannot become cheap enough, by bounds that get tighter while it lasts.
 
-        The first bounds are those of walks.  If they do not end the search soon then those of smaller neighbourhoods
-        are computed with their help, of larger ones with the help of these, and so on.
+        A small network needs none.  The first bounds are those of walks.  If they do not end the search soon then those
+        of smaller neighbourhoods are computed with their help, of larger ones with the help of these, and so on.
         """
         ahead, back = (self._side(direction, costs, usable, cuts) for direction in (self._ahead, self._back))
         network, sides = self.network, (ahead, back)
+        clock.left = _SMALL
+        with contextlib.suppress(_OutOfEffortError):
+            return self._solve(ahead, back, costs, usable, wanted, cutoff, clock)
+        clock.left = math.inf
         bounds = [walk_bounds(ahead, self.neighbourhoods, network.sink), None]
         if bounds[0] is None or (cutoff == math.inf and wanted > 1):
             return self._solve(ahead, back, costs, usable, wanted, cutoff, clock)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cfunc, types
+from numba import cfunc, typeof, types
+from numba.extending import typeof_impl
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -143,20 +144,41 @@ class Functions(NamedTuple):
     joins: Any
 
 
-def compiled(function: Callable[..., bool], arguments: int) -> Any:
+class Written(types.WrapperAddressProtocol):  # type: ignore[misc]
+    """A compiled function whose type is made once: numba makes it anew for each call of a kernel that takes one."""
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.type = function, typeof(function)
+
+    def __call__(self, *arguments: Any) -> bool:
+        return bool(self.function(*arguments))
+
+    def __wrapper_address__(self) -> int:
+        return int(self.function._wrapper_address)
+
+    def signature(self) -> Any:
+        """What it takes and returns."""
+        return self.type.signature
+
+
+@typeof_impl.register(Written)
+def _type_of(written: Written, _context: Any) -> Any:
+    return written.type
+
+
+def compiled(function: Callable[..., bool], arguments: int, *, cache: bool = False) -> Written:
     """A function of addresses of floats, as the kernels call it."""
     plain = getattr(function, "py_func", function)
     if not callable(plain):
         raise ArrayError(f"{function!r}: expected a function")
-    return cfunc(types.boolean(*[types.CPointer(types.float64)] * arguments))(plain)
+    return Written(cfunc(types.boolean(*[types.CPointer(types.float64)] * arguments), cache=cache)(plain))
 
 
 def functions() -> Functions:
     """What stands in where the user has written nothing."""
     global _functions
     if _functions is None:
-        four = cfunc(types.boolean(*[types.CPointer(types.float64)] * 4), cache=True)(_allow)
-        two = cfunc(types.boolean(*[types.CPointer(types.float64)] * 2), cache=True)(_fits)
+        four, two = compiled(_allow, 4, cache=True), compiled(_fits, 2, cache=True)
         _functions = Functions(four, two, four)
     return _functions
 

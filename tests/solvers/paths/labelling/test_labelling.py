@@ -129,6 +129,7 @@ def test_a_network_that_is_its_own_reversal_is_searched_once(cuts: bool) -> None
 def test_bounds_of_smaller_neighbourhoods_drop_nothing_that_is_cheap(
     cuts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(labelling, "_SMALL", 0)
     monkeypatch.setattr(labelling, "_SIZES", (1, 2, 3))
     monkeypatch.setattr(labelling, "_WORTH", (1, 20, 40))
     monkeypatch.setattr(labelling, "_DEARER", 1e6)
@@ -178,6 +179,7 @@ def test_what_comes_too_late_or_grows_too_large_is_said() -> None:
 
 
 def test_whenever_time_is_over_the_search_ends_without_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labelling, "_SMALL", 0)
     monkeypatch.setattr(labelling, "_SIZES", (1, 2, 3))
     monkeypatch.setattr(labelling, "_WORTH", (1, 2, 3))
     monkeypatch.setattr(labelling, "_EFFORT", 20)
@@ -243,3 +245,16 @@ def test_neighbourhoods_of_the_nearest() -> None:
     near = nearest(network, weights, 2)
     assert near.sum(axis=1).tolist() == [2, 2, 2, 2, 2, 1]
     assert near[2].nonzero()[0].tolist() == [1, 2]
+
+
+def test_what_a_small_search_finds_is_found_with_bounds_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(12):
+        drawn = draw(seed, windows=seed % 2 == 0)
+        mine = Labelling(drawn.network, drawn.resources, neighbourhoods=drawn.neighbourhoods)
+        found = []
+        for small in (0, 30_000):
+            monkeypatch.setattr(labelling, "_SMALL", small)
+            found.append([mine.price(drawn.costs, routes=k, cutoff=c) for k, c in ((1, math.inf), (9, 0.0))])
+        for one, other in zip(*found, strict=True):
+            assert (one.bound, one.finished) == (other.bound, other.finished)
+            assert one.costs[:1].tolist() == other.costs[:1].tolist()
