@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from colgen.cuts.rank_one import RankOne
     from colgen.cuts.separation import Separation, SeparationContext
     from colgen.decomposition.decomposed import Decomposed, decompose
+    from colgen.decomposition.finding import FoundBlocks, find_blocks
     from colgen.master.lagrangian import LagrangianMaster
     from colgen.master.linear import LinearMaster
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
@@ -84,6 +85,7 @@ _HOMES = {
     "pricing.labelling": "Labelling",
     "pricing.oracles": "Best Marginals OraclePricing Pricing PricingContext PricingResult Stages",
     "decomposition.decomposed": "Decomposed decompose",
+    "decomposition.finding": "FoundBlocks find_blocks",
     "problem": "Problem",
     "solving": "solve",
     "core.warm_start": "Basis WarmStart",
@@ -182,6 +184,7 @@ __all__ = [
     "Executor",
     "Formulation",
     "FormulationCache",
+    "FoundBlocks",
     "GapLimit",
     "Heuristic",
     "HeuristicContext",
@@ -237,6 +240,7 @@ __all__ = [
     "compare",
     "compile_model",
     "decompose",
+    "find_blocks",
     "load_columns",
     "save_columns",
     "plotting",

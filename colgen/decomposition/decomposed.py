@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import pyomo.environ as pyo
@@ -16,8 +18,10 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.decomposition.branching import OnBlockVariables
+from colgen.decomposition.finding import FoundBlocks, found_in
 from colgen.decomposition.knapsack import oracles
-from colgen.decomposition.partition import By, partition
+from colgen.decomposition.partition import By, Partition, partition, says_blocks
+from colgen.decomposition.paying import remarks
 from colgen.decomposition.reading import Floats, Reading, read
 from colgen.decomposition.splitting import Splitting
 from colgen.decomposition.subproblem import subproblems
@@ -128,10 +132,17 @@ class Decomposed(Problem):
     def finished(self, result: Result) -> Result:
         """Load the answer into the model, and dual values where it asks for them."""
         load(self.splitting, result)
-        return result
+        return dataclasses.replace(result, notes=(*result.notes, *self.remarks))
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """Why the decomposition cannot pay, a sentence each; the result of a run has them among its notes."""
+        return remarks(self.splitting.subproblems)
 
 
-def decompose(model: pyo.ConcreteModel, by: By = None, *, aggregate: bool = True, recognize: bool = True) -> Decomposed:
+def decompose(
+    model: pyo.ConcreteModel, by: By | FoundBlocks = None, *, aggregate: bool = True, recognize: bool = True
+) -> Decomposed:
     """A compact Pyomo model as a problem for branch and price.
 
     Each block of the model becomes a pricing problem; constraints that link blocks, and variables of no block, stay in
@@ -145,7 +156,7 @@ def decompose(model: pyo.ConcreteModel, by: By = None, *, aggregate: bool = True
         What makes a block.  A name of an index set, or the set itself: every variable that carries it is in the block
         of its index, and every constraint over variables of one block alone.  A function from constraints to the names
         of blocks, None for those that link.  None: what the suffix ``colgen_block`` says, or else each ``pyo.Block`` of
-        the model.
+        the model, or else what :func:`find_blocks` finds; its result may be given as well.
     aggregate
         Whether blocks that are the same are priced as one, and counted; otherwise each has its own points.
     recognize
@@ -166,9 +177,29 @@ def decompose(model: pyo.ConcreteModel, by: By = None, *, aggregate: bool = True
     for name, value in (("aggregate", aggregate), ("recognize", recognize)):
         if not isinstance(value, bool):
             raise InputError(f"{name}: expected True or False, not {value!r}")
-    found = partition(reading, by)
+    found = blocks_of(reading, by)
     blocks = subproblems(reading, found, aggregate=aggregate)
     return Decomposed(Splitting(reading, found, blocks), recognize=recognize)
+
+
+def blocks_of(reading: Reading, by: By | FoundBlocks) -> Partition:
+    """The blocks that are said, or found where nothing is said.
+
+    Raises
+    ------
+    InputError
+        If nothing is, or what is said names nothing.
+    """
+    if isinstance(by, FoundBlocks):
+        if by.reading.model is not reading.model or by.reading.formulation.row_keys != reading.formulation.row_keys:
+            raise InputError("by: expected blocks that were found in this model, as it is now")
+        return by.partition
+    if by is not None or says_blocks(reading):
+        return partition(reading, by)
+    found = found_in(reading)
+    if found is None:
+        raise InputError("expected blocks to decompose into: the model says none, and none were found in it")
+    return found.partition
 
 
 def load(splitting: Splitting, result: Result) -> None:

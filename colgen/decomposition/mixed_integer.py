@@ -60,8 +60,7 @@ class MixedIntegerPricing(Pricing):
 
     def costs(self, duals: Duals, weight: float) -> Floats:
         """``c - πᵀA`` of each variable."""
-        linking = self.sub.linking
-        return np.asarray(weight * self.sub.costs - linking @ duals.values[: linking.shape[1]])
+        return weight * self.sub.costs - self.sub.paid(duals.values)
 
     def own(self, duals: Duals) -> float:
         """The dual value of the convexity row."""

@@ -70,6 +70,11 @@ def partition(reading: Reading, by: By = None) -> Partition:
     raise InputError(f"by: expected the name of an index, a function of constraints, or None, not {by!r}")
 
 
+def says_blocks(reading: Reading) -> bool:
+    """Whether a model says its blocks itself: by a suffix, or by blocks with variables."""
+    return reading.model.component(SUFFIX) is not None or any(map(_outermost, reading.variables))
+
+
 def _named(by: Any) -> str:
     return repr(by if isinstance(by, str) else by.name)
 
@@ -182,14 +187,15 @@ def _place(component: Any, by: Any) -> tuple[Any, slice] | None:
 
 def _model_blocks(reading: Reading) -> list[Hashable | None]:
     """The outermost ``pyo.Block`` of each variable."""
+    return [_outermost(variable) for variable in reading.variables]
 
-    def of(variable: Any) -> Hashable | None:
-        holder, block = variable.parent_block(), None
-        while holder is not None and holder is not reading.model:
-            holder, block = holder.parent_block(), holder
-        return None if block is None else str(block.name)
 
-    return [of(variable) for variable in reading.variables]
+def _outermost(variable: Any) -> str | None:
+    """The block of the model that holds a variable; None if that is the model itself."""
+    holder, block = variable.parent_block(), None
+    while holder.parent_block() is not None:
+        holder, block = holder.parent_block(), holder
+    return None if block is None else str(block.name)
 
 
 def _by_suffix(reading: Reading, suffix: Any) -> Partition:

@@ -126,18 +126,19 @@ class Splitting:
 
     def columns(self, sub: Subproblem, points: Floats) -> Columns:
         """The columns of points of a subproblem, shape (points, variables), over the master's row numbers."""
-        entries = sparse.csr_array(sparse.csr_array(points) @ sub.linking)
-        entries.eliminate_zeros()
-        entries.sort_indices()
-        count, sizes = len(points), np.diff(entries.indptr)
-        starts = np.concatenate([[0], np.cumsum(sizes + 1)]).astype(np.int64)
-        rows, values = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
-        last = np.zeros(starts[-1], dtype=np.bool_)
-        last[starts[1:] - 1] = True
-        rows[last], values[last] = len(self.linking) + sub.number, 1.0
-        rows[~last], values[~last] = entries.indices, entries.data
-        structures = [Point(sub.name, sub.number, points[k]) for k in range(count)]
-        return Columns((points * sub.costs).sum(axis=1), starts, rows, values, structures, self._keys(sub, points))
+        count, last = len(self.linking), len(self.linking) + sub.number
+        starts = [0]
+        rows: list[Ints] = []
+        values: list[Floats] = []
+        for point in points:  # one or a few: a product of sparse matrices costs more than it saves
+            counted = sub.counted(point, count)
+            used = np.flatnonzero(counted)
+            rows.append(np.append(used, last))
+            values.append(np.append(counted[used], 1.0))
+            starts.append(starts[-1] + len(used) + 1)
+        joined = (np.concatenate(rows), np.concatenate(values)) if rows else (np.empty(0, dtype=np.int64), np.empty(0))
+        structures = [Point(sub.name, sub.number, point) for point in points]
+        return Columns((points * sub.costs).sum(axis=1), starts, *joined, structures, self._keys(sub, points))
 
     def column(self, sub: Subproblem, point: Floats) -> Column:
         """The column of one point, by the names of rows."""

@@ -64,6 +64,22 @@ class Subproblem:
         return first if self.count == 1 else f"{first} and {self.count - 1} like it"
 
     @cached_property
+    def _owners(self) -> Ints:
+        """The variable of each entry in the linking rows."""
+        return np.repeat(np.arange(len(self.costs)), np.diff(self.linking.indptr))
+
+    def counted(self, point: Floats, rows: int) -> Floats:
+        """What a point counts in each linking row."""
+        linking = self.linking
+        return np.bincount(linking.indices, point[self._owners] * linking.data, minlength=rows).astype(np.float64)
+
+    def paid(self, duals: Floats) -> Floats:
+        """What the linking rows pay for a unit of each variable, at their dual values."""
+        linking = self.linking
+        terms = linking.data * duals[linking.indices]
+        return np.bincount(self._owners, terms, minlength=len(self.costs)).astype(np.float64)
+
+    @cached_property
     def is_told_by_rows(self) -> bool:
         """Whether a point is known by what it counts in the linking rows: each variable has one of its own."""
         by_row = sparse.csc_array(self.linking)
@@ -93,7 +109,7 @@ def subproblems(reading: Reading, partition: Partition, *, aggregate: bool = Tru
     InputError
         If a block is unbounded.
     """
-    blocks = _split(reading, partition)
+    blocks = split(reading, partition)
     groups: dict[Hashable, list[int]] = {}
     for k, block in enumerate(blocks):
         groups.setdefault(_fingerprint(block) if aggregate and _may_join(block) else k, []).append(k)
@@ -114,7 +130,8 @@ def _may_join(block: Subproblem) -> bool:
     return bool(block.integer.any() and ends[block.integer].all())
 
 
-def _split(reading: Reading, partition: Partition) -> list[Subproblem]:
+def split(reading: Reading, partition: Partition) -> list[Subproblem]:
+    """The blocks one by one."""
     f, rows = reading.formulation, reading.rows
     linking = sparse.csr_array(rows[partition.linking, :].T)
     by_column = np.argsort(partition.of_column, kind="stable")

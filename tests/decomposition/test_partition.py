@@ -34,7 +34,6 @@ def small():
 
 BAD = [
     (small, "machine", "no variable of the model carries the index 'machine'"),
-    (small, None, "no pyo.Block with variables"),
     (small, 7, "by: expected the name of an index"),
     (small, lambda c: None, "by names none"),
     (small, lambda c: c.name, "expected a variable in one block at most: 'x\\[0\\]'"),

@@ -1,0 +1,52 @@
+"""The matrix of a decomposed model, drawn as an arrowhead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from colgen.decomposition.partition import MASTER, Partition
+
+
+def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str | None = None) -> Any:
+    """The entries of a matrix by blocks: linking rows above, then a block below the other.
+
+    Parameters
+    ----------
+    matrix
+        Shape (rows, columns).
+    path
+        Of a picture to write.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One axes.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    # Blocks in their order, variables of the master last.
+    last = len(partition.names)
+    columns = np.argsort(np.where(partition.of_column == MASTER, last, partition.of_column), kind="stable")
+    rows = np.argsort(partition.of_row, kind="stable")
+    row_place, column_place = np.empty(len(rows)), np.empty(len(columns))
+    row_place[rows], column_place[columns] = np.arange(len(rows)), np.arange(len(columns))
+    figure = Figure(figsize=(6.0, 6.0 * min(max(len(rows) / max(len(columns), 1), 0.3), 1.5)), layout="constrained")
+    axes = figure.add_subplot()
+    left, top = 0, int((partition.of_row == MASTER).sum())
+    for number in range(last):
+        width, height = int((partition.of_column == number).sum()), int((partition.of_row == number).sum())
+        axes.add_patch(Rectangle((left - 0.5, top - 0.5), width, height, facecolor="#dce8f4", edgecolor="#7a9cc0"))
+        left, top = left + width, top + height
+    entries = sparse.coo_array(matrix)
+    side = float(np.clip(400.0 / max(matrix.shape), 0.5, 6.0))
+    axes.plot(column_place[entries.col], row_place[entries.row], "s", color="#1f3a57", markersize=side)
+    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), xlabel="variables", ylabel="constraints")
+    axes.set_title(f"{last} blocks, {len(partition.linking)} linking rows")
+    if path is not None:
+        figure.savefig(path, dpi=120)
+    return figure

@@ -1,0 +1,68 @@
+"""Blocks that are found are those that were put into the model."""
+
+import pyomo.environ as pyo
+import pytest
+
+from colgen import InputError, decompose, find_blocks, solve
+from tests.decomposition import models
+
+
+@pytest.mark.parametrize(
+    ("make", "blocks", "linking"),
+    [
+        (lambda: models.assignment(0, 4, 12), 4, ("assign",)),
+        (lambda: models.packing(0), 5, ("packed",)),
+        (lambda: models.cutting(0), 5, ("wanted",)),
+        (lambda: models.lots(0, 4, 5), 4, ("room",)),
+        (lambda: models.anything(0, blocks=6), 6, ("equal", "range", "least")),
+    ],
+)
+def test_what_links_is_found(make, blocks, linking):
+    found = find_blocks(make())
+    assert len(found.partition.names) == blocks
+    assert found.linking == linking
+    assert found.score > 0.1
+    assert found.remarks == ()
+    assert str(found).startswith(f"{blocks} blocks of ")
+
+
+def test_what_is_found_is_what_is_decomposed():
+    model = models.assignment(0)
+    said = solve(decompose(models.assignment(0), "machine"))
+    found = solve(decompose(model, find_blocks(model)))
+    assert solve(decompose(models.assignment(0))).root_bound == pytest.approx(said.root_bound)
+    assert found.root_bound == pytest.approx(said.root_bound)
+    with pytest.raises(InputError, match="found in this model"):
+        decompose(models.assignment(0), find_blocks(model))
+
+
+def test_a_decomposition_that_cannot_pay_is_said_to():
+    m = models.assignment(0)
+    by_task = decompose(m, "task")  # one machine for each task: the hull already
+    assert "hull" in by_task.remarks[0]
+    assert "hull" in solve(by_task, relaxation=True).notes[-1]
+    one = decompose(m, lambda c: "all" if c.parent_component().name == "room" else None)
+    assert "one block" in one.remarks[0]
+    m.room.deactivate()
+    assert find_blocks(m).score == 0.0
+    assert "hull" in str(find_blocks(m))
+
+
+def test_a_model_of_one_piece_has_no_blocks():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(3), domain=pyo.Binary)
+    m.row = pyo.Constraint(expr=2 * m.x[0] + 3 * m.x[1] + 4 * m.x[2] <= 5)
+    m.o = pyo.Objective(expr=-m.x[0] - m.x[1] - m.x[2])
+    assert find_blocks(m) is None
+    with pytest.raises(InputError, match="none were found"):
+        decompose(m)
+
+
+def test_the_arrowhead_has_a_mark_for_each_entry(tmp_path):
+    pytest.importorskip("matplotlib")
+    found = find_blocks(models.lots(0, 4, 5))
+    figure = found.draw(tmp_path / "arrowhead.png")
+    (axes,) = figure.axes
+    assert len(axes.patches) == 4
+    assert len(axes.lines[0].get_xdata()) == found.reading.rows.nnz
+    assert (tmp_path / "arrowhead.png").stat().st_size > 0

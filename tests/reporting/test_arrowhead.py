@@ -1,0 +1,12 @@
+"""The picture is tested with what it draws: tests/decomposition/test_finding.py; here that it needs no path."""
+
+import pytest
+
+from colgen import find_blocks
+from tests.decomposition import models
+
+
+def test_a_figure_without_a_path_is_returned():
+    pytest.importorskip("matplotlib")
+    figure = find_blocks(models.assignment(0, 4, 12)).draw()
+    assert figure.axes[0].get_title() == "4 blocks, 12 linking rows"
