@@ -14,6 +14,10 @@ messages need maximisation over domains only, which mostly hold one label.  E de
 computed once for a model, O(L³).  O(n L) where domains stay small; O(n L²), with about the constant of Viterbi's
 algorithm, where nothing can be left out.
 
+x may be any label.  Where it is the one of best local score, it does not depend on what is below, and a processor looks
+at several nodes at once; this is tried first, where a node has a single child with a single label.  Otherwise x is the
+label of best F.
+
 With a slack Δ, labels stay whose left side exceeds the right one by more than -Δ: then every labelling whose score is
 above the optimum less Δ has all its labels in the domains.
 
@@ -21,7 +25,7 @@ What rounding may have done is part of the slack, so that what is left out is le
 too; what stays is then compared in double precision.  F is counted from the best label's, so that numbers do not grow
 along a tree.  Let u be half the distance from 1 to the next number, T the largest |τ|, a the sum of T - min F_c over
 the children c of a node, F_c over c's domain, and k the sums in which a number takes part.  Then the error that a node
-adds to F(x') or F(x) is at most u k (|θ(x)| + 3 a + 4 T) for the best label x, and for every x' that exchanging leaves
+adds to F(x') or F(x) is at most u k (|θ(x)| + 3 a + 4 T) for the label x, and for every x' that exchanging leaves
 in doubt at all: partial sums are no larger (|θ(x')| is at most |F(x')| + a, and F(x') at least F(x) - 4 T; what lies
 below F(x) - 4 T has a margin of half its distance).  The errors of the nodes below add up.
 
@@ -42,7 +46,18 @@ from numpy.typing import NDArray
 from solvers.arrays import as_floats
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.magnitudes import largest
-from solvers.chains.vectors import WIDTH, above, leaf, lowest_bit, padded, reaching, row_max, sum_rows
+from solvers.chains.vectors import (
+    WIDTH,
+    above,
+    any_above,
+    leaf,
+    lowest_bit,
+    padded,
+    reaching,
+    row_argmax,
+    row_max,
+    sum_rows,
+)
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -291,16 +306,54 @@ def _sweep(
 ) -> tuple[Ints, Scores, Values]:
     """Go on to node ``end``; ``near`` is F in the precision of the scores, ``below`` in double precision."""
     num, width = scores.shape[1], exchanges.shape[1]
-    # Named here, once: to fetch an array from a tuple counts references, which takes longer than a row.
-    parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table
     row = np.full(width, -np.inf, dtype=scores.dtype)  # F of the node, padded
-    scratch = np.empty(num, dtype=scores.dtype)
+    scratch, nothing = np.empty(num, dtype=scores.dtype), np.zeros((1, num), dtype=scores.dtype)
+    while True:
+        _pass_nodes(
+            forest, scores, tables, exchanges, slack, size, end, starts, labels, near, below, lowest, position, errors,
+            row, scratch, nothing,
+        )  # fmt: skip
+        if position[0] == end:
+            return labels, near, below
+        labels, near, below = _longer(labels, near, below, position[1])
+
+
+@leaf
+def _pass_nodes(
+    forest: Forest,
+    scores: Scores,
+    tables: Scores,
+    exchanges: Scores,
+    slack: Values,
+    size: float,
+    end: int,
+    starts: Offsets,
+    labels: Ints,
+    near: Scores,
+    below: Values,
+    lowest: Values,
+    position: Offsets,
+    errors: Values,
+    row: Scores,
+    scratch: Scores,
+    nothing: Scores,
+) -> None:
+    """Go on until node ``end``, or until there may be no room for the labels of the next one."""
+    num, width = scores.shape[1], exchanges.shape[1]
+    parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table
     epsilon = np.float64(np.finfo(scores.dtype).eps)
     node, entry, tree, doubtful = position[0], position[1], position[2], position[3]
     error = errors[0]
-    while node < end:
-        if entry + width > len(labels):
-            labels, near, below = _longer(labels, near, below, entry)
+    while node < end and entry + width <= len(labels):
+        last = min(end, node + len(labels) - entry)
+        passed, error = _by_local_scores(
+            parents, first_child, next_sibling, table, scores, tables, exchanges, nothing, slack[tree], size, node,
+            last, starts, labels, near, below, lowest, error,
+        )  # fmt: skip
+        entry += passed - node
+        node = passed
+        if node == end or entry + width > len(labels):
+            break
         child = first_child[node]
         reach, sums = 0.0, 4
         if child == NONE:
@@ -374,7 +427,69 @@ def _sweep(
             error = 0.0
     position[0], position[1], position[2], position[3] = node, entry, tree, doubtful
     errors[0] = error
-    return labels, near, below
+
+
+@leaf
+def _by_local_scores(
+    parents: Ints,
+    first_child: Ints,
+    next_sibling: Ints,
+    table: Ints,
+    scores: Scores,
+    tables: Scores,
+    exchanges: Scores,
+    nothing: Scores,
+    slack: float,
+    size: float,
+    node: int,
+    end: int,
+    starts: Offsets,
+    labels: Ints,
+    near: Scores,
+    below: Values,
+    lowest: Values,
+    error: float,
+) -> tuple[int, float]:
+    """Pass nodes one after the other while the label of best local score is proved to be enough; none is a root.
+
+    Returns
+    -------
+    node, error
+        Where it ended, and the error by then.
+    """
+    num = scores.shape[1]
+    epsilon = np.float64(np.finfo(scores.dtype).eps)
+    while node < end and parents[node] != NONE:
+        entry, child = starts[node], first_child[node]
+        label = row_argmax(scores, node)
+        row = table[node] * num + label
+        reach = abs(np.float64(scores[node, label])) + 4.0 * size
+        if child == NONE:
+            value, sums = scores[node, label], 4
+        else:
+            only = starts[child]
+            if starts[child + 1] - only != 1 or next_sibling[child] != NONE:
+                break
+            i = table[child] * num + labels[only]
+            value, sums = near[only] + tables[i, label] + scores[node, label], 6
+            reach += 3.0 * (size - lowest[child])
+        if not value > -np.inf:
+            break
+        after = error + epsilon * sums * reach
+        bound = scores.dtype.type(np.float64(value) - slack - after - 2.0 * epsilon * slack)
+        if child == NONE:
+            doubtful = any_above(value - value, nothing, 0, scores, node, exchanges, row, bound)
+        else:
+            doubtful = any_above(near[only], tables, i, scores, node, exchanges, row, bound)
+        if doubtful:
+            break
+        labels[entry] = label
+        near[entry] = below[entry] = value - value
+        lowest[node] = 0.0
+        error = after
+        node += 1
+        starts[node] = entry + 1
+    return node, error
 
 
 @njit(cache=True)

@@ -5,7 +5,7 @@ These few functions state them as operations on vectors of sixteen numbers, for 
 float32, four of float64.  They are called from compiled code; without the compiler (``NUMBA_DISABLE_JIT=1``) their
 plain definitions run, which also say what they compute.
 
-Numbers may be -inf but neither NaN nor +inf, except in the second operand of :func:`above`.
+Numbers may be -inf but neither NaN nor +inf, except in the tables of :func:`above` and :func:`any_above`.
 """
 
 from __future__ import annotations
@@ -65,6 +65,18 @@ def above(row: Array, start: int, table: Array, i: int, bound: Any) -> int:
     """Bit k is set where ``row[start + k] + table[i, start + k] > bound``, k below ``WIDTH``."""
     with np.errstate(invalid="ignore"):
         return sum(1 << k for k in range(WIDTH) if row[start + k] + table[i, start + k] > bound)
+
+
+def row_argmax(table: Array, i: int) -> int:
+    """The first place of the maximum of ``table[i]``."""
+    return int(table[i].argmax())
+
+
+def any_above(a: Any, left: Array, i: int, right: Array, j: int, table: Array, h: int, bound: Any) -> bool:
+    """Whether ``a + left[i, k] + right[j, k] + table[h, k] > bound`` for some column k of ``right``."""
+    num = right.shape[1]
+    with np.errstate(invalid="ignore"):
+        return bool((a + left[i, :num] + right[j] + table[h, :num] > bound).any())
 
 
 def lowest_bit(bits: int) -> int:
@@ -221,6 +233,33 @@ def _emit_above_vector(
 _above_vector: Any = intrinsic(_emit_above_vector)
 
 
+def _emit_any_above_vector(
+    context: Any,
+    bound: types.Float,
+    a: types.Float,
+    left: types.Integer,
+    right: types.Integer,
+    table: types.Integer,
+    length: types.Integer,
+) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        vectors = _Vectors(builder, bound)
+        number, constant, x, y, z, n = arguments
+        most, first = vectors.spread(number), vectors.spread(constant)
+
+        def step(k: ir.Value, found: ir.Value) -> ir.Value:
+            total = builder.fadd(builder.fadd(first, vectors.load(x, k)), vectors.load(y, k))
+            total = builder.fadd(total, vectors.load(z, k))
+            return builder.or_(found, vectors.bits(builder.fcmp_ordered(">", total, most)))
+
+        return vectors.fold(n, ir.Constant(_I64, 0), step)
+
+    return types.int64(bound, bound, types.int64, types.int64, types.int64, types.int64), generate
+
+
+_any_above_vector: Any = intrinsic(_emit_any_above_vector)
+
+
 def _emit_lowest_bit(context: Any, bits: types.Integer) -> tuple[Any, _Generate]:
     def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -273,6 +312,51 @@ def _compile_above(row: Any, start: Any, table: Any, i: Any, bound: Any) -> Any:
     def compiled(row: Any, start: Any, table: Any, i: Any, bound: Any) -> Any:
         offset = start * row.itemsize
         return _above_vector(bound, _address(row) + offset, _address(table) + i * table.strides[0] + offset)
+
+    return compiled
+
+
+@overload(row_argmax, inline="always")
+def _compile_row_argmax(table: Any, i: Any) -> Any:
+    def compiled(table: Any, i: Any) -> Any:
+        num = table.shape[1]
+        whole = num - num % WIDTH
+        address = _address(table) + i * table.strides[0]
+        best = _max_vectors(table[i, 0], address, whole)
+        for k in range(whole, num):
+            best = max(best, table[i, k])
+        for first in range(0, whole, 4 * WIDTH):  # sixty-four at a time: which of them it is cannot be foreseen
+            bits = 0
+            for k in range(first, min(first + 4 * WIDTH, whole), WIDTH):
+                bits |= _reaching_vector(best, address + k * table.itemsize) << (k - first)
+            if bits:
+                return first + _lowest_bit(bits)
+        where = whole
+        while table[i, where] < best:
+            where += 1
+        return where
+
+    return compiled
+
+
+@overload(any_above, inline="always")
+def _compile_any_above(a: Any, left: Any, i: Any, right: Any, j: Any, table: Any, h: Any, bound: Any) -> Any:
+    def compiled(a: Any, left: Any, i: Any, right: Any, j: Any, table: Any, h: Any, bound: Any) -> Any:
+        num = right.shape[1]
+        whole = num - num % WIDTH
+        if _any_above_vector(
+            bound,
+            a,
+            _address(left) + i * left.strides[0],
+            _address(right) + j * right.strides[0],
+            _address(table) + h * table.strides[0],
+            whole,
+        ):
+            return True
+        for k in range(whole, num):
+            if a + left[i, k] + right[j, k] + table[h, k] > bound:
+                return True
+        return False
 
     return compiled
 

@@ -40,3 +40,30 @@ def test_vector_instructions_compute_what_their_definitions_say(num, dtype):
         for word in bits[:, k // WIDTH].tolist():
             if word:
                 assert vectors.lowest_bit(word) == min(b for b in range(WIDTH) if word >> b & 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("num", [1, 15, 16, 17, 64, 65, 81])
+def test_searches_of_whole_rows_find_what_their_definitions_say(num, dtype):
+    rng = np.random.default_rng(num)
+    rows, others = rng.normal(size=(6, num)).astype(dtype), rng.normal(size=(6, num)).astype(dtype)
+    rows[0, -1] = 9.0
+    rows[1] = -np.inf
+    rows[2] = 0.0
+    table = rng.normal(size=(6, vectors.padded(num))).astype(dtype)
+    table[3, : num // 2] = np.inf
+
+    @njit
+    def compiled(a, left, right, table, bound):
+        places, found = np.empty(len(left), dtype=np.int64), np.empty(len(left), dtype=np.bool_)
+        for i in range(len(left)):
+            places[i] = vectors.row_argmax(left, i)
+            found[i] = vectors.any_above(a, left, i, right, i, table, i, bound)
+        return places, found
+
+    for bound in (-np.inf, 0.5, 2.0, 4.0):
+        places, found = compiled(dtype(0.5), rows, others, table, dtype(bound))
+        assert places.tolist() == [vectors.row_argmax(rows, i) for i in range(6)]
+        assert found.tolist() == [
+            vectors.any_above(dtype(0.5), rows, i, others, i, table, i, dtype(bound)) for i in range(6)
+        ]
