@@ -289,27 +289,26 @@ def score_trees(forest: Forest, scores: Scores, tables: Scores, labels: Ints, tr
 @leaf
 def _score(forest: Forest, scores: Scores, tables: Scores, labels: Ints, tree: int) -> float:
     num, total, lost = scores.shape[1], 0.0, 0.0
+    parents, table = forest.parent, forest.table
     for node in range(forest.starts[tree], forest.starts[tree + 1]):
         label = labels[node]
         if label == NONE:
             return -np.inf
-        parent = forest.parent[node]
-        for part in range(2):
-            if part == 0:
-                term = np.float64(scores[node, label])
-            elif parent == NONE or labels[parent] == NONE:
-                break
-            else:
-                term = np.float64(tables[forest.table[node] * num + label, labels[parent]])
-            after = total + term
-            if abs(total) >= abs(term):
-                lost += (total - after) + term
-            else:
-                lost += (term - after) + total
-            total = after
-        if total == -np.inf:
-            return total
-    return total + lost
+        total, left = _added(total, np.float64(scores[node, label]))
+        lost += left
+        above = parents[node]
+        if above != NONE and labels[above] != NONE:
+            total, left = _added(total, np.float64(tables[table[node] * num + label, labels[above]]))
+            lost += left
+    return total + lost if total > -np.inf else total  # what -inf has lost is not a number
+
+
+@leaf
+def _added(total: float, term: float) -> tuple[float, float]:
+    """A sum, and what it loses: Knuth's, which needs no comparison."""
+    after = total + term
+    part = after - total
+    return after, (total - (after - part)) + (term - part)
 
 
 @njit(cache=True)
