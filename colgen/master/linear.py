@@ -409,7 +409,8 @@ class LinearMaster(RestrictedMaster):
         """The current restricted master as a Pyomo model, with its generated columns, for a notebook or another solver.
 
         Template variables and rows keep their names; generated columns are ``column[key or number]``.  If ``solved`` is
-        given then its values are loaded into the variables and its duals into the suffix ``dual``.
+        given then its values are loaded into the variables and its duals into the suffix ``dual``; without it the
+        suffix is there for a solver to fill, unless some variables are whole.
         """
         return to_pyomo(self, solved)
 

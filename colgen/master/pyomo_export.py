@@ -42,7 +42,8 @@ def to_pyomo(master: TabularMaster, solved: MasterSolution | None) -> pyo.Concre
     for position, (block, index) in enumerate(master.names.keys):
         rows_by_block.setdefault(block, []).append((index, position))
     duals = pyo.Suffix(direction=pyo.Suffix.IMPORT)
-    model.add_component(_free("dual", "_values", lambda name: name in by_block or name in rows_by_block), duals)
+    if solved is not None or not table.integer.any():  # solvers refuse to state dual values of a program in integers
+        model.add_component(_free("dual", "_values", lambda name: name in by_block or name in rows_by_block), duals)
     for block, members in rows_by_block.items():
         name = _free(block, "_row", lambda name: model.component(name) is not None)
         constraint = pyo.Constraint(pyo.Any)

@@ -52,6 +52,15 @@ def test_to_pyomo_of_cutting_stock_prints_before_any_column():
     assert "unmet" in text.getvalue()
 
 
+def test_a_program_in_integers_asks_a_solver_for_no_dual_values():
+    master = covering(demands=(3.0, 2.0))
+    master.add([col((1, 1)), col((2, 0))])
+    model = master.to_pyomo()
+    pyo.SolverFactory("appsi_highs").solve(model)
+    best, _ = master.solve_integer(60.0, None, lambda: False)
+    assert pyo.value(next(model.component_data_objects(pyo.Objective))) == pytest.approx(best.objective)
+
+
 def test_to_pyomo_keeps_keys_of_any_kind_apart():
     master = covering(demands=(3.0, 2.0))
     keys = [("named", index) for index in TUPLES] + [("dual", 1), ("objective", 0), ("demand", 0), ("column", 15)]
