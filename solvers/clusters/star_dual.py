@@ -41,8 +41,11 @@ _STARTS = 20
 _FIRST, _LAST = 2, 11
 """How often ε has been halved at first, and at last."""
 
-_POINTS = 4
-"""So often are rows looked for at one ε."""
+_POINTS = 16
+"""So often at most are rows looked for at one ε: a look finds few of them, and they are worth more than small ε."""
+
+_TAIL = 0.003
+"""And until a look closes less than this share of the gap."""
 
 _SWEEPS = 20
 """After each look."""
@@ -104,7 +107,7 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
     for level in range(_FIRST, _LAST + 1):
         steepness = 2.0**level / size
         before = best.bound
-        for _ in range(_POINTS):
+        for point in range(_POINTS):
             if best.closed or work > _WORK or expired():
                 return best
             x = np.clip(0.5 + reduced * steepness, 0.0, 1.0)
@@ -120,8 +123,11 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
             stars, duals = stars[duals > 0.0], duals[duals > 0.0]
             found = _proved(scores, stars, duals, best.labels)  # without the rounding errors of many steps
             reduced = found.reduced
-            if found.bound < best.bound:
+            gained = best.bound - found.bound
+            if gained > 0.0:
                 best = found._replace(labels=best.labels, score=best.score)
+            if point and gained <= _TAIL * (best.bound - best.score):
+                break
         near, score = near_clustering(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed, expired)
         if score > best.score:
             best = best._replace(labels=near, score=score)
