@@ -6,6 +6,7 @@ State a master problem in Pyomo, write an oracle for its pricing problem, call :
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -138,6 +139,10 @@ def _version() -> str:
         return version("colgen")
     except PackageNotFoundError:  # a checkout on the path that was never installed
         return "0"
+
+
+if "pyomo.opt" in sys.modules:  # otherwise it would be loaded for the sake of a name: importing the room registers too
+    importlib.import_module("colgen.decomposition")
 
 
 __all__ = [
