@@ -23,6 +23,7 @@ from colgen.master.linear import LinearMaster
 from colgen.master.protocol import RestrictedMaster
 from colgen.model.formulation import Formulation, FormulationCache, compile_model
 from colgen.pricing.oracles import Pricing, PricingContext
+from colgen.proof.certifier import Certifier
 from colgen.tree.branching import BranchingRule
 from colgen.tree.choice import Choice, MostFractional
 from colgen.tree.enumeration import Enumeration
@@ -148,6 +149,13 @@ class Problem(ABC):
     def heuristics(self) -> Sequence[Heuristic]:
         """Primal heuristics, run in order."""
         return (RestrictedMIP(),)
+
+    def certifier(self) -> Certifier:
+        """What says in exact numbers why the engine is right, where a certificate is wanted.
+
+        By default nothing does: the certificate then names the answer and the tree, and asks to be trusted.
+        """
+        return Certifier(self.restricted_master().sense, type(self).__name__)
 
     def answer(self, solution: Solution) -> Any:
         """A whole solution in the problem's own terms; by default ``[(structure, value), ...]``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -40,6 +41,7 @@ def check_settings(
     keep_duals: Any = False,
     progress: Any = False,
     on_node: Any = None,
+    certificate: Any = None,
 ) -> None:
     """Refuse settings of :func:`colgen.solve` that are out of their domain; each by its name.
 
@@ -63,6 +65,14 @@ def check_settings(
         raise InputError(f"progress: expected True, False or a function of a round, not {what(progress)}")
     if on_node is not None and (not callable(on_node) or isinstance(on_node, type)):
         raise InputError(f"on_node: expected a function of a node's visit, not {what(on_node)}")
+    if certificate is not None:
+        if not isinstance(certificate, (str, Path)) or not str(certificate):
+            raise InputError(f"certificate: expected the name of a file, not {what(certificate)}")
+        place = Path(certificate)
+        if place.is_dir() or not place.absolute().parent.is_dir():
+            raise InputError(f"certificate: expected the name of a file in an existing folder, not {str(place)!r}")
+        if relaxation:
+            raise InputError("certificate: it proves answers: leave relaxation out")
     if stabilization is not None and not isinstance(stabilization, Stabilization):
         raise InputError(f"stabilization: expected a Stabilization, such as Wentges(), not {what(stabilization)}")
     if bounding is not None and not isinstance(bounding, Bounding):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from colgen.bounds.bounding import Bounding, Parts, Settings
@@ -24,6 +27,9 @@ from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.grouping import grouped
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem, answer_to_check
+from colgen.proof.certifier import Certifier
+from colgen.proof.witness import Witness
+from colgen.proof.writing import Ended, write_certificate
 from colgen.settings import check_settings, parts_of, what
 from colgen.tree.branch_and_price import BranchAndPrice, Search
 from colgen.tree.branching import BranchingRule
@@ -52,6 +58,7 @@ def solve(
     keep_duals: bool = False,
     progress: bool | Callable[[Iteration], None] = False,
     on_node: Callable[[NodeVisit], object] | None = None,
+    certificate: Path | str | None = None,
 ) -> Result:
     """Solve a problem by column generation, and by branch and bound where its relaxation is not whole.
 
@@ -99,6 +106,9 @@ def solve(
         them.
     on_node
         Called after each node of the tree, with what became of it, the best answer so far and the bounds.
+    certificate
+        Write what is proved to this file (compressed if its name ends in ``.gz``), for ``colgen check``.  Where exact
+        arithmetic does not reach what the run says, the result is optimal *within tolerance*.
 
     Returns
     -------
@@ -132,7 +142,10 @@ def solve(
         keep_duals=keep_duals,
         progress=progress,
         on_node=on_node,
+        certificate=certificate,
     )
+    certifier = None if certificate is None else problem.certifier()
+    witness = None if certificate is None else Witness()
     rule = AnyOf(*((stop,) if callable(stop) else stop))
     with holding_signals():
         budget = Budget(rule.seconds, rule.bytes)
@@ -171,6 +184,9 @@ def solve(
                 search = _search(
                     problem, master, run, settings, relaxation, bounding, stabilization, heuristics, choice
                 )
+                if certifier is not None:
+                    kept = None if certifier.checks_nodes else search.search.enumeration
+                    search.search = dataclasses.replace(search.search, witness=witness, enumeration=kept)
             except OutOfBudget as spent:
                 return _nothing(spent.reason, budget, master.sense)
             try:
@@ -195,7 +211,25 @@ def solve(
                 fault = TreeResult(Termination.FAULT, run.global_bound, ())
                 error.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
                 raise
-        return problem.finished(_result(problem, search, run, outcome, relaxation))
+        result = problem.finished(_result(problem, search, run, outcome, relaxation))
+        if certificate is not None and certifier is not None and witness is not None:
+            result = _certified(certificate, certifier, witness, result)
+        return result
+
+
+def _certified(certificate: Path | str, certifier: Certifier, witness: Witness, result: Result) -> Result:
+    """Write a result's certificate, and say of the result what that proves."""
+    begun = time.monotonic()
+    ended = Ended(result.sense, result.termination, result.dual_bound, result.solution, result.nodes)
+    written = write_certificate(certificate, certifier, witness, ended)
+    lasted = time.monotonic() - begun
+    seconds = {**result.seconds, "certificate": lasted, "total": result.seconds["total"] + lasted}
+    notes = [*result.notes, f"The certificate has {written.leaves} leaves; {written.trusted} claims are trusted."]
+    if written.short:
+        notes.append(f"Exact arithmetic does not prove what is said of node {written.short[0]}.")
+    short = bool(written.short) and result.termination is Termination.OPTIMAL
+    termination = Termination.WITHIN_TOLERANCE if short else result.termination
+    return dataclasses.replace(result, termination=termination, seconds=seconds, notes=tuple(notes))
 
 
 _SHARE = 0.85

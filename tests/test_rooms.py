@@ -17,6 +17,10 @@ sys.path.pop(0)
 
 WITHOUT_MIRROR = {
     "colgen.master.pool": "the table is one: tests/master/test_table.py, test_batches.py",
+    "colgen.proof.certifier": "what it says is written by tests/proof/test_writing.py",
+    "colgen.proof.witness": "data alone: tests/proof/test_writing.py",
+    "colgen.proof.checker_bounds": "its claims are those of tests/proof/test_checker.py and test_knapsacks.py",
+    "colgen.proof.checker_program": "its splits are those of tests/proof/test_checker.py and test_knapsacks.py",
     "colgen.master.tabular": "a protocol without a line that runs: mypy holds LinearMaster against it",
 }
 """Modules of the engine that have no test of their own, and why."""

@@ -120,6 +120,8 @@ class Bounded:
     proved
         Whether the engine's own rounds have priced at ``duals``.  Otherwise it prices there, and believes that bound
         alone.
+    ray
+        Dual values of phase 1, where they show that the node holds no answer.
     """
 
     outcome: Outcome
@@ -132,6 +134,7 @@ class Bounded:
     columns: Sequence[Column] = ()
     start: Any = field(default=None, repr=False)
     proved: bool = False
+    ray: Any = field(default=None, repr=False)
 
 
 def _nowhere(node: NodeState) -> PricingContext:

@@ -20,6 +20,7 @@ examples:
   colgen templates                         what can be solved
   colgen solve cutting_stock rolls.txt     the answer, and what is proved of it
   colgen solve cutting_stock rolls.txt --time-limit 60 --json out.json --plot run.png
+  colgen check proof.jsonl rolls.txt       a proof, once more, by another program
   colgen train chain_map --data english_ewt --model tagger.npz
   colgen solve chain_map tagger.npz < text.txt > tags.txt
   colgen demo                              column generation against brute force
@@ -61,6 +62,15 @@ examples:
   colgen train chain_map --data english_ewt --model joint.npz --option task=joint
 
 `colgen templates NAME` lists the options of a template.
+"""
+
+_CHECK = """\
+examples:
+  colgen solve cutting_stock rolls.txt --certificate proof.jsonl
+  colgen check proof.jsonl rolls.txt       is it the proof of this instance, and true?
+  python -m colgen.proof proof.jsonl       the same
+
+exit code 4: a line of the certificate is not true; the first one is named
 """
 
 _BENCH = """\
@@ -136,7 +146,16 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--plot", metavar="PNG", type=Path, help="draw the run (needs matplotlib)")
     command.add_argument("--picture", metavar="PNG", type=Path, help="draw the answer (likewise)")
     command.add_argument("--report", metavar="HTML", type=Path, help="write summary, pictures and log as one page")
+    command.add_argument(
+        "--certificate", metavar="FILE", type=Path, help="write a proof that `colgen check` checks (.gz: compressed)"
+    )
     command.add_argument("--quiet", action="store_true", help="no progress and no summing up on standard error")
+
+    command = add(
+        "check", "check a certificate", "Check a proof that `colgen solve --certificate` has written.", _CHECK
+    )
+    command.add_argument("file", metavar="FILE", type=Path, help="the certificate")
+    command.add_argument("instance", metavar="INSTANCE", type=Path, nargs="?", help="the file that was solved")
 
     command = add("train", "train a model", "Learn a template's scores from annotated data.", _TRAIN)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")

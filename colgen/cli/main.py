@@ -14,6 +14,7 @@ from colgen.core.wording import is_terminal
 
 _COMMANDS = {
     "solve": ("solving", "solve_file"),
+    "check": ("checking", "check_file"),
     "train": ("measuring", "train"),
     "demo": ("demo", "demo"),
     "bench": ("measuring", "bench"),

@@ -32,6 +32,11 @@ class DecisionPath:
             path = path._above
         return tuple(decision for part in reversed(parts) for decision in part)
 
+    @property
+    def own(self) -> tuple[Decision, ...]:
+        """Those that were added last."""
+        return self._own
+
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, DecisionPath) and self.decisions == other.decisions)
 

@@ -40,6 +40,7 @@ class Termination(enum.Enum):
     FAULT = "Stopped by an error."
     NO_BRANCHING = "Stopped: the relaxation is solved but not integral, and no branching rule of the problem applies."
     NO_BOUND = "Stopped: no oracle finds another column, but the bounds that they state prove less than the answer."
+    WITHIN_TOLERANCE = "Optimal within tolerance: in exact arithmetic the bounds fall short of it."
     UNCHECKED = "Bound and objective meet, but nothing has checked the answer: define Problem.check(answer)."
 
     @property

@@ -27,6 +27,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterSolution, MasterStatus
 from colgen.pricing.oracles import PricingContext
+from colgen.proof.witness import Point, Witness
 from colgen.tree.answers import Answers
 from colgen.tree.branching import BranchingRule
 from colgen.tree.choice import Choice, Chosen, MostFractional, first_of
@@ -76,6 +77,7 @@ class Search:
     """What the tree is searched with: branching rules, reductions, enumeration, heuristics, exact bounds.
 
     ``choice``: how it chooses among the candidates of a branching rule.
+    ``witness``: who keeps what is proved of nodes, for a certificate.
     ``relaxation_only``: the root's relaxation is wanted, to its exact optimum, and nothing else.
     """
 
@@ -86,6 +88,7 @@ class Search:
     relaxation_only: bool = False
     sharpen: Callable[[float, Any, PricingContext], float] | None = None
     choice: Choice = dataclasses.field(default_factory=MostFractional)
+    witness: Witness | None = None
 
 
 class BranchAndPrice(Relaxation):
@@ -150,6 +153,7 @@ class BranchAndPrice(Relaxation):
             record(run, master, found, (0, 0), clock, self._parts.settings)
             self.root_bound = found.bound
             self._duals, self._known = found.duals, (0, found.duals, found.bound)
+            self._testify(0, found.duals, found.bound)
             self._certify(found.bound, found.duals)
             check_against_incumbent(self.run, self.pricing, Node(), found.bound)
             if self._closed(found.bound, found.duals):
@@ -237,7 +241,15 @@ class BranchAndPrice(Relaxation):
         if bounded.duals is not None:
             self._duals = bounded.duals  # the next relaxation is not far from this one
             self._known = (node.number, bounded.duals, bounded.bound)
+        self._testify(node.number, bounded.duals, bounded.bound)
+        if bounded.ray is not None and self.search.witness is not None:
+            self.search.witness.saw(node.number, Point(bounded.ray, self.master.sense.ideal, costs_count=False))
         return bounded
+
+    def _testify(self, node: int, duals: Any, bound: float, fixes: bool = False) -> None:
+        """Let it be written down what dual values prove of a node, if a certificate is wanted."""
+        if self.search.witness is not None:
+            self.search.witness.saw(node, Point(duals, bound, fixes=fixes))
 
     def _add_priced(self, found: Proved) -> None:
         """Keep the columns that a round at guessed dual values has priced."""
@@ -293,6 +305,7 @@ class BranchAndPrice(Relaxation):
                     found += reduction.reduce(context)
             if not found:
                 break
+            self._testify(node.number, context.duals, context.bound, fixes=True)
             node = dataclasses.replace(node, path=node.path.below(found))
             self.master.apply(node.decisions)
             again = self._relax(node, round_early=False)

@@ -28,6 +28,7 @@ from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
+from colgen.proof.certifier import Certifier
 from problems.cutting_stock.bound import sharpened
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
 from problems.cutting_stock.enumeration import PatternEnumeration
@@ -37,6 +38,7 @@ from problems.cutting_stock.instance import Instance, Pattern
 from problems.cutting_stock.layout import Layout
 from problems.cutting_stock.model import master
 from problems.cutting_stock.pricing import PatternOracle
+from problems.cutting_stock.proof import PlanCertifier
 
 
 class CuttingStock(Problem):
@@ -116,6 +118,12 @@ class CuttingStock(Problem):
         # An item is worth about the share of a roll that it takes: priced, that proves the material bound.
         duals = {"demand": [width / self.instance.roll for width in self.instance.widths]}
         return WarmStart(duals, (as_solution(first_fit_decreasing(self.instance), self.oracle),))
+
+    def certifier(self) -> Certifier:
+        if type(self).formulation is not CuttingStock.formulation or type(self).master is not CuttingStock.master:
+            return super().certifier()  # a subclass has rows of its own
+        instance = self.instance
+        return PlanCertifier(self.layout, instance.demands, instance.widths, instance.name)
 
     def answer(self, solution: Solution) -> list[tuple[Pattern, int]]:
         return [(column.structure, round(rolls)) for column, rolls in solution.columns]

@@ -1,0 +1,230 @@
+"""Checks certificates: whole numbers and fractions, nothing of what has found the proof, no solver, no tolerance.
+
+This module and the others whose names begin with ``checker`` import the standard library alone.  What a line of a
+certificate means, and why it proves what it says, is told on the page *Certificates* of the documentation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from colgen.proof.checker_bounds import bound_of, fixed
+from colgen.proof.checker_instances import formulation_of, instance_in
+from colgen.proof.checker_pricing import State, WrongError, exact, whole
+from colgen.proof.checker_program import Claims, Program, answered
+
+VERSION = 1
+
+PROVED, FALSE, UNREADABLE = 0, 1, 2
+"""Exit codes."""
+
+
+@dataclass
+class Verdict:
+    """What a certificate proves."""
+
+    proves: str = ""
+    objective: Fraction | None = None
+    bound: Fraction | None = None
+    leaves: int = 0
+    fixings: int = 0
+    claims: Claims = field(default_factory=Claims)
+    stated: bool = False
+    """Whether the formulation was made from the instance by the checker, and not taken as it is."""
+    compared: bool = False
+    """Whether the instance was held against a file."""
+
+    def __str__(self) -> str:
+        text = {
+            "optimal": f"Proved optimal: {self.objective}",
+            "infeasible": "Proved infeasible: there is no answer",
+            "bound": f"Proved: no answer is better than {self.bound}; the best known is {self.objective}",
+        }[self.proves]
+        lines = [
+            f"{text}.",
+            f"{self.leaves} leaves, {self.claims.checked} claims checked, {self.claims.trusted} trusted",
+        ]
+        lines += [f"{self.fixings} positions or items closed, each by a bound"] if self.fixings else []
+        lines.append("the instance of the file" if self.compared else "the instance of the certificate")
+        lines.append("formulated by the checker" if self.stated else "formulated as the certificate has it")
+        return "\n".join(lines)
+
+
+def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
+    """Check the lines of a certificate, against the text of an instance's file if it is given.
+
+    Raises
+    ------
+    WrongError
+        At the first line that is not true; its attribute ``line`` is the number.
+    """
+    number = 0
+    try:
+        checking = _Checking(instance)
+        for number, line in enumerate(lines, 1):
+            try:
+                record = json.loads(line, parse_float=_no_float, parse_constant=_no_float)
+            except ValueError as error:
+                raise WrongError(f"expected a JSON object without decimals: {error}") from None
+            if not isinstance(record, dict):
+                raise WrongError("expected a JSON object")
+            checking.take(number, record)
+        return checking.verdict(number)
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as error:
+        wrong = WrongError(f"not of the form that is expected here ({type(error).__name__}: {error})")
+        wrong.line = number
+        raise wrong from None
+    except WrongError as wrong:
+        wrong.line = number
+        raise
+
+
+def _no_float(text: str) -> Any:
+    raise ValueError(f"{text} is no exact number")
+
+
+class _Checking:
+    """Takes a certificate line by line."""
+
+    def __init__(self, text: str | None) -> None:
+        self._text = text
+        self._instance: dict[str, Any] = {}
+        self._program: Program | None = None
+        self._open: dict[int, State] = {}
+        self._seen: set[int] = {0}
+        self._bound: Fraction | None = None  # of the leaves; None: none of them holds an answer
+        self._ended = False
+        self.found = Verdict()
+
+    def take(self, number: int, record: dict[str, Any]) -> None:
+        if self._ended:
+            raise WrongError("nothing is expected after the end")
+        if number == 1 and record != {"certificate": "colgen", "version": VERSION}:
+            raise WrongError(f"expected a certificate of colgen, version {VERSION}")
+        head = {1: lambda r: None, 2: self._take_instance, 3: self._take_formulation, 4: self._take_answer}
+        if number in head:
+            head[number](record)
+        elif "end" in record:
+            self._take_end(number, record["end"])
+        else:
+            self._take_node(record)
+
+    def _take_instance(self, record: dict[str, Any]) -> None:
+        self._instance = record["instance"]
+        written = json.dumps(self._instance, sort_keys=True, separators=(",", ":"))
+        if hashlib.sha256(written.encode()).hexdigest() != record["sha256"]:
+            raise WrongError("the digest is not that of the instance")
+        if self._text is not None:
+            if instance_in(self._text, self._instance) != {k: v for k, v in self._instance.items() if k != "name"}:
+                raise WrongError("the instance is another one than that of the file")
+            self.found.compared = True
+
+    def _take_formulation(self, record: dict[str, Any]) -> None:
+        own = formulation_of(self._instance)
+        if own is not None and own != record["formulation"]:
+            raise WrongError("the formulation is not that of the instance")
+        self.found.stated = own is not None
+        self._program = Program(record["formulation"])
+        self._open[0] = State()
+
+    def _take_answer(self, record: dict[str, Any]) -> None:
+        if record["answer"] is not None:
+            self.found.objective = answered(self.program, record["answer"], self.found.claims)
+
+    def _take_node(self, record: dict[str, Any]) -> None:
+        node = whole(record["node"])
+        state = self._open.get(node)
+        if state is None:
+            raise WrongError(f"node {node} is not open: nothing has made it, or it is done with")
+        if "fix" in record:
+            self.found.fixings += fixed(self.program, state, record["fix"], self.found.objective, self.found.claims)
+        elif "split" in record:
+            children = [whole(child) for child in record["children"]]
+            states = self.program.split(state, record["split"], len(children), self.found.claims)
+            for child, below in zip(children, states, strict=True):
+                if child in self._seen:
+                    raise WrongError(f"node {child} is there already")
+                self._seen.add(child)
+                self._open[child] = below
+            del self._open[node]
+        else:
+            bound = bound_of(self.program, state, record["claim"], self.found.claims)
+            self.found.leaves += 1
+            if bound is not None and (self._bound is None or bound < self._bound):
+                self._bound = bound
+            del self._open[node]
+
+    def _take_end(self, number: int, end: dict[str, Any]) -> None:
+        if self._open:
+            raise WrongError(f"node {min(self._open)} is open: nothing is said of it")
+        if (end["lines"], end["leaves"]) != (number, self.found.leaves):
+            raise WrongError(f"there are {number} lines and {self.found.leaves} leaves")
+        program, objective = self.program, self.found.objective
+        bound = None if self._bound is None else program.rounded(self._bound)
+        if objective is not None and (bound is None or bound > objective):
+            bound = objective  # leaves hold nothing better than the answer
+        self.found.bound = None if bound is None else program.sign * bound
+        if objective is not None:
+            self.found.objective = program.sign * objective
+        proves = "infeasible" if bound is None else "optimal" if bound == objective else "bound"
+        if end["proves"] != proves:
+            raise WrongError(f"what is proved is {proves}, not {str(end['proves'])[:20]}")
+        if _read(end["objective"]) != self.found.objective or _read(end["bound"]) != self.found.bound:
+            raise WrongError(
+                f"the objective is {self.found.objective} and the bound {self.found.bound}, "
+                f"not {end['objective']} and {end['bound']}"
+            )
+        self.found.proves = proves
+        self._ended = True
+
+    @property
+    def program(self) -> Program:
+        assert self._program is not None  # line 3 has come
+        return self._program
+
+    def verdict(self, number: int) -> Verdict:
+        if not self._ended:
+            raise WrongError(f"the certificate breaks off after line {number}")
+        return self.found
+
+
+def _read(value: Any) -> Fraction | None:
+    return None if value is None else exact(value)
+
+
+def _lines_of(path: str) -> Iterator[str]:
+    with open(path, "rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+    opened = gzip.open(path, "rt", encoding="utf-8") if packed else open(path, encoding="utf-8")  # noqa: SIM115
+    with opened as file:
+        yield from file
+
+
+def main(arguments: list[str]) -> int:
+    """Check a file and print what it proves; the exit code is 0 if all of it holds."""
+    if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
+        print("usage: python -m colgen.proof FILE [INSTANCE]", file=sys.stderr)
+        return UNREADABLE
+    path, text = arguments[0], None
+    with contextlib.suppress(AttributeError):
+        sys.set_int_max_str_digits(0)
+    try:
+        if len(arguments) == 2:
+            with open(arguments[1], encoding="utf-8") as file:
+                text = file.read()
+        print(check(_lines_of(path), text))
+    except WrongError as wrong:
+        print(f"{path}, line {wrong.line}: {wrong}")
+        return FALSE
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        print(f"colgen: {error}", file=sys.stderr)
+        return UNREADABLE
+    return PROVED

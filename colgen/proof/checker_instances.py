@@ -1,0 +1,108 @@
+"""Instances of the templates: how the checker reads their files, and the formulations that it makes of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from colgen.proof.checker_pricing import WrongError
+
+
+def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
+    """The formulation of an instance; None if the checker knows nothing of its kind."""
+    make = {"cutting_stock": _cutting_stock, "assignment": _assignment, "colouring": _colouring}.get(instance["kind"])
+    return None if make is None else make(instance)
+
+
+def _program(rows: list[Any], pricing: list[Any], step: Any) -> dict[str, Any]:
+    return {"sense": "minimize", "step": step, "rows": rows, "pricing": pricing}
+
+
+def _cutting_stock(instance: dict[str, Any]) -> dict[str, Any]:
+    """Each item exactly as often as demanded, for superfluous pieces can be left out; pieces widest first."""
+    widths, demands = instance["widths"], instance["demands"]
+    order = sorted(range(len(widths)), key=lambda item: -widths[item])
+    roll = {
+        "kind": "knapsack",
+        "uses": [0, None],
+        "capacity": instance["roll"],
+        "sizes": [widths[item] for item in order],
+        "copies": [demands[item] for item in order],
+        "rows": order,
+        "cost": 1,
+        "costs": [],
+    }
+    return _program([[demand, demand] for demand in demands], [roll], 1)
+
+
+def _assignment(instance: dict[str, Any]) -> dict[str, Any]:
+    """Each task once; a machine has one set of tasks."""
+    tasks = range(len(instance["costs"][0]))
+    machines = [
+        {
+            "kind": "knapsack",
+            "uses": [0, 1],
+            "capacity": capacity,
+            "sizes": sizes,
+            "copies": [1 for _ in tasks],
+            "rows": list(tasks),
+            "cost": 0,
+            "costs": costs,
+        }
+        for costs, sizes, capacity in zip(instance["costs"], instance["sizes"], instance["capacities"], strict=True)
+    ]
+    step = None if any(type(cost) is not int for costs in instance["costs"] for cost in costs) else 1
+    return _program([[1, 1] for _ in tasks], machines, step)
+
+
+def _colouring(instance: dict[str, Any]) -> dict[str, Any]:
+    """Each vertex in exactly one set, for every part of a stable set is one."""
+    sets = {"kind": "stable sets", "uses": [0, None], "cost": 1, "edges": instance["edges"]}
+    return _program([[1, 1] for _ in range(instance["vertices"])], [sets], 1)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def instance_in(text: str, instance: dict[str, Any]) -> dict[str, Any]:
+    """The instance that a file holds, without its name."""
+    kind = instance["kind"]
+    if kind == "cutting_stock":
+        return _packing_in(text)
+    if kind == "assignment":
+        return _assignment_in(text)
+    if kind == "colouring":
+        return _graph_in(text)
+    raise WrongError(f"the checker reads no files of {str(kind)[:30]!r}")
+
+
+def _packing_in(text: str) -> dict[str, Any]:
+    (count,), (roll,), *lines = ([int(word) for word in line.split()] for line in text.splitlines() if line.split())
+    demands = Counter[int]()
+    for line in lines:
+        demands[line[0]] += line[1] if len(line) == 2 else 1
+    if len(lines) != count:
+        raise WrongError(f"the file announces {count} items and has {len(lines)}")
+    widths = sorted(demands, reverse=True)
+    return {"kind": "cutting_stock", "roll": roll, "widths": widths, "demands": [demands[width] for width in widths]}
+
+
+def _assignment_in(text: str) -> dict[str, Any]:
+    numbers = [int(word) for word in text.split()]
+    m, n = numbers[:2]
+    if len(numbers) != 2 + 2 * m * n + m:
+        raise WrongError("the file has another number of numbers than it announces")
+    rows = [numbers[2 + k * n : 2 + (k + 1) * n] for k in range(2 * m)]
+    return {"kind": "assignment", "costs": rows[:m], "sizes": rows[m:], "capacities": numbers[2 + 2 * m * n :]}
+
+
+def _graph_in(text: str) -> dict[str, Any]:
+    vertices, edges = 0, set[tuple[int, int]]()
+    for line in text.splitlines():
+        words = line.split()
+        if words[:1] == ["p"]:
+            vertices = int(words[2])
+        elif words[:1] == ["e"]:
+            u, v = sorted(int(word) - 1 for word in words[1:3])
+            edges.add((u, v))
+    return {"kind": "colouring", "vertices": vertices, "edges": [list(edge) for edge in sorted(edges)]}

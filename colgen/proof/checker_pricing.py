@@ -1,0 +1,296 @@
+"""Pricing problems as the checker solves them: exactly, by other code than has found the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+NO = float("-inf")
+"""What nothing can be reached with; it compares with whole numbers of any size, and adds to them."""
+
+Place = tuple[int, int, int, int]
+"""Pieces of an item of a pricing problem at positions from first to last: (problem, item, first, last)."""
+
+
+class WrongError(Exception):
+    """A line of a certificate is not true; the message says why."""
+
+    line: int = 0
+
+
+def whole(value: Any) -> int:
+    """A whole number of a certificate."""
+    if type(value) is not int:
+        raise WrongError(f"expected a whole number, not {str(value)[:30]}")
+    return value
+
+
+def exact(value: Any) -> Fraction:
+    """A number of a certificate: whole, or a fraction as a text."""
+    if type(value) is int or (type(value) is str and value.replace("/", "", 1).lstrip("-").isdecimal()):
+        return Fraction(value)
+    raise WrongError(f"expected a whole number or a fraction, not {str(value)[:30]}")
+
+
+@dataclass
+class State:
+    """What is decided at a node: positions left open, pieces counted, vertices merged or set apart.
+
+    Objects inside are never changed, so that a child may share them.
+    """
+
+    open: dict[tuple[int, int], Sequence[int]] = field(default_factory=dict)
+    counts: dict[Place, tuple[int, int | None]] = field(default_factory=dict)
+    pairs: tuple[tuple[int, int, int, bool], ...] = ()  # (problem, vertex, vertex, together)
+    trusted: bool = False  # something was decided that the checker does not understand
+
+    def copy(self) -> State:
+        return State(dict(self.open), dict(self.counts), self.pairs, self.trusted)
+
+
+class Knapsack:
+    """Pieces side by side in the order of the items: Σ size · pieces ≤ capacity, and at most so many pieces an item.
+
+    A column covers the row of an item as often as it has pieces of it, and costs ``cost`` and ``costs`` for each piece.
+    """
+
+    def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
+        self.number = number
+        self.capacity = whole(data["capacity"])
+        self.sizes = [whole(size) for size in data["sizes"]]
+        self.copies = [whole(copies) for copies in data["copies"]]
+        self.rows = [whole(row) for row in data["rows"]]
+        self.cost = exact(data["cost"])
+        self.costs = [exact(cost) for cost in data["costs"]] if data["costs"] else [Fraction(0)] * len(self.sizes)
+        if not len(self.sizes) == len(self.copies) == len(self.rows) == len(self.costs):
+            raise WrongError("expected as many sizes, copies, rows and costs")
+        if min(self.sizes, default=1) < 1 or min(self.copies, default=0) < 0 or self.capacity < 0:
+            raise WrongError("expected sizes of at least 1, copies and a capacity of at least 0")
+        if len(set(self.rows)) < len(self.rows) or not all(0 <= row < num_rows for row in self.rows):
+            raise WrongError("expected a row of its own for each item")
+
+    def prices(self) -> list[Fraction]:
+        """All costs: what objectives are sums of."""
+        return [self.cost, *self.costs]
+
+    def column(self, structure: Any) -> tuple[Fraction, dict[int, int]]:
+        """Cost and entries of a column."""
+        size, cost, entries = 0, self.cost, dict[int, int]()
+        for item, pieces in structure:
+            if not (0 <= whole(item) < len(self.sizes) and 1 <= whole(pieces) <= self.copies[item]):
+                raise WrongError(f"a column has {pieces} pieces of item {item}")
+            if self.rows[item] in entries:
+                raise WrongError(f"a column names item {item} twice")
+            entries[self.rows[item]] = pieces
+            size += self.sizes[item] * pieces
+            cost += self.costs[item] * pieces
+        if size > self.capacity:
+            raise WrongError(f"a column takes {size}, the capacity is {self.capacity}")
+        return cost, entries
+
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+        """The least reduced cost of the node's columns, times the duals' denominator."""
+        best: Any = max(self._forward(self._gains(duals, unit), counts, state)[-1])
+        return Fraction(unit * self.cost - best)
+
+    def _gains(self, duals: Sequence[int], unit: Fraction) -> list[Any]:
+        gains: list[Any] = []
+        for row, cost in zip(self.rows, self.costs, strict=True):
+            gain = duals[row] - unit * cost
+            gains.append(gain.numerator if gain.denominator == 1 else gain)  # whole numbers are quicker
+        return gains
+
+    def _extra(self, counts: Mapping[Place, int]) -> dict[int, dict[int, int]]:
+        """What pieces earn beside the dual value of their row: by item and position."""
+        extra: dict[int, dict[int, int]] = {}
+        for (problem, item, first, last), dual in counts.items():
+            if problem == self.number:
+                earned = extra.setdefault(item, {})
+                for position in range(first, last + 1):
+                    earned[position] = earned.get(position, 0) + dual
+        return extra
+
+    def close(self, state: State, item: int, gone: Container[int]) -> None:
+        """Let no piece of an item be at some positions."""
+        state.open[self.number, item] = [p for p in self._positions(item, state) if p not in gone]
+
+    def _positions(self, item: int, state: State) -> Sequence[int]:
+        """Where a piece may be, increasing."""
+        everywhere = range(self.capacity + 1 - self.sizes[item])
+        return state.open.get((self.number, item), everywhere)
+
+    def _forward(self, gains: Sequence[Any], counts: Mapping[Place, int], state: State) -> list[list[Any]]:
+        """For the items before each, and for all of them: the best packing that ends at each position."""
+        values: list[Any] = [0] + [NO] * self.capacity
+        found, extra = [values], self._extra(counts)
+        for item, size in enumerate(self.sizes):
+            where = self._positions(item, state)
+            if where:
+                layer = values
+                for _ in range(min(self.copies[item], self.capacity // size)):
+                    layer = self._placed(layer, where, size, gains[item], extra.get(item))
+                    values = [*values[:size], *map(max, values[size:], layer[size:])]
+            found.append(values)
+        return found
+
+    def _placed(self, layer: list[Any], where: Sequence[int], size: int, gain: Any, extra: Any) -> list[Any]:
+        """What one more piece makes of the values of positions."""
+        if isinstance(where, range) and not extra:
+            return [NO] * size + [value + gain for value in layer[: len(where)]]
+        placed: list[Any] = [NO] * (self.capacity + 1)
+        for position in where:
+            placed[position + size] = layer[position] + gain
+        for position in set(extra or ()).intersection(where):
+            placed[position + size] += extra[position]
+        return placed
+
+    def through(
+        self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State
+    ) -> tuple[Fraction, list[tuple[int, list[tuple[int, Any]]]]]:
+        """The least reduced cost, and for each item the least of columns with a piece at each position.
+
+        Positions that no column has are left out.
+        """
+        gains, extra = self._gains(duals, unit), self._extra(counts)
+        before = self._forward(gains, counts, state)
+        after: list[Any] = [0] * (self.capacity + 1)
+        found: list[tuple[int, list[tuple[int, Any]]]] = []
+        for item in reversed(range(len(self.sizes))):
+            size, gain, earned = self.sizes[item], gains[item], extra.get(item, {})
+            where = self._positions(item, state)
+            most = min(self.copies[item], self.capacity // size)
+            if not where or not most:
+                continue
+            ends: list[list[Any]] = []  # the best from a piece at each position on, with 0, 1, ... more to come
+            rest = after
+            for _ in range(most):
+                ends.append([gain + earned.get(p, 0) + rest[p + size] for p in where])
+                rest = after.copy()
+                for p, value in zip(where, ends[-1], strict=True):
+                    if value > rest[p]:
+                        rest[p] = value
+            best, layer = [NO] * len(where), before[item]
+            for end in reversed(ends):
+                best = [max(b, layer[p] + e) for b, p, e in zip(best, where, end, strict=True)]
+                if end is not ends[0]:
+                    layer = self._placed(layer, where, size, gain, earned)
+            full = unit * self.cost
+            found.append((item, [(p, full - b) for p, b in zip(where, best, strict=True) if b != NO]))
+            after = rest
+        return unit * self.cost - max(before[-1]), found
+
+
+class StableSets:
+    """Sets of vertices of which no two are neighbours; a set covers the rows of its vertices and costs ``cost``."""
+
+    def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
+        self.number = number
+        self.cost = exact(data["cost"])
+        self.size = num_rows
+        self.near = [0] * num_rows  # the neighbours of each vertex, as bits
+        for u, v in data["edges"]:
+            if not (0 <= whole(u) < num_rows and 0 <= whole(v) < num_rows and u != v):
+                raise WrongError(f"an edge joins {u} and {v}")
+            self.near[u] |= 1 << v
+            self.near[v] |= 1 << u
+
+    def prices(self) -> list[Fraction]:
+        return [self.cost]
+
+    def column(self, structure: Any) -> tuple[Fraction, dict[int, int]]:
+        members = 0
+        for v in structure:
+            if not 0 <= whole(v) < self.size or members >> v & 1:
+                raise WrongError(f"vertex {v} is none, or named twice")
+            if members & self.near[v]:
+                raise WrongError(f"vertex {v} has a neighbour in its set")
+            members |= 1 << v
+        return self.cost, dict.fromkeys(structure, 1)
+
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+        """The same as of a knapsack: merged vertices are one, those apart are neighbours."""
+        of, near, weights = list(range(self.size)), [0] * self.size, [0] * self.size
+        for _, u, v, together in state.pairs:
+            if together:
+                of = [of[u] if group == of[v] else group for group in of]
+        apart = [(u, v) for _, u, v, together in state.pairs if not together]
+        for v in range(self.size):
+            weights[of[v]] += duals[v]
+            apart += [(v, u) for u in _bits(self.near[v])]
+        for u, v in apart:
+            near[of[u]] |= 1 << of[v]
+            near[of[v]] |= 1 << of[u]
+        # Merged with a neighbour, a vertex is in no set.
+        return unit * self.cost - heaviest(near, [0 if near[v] >> v & 1 else weights[v] for v in range(self.size)])
+
+
+def heaviest(near: Sequence[int], weights: Sequence[int]) -> int:
+    """The weight of the heaviest stable set: a tree of subsets, bounded by covers of cliques.
+
+    In a cover each vertex gives its weight away to cliques that hold it; a stable set weighs no more than all cliques
+    together.  Source: S. Held, W. Cook, E. C. Sewell, *Maximum-weight stable sets and safe lower bounds for graph
+    coloring*, Mathematical Programming Computation 4 (2012).
+    """
+    order = sorted((v for v in range(len(weights)) if weights[v] > 0), key=lambda v: near[v].bit_count())
+    place = {v: k for k, v in enumerate(order)}
+    gain = [weights[v] for v in order]
+    mask = [sum(1 << place[w] for w in order if near[v] >> w & 1) for v in order]
+    best = 0
+    stack = [((1 << len(order)) - 1, 0)]
+    while stack:
+        left, weight = stack.pop()
+        best = max(best, weight)
+        # Vertices are covered until the cliques weigh as much as is wanted; the others are branched on.
+        room, rest = best - weight, left
+        open_ = dict[int, int]()
+        while rest:
+            v = min(_bits(rest), key=lambda u: open_.get(u, gain[u]))
+            lightest = open_.get(v, gain[v])
+            if lightest > room:
+                break
+            clique, grown = [v], rest & mask[v]
+            while grown:
+                u = (grown & -grown).bit_length() - 1
+                clique.append(u)
+                grown &= mask[u]
+            room -= lightest
+            for u in clique:
+                open_[u] = open_.get(u, gain[u]) - lightest
+                if not open_[u]:
+                    rest &= ~(1 << u)
+        branched = sorted(_bits(rest), key=lambda u: gain[u])
+        covered = left & ~rest
+        for v in branched:  # the sets whose last branched vertex is v
+            stack.append((covered & ~mask[v], weight + gain[v]))
+            covered |= 1 << v
+    return best
+
+
+def _bits(mask: int) -> list[int]:
+    return [k for k in range(mask.bit_length()) if mask >> k & 1]
+
+
+class Trusted:
+    """A pricing problem that the checker does not know: what is said of it is believed, and counted."""
+
+    def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
+        self.number = number
+        self.num_rows = num_rows
+
+    def prices(self) -> list[Fraction]:
+        return []
+
+    def column(self, structure: Any) -> tuple[Fraction, dict[int, Fraction]]:
+        entries = {whole(row): exact(entry) for row, entry in structure["rows"]}
+        if not all(0 <= row < self.num_rows for row in entries):
+            raise WrongError("a column has an entry in a row that is not there")
+        return exact(structure["cost"]), entries
+
+
+KINDS: dict[str, type[Knapsack | StableSets | Trusted]] = {
+    "knapsack": Knapsack,
+    "stable sets": StableSets,
+    "trusted": Trusted,
+}

@@ -1,0 +1,142 @@
+"""The program of a certificate: rows and pricing problems; its answers, and the splits of its nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from colgen.proof.checker_pricing import KINDS, Knapsack, StableSets, State, Trusted, WrongError, exact, whole
+
+Sides = tuple[Fraction | None, Fraction | None]
+
+
+def _sides(record: Sequence[Any]) -> Sides:
+    low, high = (None if side is None else exact(side) for side in record)
+    return low, high
+
+
+@dataclass
+class Claims:
+    """How many claims were checked, and how many believed."""
+
+    checked: int = 0
+    trusted: int = 0
+
+
+class Program:
+    """Minimise the costs of columns subject to rows; maximising is minimising the negative."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        if data["sense"] not in ("minimize", "maximize"):
+            raise WrongError("expected the sense minimize or maximize")
+        self.sign = 1 if data["sense"] == "minimize" else -1
+        self.step = None if data["step"] is None else exact(data["step"])
+        self.rows = [_sides(row) for row in data["rows"]]
+        self.uses = [_sides(problem["uses"]) for problem in data["pricing"]]
+        self.pricing = [KINDS[problem["kind"]](k, problem, len(self.rows)) for k, problem in enumerate(data["pricing"])]
+        if any(low is None or low < 0 for low, _ in self.uses):
+            raise WrongError("expected pricing problems to be used no less than zero times")
+        self._check_step()
+
+    def _check_step(self) -> None:
+        """That every objective is a multiple of the step: all costs are, and what they are multiplied by is whole."""
+        if self.step is None:
+            return
+        costs = (price for problem in self.pricing for price in problem.prices())
+        if self.step <= 0 or any((cost / self.step).denominator != 1 for cost in costs):
+            raise WrongError("the costs are no multiples of the step")
+
+    def rounded(self, bound: Fraction) -> Fraction:
+        """A bound, as high as the step allows."""
+        return bound if self.step is None else math.ceil(bound / self.step) * self.step
+
+    def split(self, state: State, split: Any, count: int, claims: Claims) -> list[State]:
+        """The states of a node's children, which cover it."""
+        if split == "trusted":
+            claims.trusted += 1
+            below = state.copy()
+            below.trusted = True
+            return [below.copy() for _ in range(count)]
+        claims.checked += 1
+        if "pieces" in split:
+            return self._split_pieces(state, split, count)
+        return self._split_pair(state, split, count)
+
+    def _split_pieces(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+        """A whole quantity is at most t or at least t + 1; the second may be missing where it cannot be."""
+        k, item, first, last = (whole(x) for x in split["pieces"])
+        most = whole(split["at_most"])
+        problem: Any = self.pricing[k] if 0 <= k < len(self.pricing) else None
+        if (
+            problem is None
+            or not hasattr(problem, "copies")
+            or not 0 <= item < len(problem.rows)
+            or not (most >= 0 and 0 <= first <= last <= problem.capacity)
+        ):
+            raise WrongError("the split speaks of what is not there")
+        row = problem.rows[item]
+        demanded = self.rows[row][1]
+        if count not in (1, 2) or (count == 1 and (demanded is None or most < demanded)):
+            raise WrongError("the children do not cover the node: more pieces are possible")
+        at_most, at_least = state.copy(), state.copy()
+        if most == 0:
+            problem.close(at_most, item, range(first, last + 1))
+        else:
+            self._count(at_most, (k, item, first, last), 0, most)
+        if demanded is not None and most + 1 >= demanded:  # all of them there: none elsewhere
+            everywhere = range(problem.capacity + 1)
+            problem.close(at_least, item, set(everywhere).difference(range(first, last + 1)))
+            for other in self.pricing:
+                if other is not problem and isinstance(other, Knapsack) and row in other.rows:
+                    other.close(at_least, other.rows.index(row), range(other.capacity + 1))
+        self._count(at_least, (k, item, first, last), most + 1, None)
+        return [at_most, at_least][:count]
+
+    def _count(self, state: State, place: tuple[int, int, int, int], low: int, high: int | None) -> None:
+        before = state.counts.get(place, (0, None))
+        least = before[1] if high is None or (before[1] is not None and before[1] < high) else high
+        state.counts[place] = (max(before[0], low), least)
+
+    def _split_pair(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+        """Two vertices that are covered once each: by one set, or by two."""
+        k, u, v = (whole(x) for x in split["pair"])
+        if not 0 <= k < len(self.pricing) or not isinstance(self.pricing[k], StableSets) or len(self.pricing) > 1:
+            raise WrongError("the split speaks of what is not there")
+        if (
+            count != 2
+            or u == v
+            or any(not 0 <= w < len(self.rows) or self.rows[w] != (Fraction(1), Fraction(1)) for w in (u, v))
+        ):
+            raise WrongError("the children do not cover the node")
+        found = []
+        for together in (True, False):
+            below = state.copy()
+            below.pairs = (*state.pairs, (k, u, v, together))
+            found.append(below)
+        return found
+
+
+def answered(program: Program, answer: Mapping[str, Any], claims: Claims) -> Fraction:
+    """The objective of an answer, as if minimising, after looking at every row."""
+    activity = [Fraction(0)] * len(program.rows)
+    used = [Fraction(0)] * len(program.pricing)
+    total = Fraction(0)
+    for k, value, structure in answer["columns"]:
+        if whole(value) < 1 or not 0 <= whole(k) < len(program.pricing):
+            raise WrongError("a column of the answer is used a whole number of times")
+        cost, entries = program.pricing[k].column(structure)
+        claims.trusted += isinstance(program.pricing[k], Trusted)
+        total += program.sign * cost * value
+        used[k] += value
+        for row, entry in entries.items():
+            activity[row] += entry * value
+    for what, values, limits in (("row", activity, program.rows), ("the use of problem", used, program.uses)):
+        for k, (value, (low, high)) in enumerate(zip(values, limits, strict=True)):
+            if (low is not None and value < low) or (high is not None and value > high):
+                raise WrongError(f"{what} {k} of the answer is {value}")
+    if total != program.sign * exact(answer["objective"]):
+        raise WrongError(f"the objective of the answer is {program.sign * total}")
+    return total

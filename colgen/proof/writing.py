@@ -1,0 +1,207 @@
+"""Writes certificates: leads the problem's certifier through the tree that the run has left."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from colgen.core.files import writing
+from colgen.core.result import NodeRecord, Termination
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.proof.certifier import Certifier, Record, as_exact
+from colgen.proof.witness import Point, Witness
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run has ended."""
+
+    sense: Sense
+    termination: Termination
+    bound: float
+    answer: Solution | None
+    nodes: Sequence[NodeRecord]
+
+
+@dataclass
+class Written:
+    """What a certificate proves.
+
+    Attributes
+    ----------
+    leaves, trusted
+        How many leaves it has, and how many claims it asks to be believed.
+    short
+        Nodes of which the run says more than exact arithmetic proves.
+    """
+
+    leaves: int = 0
+    trusted: int = 0
+    short: list[int] = field(default_factory=list)
+
+
+def write_certificate(path: Path | str, certifier: Certifier, witness: Witness, ended: Ended) -> Written:
+    """Write what a run has proved; a name that ends in ``.gz`` is compressed."""
+    written = Written()
+    with writing(path, "wb") as file:
+        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if str(path).endswith(".gz") else None
+        for record in _records(certifier, witness, ended, written):
+            (packed or file).write(json.dumps(record, separators=(",", ":")).encode() + b"\n")
+        if packed is not None:
+            packed.close()
+    return written
+
+
+def _records(certifier: Certifier, witness: Witness, ended: Ended, written: Written) -> Iterator[Record]:
+    instance = certifier.instance()
+    canonical = json.dumps(instance, sort_keys=True, separators=(",", ":"))
+    yield {"certificate": "colgen", "version": VERSION}
+    yield {"instance": instance, "sha256": hashlib.sha256(canonical.encode()).hexdigest()}
+    formulation = certifier.formulation()
+    yield {"formulation": formulation}
+    step = None if formulation["step"] is None else Fraction(formulation["step"])
+    sign, objective = int(ended.sense.sign), None
+    if ended.answer is None:
+        yield {"answer": None}
+    else:
+        objective = certifier.objective(ended.answer)
+        columns = certifier.columns(ended.answer)
+        written.trusted += sum(formulation["pricing"][k]["kind"] == "trusted" for k, *_ in columns)
+        yield {"answer": {"objective": as_exact(objective), "columns": columns}}
+    goal = None if objective is None else sign * objective
+    done = ended.termination in (Termination.OPTIMAL, Termination.INFEASIBLE)
+    tree = _Tree(certifier, witness, ended, goal, written)
+    number, bounds = 4, list[Fraction | None]()
+    for record in tree.proved() if done else tree.root():
+        number += 1
+        if "claim" in record:
+            written.leaves += 1
+            claim = record["claim"]
+            worth = claim["trusted"] if "trusted" in claim else claim["bound"]
+            bounds.append(None if worth is None else sign * Fraction(worth))
+        yield record
+    least = min((bound for bound in bounds if bound is not None), default=None)
+    if least is not None and step is not None:
+        least = math.ceil(least / step) * step
+    if goal is not None and (least is None or least > goal):
+        least = goal
+    yield {
+        "end": {
+            "proves": "infeasible" if least is None else "optimal" if least == goal else "bound",
+            "objective": None if objective is None else as_exact(objective),
+            "bound": None if least is None else as_exact(sign * least),
+            "lines": number + 1,
+            "leaves": written.leaves,
+        }
+    }
+
+
+class _ShortError(Exception):
+    """A leaf is not proved without fixings."""
+
+
+class _Tree:
+    """The tree of a run, node by node."""
+
+    def __init__(
+        self, certifier: Certifier, witness: Witness, ended: Ended, goal: Fraction | None, written: Written
+    ) -> None:
+        self._certifier, self._witness, self._goal, self._written = certifier, witness, goal, written
+        self._ended = ended
+        step = certifier.formulation()["step"]
+        # What floating point may have taken for enough.
+        near = TOLERANCES.diagnostic * max(1.0, abs(float(goal or 0))) if step is None else float(Fraction(step))
+        self._enough = -math.inf if goal is None else float(goal) - near * (1.0 + TOLERANCES.diagnostic)
+        self._children: dict[int, list[NodeRecord]] = {}
+        for record in ended.nodes:
+            if record.parent is not None:
+                self._children.setdefault(record.parent, []).append(record)
+
+    def root(self) -> Iterator[Record]:
+        """What is proved of the root, of a run that has not come to its end: its best bound."""
+        certifier, points = self._certifier, [p for p in self._witness.of(0) if p.costs_count and not p.fixes]
+        state, sign = certifier.start(), self._ended.sense.sign
+        for point in sorted(points, key=lambda p: -sign * p.bound)[:1]:
+            claim = certifier.claim(state, point, Fraction(-(10**30)))
+            if claim is not None:
+                yield {"node": 0, "claim": claim}
+                return
+        yield self._trusted(0)
+
+    def proved(self) -> Iterable[Record]:
+        """All of it, without fixings where that does: each costs the checker several dynamic programs."""
+        if not self._certifier.checks_nodes:
+            return self._whole(fixing=False)
+        trusted = self._written.trusted
+        with contextlib.suppress(_ShortError):
+            return list(self._whole(fixing=False))
+        self._written.trusted = trusted
+        return self._whole(fixing=True)
+
+    def _whole(self, *, fixing: bool) -> Iterator[Record]:
+        """A node whose own dual values prove what is wanted is a leaf, whatever the run has made of it."""
+        certifier, goal = self._certifier, self._goal
+        stack: list[tuple[int, Any, tuple[Point, ...]]] = [(0, certifier.start(), ())]
+        while stack:
+            node, state, above = stack.pop()
+            children = self._children.get(node, [])
+            claim, tried = None, list[Point]()
+            for point in self._witness.of(node):
+                if point.fixes:
+                    fixed = certifier.fix(state, point, goal) if fixing else None
+                    if fixed is not None:
+                        record, state = fixed
+                        yield {"node": node, "fix": record}
+                    continue
+                tried.append(point)
+                if self._promises(point):
+                    claim = certifier.claim(state, point, goal)
+                    if claim is not None:
+                        break
+            if claim is None and not children:
+                points = (*reversed(tried), *above)
+                claim = next((c for p in points if (c := certifier.claim(state, p, goal)) is not None), None)
+            if claim is not None:
+                yield {"node": node, "claim": claim}
+            elif children:
+                decisions = [child.path.own for child in children]
+                split = certifier.split(state, decisions)
+                if split is None:
+                    self._written.trusted += 1
+                order = range(len(children)) if split is None else split.order
+                states = [None] * len(children) if split is None else split.states
+                numbers = [children[k].number for k in order]
+                yield {"node": node, "split": "trusted" if split is None else split.record, "children": numbers}
+                near = (*tried[-1:], *above)[:2]
+                stack += [(number, below, near) for number, below in zip(numbers, states, strict=True)]
+            else:
+                if certifier.checks_nodes and not fixing:
+                    raise _ShortError
+                if certifier.checks_nodes:
+                    self._written.short.append(node)
+                yield self._trusted(node)
+
+    def _promises(self, point: Point) -> bool:
+        """Whether floating point says that a claim may hold: it is worth a look."""
+        if not point.costs_count:
+            return True
+        return self._goal is not None and self._ended.sense.sign * point.bound >= self._enough
+
+    def _trusted(self, node: int) -> Record:
+        self._written.trusted += 1
+        bound = self._ended.sense.sign * self._goal if self._goal is not None else None
+        if self._ended.termination not in (Termination.OPTIMAL, Termination.INFEASIBLE):
+            bound = Fraction(self._ended.bound) if math.isfinite(self._ended.bound) else None
+        return {"node": node, "claim": {"trusted": None if bound is None else as_exact(Fraction(bound))}}

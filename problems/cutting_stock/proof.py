@@ -1,0 +1,98 @@
+"""Certificates of cutting plans: each item exactly as often as demanded, and its pieces counted by position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import Bound, Decision, Duals, Sense, Solution
+from colgen.proof.certifier import Record
+from colgen.proof.knapsacks import KnapsackCertifier, Place
+from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
+from problems.cutting_stock.pricing import ARC
+
+
+class PlanCertifier(KnapsackCertifier):
+    """The formulation with equations, for superfluous pieces of a plan can be left out; pieces lie widest first."""
+
+    def __init__(self, layout: Layout, demands: Sequence[int], widths: Sequence[int], name: str) -> None:
+        super().__init__(Sense.MINIMIZE, name, self._program_of, "positions")
+        self._layout, self._demands, self._widths = layout, list(demands), list(widths)
+
+    def instance(self) -> Record:
+        return {
+            "kind": "cutting_stock",
+            "name": self.name,
+            "roll": self._layout.roll,
+            "widths": self._widths,
+            "demands": self._demands,
+        }
+
+    def _program_of(self) -> Record:
+        layout = self._layout
+        roll = {
+            "kind": "knapsack",
+            "uses": [0, None],
+            "capacity": layout.roll,
+            "sizes": layout.widths.tolist(),
+            "copies": layout.demands.tolist(),
+            "rows": layout.item_of_rank.tolist(),
+            "cost": 1,
+            "costs": [],
+        }
+        rows = [[demand, demand] for demand in self._demands]
+        return {"sense": "minimize", "step": 1, "rows": rows, "pricing": [roll]}
+
+    def columns(self, solution: Solution) -> list[Any]:
+        """The rolls of an answer without superfluous pieces."""
+        left, plan = dict(enumerate(self._demands)), dict[tuple[tuple[int, int], ...], int]()
+        for column, value in solution.columns:
+            rolls = round(value)
+            pieces = dict(column.structure)
+            while rolls:
+                cut = {item: min(copies, left[item]) for item, copies in pieces.items() if left[item]}
+                # So many rolls can be cut alike before some item runs out.
+                alike = min([rolls, *(left[item] // copies for item, copies in cut.items())])
+                for item, copies in cut.items():
+                    left[item] -= alike * copies
+                ranked = tuple(sorted((int(self._layout.rank_of_item[item]), copies) for item, copies in cut.items()))
+                plan[ranked] = plan.get(ranked, 0) + alike
+                rolls -= alike
+        return [[0, rolls, [list(piece) for piece in pattern]] for pattern, rolls in plan.items()]
+
+    def objective(self, solution: Solution) -> Fraction:
+        return Fraction(sum(round(value) for _, value in solution.columns))
+
+    def values(self, duals: Duals) -> tuple[NDArray[np.float64], dict[Place, float]] | None:
+        counts = {}
+        for arc, dual in duals.items(ARC):
+            rank, position = as_arc(arc)
+            if dual:
+                counts[0, rank, position, position] = dual
+        return np.asarray(duals["demand"]), counts
+
+    def pieces(self, children: Sequence[Sequence[Decision]]) -> tuple[Place, int, Sequence[int]] | None:
+        decisions = [child[0] for child in children if len(child) == 1]
+        if len(decisions) != len(children) or len(children) > 2:
+            return None
+        for k, decision in enumerate(decisions):
+            if isinstance(decision, Bound):
+                rank, position = as_arc(decision.key[1])
+                other = [j for j in range(len(children)) if j != k]
+                if decision.upper < np.inf:
+                    return (0, rank, position, position), int(decision.upper), [k, *other]
+                return (0, rank, position, position), int(decision.lower) - 1, [*other, k]
+        net = self._layout.network
+        for k, decision in enumerate(decisions):
+            if not isinstance(decision, ArcsForbidden) or not decision.exhaustive:
+                return None
+            shut = np.flatnonzero(~decision.open_arcs)
+            if len(shut) and shut[-1] - shut[0] == len(shut) - 1:  # one after the other
+                rank = int(net.items[shut[0]])
+                first, last = (int(net.positions[arc]) for arc in (shut[0], shut[-1]))
+                return (0, rank, first, last), 0, [k, *(j for j in range(len(children)) if j != k)]
+        return None

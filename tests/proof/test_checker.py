@@ -1,0 +1,119 @@
+"""The checker: what it believes, and what it does not, of certificates written by hand and by runs."""
+
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import colgen.proof
+from colgen import solve
+from colgen.core.result import Termination
+from colgen.proof.checker import FALSE, PROVED, check, main
+from colgen.proof.checker_pricing import WrongError
+from problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform, write
+from problems.truth.lies import mutated
+
+# The relaxation is 259/132, and yet three rolls are needed.
+TREE = Instance(132, (44, 33, 12), (2, 3, 6))
+
+
+def certified(instance, path, **settings):
+    return solve(CuttingStock(instance), certificate=path, **settings)
+
+
+def lines_of(path):
+    return Path(path).read_text().splitlines()
+
+
+def holds(lines):
+    try:
+        check(lines)
+    except WrongError:
+        return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """The certificate of an instance that needs a tree."""
+    path = tmp_path_factory.mktemp("proof") / "tree.jsonl"
+    certified(TREE, path)
+    return lines_of(path)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whole_trees_are_proved(tmp_path, seed):
+    path, file = tmp_path / "proof.jsonl.gz", tmp_path / "rolls.txt"
+    instance = bin_packing(40, seed) if seed % 2 else uniform(6, seed, demands=(1, 5))
+    result = certified(instance, path)
+    write(instance, file)
+    verdict = check(gzip.decompress(path.read_bytes()).decode().splitlines(), file.read_text())
+    assert result.termination is Termination.OPTIMAL
+    assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", result.objective, 0)
+
+
+def test_the_certificate_of_another_instance_is_refused(tmp_path, capsys):
+    path, file = tmp_path / "proof.jsonl", tmp_path / "rolls.txt"
+    certified(TREE, path)
+    write(Instance(132, TREE.widths, (2, 3, 7)), file)
+    assert main([str(path), str(file)]) == FALSE
+    assert "line 2: the instance is another one" in capsys.readouterr().out
+
+
+def test_a_run_that_was_cut_short_proves_its_bound(tmp_path):
+    path = tmp_path / "proof.jsonl"
+    certified(bin_packing(60, 3), path, node_limit=1, heuristics=())
+    verdict = check(lines_of(path))
+    assert verdict.proves in ("bound", "optimal")
+    assert verdict.claims.trusted == 0
+
+
+def test_the_first_false_line_is_named(tree):
+    answer = json.loads(tree[3])
+    answer["answer"]["columns"][0][1] += 1
+    with pytest.raises(WrongError, match="row") as caught:
+        check([*tree[:3], json.dumps(answer), *tree[4:]])
+    assert caught.value.line == 4
+
+
+def test_what_is_left_out_is_missed(tree):
+    for k in range(4, len(tree)):
+        with pytest.raises(WrongError):
+            check([*tree[:k], *tree[k + 1 :]])
+    with pytest.raises(WrongError, match="breaks off"):
+        check(tree[:-1])
+
+
+def test_mutations_that_change_the_meaning_are_found(tree):
+    assert check(tree).leaves > 1
+    for seed in range(60):
+        lines, what = mutated(tree, seed)
+        assert not holds(lines), what
+
+
+def test_the_checker_needs_nothing_else(tmp_path):
+    """Alone in a package of its own, with the standard library only."""
+    path, home = tmp_path / "proof.jsonl", Path(colgen.proof.__file__).parent
+    certified(TREE, path)
+    alone = tmp_path / "colgen" / "proof"
+    alone.mkdir(parents=True)
+    (tmp_path / "colgen" / "__init__.py").write_text("")
+    modules = sorted(home.glob("checker*.py"))
+    for module in [*modules, home / "__init__.py", home / "__main__.py"]:
+        shutil.copy(module, alone)
+    run = [sys.executable, "-S", "-m", "colgen.proof", str(path)]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=60, env={})
+    assert done.returncode == PROVED, done.stderr
+    assert done.stdout.startswith("Proved optimal")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"certificate": "colgen", "version": 2}', "1e3", "\x00"])
+def test_what_is_no_certificate_is_said_to_be_none(tmp_path, text, capsys):
+    path = tmp_path / "proof.jsonl"
+    path.write_text(text)
+    assert main([str(path)]) == FALSE
+    assert "line" in capsys.readouterr().out

@@ -1,0 +1,34 @@
+"""Certifiers of knapsacks: what they claim is what the checker finds."""
+
+import pytest
+
+from colgen import solve
+from colgen.core.result import Termination
+from colgen.proof.checker import check
+from problems.cutting_stock import CuttingStock, Instance, natural
+
+
+@pytest.mark.parametrize("instance", [Instance(132, (44, 33, 12), (2, 3, 6)), natural(7)])
+def test_what_is_said_of_nodes_is_proved_exactly(tmp_path, instance):
+    path = tmp_path / "proof.jsonl"
+    result = solve(CuttingStock(instance), certificate=path)
+    verdict = check(path.read_text().splitlines())
+    assert result.termination is Termination.OPTIMAL
+    assert verdict.objective == verdict.bound == result.objective
+
+
+class Short(CuttingStock):
+    """Its certifier finds no dual values that prove anything."""
+
+    def certifier(self):
+        certifier = super().certifier()
+        certifier.values = lambda duals: None
+        return certifier
+
+
+def test_a_bound_that_exact_arithmetic_does_not_reach_is_within_tolerance(tmp_path):
+    path = tmp_path / "proof.jsonl"
+    result = solve(Short(natural(7)), certificate=path)
+    assert result.termination is Termination.WITHIN_TOLERANCE
+    assert not result.is_optimal
+    assert check(path.read_text().splitlines()).claims.trusted == 1

@@ -1,0 +1,34 @@
+"""Certificates of problems that nobody has written a certifier for."""
+
+import pytest
+
+from colgen import InputError, solve
+from colgen.core.result import Termination
+from colgen.proof.checker import check
+from colgen.proof.witness import Point, Witness
+from problems.assignment import random
+from problems.assignment.unguessed import Unguessed
+
+
+def test_without_a_certifier_all_is_trusted_and_counted(tmp_path):
+    path = tmp_path / "proof.jsonl"
+    result = solve(Unguessed(random(2, 8, 0)), certificate=path)
+    verdict = check(path.read_text().splitlines())
+    assert result.termination is Termination.OPTIMAL
+    assert (verdict.proves, verdict.objective, verdict.stated) == ("optimal", result.objective, False)
+    assert verdict.claims.trusted > 0
+
+
+@pytest.mark.parametrize("name", ["", 3, "no/such/folder/proof"])
+def test_where_nothing_can_be_written_is_said_before_any_work(name):
+    with pytest.raises(InputError, match="certificate: expected the name of a file"):
+        solve(Unguessed(random(2, 8, 0)), certificate=name)
+
+
+def test_a_witness_keeps_the_order():
+    witness = Witness()
+    first, second = Point([1.0], 2.0), Point([1.0], 3.0, fixes=True)
+    for point in (first, second, Point(None, 4.0)):
+        witness.saw(0, point)
+    assert list(witness.of(0)) == [first, second]
+    assert not witness.of(1)
