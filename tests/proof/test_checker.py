@@ -39,10 +39,25 @@ def holds(lines):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """The certificate of an instance that needs a tree."""
+    """A certificate that says more than it needs: with a fixing, and two splits."""
     path = tmp_path_factory.mktemp("proof") / "tree.jsonl"
     certified(TREE, path)
-    return lines_of(path)
+    *head, leaf, end = map(json.loads, lines_of(path))
+    claim = leaf["claim"]
+    fix = {"what": "positions", "unit": claim["unit"], "duals": claim["duals"], "counts": [], "closed": 0}
+    records = [
+        {"node": 0, "split": {"pieces": [0, 1, 0, 132], "at_most": 1}, "children": [1, 2]},
+        {"node": 2, "fix": fix},
+        {"node": 2, "claim": claim},
+        {"node": 1, "split": {"pieces": [0, 0, 44, 44], "at_most": 0}, "children": [3, 4]},
+        {"node": 4, "claim": claim},
+        {"node": 3, "claim": claim},
+    ]
+    end["end"].update(lines=11, leaves=3)
+    while not holds(lines := [json.dumps(record) for record in [*head, *records, end]]):
+        fix["closed"] += 1  # the checker alone knows
+        assert fix["closed"] < 400
+    return lines
 
 
 @pytest.mark.parametrize("seed", range(6))
