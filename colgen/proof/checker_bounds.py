@@ -76,8 +76,8 @@ def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Frac
             claims.trusted += 1
         else:
             found = problem.least(point.duals, point.unit, point.counts, state)
-            if found < least:
-                raise WrongError(f"a column of pricing problem {k} has the reduced cost {found}, less than {least}")
+            if found != least:
+                raise WrongError(f"the least reduced cost of pricing problem {k} is {found}, not {least}")
             claims.checked += 1
         total += _used(program, k, least)
     claims.checked += 1
@@ -108,6 +108,8 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
             raise WrongError("nothing can be fixed in this pricing problem")
         found.append((problem, *problem.through(point.duals, point.unit, point.counts, state)))
     total = point.total + sum(_used(program, problem.number, least) for problem, least, _ in found)
+    if total != unit * program.sign * exact(fix["bound"]):
+        raise WrongError(f"the bound is {program.sign * total / unit}, not {fix['bound']}")
     count = 0
     # A bound of more than this, or without a step of as much, is no better than the objective.
     enough = unit * (objective - (program.step or 0))

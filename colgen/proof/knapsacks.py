@@ -133,7 +133,7 @@ class KnapsackCertifier(Certifier):
             step = self.formulation()["step"]
             best = bound if step is None else math.ceil(bound / Fraction(step)) * Fraction(step)
             if best >= goal:
-                return self._record(rounded, solved, 1, as_exact(bound))
+                return self._record(rounded, solved, 1, as_exact(sign_of(self) * bound))
         return None
 
     def fix(self, state: State, point: Point, goal: Fraction | None) -> tuple[Record, State] | None:
@@ -172,6 +172,7 @@ class KnapsackCertifier(Certifier):
             "unit": solved.unit,
             "duals": rounded.duals,
             "counts": [[*place, dual] for place, dual in rounded.counts.items()],
+            "bound": as_exact(sign_of(self) * solved.total / solved.unit),
             "closed": closed,
         }
         return record, replace(state, open=tuple(masks))

@@ -11,23 +11,19 @@ from typing import Any
 def mutated(lines: Sequence[str], seed: int) -> tuple[list[str], str]:
     """A certificate with one change, and what was changed.
 
-    A number becomes another one, an entry of a list goes away or comes twice, two children are exchanged, a line is
+    A number becomes another one, an entry of a list (a row, a child, a dual value) goes away or comes twice, a line is
     left out or comes twice.  The instance's name means nothing, and is left alone.  So are the numbers of a split: it
     says once where it splits, so that with another number it is another split that covers its node as well.
     """
     chance = random.Random(seed)
     records = [json.loads(line) for line in lines]
     while True:
-        kind = chance.choice(("number", "number", "number", "entry", "entry", "children", "line"))
+        kind = chance.choice(("number", "number", "number", "entry", "entry", "line"))
         k = chance.randrange(len(records))
         changed, what = json.loads(json.dumps(records)), ""
         if kind == "line":
             what = f"line {k + 1} {'left out' if chance.random() < 0.5 else 'twice'}"
             changed[k : k + 1] = [] if what.endswith("out") else [records[k], records[k]]
-        elif kind == "children":
-            if len(records[k].get("children", ())) > 1:
-                changed[k]["children"].reverse()
-                what = f"the children of line {k + 1} exchanged"
         elif kind == "number":
             what = _other_number(changed[k], chance, k)
         else:
