@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 _ARTIFICIAL = "_colgen_artificial"
 
+_COMPILER = LinearStandardFormCompiler()
+
 
 def artificial(*index: Any) -> pyo.Var:
     """A nonnegative Pyomo variable that makes rows feasible before columns do, and must be zero in any answer.
@@ -148,7 +150,7 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     if len(objectives) != 1:
         raise FormulationError(f"a master needs exactly one active Objective, this model has {len(objectives)}")
     try:
-        form = LinearStandardFormCompiler().write(model, mixed_form=True, set_sense=None)
+        form = _COMPILER.write(model, mixed_form=True, set_sense=None)
     except Exception as error:  # Pyomo has no common class for "this is not linear"
         raise FormulationError(f"the Pyomo model could not be compiled as a linear program: {error}") from error
 
@@ -158,7 +160,7 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     order = np.array([rank[id(v)] for v in form.columns], dtype=np.int64)
     matrix, row_lower, row_upper, row_keys = _merge_ranged(form, order, len(variables))
     costs = np.zeros(len(variables))
-    costs[order] = form.c.toarray()[0]
+    costs[order[np.repeat(np.arange(len(order)), np.diff(form.c.indptr))]] = form.c.data
     column_keys = _keys(variables)
     bounds = [v.bounds for v in variables]
     return Formulation(
@@ -200,11 +202,13 @@ def _merge_ranged(
             lower[row] = float(side)
         if entry.bound_type >= 0:
             upper[row] = float(side)
-    entries = sparse.coo_array(form.A)
-    rows = row_of[entries.row]
-    kept = rows >= 0
-    shape = (len(constraints), width)
-    matrix = sparse.csc_array((entries.data[kept], (rows[kept], order[entries.col[kept]])), shape=shape)
+    rows, columns = row_of[form.A.indices], np.repeat(order, np.diff(form.A.indptr))
+    kept = np.flatnonzero(rows >= 0)
+    kept = kept[np.lexsort((rows[kept], columns[kept]))]
+    starts = np.zeros(width + 1, dtype=np.int32)
+    np.cumsum(np.bincount(columns[kept], minlength=width), out=starts[1:])
+    entries = (form.A.data[kept], rows[kept].astype(np.int32), starts)
+    matrix = sparse.csc_array(entries, shape=(len(constraints), width))
     return matrix, np.array(lower), np.array(upper), _keys(constraints)
 
 

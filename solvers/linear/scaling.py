@@ -46,9 +46,9 @@ def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
     lower, upper
         One entry a row.
     """
-    entries = sparse.coo_array(matrix)
+    entries = sparse.csc_array(matrix)
     sizes = np.zeros(len(lower))
-    np.maximum.at(sizes, entries.row, np.abs(entries.data))
+    np.maximum.at(sizes, entries.indices, np.abs(entries.data))
     for sides in (lower, upper):
         sizes = np.maximum(sizes, np.where(np.isfinite(sides), np.abs(sides), 0.0))
     return np.where(sizes > 0.0, powers_of_two(sizes), 0.0)
