@@ -70,11 +70,11 @@ def signatures(
     """
     if len(rows) <= _FEW and len(costs) <= _FEW:
         return _signatures_of_few(costs, starts, rows, values)
-    with np.errstate(over="ignore"):
-        mixed = _mix(rows.astype(np.uint64) * _ROW ^ _bits(values) * _VALUE)
-        sums = np.zeros(len(mixed) + 1, dtype=np.uint64)
-        np.cumsum(mixed, out=sums[1:])
-        return _mix(_mix(_bits(costs)) + sums[starts[1:]] - sums[starts[:-1]])
+    mixed = _mix(rows.astype(np.uint64) * _ROW ^ _bits(values) * _VALUE)
+    sums = np.zeros(len(mixed) + 1, dtype=np.uint64)
+    np.cumsum(mixed, out=sums[1:])
+    ends = sums[starts]
+    return _mix(_mix(_bits(costs)) + ends[1:] - ends[:-1])  # arrays wrap around and do not warn
 
 
 def _signatures_of_few(
@@ -102,9 +102,13 @@ def _bits(numbers: Floats) -> NDArray[np.uint64]:
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    x = (x ^ (x >> np.uint64(30))) * _FIRST
-    x = (x ^ (x >> np.uint64(27))) * _SECOND
-    return x ^ (x >> np.uint64(31))
+    """Mix new numbers, in place: they are nobody else's."""
+    x ^= x >> 30
+    x *= _FIRST
+    x ^= x >> 27
+    x *= _SECOND
+    x ^= x >> 31
+    return x
 
 
 def equal(
