@@ -64,7 +64,7 @@ wheel-check: $(VENV)/installed-dev  ## build the distribution, install it in an 
 	cd "$$dir"; \
 	venv/bin/python check_installed.py; \
 	venv/bin/colgen --version; \
-	venv/bin/colgen demo
+	venv/bin/colgen demo --quick cutting_stock colouring title_path
 
 clean:  ## remove the environment and everything that was built or cached
 	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -81,8 +81,10 @@ examples:
 """
 
 _DEMO = """\
-example:
-  colgen demo
+examples:
+  colgen demo                              all templates, what is compiled soonest first
+  colgen demo --quick                      one instance of each
+  colgen demo cutting_stock colouring      these templates
 
 exit code 4: column generation and brute force disagree, or a demo failed
 """
@@ -170,7 +172,11 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--quick", action="store_true", help="little data and training, to see that it runs")
     command.add_argument("--json", metavar="FILE", help="write the figures; - writes them instead of the table")
 
-    add("demo", "compare with brute force", "Solve small instances by column generation and by brute force.", _DEMO)
+    command = add(
+        "demo", "compare with brute force", "Solve small instances by column generation and by brute force.", _DEMO
+    )
+    command.add_argument("templates", metavar="TEMPLATE", nargs="*", help="those of these templates alone")
+    command.add_argument("--quick", action="store_true", help="the first instance of each template only")
 
     command = add("bench", "measure", "Run one of the templates' benchmarks.", _BENCH)
     command.add_argument("name", metavar="NAME", nargs="?", help="its name, as --list shows it")

@@ -255,7 +255,10 @@ class Template:
     draw
         The answer as a matplotlib figure, likewise; None where nobody has drawn any.
     demo
-        For ``colgen demo``: one function an instance, so that progress can be shown between them.
+        For ``colgen demo``: one function an instance, so that each can be shown as soon as it is solved.
+    compiling
+        About how many seconds a first solve takes to compile its kernels, once an installation; 0 where it has none.
+        ``colgen demo`` begins with those that have fewest.
     benchmarks
         For ``colgen bench NAME``.
     drawn_benchmarks
@@ -291,6 +294,7 @@ class Template:
     data: Callable[[Any, Result], Any]
     draw: Callable[[Any, Result], Any] | None = None
     demo: Sequence[Demo] = ()
+    compiling: float = 0.0
     benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
     drawn_benchmarks: Collection[str] = ()
     train: Callable[[TrainOptions], Sequence[Figure]] | None = None

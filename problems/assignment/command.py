@@ -49,5 +49,6 @@ TEMPLATE = Template(
     data=_data,
     draw=_draw,
     demo=(few_tasks_a_machine, large_tasks_are_cheap),
+    compiling=12.0,
     benchmarks={"assignment": bench_assignment},
 )

@@ -110,6 +110,7 @@ TEMPLATE = Template(
     data=_data,
     draw=_draw,
     demo=(tagged_sentences, many_labels),
+    compiling=13.0,
     benchmarks={"chain_map": bench_chain_map},
     train=train_from_folder,
     train_options=training.OPTIONS,

@@ -40,5 +40,6 @@ TEMPLATE = Template(
     data=_classes,
     draw=_draw,
     demo=(chessboard, without_triangles),
+    compiling=9.0,
     benchmarks={"colouring": bench_colouring},
 )

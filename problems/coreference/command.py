@@ -112,6 +112,7 @@ TEMPLATE = Template(
     data=_data,
     draw=_draw,
     demo=(five_cycle, karate_club, random_text),
+    compiling=20.0,
     benchmarks={"coreference": bench_coreference},
     train=train_from_folder,
     score=score_instance,

@@ -76,6 +76,7 @@ TEMPLATE = Template(
     data=_data,
     draw=_draw,
     demo=(short_sentence, sentence),
+    compiling=20.0,
     benchmarks={"grandparent_parsing": bench_grandparent_parsing},
     train=train_from_files,
     train_options=training.OPTIONS,

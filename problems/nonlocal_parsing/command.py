@@ -96,6 +96,7 @@ TEMPLATE = Template(
     data=_data,
     draw=_draw,
     demo=(planted, random_factors),
+    compiling=40.0,
     benchmarks={"nonlocal_parsing": bench_nonlocal_parsing},
     train=train_from_files,
     train_options=training.OPTIONS,

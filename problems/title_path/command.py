@@ -75,6 +75,7 @@ TEMPLATE = Template(
     data=_data,
     draw=_draw,
     demo=(of_the_engine, of_the_templates, of_the_kernels),
+    compiling=16.0,
     benchmarks={"title_path": bench_title_path},
     train=train_from_folder,
     score=score_instance,

@@ -49,5 +49,6 @@ TEMPLATE = Template(
     data=_data,
     draw=_draw,
     demo=(time_windows, capacities),
+    compiling=35.0,
     benchmarks={"vehicle_routing": bench_vehicle_routing, "labelling": bench_labelling},
 )

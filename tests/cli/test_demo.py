@@ -52,6 +52,49 @@ def test_only_a_proved_optimum_contradicts(capsys, install, brute_force, more, w
     assert ("not proved in 0.5 s" in out) == ("brute_force_proved" in more)
 
 
+def test_each_row_is_shown_before_the_next_instance_is_begun(capsys, install):
+    before = []
+
+    def second():
+        before.append(capsys.readouterr().out)
+        return demo()()
+
+    install(dataclasses.replace(STUB, demo=(demo(), second)))
+    code, out, _ = run(capsys, "demo")
+    assert code == 0
+    assert before[0].startswith("Column generation and brute force.")
+    *_, headings, row = before[0].splitlines()
+    assert headings.index("instance") == row.index("three")
+    assert out.splitlines() == [row]
+
+
+def test_what_is_compiled_soonest_comes_first(capsys, install):
+    slow, fast = dataclasses.replace(STUB, name="slow", compiling=9.0), dataclasses.replace(STUB, name="fast")
+    install(slow, fast)
+    _, out, _ = run(capsys, "demo")
+    assert [line.split()[0] for line in out.splitlines() if "three [small] tasks" in line] == [
+        "fast",
+        "fast",
+        "slow",
+        "slow",
+    ]
+
+
+def test_some_templates_and_one_instance_of_each(capsys, install):
+    install(*(dataclasses.replace(STUB, name=name) for name in ("one", "two", "three")))
+    _, out, _ = run(capsys, "demo", "three", "one", "--quick")
+    assert [line.split()[0] for line in out.splitlines() if "three [small] tasks" in line] == ["three", "one"]
+    assert run(capsys, "demo", "four")[0] == 2
+
+
+def test_a_terminal_shows_what_is_waited_for(capsys, install, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    install(dataclasses.replace(STUB, compiling=7.0))
+    code, _, err = run(capsys, "demo")
+    assert code == 0
+    assert "stub (compiling, the first time about 7 s)" in err
+
+
 def test_demo_interrupted(capsys, install):
     def interrupted():
         raise KeyboardInterrupt
