@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +70,10 @@ def modules() -> dict[str, Path]:
 def imported(module: str, path: Path, known: dict[str, Path]) -> Iterator[str]:
     """The modules of the house that a module imports, wherever in its text."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _read(path, path.stat().st_mtime_ns)[1]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             origin = ".".join([*above, *([node.module] if node.module else [])])
             for alias in node.names:
@@ -81,9 +82,17 @@ def imported(module: str, path: Path, known: dict[str, Path]) -> Iterator[str]:
                     yield name if name in known else origin
 
 
+@cache
+def _read(path: Path, changed: int) -> tuple[str, list[ast.Import | ast.ImportFrom]]:
+    """A module's docstring and its imports: read once, as long as it does not change."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    asks = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return ast.get_docstring(tree) or "", asks
+
+
 def first_line(path: Path) -> str:
     """The first sentence of a module's docstring, without marks."""
-    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    docstring, _ = _read(path, path.stat().st_mtime_ns)
     return ROLE.sub(r"\1", " ".join(docstring.split("\n\n")[0].split())).replace("`", "")
 
 
