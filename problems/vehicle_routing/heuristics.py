@@ -71,7 +71,7 @@ def _arrays(instance: Instance) -> Data:
         float(instance.capacity),
         np.ascontiguousarray(windows[:, 0]),
         np.ascontiguousarray(windows[:, 1]),
-        instance.service_array,
+        np.require(instance.service_array, requirements="W"),  # zeros may be written to, given times may not
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from solvers.arrays import as_integer
 from solvers.chains.viterbi import Ints, Offsets, Scores, Values, checked, longest
+from solvers.copying import overwrite
 
 
 def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: int) -> tuple[Ints, Values]:
@@ -69,7 +70,7 @@ def _beam_search(
     row = np.empty(num, dtype=scores.dtype)
     for chain in range(len(offsets) - 1):
         start, n = offsets[chain], offsets[chain + 1] - offsets[chain]
-        row[:] = scores[start]
+        overwrite(row, scores[start])
         for i in range(n):
             if i:
                 for y in range(num):

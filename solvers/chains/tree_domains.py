@@ -58,6 +58,7 @@ from solvers.chains.vectors import (
     row_max,
     sum_rows,
 )
+from solvers.copying import overwrite
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -498,9 +499,9 @@ def _longer(labels: Ints, near: Scores, below: Values, entry: int) -> tuple[Ints
     more_labels = np.empty(2 * len(labels), dtype=labels.dtype)
     more_near = np.empty(2 * len(labels), dtype=near.dtype)
     more_below = np.empty(2 * len(labels), dtype=below.dtype)
-    more_labels[:entry] = labels[:entry]
-    more_near[:entry] = near[:entry]
-    more_below[:entry] = below[:entry]
+    overwrite(more_labels[:entry], labels[:entry])
+    overwrite(more_near[:entry], near[:entry])
+    overwrite(more_below[:entry], below[:entry])
     return more_labels, more_near, more_below
 
 

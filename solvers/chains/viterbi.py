@@ -19,6 +19,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_offsets
+from solvers.copying import overwrite
+from solvers.literals import truth
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
@@ -126,7 +128,7 @@ def _viterbi(
     forward = np.empty((longest(offsets), num), dtype=scores.dtype)
     for chain in range(len(offsets) - 1):
         start, n = offsets[chain], offsets[chain + 1] - offsets[chain]
-        forward[0] = scores[start]
+        overwrite(forward[0], scores[start])
         for i in range(1, n):
             row = forward[i]
             advance(forward[i - 1], steps[start + i - 1 if stepwise else 0], row)
@@ -229,7 +231,7 @@ def _two_best(
     second = np.empty((most, num), dtype=scores.dtype)
     for chain in range(len(offsets) - 1):
         start, n = offsets[chain], offsets[chain + 1] - offsets[chain]
-        first[0] = scores[start]
+        overwrite(first[0], scores[start])
         second[0] = -np.inf
         for i in range(1, n):
             one, two = first[i], second[i]
@@ -245,7 +247,7 @@ def _two_best(
                 one[y] += scores[start + i, y]
                 two[y] += scores[start + i, y]
         label = np.int64(np.argmax(first[n - 1]))
-        values[chain] = _trace(scores, transposed, first, second, start, n, label, False, labels)
+        values[chain] = _trace(scores, transposed, first, second, start, n, label, truth(False), labels)
         other, deeper = np.int64(label), True
         for y in range(num):
             if y != label and first[n - 1, y] > (second[n - 1, label] if deeper else first[n - 1, other]):

@@ -21,6 +21,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_indices, as_integer
+from solvers.copying import overwrite
+from solvers.literals import whole
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -74,7 +76,7 @@ def local_search(
 
 def search(scores: Floats, labels: Ints, generator: np.random.Generator, kicks: int, expired: Expired) -> Ints:
     """The best partition found, whatever its clusters' numbers; ``labels`` may be changed."""
-    scores = as_floats(scores, "scores", shape=("n", "n"))
+    scores = np.require(as_floats(scores, "scores", shape=("n", "n")), requirements="W")  # of one kind for the kernels
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
     kicks = as_integer(kicks, "kicks", low=0)
     n = len(labels)
@@ -106,7 +108,7 @@ def descend(scores: Floats, labels: Ints, orders: Floats, largest: float) -> Int
         Of the scores' absolute values, positive.
     """
     state = _begin(scores, labels)
-    _advance(scores, state, orders, 0, _GAIN * largest)
+    _advance(scores, state, orders, whole(0), _GAIN * largest)
     return state.best
 
 
@@ -126,7 +128,8 @@ def _begin(scores: Floats, labels: Ints) -> _State:
     )
     for j in range(n):
         state.sizes[labels[j]] += 1
-        state.towards[labels[j]] += scores[j]
+        for i in range(n):
+            state.towards[labels[j], i] += scores[j, i]
     return state
 
 
@@ -140,16 +143,16 @@ def _advance(scores: Floats, state: _State, orders: Floats, first: int, least: f
         if k > 0:
             gained += _kick(scores, state, draw)
         if k % _ORDERED == 0:
-            order[:] = np.argsort(draw)
+            overwrite(order, np.argsort(draw))
         gained += _descend(scores, state, order, least)
         if k == 0:
             # Most clusters are empty by now, and the others get small numbers.  A descent without a gain has no move.
             _renumber(state)
-            best[:] = labels
+            overwrite(best, labels)
             best_gain = gained
         elif gained > best_gain + least:
             best_gain = gained
-            best[:] = labels
+            overwrite(best, labels)
         elif gained < best_gain - least:
             # Back to the best: only what the kick and the descent have moved.
             for i in range(len(labels)):
@@ -223,7 +226,7 @@ def _renumber(state: _State) -> None:
             number[c] = count
             if count < c:
                 state.sizes[count], state.sizes[c] = state.sizes[c], 0
-                state.towards[count] = state.towards[c]
+                overwrite(state.towards[count], state.towards[c])
                 state.towards[c] = 0.0
             count += 1
     for i in range(n):
@@ -321,7 +324,7 @@ def _join(scores: Floats, state: _State, least: float) -> float:
     labels, sizes, towards = state.labels, state.sizes, state.towards
     n, numbers = len(labels), _numbers(state.sizes)
     between = np.empty(numbers)
-    best, into, gain = -1, -1, least
+    best, into, gain = whole(-1), whole(-1), least
     for c in range(numbers):
         if sizes[c] == 0 or state.changed[c] <= state.clock[1]:
             continue

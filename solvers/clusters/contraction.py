@@ -167,7 +167,7 @@ def _contract_once(scores: Floats, weights: Floats, labels: Ints, expired: Expir
             group[part] = part[0]
             rest = np.setdiff1d(rest, part)
     if (group == everything).all() and not expired():
-        group = _pairs(np.ascontiguousarray(scores), weights)
+        group = _pairs(np.require(scores, requirements=["C", "W"]), weights)
         for item in np.flatnonzero(group != everything):
             if not passes(scores, weights, np.where(everything == item, group, everything)):
                 group[item] = item  # by a rounding error

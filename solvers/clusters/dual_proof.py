@@ -37,6 +37,8 @@ from solvers.arrays import as_floats, as_indices, as_integer
 from solvers.clusters.clustering import descend, search
 from solvers.clusters.contraction import components
 from solvers.clusters.subset import anchored
+from solvers.copying import overwrite
+from solvers.literals import whole
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -109,7 +111,7 @@ def settle(
     scores = as_floats(scores, "scores", shape=("n", "n"))
     start = as_indices(start, "start", upper=len(scores), shape=(len(scores),))
     kicks, nodes = as_integer(kicks, "kicks", low=0), as_integer(nodes, "nodes", low=0)
-    scores = np.ascontiguousarray(scores, dtype=np.float64)
+    scores = np.require(scores, np.float64, ["C", "W"])  # of one kind for the kernels, which do not write to it
     start = np.asarray(start, dtype=np.int64)
     component = components(scores)
     order = np.argsort(component, kind="stable")
@@ -201,7 +203,7 @@ def proves(scores: Floats, labels: Ints, *, nodes: int = 20_000) -> bool:
     scores = as_floats(scores, "scores", shape=("n", "n"))
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
     nodes = as_integer(nodes, "nodes", low=0)
-    scores, labels = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(labels, dtype=np.int64)
+    scores, labels = np.require(scores, np.float64, ["C", "W"]), np.asarray(labels, dtype=np.int64)
     return bool(_prove(scores, labels, _begin(scores, labels), nodes))
 
 
@@ -226,7 +228,7 @@ def _settle(
         m = len(items)
         if m == 2:  # joined by a positive score
             found[items[1]] = items[0]
-            duals[items] = 0.5 * scores[items[0], items[1]]
+            duals[items[0]] = duals[items[1]] = 0.5 * scores[items[0], items[1]]
         if m <= 2:
             continue
         inner = np.empty((m, m))
@@ -247,9 +249,11 @@ def _settle(
         _note(labels, items, found)
         proof = _begin(inner, labels)
         if m <= largest and _prove(inner, labels, proof, nodes):
-            duals[items] = proof.duals
+            for a in range(m):
+                duals[items[a]] = proof.duals[a]
         else:
-            settled[items] = False
+            for item in items:
+                settled[item] = False
 
 
 @njit(cache=True)
@@ -308,7 +312,7 @@ def _prove(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> bool:
         said = _look(scores, labels, proof, nodes)
         if said != _OPEN:
             return said == _PROVED
-        if not _relax(proof, _SWEEPS):
+        if not _relax(proof, whole(_SWEEPS)):
             return False
     return False
 
@@ -362,7 +366,7 @@ def _look(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> int:
             continue
         if count == len(cuts):
             return _FAILED
-        cuts[count] = members[v]
+        overwrite(cuts[count], members[v])
         worths[count], lengths[count] = 0.0, 0.0
         shares[:] = 0.0
         for i in range(n):
@@ -392,7 +396,7 @@ def _relax(proof: _Proof, sweeps: int) -> bool:
             for _ in range(_BEYOND):  # where there is room, not even rounding errors are to violate a cut
                 if _sweep(proof, 0.0, zero):
                     return True
-            proof.duals[:] = before
+            overwrite(proof.duals, before)
             return True
     return False
 

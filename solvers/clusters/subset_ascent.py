@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_indices
 from solvers.clusters.subsets import LEAST, Subsets, largest_of
+from solvers.literals import whole
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -94,7 +95,7 @@ def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tu
             free[stays] = False
             best, best_length, length, fallow = value, 0, 0, 0
             while length < n - 1 and fallow < _PATIENCE:
-                flip, most = -1, -np.inf
+                flip, most = whole(-1), -np.inf
                 for i in range(n):
                     if free[i]:
                         gain = -gains[i] if chosen[i] else gains[i]

@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.clusters.shares import move_shares
+from solvers.literals import whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,7 +40,7 @@ def anchored(scores: Floats, profits: Floats, least: Floats, nodes: int) -> tupl
         largest = max(largest, abs(profits[i]))
         for j in range(i):
             largest = max(largest, abs(scores[i, j]))
-    stack = begin(scores, profits, least, 0)
+    stack = begin(scores, profits, least, whole(0))
     go_on(scores, stack, -ROUNDING * largest, TINY * largest, nodes, np.iinfo(np.int64).max)
     return stack.values, stack.members, unfinished(stack)
 

@@ -42,6 +42,7 @@ from numpy.typing import NDArray
 from solvers.arrays import as_booleans, as_floats, as_indices, as_integer
 from solvers.clusters.clustering import local_search
 from solvers.clusters.contraction import components
+from solvers.copying import overwrite
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -330,7 +331,9 @@ def _gather(pairs: Floats, rows: Rows, duals: Floats, begin: int, end: int) -> t
         if most > size:
             size = 2 * most
             more, further = np.empty((size, 4), dtype=np.int32), np.empty(size)
-            more[:count], further[:count] = kept[:count], values[:count]
+            overwrite(further[:count], values[:count])
+            for row in range(count):
+                overwrite(more[row], kept[row])
             kept, values = more, further
         for old in range(t, last):
             if duals[old] > 0.0:

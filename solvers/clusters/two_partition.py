@@ -20,6 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_float, as_floats, as_integer
+from solvers.copying import overwrite
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -96,7 +97,7 @@ def _stars(x, size, tolerance, starts):  # type: ignore[no-untyped-def]
             if taken >= 3 and total > 1.0 + tolerance:
                 centres[count] = i
                 members[count, :] = -1
-                members[count, :taken] = np.sort(chosen[:taken])
+                overwrite(members[count, :taken], np.sort(chosen[:taken]))
                 violations[count] = total - 1.0
                 count += 1
     return centres[:count], members[:count], violations[:count]

@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_float, as_floats, as_integer
+from solvers.copying import overwrite
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -118,10 +119,12 @@ def _search(both: Floats, demands: Floats, capacity: float, least: float, tabu: 
             if violation > least:
                 if count == len(violations):
                     more = np.zeros((2 * count, n), dtype=np.bool_)
-                    more[:count] = sets
+                    for k in range(count):
+                        overwrite(more[k], sets[k])
                     sets = more
                     violations = np.append(violations, np.zeros(count))
-                sets[count], violations[count] = mine, violation
+                overwrite(sets[count], mine)
+                violations[count] = violation
                 count += 1
             if start < 0:
                 break

@@ -20,6 +20,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_float, as_floats, as_integer, as_integers, as_offsets
+from solvers.copying import overwrite
+from solvers.literals import whole
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -160,7 +162,8 @@ def _triples(table: Ints, values: Floats, sides: Ints, least: float) -> tuple[In
                     continue
                 if count == len(violations):
                     more = np.empty((2 * count, 3), dtype=np.int64)
-                    more[:count] = members
+                    for row in range(count):
+                        overwrite(more[row], members[row])
                     members = more
                     violations = np.append(violations, np.empty(count))
                 members[count, 0], members[count, 1], members[count, 2] = a, b, c
@@ -240,7 +243,7 @@ def _search(
         sums = np.zeros(columns, dtype=np.int64)
         used = np.zeros(rows, dtype=np.bool_)
         mine = np.empty(size, dtype=np.int64)
-        rest, violation = 0, 0.0
+        rest, violation = whole(0), 0.0
         for step in range(size):
             row, at = first, step if falling else size - 1 - step
             if step:

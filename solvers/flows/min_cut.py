@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_float, as_numbers
+from solvers.copying import overwrite
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -50,7 +51,8 @@ def _cuts(weights: Floats, tolerance: float) -> Mask:
                 known = True
         if known:
             continue
-        residual[:, :] = weights
+        for u in range(size):
+            overwrite(residual[u], weights[u])
         flow = 0.0
         while flow < 1.0 - tolerance:
             before[:] = -1

@@ -20,6 +20,7 @@ from solvers.arrays import as_indices, as_integer
 from solvers.graphs.bits import draw, seeded
 from solvers.graphs.stable_search import lists_of
 from solvers.graphs.stable_set import as_graph
+from solvers.literals import whole
 from solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -168,5 +169,5 @@ def mend(
             around[neighbours[e], colour] += 1
         conflicts += int(least)
         fewest = min(fewest, conflicts)
-        until[vertex, former] = move + draw(state, 10) + (6 * unhappy) // 10 + 1
+        until[vertex, former] = move + draw(state, whole(10)) + (6 * unhappy) // 10 + 1
     return conflicts

@@ -15,8 +15,10 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_integer
+from solvers.copying import overwrite
 from solvers.graphs.bits import draw, leaf, seeded
 from solvers.graphs.stable_set import as_graph, as_weights
+from solvers.literals import whole
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -96,7 +98,7 @@ def _climb(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: In
         if free:
             barred[:] = False
         while True:
-            best, most = -1, 0
+            best, most = whole(-1), 0
             for v in range(n):
                 if not inside[v] and not barred[v] and weights[v] - mass[v] > most:
                     best, most = v, weights[v] - mass[v]
@@ -120,10 +122,10 @@ def search(
     started = np.zeros(n, dtype=np.bool_)
     marks = np.empty(n, dtype=np.int64)
     for v in range(n):
-        marks[v] = draw(state, 2147483647)
+        marks[v] = draw(state, whole(2147483647))
     count = 0
     for _ in range(n):
-        first = -1
+        first = whole(-1)
         for v in range(n):
             if not started[v] and (first < 0 or held[v] < held[first]):
                 first = v
@@ -153,7 +155,7 @@ def search(
                         known = True
                 if not known:
                     seen[count] = mark
-                    found[count] = inside
+                    overwrite(found[count], inside)
                     held += inside
                     count += 1
                     if count == number:

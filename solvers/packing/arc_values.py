@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
+from solvers.copying import overwrite
 from solvers.packing.chains import chain, slide, successors
 from solvers.packing.doors import SWEEPS, arrays, check, in_portions
 from solvers.packing.network import Floats, Network, look_away
@@ -43,7 +44,7 @@ def _forward(first_item, last_item, capacity, widths, copies, first_arc, tails, 
     for i in range(first_item, last_item):
         w, first, last = widths[i], first_arc[i], first_arc[i + 1]
         before, here = reach[i], reach[i + 1]
-        here[:] = before
+        overwrite(here, before)
         if copies[i] * w + w > capacity:
             for k in range(first, last):
                 v = here[tails[k]] + profits[k]

@@ -28,6 +28,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
+from solvers.copying import overwrite
 from solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -291,7 +292,7 @@ def _choose(search: Search, level: int, option: int) -> None:
     search.chosen[level] = chosen
     budget = search.budget[level] - search.waste[level, option]
     search.waste[level, option] = LARGEST_SUM
-    below[:] = values
+    overwrite(below, values)
     for e in range(starts[chosen], starts[chosen + 1]):
         below[items[e]] = -1
     count, looked = 0, 0

@@ -25,6 +25,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from solvers.arrays import as_float, as_floats
+from solvers.copying import overwrite
 from solvers.packing.arc_values import NEVER, arc_values, arc_work
 from solvers.packing.chains import chain, slide, successors
 from solvers.packing.doors import SWEEPS, arrays, as_profits, check, in_portions
@@ -144,7 +145,7 @@ def _backward(first_item, last_item, capacity, widths, copies, first_arc, tails,
     for i in range(last_item - 1, first_item - 1, -1):
         w, first, last = widths[i], first_arc[i], first_arc[i + 1]
         here, after = values[i], values[i + 1]
-        here[:] = after
+        overwrite(here, after)
         if copies[i] * w + w > capacity:
             for k in range(last - 1, first - 1, -1):
                 p = tails[k]

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from solvers.arrays import as_float, as_integer
+from solvers.copying import overwrite
 from solvers.packing.doors import arrays, check
 from solvers.packing.network import PORTION, Floats, Ints, Network, arc_at, look_away
 
@@ -94,7 +95,7 @@ def _packings_above(  # type: ignore[no-untyped-def]
         stack[depth, 0], stack[depth, 1], stack[depth, 2], profit[depth] = i, head, i, further
         packing[i] += 1
         if further >= threshold:
-            rows[count] = packing
+            overwrite(rows[count], packing)
             count += 1
     at[0] = depth
     return count

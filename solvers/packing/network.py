@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_booleans, as_integer, as_integers
+from solvers.copying import overwrite
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -266,7 +267,7 @@ def _grown(widths, copies, capacity, begun, states, most, first_arc, portion):  
 @njit(cache=True, nogil=True)
 def _longer(array):  # type: ignore[no-untyped-def]
     larger = np.empty(2 * len(array), array.dtype)
-    larger[: len(array)] = array
+    overwrite(larger[: len(array)], array)
     return larger
 
 

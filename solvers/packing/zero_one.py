@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_floats, as_integers
+from solvers.copying import overwrite
 from solvers.packing.network import look_away
 
 Floats = NDArray[np.float64]
@@ -137,9 +138,9 @@ def fill(profits, sizes, capacity, table):  # type: ignore[no-untyped-def]
         w, p = sizes[i], profits[i]
         before, here = table[i, : capacity + 1], table[i + 1, : capacity + 1]
         if p <= 0.0 or w > capacity:
-            here[:] = before
+            overwrite(here, before)
             continue
-        here[:w] = before[:w]
+        overwrite(here[:w], before[:w])
         better(before[: capacity + 1 - w], before[w:], p, here[w:])
 
 
@@ -184,6 +185,6 @@ def _best_with_each(profits, sizes, capacities, values, inside, outside):  # typ
                 best_in += p
             inside[j, i], outside[j, i] = best_in, best_out
             if p > 0.0 and w <= capacity:
-                further[:w] = behind[:w]
+                overwrite(further[:w], behind[:w])
                 better(behind[: capacity + 1 - w], behind[w:], p, further[w:])
                 behind, further = further, behind

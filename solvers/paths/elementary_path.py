@@ -29,6 +29,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_booleans, as_float, as_integer
+from solvers.copying import overwrite
 from solvers.paths.walks import Relaxed, tolerance
 
 Floats = NDArray[np.float64]
@@ -325,7 +326,7 @@ def _finish(state, weight, vertex, parent, classes, best, walks):  # type: ignor
             repeated |= classes[walk[i]] == classes[walk[j]]
     if weight > best[0]:
         best[0] = weight
-        walks[0] = walk
+        overwrite(walks[0], walk)
     if not repeated and weight > best[1]:
         best[1] = weight
-        walks[1] = walk
+        overwrite(walks[1], walk)

@@ -18,6 +18,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_integer
+from solvers.copying import overwrite
+from solvers.literals import whole
 from solvers.paths.walks import Graph, Relaxed, checked
 
 Ints = NDArray[np.int64]
@@ -63,7 +65,7 @@ def _beam(  # type: ignore[no-untyped-def]
     paths = np.empty((1, 0), np.int64)
     blocked = np.zeros(classes.max() + 1, np.int64)
     for j in range(length):
-        count = 0
+        count = whole(0)
         for p in range(len(paths)):
             for i in range(j):
                 blocked[classes[paths[p, i]]] = p + 1
@@ -82,7 +84,7 @@ def _beam(  # type: ignore[no-untyped-def]
         new_weight, new_gained = np.empty(count), np.empty(count)
         for q in range(count):
             p, v = before[q], vertex[q]
-            longer[q, :j] = paths[p]
+            overwrite(longer[q, :j], paths[p])
             longer[q, j] = v
             new_weight[q] = weight[p] + (first[v] if j == 0 else weights[paths[p, j - 1], v])
             new_gained[q] = gained[p] + penalty[v]

@@ -27,6 +27,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_booleans, as_float, as_floats, as_indices, as_integer
+from solvers.copying import overwrite
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -437,19 +438,21 @@ def _ascend(  # type: ignore[no-untyped-def]
             visits[c] += 1
             repeated |= visits[c] > 1
         if repeated:
-            repeating[:] = vertices[walk]
+            for j in range(length):
+                repeating[j] = vertices[walk[j]]
         else:
             weight = _weight(weights, first, last, walk)
             if weight > lower:
                 lower = weight
-                path[:] = vertices[walk]
+                for j in range(length):
+                    path[j] = vertices[walk[j]]
         if bound == np.inf or relaxed < bound - 1e-4 * abs(bound):
             stalled = 0
         else:
             stalled += 1
         if relaxed < bound:
             bound = relaxed
-            best_penalties[:] = penalties
+            overwrite(best_penalties, penalties)
         if bound <= lower + _margin(lower, scale):
             bound = lower
             finished = True
@@ -457,7 +460,7 @@ def _ascend(  # type: ignore[no-untyped-def]
         if stalled == _PATIENCE:
             step *= 0.5
             stalled = 0
-            penalties[:] = best_penalties
+            overwrite(penalties, best_penalties)
         norm = 0.0
         for c in range(num_classes):
             excess = visits[c] - 1.0

@@ -19,6 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.literals import whole
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -169,7 +171,7 @@ def expand_first(
     square = size * size
     if item < square:
         h, e = item // size, item % size
-        return ways_complete(h, e, size, square + h * size, 0, score, first, second)
+        return ways_complete(h, e, size, square + h * size, whole(0), score, first, second)
     h, m = (item - square) // size, (item - square) % size
     if m > h:
         end = m if h > 0 or not single_root else 1

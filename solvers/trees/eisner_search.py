@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from solvers.literals import whole
 from solvers.trees.eisner_first import NEG, Floats, Ints, expand_first, inside_first, outside_first
 from solvers.trees.eisner_grandchild import expand_grandchild, inside_grandchild, outside_grandchild
 from solvers.trees.eisner_sibling import expand_sibling, inside_sibling
@@ -145,7 +146,7 @@ def best_with_heads(
     heads: Ints,
 ) -> float:
     """Fill the chart and write the heads of the best tree; its value, ``NEG`` if there is none."""
-    value = inside(order, arc, sib, grand, triple, kinds, single_root, chart, 1, len(arc))
+    value = inside(order, arc, sib, grand, triple, kinds, single_root, chart, whole(1), len(arc))
     if value < _IMPOSSIBLE:
         return NEG
     best_heads(order, arc, sib, grand, triple, kinds, single_root, chart, heads)

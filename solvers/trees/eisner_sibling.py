@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from numba import njit
 
+from solvers.literals import whole
 from solvers.trees.eisner_first import NEG, Floats, Ints, ways_complete, ways_halves
 
 
@@ -88,7 +89,7 @@ def expand_sibling(
     square = size * size
     if item < square:
         h, e = item // size, item % size
-        return ways_complete(h, e, size, square + h * size, 0, score, first, second)
+        return ways_complete(h, e, size, square + h * size, whole(0), score, first, second)
     if item >= 2 * square:
         s, m = (item - 2 * square) // size, (item - 2 * square) % size
         return ways_halves(s, m, m, s * size, m * size, 0.0, score, first, second), -1, -1

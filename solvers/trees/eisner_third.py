@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from numba import njit
 
+from solvers.literals import whole
 from solvers.trees.eisner_first import NEG, Floats, Ints, ways_complete, ways_halves
 
 _IMPOSSIBLE = 0.5 * NEG
@@ -112,7 +113,21 @@ def inside_third(
         for i in range(size - width):
             j = i + width
             if i == 0:
-                _one_side(0, 0, j, arc, sib, grand, triple, kinds, single_root, complete, incomplete, sibling, by_end)
+                _one_side(
+                    whole(0),
+                    whole(0),
+                    j,
+                    arc,
+                    sib,
+                    grand,
+                    triple,
+                    kinds,
+                    single_root,
+                    complete,
+                    incomplete,
+                    sibling,
+                    by_end,
+                )
                 continue
             for g in range(size):
                 if i <= g <= j:

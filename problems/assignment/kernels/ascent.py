@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from solvers.copying import overwrite
 from solvers.packing.zero_one import fill, trace
 
 _MEMORY = 0.7
@@ -71,12 +72,12 @@ def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patien
             if value > best + _GAIN * abs(target - best):
                 worse = 0
             best = value
-            duals[:] = point
+            overwrite(duals, point)
         else:
             worse += 1
             if worse >= patience:
                 step, worse = 0.5 * step, 0
-                point[:] = duals
+                overwrite(point, duals)
         if best >= target or not (slope != 0.0).any():
             break
         direction = _MEMORY * direction + (1.0 - _MEMORY) * slope

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from solvers.copying import overwrite
+
 _DEARER, _CHEAPER = 1.1, 0.93
 """What the penalty is multiplied by after a move to an assignment that does not fit, and to one that does."""
 
@@ -99,7 +101,7 @@ def improve(costs, allowed, sizes, capacities, machines, penalty, moves, rng):  
         over, cost = _over(loads, capacities), _cost(costs, machines)
         if over == 0 and cost < best_cost:
             best_cost = cost
-            best[:] = machines
+            overwrite(best, machines)
         penalty *= _CHEAPER if over == 0 else _DEARER if k % 3 == 0 else 1.0
     return best, best_cost, penalty
 

@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.chains.viterbi import advance, best_sum
+from solvers.copying import overwrite
 
 Floats = NDArray[Any]
 Ints = NDArray[np.int32]
@@ -81,7 +82,7 @@ def epoch(
     for chain in order:
         start, n = offsets[chain], offsets[chain + 1] - offsets[chain]
         add_up(features[start : start + n], weights, local[:n])
-        forward[0] = local[0]
+        overwrite(forward[0], local[0])
         for i in range(1, n):
             row = forward[i]
             advance(forward[i - 1], transitions, row)

@@ -38,6 +38,7 @@ from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.tree_domains import Domains
 from solvers.chains.tree_messages import Duals, Model, fill_message, fill_scores, shifted
 from solvers.chains.vectors import WIDTH, above, leaf, lowest_bit, row_max
+from solvers.literals import truth
 
 Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]
@@ -228,8 +229,8 @@ def price(
                 continue
             priced += 1
             _sides(parents, first_child, next_sibling, first, scores, up, down, node, beyond[node], split, left, right)
-            _mark(starts, labels, node, inside, True)
-            _mark(starts, labels, parent, above_it, True)
+            _mark(starts, labels, node, inside, truth(True))
+            _mark(starts, labels, parent, above_it, truth(True))
             seen, count, most = _pairs(
                 table[node], tables, row_bounds, column_bounds, inside, above_it, tolerance, left, right,
                 some,
@@ -256,8 +257,8 @@ def price(
                     reduced[found : found + count],
                 )
                 found += count
-            _mark(starts, labels, node, inside, False)
-            _mark(starts, labels, parent, above_it, False)
+            _mark(starts, labels, node, inside, truth(False))
+            _mark(starts, labels, parent, above_it, truth(False))
         gaps[0] = gap
         if position[1] == 2 * length:
             bounds[tree] = min(bounds[tree], values[tree] + gap)

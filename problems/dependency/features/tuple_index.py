@@ -28,6 +28,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_indices, as_integer, as_integers
+from solvers.copying import overwrite
 
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]
@@ -229,7 +230,7 @@ def _edges(
             parents[edges], targets[edges] = path[depth - 2], feature
             labels[edges] = digits[depth - 1] * radix.relations + rest
             edges += 1
-        before[:] = digits
+        overwrite(before, digits)
         last = t
     return parents[:edges], labels[:edges], targets[:edges], nodes
 

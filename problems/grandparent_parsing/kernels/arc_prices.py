@@ -16,6 +16,8 @@ from problems.grandparent_parsing.kernels.automata_dual import EPSILON, best_tre
 from problems.grandparent_parsing.kernels.head_automata import Automata, forward
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
 from problems.grandparent_parsing.kernels.tree_parts import WORK, Parts, score_grandparents, score_siblings
+from solvers.copying import overwrite
+from solvers.literals import truth, whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -157,14 +159,15 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
         if c != g and not known[c]:
             score_grandparents(s.parts, p, c, s.wanted, s.row)
     s.wanted[:] = False
-    s.gained[:] = s.parts.grandparent_values[p, g]
+    overwrite(s.gained, s.parts.grandparent_values[p, g])
     s.gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
     value = -s.local[p]
     for side in range(2):
         low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
         value += _extended(
             p, 2 * side - 1, a.arc[p], a.modifiers, a.order[low:high], a.siblings[a.sibling_at[p, side] :],
-            s.bounds.siblings[p], s.bounds.last[p], s.gained, s.costs[p], s.short[p], False, s.path, s.passing,
+            s.bounds.siblings[p], s.bounds.last[p], s.gained, s.costs[p], s.short[p], truth(False), s.path,
+            s.passing,
         )[0]  # fmt: skip
     # What it does not pay at p it can pay at g.
     s.costs[g, p] += s.pays[g, p] - value
@@ -204,16 +207,16 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
         g = sources[k]
         while True:
             if g >= 0:
-                gained[:] = values[g]
+                overwrite(gained, values[g])
                 gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
             else:
-                gained[:] = grandparent_bounds
+                overwrite(gained, grandparent_bounds)
             value, first = _extended(
-                p, -1, arc, modifiers, left, left_siblings, sibling_bounds, last_bounds,
+                p, whole(-1), arc, modifiers, left, left_siblings, sibling_bounds, last_bounds,
                 gained, costs, short, all_arcs, path, back,
             )  # fmt: skip
             more, second = _extended(
-                p, 1, arc, modifiers, right, right_siblings, sibling_bounds, last_bounds,
+                p, whole(1), arc, modifiers, right, right_siblings, sibling_bounds, last_bounds,
                 gained, costs, short, all_arcs, path, back,
             )  # fmt: skip
             value += more
@@ -303,8 +306,9 @@ def price_arcs(
         for m in range(1, n + 1):
             if possible[h, m] and a.arc[h, m] < 0:
                 weights[h, m] = never
-    weights[0] -= charge
-    _, _, reduced = best_tree(weights, False, heads)
+    for m in range(1, n + 1):
+        weights[0, m] -= charge
+    _, _, reduced = best_tree(weights, truth(False), heads)
 
     path, back = np.empty(n + 2), np.zeros(n + 2, dtype=np.int64)
     local, rises = np.zeros(n + 1), np.zeros(n + 1)

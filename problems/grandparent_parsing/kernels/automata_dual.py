@@ -31,6 +31,8 @@ from numpy.typing import NDArray
 
 from problems.grandparent_parsing.kernels.head_automata import Automata, backward, forward, tree_score
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
+from solvers.copying import overwrite
+from solvers.literals import truth, whole
 from solvers.trees.arborescence import is_tree, solve_arborescence
 
 Floats = NDArray[np.float64]
@@ -75,7 +77,7 @@ def best_tree(weights, single_root, heads):  # type: ignore[no-untyped-def]
                 reduced[h, m] -= top
         return total, True, reduced
     found, bound, reduced, feasible = solve_arborescence(weights, single_root)
-    heads[:] = found
+    overwrite(heads, found)
     return bound, feasible, reduced
 
 
@@ -95,7 +97,7 @@ def root_price(weights, heads, unit):  # type: ignore[no-untyped-def]
     for _ in range(n + 1):
         for m in range(1, n + 1):
             charged[0, m] = weights[0, m] - price
-        others, _, _, _ = solve_arborescence(charged, False)
+        others, _, _, _ = solve_arborescence(charged, truth(False))
         roots, total = 0, 0.0
         for m in range(1, n + 1):
             total += weights[others[m], m]
@@ -185,7 +187,7 @@ def marginals(a: Automata, leaving: Floats, entering: Floats, single_root: bool)
         return found
     values, enters, forced, local = np.empty(arcs), np.empty(arcs), np.empty(arcs), np.empty(n + 1)
     automata_values(a, leaving, entering, values, enters, local)
-    if force(a, np.ones(arcs, dtype=np.bool_), values, enters, local, 0, forced)[1]:
+    if force(a, np.ones(arcs, dtype=np.bool_), values, enters, local, whole(0), forced)[1]:
         return found
     bound += local.sum()
     for e in range(arcs):
@@ -282,7 +284,7 @@ def relax(
             found, bound, reduced, feasible = solve_arborescence(weights, single_root)
             if not feasible:
                 return -np.inf, lower, iteration
-            heads[:] = found
+            overwrite(heads, found)
         # --- head automata
         for k in range(arcs):
             values[k] = -leaving[order[k]] if alive[order[k]] else -np.inf
@@ -297,7 +299,7 @@ def relax(
                     break
             top, arg, row = -np.inf, -1, -1
             if p == 0:
-                top = forward(siblings, sibling_at[0, 1], right, grandparents, -1, values, middle, path, back)[0]
+                top = forward(siblings, sibling_at[0, 1], right, grandparents, whole(-1), values, middle, path, back)[0]
             for e in range(incoming[p], incoming[p + 1]):
                 if alive[e]:
                     row = grandparent_at[p] + (e - incoming[p]) * (stop - start)
@@ -328,7 +330,7 @@ def relax(
         score = tree_score(a, heads)
         if score > lower:
             lower = score
-            best_heads[:] = heads
+            overwrite(best_heads, heads)
         if ended:
             break
         if upper == np.inf or bound < upper - 1e-6 * abs(upper - lower):
@@ -338,11 +340,11 @@ def relax(
         improved = bound < upper
         if improved:
             upper = bound
-            best_leaving[:] = leaving
-            best_entering[:] = entering
+            overwrite(best_leaving, leaving)
+            overwrite(best_entering, entering)
         if upper <= lower + epsilon:
-            leaving[:] = best_leaving
-            entering[:] = best_entering
+            overwrite(leaving, best_leaving)
+            overwrite(entering, best_entering)
             return upper, lower, iteration + 1
         # --- reduced-cost fixing
         if fix and (improved or bound - lower < 0.5 * scale * unit) and iteration % 3 == 0:
@@ -365,8 +367,8 @@ def relax(
             if deleted > 0:
                 done, lower = _enumerate(a, alive, lower, best_heads, single_root)
                 if done:
-                    leaving[:] = best_leaving
-                    entering[:] = best_entering
+                    overwrite(leaving, best_leaving)
+                    overwrite(entering, best_entering)
                     return lower, lower, iteration + 1
         # --- Polyak's step
         norm = 0.0
@@ -380,8 +382,8 @@ def relax(
             if taken[e] and heads[modifiers[e]] != tails[e]:
                 norm += 1.0
         if norm == 0.0:  # all copies agree: the bound is this tree's score
-            leaving[:] = best_leaving
-            entering[:] = best_entering
+            overwrite(leaving, best_leaving)
+            overwrite(entering, best_entering)
             return min(upper, lower), lower, iteration + 1
         if since >= 8:
             scale *= 0.7
@@ -397,8 +399,8 @@ def relax(
         for e in range(arcs):
             if taken[e] and heads[modifiers[e]] != tails[e]:
                 leaving[e] += step
-    leaving[:] = best_leaving
-    entering[:] = best_entering
+    overwrite(leaving, best_leaving)
+    overwrite(entering, best_entering)
     return upper, lower, iterations
 
 
@@ -433,7 +435,7 @@ def _enumerate(a, alive, lower, best_heads, single_root):  # type: ignore[no-unt
                     score = tree_score(a, heads)
                     if score > lower:
                         lower = score
-                        best_heads[:] = heads
+                        overwrite(best_heads, heads)
             m -= 1
             continue
         e = choice[m] + 1

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from problems.dependency.features.factored_scores import score_triple
 from problems.grandparent_parsing.kernels.dual_state import Source
 from problems.grandparent_parsing.kernels.token_bounds import loose_bounds, pair_bound
+from solvers.literals import whole
 from solvers.trees.arborescence import solve_arborescence
 
 Floats = NDArray[np.float64]
@@ -54,7 +55,7 @@ def lazy_weights(arcs: Floats, source: Source, pi: Floats) -> tuple[Floats, int]
                     refined[g, p] = True
                     entering[g, p] = pair_bound(source.codes, source.grandparent_parent, g, p)
                 if entering[g, p] > paid:
-                    gain = score_triple(source.codes, source.grandparents, 0, g, p, c) - paid
+                    gain = score_triple(source.codes, source.grandparents, whole(0), g, p, c) - paid
                     scored += 1
                     if gain > 0.0:
                         weights[g, p] += gain

@@ -38,6 +38,8 @@ from problems.dependency.features.factored_scores import score_triple
 from problems.grandparent_parsing.kernels.dual_state import NO_SOURCE, Dual, Source, begin, learn, move, refine, touch
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
 from problems.grandparent_parsing.kernels.token_bounds import loose_bounds
+from solvers.copying import overwrite
+from solvers.literals import truth, whole
 from solvers.trees.arborescence import is_tree, solve_arborescence
 
 Floats = NDArray[np.float64]
@@ -93,7 +95,7 @@ def _best_tree(dual, single_root, stale, tops, args, mark):  # type: ignore[no-u
     weights = dual.weights.T.copy()
     weights[:, 0] = -np.inf
     heads, value, _, feasible = solve_arborescence(weights, single_root)
-    dual.heads[:] = heads
+    overwrite(dual.heads, heads)
     return value, feasible
 
 
@@ -115,7 +117,7 @@ def _recomputed(dual, single_root, mark):  # type: ignore[no-untyped-def]
     stale = np.ones(n + 1, dtype=np.bool_)
     heads = dual.heads.copy()
     value, _ = _best_tree(dual, single_root, stale, np.empty(n + 1), np.empty(n + 1, dtype=np.int64), mark)
-    dual.heads[:] = heads
+    overwrite(dual.heads, heads)
     return value
 
 
@@ -141,7 +143,8 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
         since = 0 if upper == np.inf or value < upper - 1e-6 * abs(upper - lower) else since + 1
         if value < upper:
             upper = value
-            dual.best_pi[:] = pi
+            for h in range(n + 1):
+                overwrite(dual.best_pi[h], pi[h])
         # --- the tree's own parts, and those of its arcs that their dual values do not price out
         for c in range(1, n + 1):
             if heads[c] > 0:
@@ -152,7 +155,7 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
             g = heads[p]
             if g != c and not dual.known[p, c, g] and (heads[c] == p or dual.scores[p, c, g] > pi[p, c]):
                 if lazy:
-                    learn(dual, p, c, g, score_triple(source.codes, source.grandparents, 0, g, p, c))
+                    learn(dual, p, c, g, score_triple(source.codes, source.grandparents, whole(0), g, p, c))
                     state[4] += 1
                     stale[p] = True
                 else:
@@ -179,7 +182,7 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
                     violated += 1
         if score > lower:
             lower = score
-            dual.best[:] = heads
+            overwrite(dual.best, heads)
         if since >= PATIENCE:
             scale *= 0.7
             since = 0
@@ -256,8 +259,8 @@ def descend_lazily(
         The best bound, the best tree's score, where the descent ended, and the state of :func:`descend`.
     """
     entering = loose_bounds(source.codes, source.entering)
-    dual = begin(arcs, loose_bounds(source.codes, source.tokens), entering, False)
+    dual = begin(arcs, loose_bounds(source.codes, source.tokens), entering, truth(False))
     state = np.zeros(5)
     state[0], state[1] = np.inf, 1.0
-    upper, lower, _ = _descend(dual, source, True, iterations, single_root, -np.inf, state, unit)
+    upper, lower, _ = _descend(dual, source, truth(True), iterations, single_root, -np.inf, state, unit)
     return upper, lower, dual, state

@@ -24,6 +24,7 @@ from problems.grandparent_parsing.kernels.arc_prices import Bounds, price_arcs
 from problems.grandparent_parsing.kernels.automata_dual import best_tree, relax
 from problems.grandparent_parsing.kernels.head_automata import optimistic
 from problems.grandparent_parsing.kernels.tree_parts import Parts, automata_of
+from solvers.literals import truth
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,7 +41,7 @@ def restricted(
     alive = np.ones(a.heads.shape[0], dtype=np.bool_)
     heads = np.full(n + 1, -1)
     leaving, entering = optimistic(a, alive), np.zeros(a.heads.shape[0])
-    upper, lower, _ = relax(a, alive, leaving, entering, -np.inf, heads, iterations, single_root, True, unit)
+    upper, lower, _ = relax(a, alive, leaving, entering, -np.inf, heads, iterations, single_root, truth(True), unit)
     return heads, lower, max(upper, lower)
 
 
@@ -59,7 +60,7 @@ def narrowed(scores: Floats, width: int) -> Mask:
                 break
             candidates[arg, m] = True
     heads = np.full(n + 1, -1)
-    _, feasible, _ = best_tree(scores, False, heads)
+    _, feasible, _ = best_tree(scores, truth(False), heads)
     if feasible:
         for m in range(1, n + 1):
             candidates[heads[m], m] = True
@@ -123,7 +124,7 @@ def ascend(
         h, m = a.heads[e], a.modifiers[e]
         if known[h, m]:
             leaves[e], enters[e] = leaving[h, m], entering[h, m]
-    _, lower, taken = relax(a, alive, leaves, enters, lower, best, iterations, single_root, False, unit)
+    _, lower, taken = relax(a, alive, leaves, enters, lower, best, iterations, single_root, truth(False), unit)
     for e in range(total):
         h, m = a.heads[e], a.modifiers[e]
         leaving[h, m], entering[h, m] = leaves[e], enters[e]

@@ -12,6 +12,7 @@ from problems.dependency.features.factored_scores import RELATIONS, Codes, Table
 from problems.grandparent_parsing.kernels.head_automata import Automata, lay_out
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
 from solvers.arrays import as_floats, as_integer
+from solvers.literals import whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -127,7 +128,7 @@ def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | N
 def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def]
     """Score the parts of the arc (p, c) with the grandparents wanted, none of which is known; ``row`` is for work."""
     if not parts.dense:
-        score_row(parts.codes, parts.grandparents, parts.grandparent_pairs, 0, p, c, wanted, row)
+        score_row(parts.codes, parts.grandparents, parts.grandparent_pairs, whole(0), p, c, wanted, row)
     for g in range(wanted.shape[0]):
         if wanted[g]:
             parts.grandparent_known[p, g, c] = True
@@ -140,7 +141,7 @@ def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def
 def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
     """The same for the parts of the arc (h, m) with siblings, and for that of m as the last modifier."""
     if not parts.dense:
-        score_row(parts.codes, parts.siblings, parts.sibling_pairs, 1, h, m, wanted, row)
+        score_row(parts.codes, parts.siblings, parts.sibling_pairs, whole(1), h, m, wanted, row)
     for s in range(wanted.shape[0]):
         if wanted[s]:
             parts.sibling_known[h, m, s] = True
@@ -151,7 +152,7 @@ def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
         parts.sibling_known[h, m, m] = True
         parts.scored[1] += 1
         if not parts.dense:
-            parts.sibling_values[h, m, m] = score_triple(parts.codes, parts.siblings, 1, h, m, h)
+            parts.sibling_values[h, m, m] = score_triple(parts.codes, parts.siblings, whole(1), h, m, h)
 
 
 @njit(cache=True)

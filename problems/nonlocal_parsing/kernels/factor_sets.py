@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.copying import overwrite
+
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -45,7 +47,8 @@ def _grow(rows: Ints, count: int) -> Ints:
     if count < len(rows):
         return rows
     grown = np.empty((2 * len(rows), rows.shape[1]), np.int64)
-    grown[:count] = rows[:count]
+    for k in range(count):
+        overwrite(grown[k], rows[k])
     return grown
 
 

@@ -265,7 +265,8 @@ def simplify(start: Ints, arcs: Ints, score: Floats, p: Floats, count: int, arc:
                 if score[c] < 0.0:
                     p[first] = share
                 elif shares > 0.0:
-                    p[first:end_kept] /= shares
+                    for k in range(first, end_kept):
+                        p[k] /= shares
                 else:
                     p[first:end_kept] = 1.0 / (end_kept - first)
                 score[kept] = score[c]

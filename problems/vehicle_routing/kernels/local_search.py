@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from problems.vehicle_routing.kernels.tours import Data, Floats, Ints
+from solvers.copying import overwrite
 
 _LONGEST = 3
 """Customers of a segment that is exchanged; one more stands for the whole rest of the route."""
@@ -41,7 +42,7 @@ def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints
     begin = 0
     for r in range(count):
         length[r] = ends[r] - begin
-        table[r, : length[r]] = routes[begin : ends[r]]
+        overwrite(table[r, : length[r]], routes[begin : ends[r]])
         begin = ends[r]
     least = _LESS * data.distance.max()
     changed = True
@@ -57,7 +58,7 @@ def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints
     total, number = 0, 0
     for r in range(rows):
         if length[r]:
-            found[total : total + length[r]] = table[r, : length[r]]
+            overwrite(found[total : total + length[r]], table[r, : length[r]])
             total += length[r]
             where[number] = total
             number += 1
@@ -110,7 +111,8 @@ def _between(data: Data, table: Ints, length: Ints, r: int, s: int, least: float
                     if distance_if_possible(data, new_one, u) < np.inf and (
                         distance_if_possible(data, new_other, v) < np.inf
                     ):
-                        one[:u], other[:v] = new_one[:u], new_other[:v]
+                        overwrite(one[:u], new_one[:u])
+                        overwrite(other[:v], new_other[:v])
                         length[r], length[s] = u, v
                         return True
     return False
@@ -149,10 +151,10 @@ def _within(data: Data, table: Ints, length: Ints, r: int, least: float) -> bool
     for a in range(m):
         for end in range(a + 1, m + 1):
             if end - a > 1:  # turned round
-                new[:] = route[:m]
-                new[a:end] = route[a:end][::-1]
+                overwrite(new, route[:m])
+                overwrite(new[a:end], route[a:end][::-1])
                 if distance_if_possible(data, new, m) < now - least:
-                    route[:m] = new
+                    overwrite(route[:m], new)
                     return True
             if end - a > _LONGEST:
                 continue
@@ -161,7 +163,7 @@ def _within(data: Data, table: Ints, length: Ints, r: int, least: float) -> bool
                     continue
                 _moved(route, m, a, end, to, new)
                 if distance_if_possible(data, new, m) < now - least:
-                    route[:m] = new
+                    overwrite(route[:m], new)
                     return True
     return False
 

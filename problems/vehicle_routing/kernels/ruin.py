@@ -23,6 +23,7 @@ from problems.vehicle_routing.kernels.tours import (
     refresh,
     take_out,
 )
+from solvers.literals import whole
 
 _REMOVED = 10
 """Customers that leave their routes, on average."""
@@ -166,7 +167,7 @@ def _recreate(data: Data, tours: Tours, absent: Ints, most: int, extra: float, r
         else:
             key[k] = -data.due[i]
     for i in absent[np.argsort(key)]:
-        best, where, behind, free, used = np.inf, -1, 0, -1, 0
+        best, where, behind, free, used = np.inf, whole(-1), whole(0), -1, 0
         for r in range(len(tours.first)):
             if tours.first[r] == 0:
                 free = r
@@ -174,7 +175,7 @@ def _recreate(data: Data, tours: Tours, absent: Ints, most: int, extra: float, r
             used += 1
             if tours.load[r] + data.demand[i] > data.capacity:
                 continue
-            before = 0
+            before = whole(0)
             while True:
                 after = tours.succ[before] if before else tours.first[r]
                 more = data.distance[before, i] + data.distance[i, after] - data.distance[before, after]

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, listed, put_in, refresh
+from solvers.literals import whole
 
 
 @njit(cache=True)
@@ -18,7 +19,7 @@ def savings(data: Data) -> tuple[Ints, Ints]:
     n = len(data.demand) - 1
     tours = empty(n)
     for i in range(1, n + 1):
-        put_in(data, tours, i, i - 1, 0)
+        put_in(data, tours, i, i - 1, whole(0))
     saved = np.empty(n * n)
     for i in range(1, n + 1):
         for j in range(1, n + 1):

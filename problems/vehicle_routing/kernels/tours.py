@@ -17,6 +17,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.copying import overwrite
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -65,15 +67,15 @@ def empty(n: int) -> Tours:
 @njit(cache=True)
 def copy_to(source: Tours, target: Tours) -> None:
     """Overwrite routes."""
-    target.pred[:] = source.pred
-    target.succ[:] = source.succ
-    target.owner[:] = source.owner
-    target.first[:] = source.first
-    target.last[:] = source.last
-    target.load[:] = source.load
-    target.stops[:] = source.stops
-    target.early[:] = source.early
-    target.late[:] = source.late
+    overwrite(target.pred, source.pred)
+    overwrite(target.succ, source.succ)
+    overwrite(target.owner, source.owner)
+    overwrite(target.first, source.first)
+    overwrite(target.last, source.last)
+    overwrite(target.load, source.load)
+    overwrite(target.stops, source.stops)
+    overwrite(target.early, source.early)
+    overwrite(target.late, source.late)
 
 
 @njit(cache=True)

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from solvers.copying import overwrite
+from solvers.literals import truth
 from solvers.paths.labelling.bits import ONE, address, count, lowest
 from solvers.paths.labelling.layout import (
     BUCKET,
@@ -159,7 +161,7 @@ def _settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort:
                 at[WANTED] = at[POOLED] + room
                 return MORE_POOL, effort
             begin, moved = pool_first[vertex], at[POOLED]
-            pool_words[moved : moved + size] = pool_words[begin : begin + size]
+            overwrite(pool_words[moved : moved + size], pool_words[begin : begin + size])
             pool_first[vertex], pool_room[vertex] = moved, room
             at[POOLED] += room
         chains[bucket, vertex] = label
@@ -388,10 +390,10 @@ def advance_both(
         if held.at[BUCKET] == ahead.buckets and held_back.at[BUCKET] == back.buckets:
             break
         if forwards:
-            status, effort = advance(ahead, extend, dominates, held, held.at[BUCKET] + 1, True, effort)
+            status, effort = advance(ahead, extend, dominates, held, held.at[BUCKET] + 1, truth(True), effort)
         else:
             status, effort = advance(
-                back, extend_back, dominates_back, held_back, held_back.at[BUCKET] + 1, True, effort
+                back, extend_back, dominates_back, held_back, held_back.at[BUCKET] + 1, truth(True), effort
             )
         if status != DONE:
             return status, effort, not forwards

@@ -1,0 +1,42 @@
+"""What makes numba compile more than there is, and no test of numbers would tell."""
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def kernels():
+    """Every function that numba compiles: file, syntax tree."""
+    for floor in ("solvers", "problems"):
+        for path in sorted((ROOT / floor).rglob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            if "njit" in text or "@leaf" in text:
+                for node in ast.walk(ast.parse(text)):
+                    if isinstance(node, ast.FunctionDef) and any(map(is_compiled, node.decorator_list)):
+                        yield path.relative_to(ROOT).as_posix(), node
+
+
+def is_compiled(decorator):
+    return any(isinstance(node, ast.Name) and node.id in ("njit", "leaf") for node in ast.walk(decorator))
+
+
+def is_literal(node):
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)  # truth values too
+
+
+def test_no_kernel_is_compiled_for_a_literal():
+    """numba compiles a kernel once more for each whole number or truth value that is written into a call of it."""
+    every = list(kernels())
+    assert len(every) > 300
+    names = {node.name for _, node in every}
+    found = [
+        f"{path}:{call.lineno}: {ast.unparse(call)} (solvers/literals.py)"
+        for path, node in every
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
+        if any(map(is_literal, call.args))
+    ]
+    assert found == []
