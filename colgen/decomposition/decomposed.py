@@ -29,6 +29,7 @@ from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
 from colgen.tree.branching import BranchingRule, OnTemplateVariable
+from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
 from solvers.arrays import EXACT
 
 
@@ -88,6 +89,10 @@ class Decomposed(Problem):
     def branching(self) -> Sequence[BranchingRule]:
         return (OnTemplateVariable(), self._rule)
 
+    def heuristics(self) -> Sequence[Heuristic]:
+        """Dives first: of blocks that are the same they find answers that no combination of the points at hand is."""
+        return (Diving(2), RestrictedMIP(5.0))
+
     def warm_start(self, budget: Budget) -> WarmStart:
         """Nothing at all, of each block that has such a point."""
         columns: list[Column] = [
@@ -115,8 +120,11 @@ class Decomposed(Problem):
                 f"variable {self.reading.names[bad[0]]!r} is {x[bad[0]]:.10g}, which is not whole"
             )
         rows = self.reading.rows
-        activity, size = rows @ x, abs(rows).max(axis=1).toarray().ravel()
-        terms = abs(rows).multiply(np.abs(x)[None, :]).max(axis=1).toarray().ravel() if len(size) else size
+        activity, terms = rows @ x, np.zeros(rows.shape[0])
+        if rows.nnz:  # a row's size: its largest entry, side and term
+            entries = abs(rows)
+            terms = entries.max(axis=1).toarray().ravel()
+            terms = np.maximum(terms, entries.multiply(np.abs(x)[None, :]).max(axis=1).toarray().ravel())
         for sides in (f.row_lower, f.row_upper):
             terms = np.maximum(terms, np.where(np.isfinite(sides), np.abs(sides), 0.0))
         slack = TOLERANCES.feasibility * terms

@@ -4,7 +4,8 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Termination, decompose, solve, solve_complete
+from colgen import InfeasibleAnswerError, Termination, decompose, solve, solve_complete
+from colgen.decomposition.decomposed import Values
 from tests.amounts import examples
 from tests.decomposition import models
 from tests.decomposition.models import FAMILIES
@@ -72,3 +73,17 @@ def test_values_are_read_by_name():
     answer = solve(decompose(model, "machine")).answer
     assert {name for name, value in answer.items() if value} == {v.name for v in model.x.values() if v.value}
     assert np.array_equal(answer.array, [v.value for v in model.x.values()])
+
+
+def test_a_row_is_held_within_a_share_of_its_size_and_not_of_what_is_left_of_it():
+    problem = decompose(models.lots(0), "item")
+    answer = solve(problem).answer
+    near, off = answer.array.copy(), answer.array.copy()
+    idle = [
+        k for k, name in enumerate(answer) if name.startswith("made") and answer[name.replace("made", "ready")] == 0
+    ]
+    near[idle[0]] += 1e-9  # rounding of a continuous amount where nothing is ready
+    off[idle[0]] += 0.1
+    assert problem.check(Values(problem.reading, near)) == pytest.approx(problem.check(answer))
+    with pytest.raises(InfeasibleAnswerError, match=r"constraint '(setup|balance)\[\d,\d\]' has the body"):
+        problem.check(Values(problem.reading, off))
