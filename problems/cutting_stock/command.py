@@ -74,6 +74,11 @@ def _bench_truth(options: BenchOptions) -> Sequence[Figure]:
     return bench(options)  # imported when it is asked for: it imports every template
 
 
+def _bench_decompose(options: BenchOptions) -> Sequence[Figure]:
+    bench: Callable[[BenchOptions], Sequence[Figure]] = import_module("problems.compact.bench").bench_decompose
+    return bench(options)
+
+
 TEMPLATE = Template(
     name="cutting_stock",
     title="Cutting stock and bin packing: cut demanded widths from as few rolls as possible",
@@ -85,12 +90,13 @@ TEMPLATE = Template(
     draw=_draw,
     demo=(textbook, bin_packing, twenty_widths),
     compiling=8.0,
-    # The first two and the truth are everybody's; they are registered here, where the engine's plainest problem is.
+    # All but its own are everybody's; they are registered here, where the engine's plainest problem is.
     benchmarks={
         "engine": bench_engine,
         "bounding": bench_bounding,
         "branching": bench_branching,
         "cutting_stock": bench_cutting_stock,
+        "decompose": _bench_decompose,
         "truth": _bench_truth,
     },
     drawn_benchmarks=("truth",),
