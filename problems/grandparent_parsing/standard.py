@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.instance import Floats, Instance, PartScores, as_heads, tree_objective
+from problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
 from problems.grandparent_parsing.kernels.second_order import restricted
 from problems.grandparent_parsing.kernels.tree_parts import given_parts
 from solvers.trees.arborescence import arborescence
@@ -183,8 +183,9 @@ def _floor(scores: StandardScores) -> tuple[float, Heads | None]:
         return -math.inf, None
     arcs, most = scores.arcs, scores.by_arc
     tops = most[:, 1:].max(axis=0)
-    excess = 0.0
-    for part in (np.where(arcs > -np.inf, arcs, 0.0), scores.head_modifier_bounds, scores.parent_child_bounds):
+    excess, closing = 0.0, scores.parent_child_bounds.copy()
+    closing[0] = 0.0  # the root is no parent that has one
+    for part in (np.where(arcs > -np.inf, arcs, 0.0), scores.head_modifier_bounds, closing):
         over = np.where(arcs[:, 1:] > -np.inf, (most - part)[:, 1:] - tops, 0.0)
         excess = max(excess, float(over.max()))
     worth, tree = _good_tree(scores, scores.first_tree)
@@ -228,8 +229,33 @@ def _lowest(scores: PartScores, arcs: Floats) -> float:
         return least
     if not isinstance(scores, Instance):
         return -math.inf
-    tables = (scores.grandparent_scores, scores.sibling_scores)
-    return min(least, *(float(table.min()) for table in tables if table is not None), 0.0)
+    return min(least, *(float(table.min(initial=0.0)) for table in _tables(scores)), 0.0)
+
+
+def _tables(scores: Instance) -> list[Floats]:
+    """The scores of the parts that there can be: what the tables have in other places means nothing."""
+    found, there = [], scores.arcs > -np.inf
+    if scores.grandparent_scores is not None:
+        possible = there[:, :, None] & there[None, :, :]
+        found.append(scores.grandparent_scores[possible & _apart(len(there))])
+    if scores.sibling_scores is not None:
+        there = there | np.eye(len(there), dtype=np.bool_)
+        found.append(scores.sibling_scores[there[:, :, None] & there[:, None, :] & _in_order(len(there))])
+    return found
+
+
+@lru_cache(maxsize=64)
+def _apart(size: int) -> Mask:
+    """Whether g and c differ in (g, p, c)."""
+    return np.broadcast_to(~np.eye(size, dtype=np.bool_)[:, None, :], (size, size, size))
+
+
+@lru_cache(maxsize=64)
+def _in_order(size: int) -> Mask:
+    """Whether s is between h and m in (h, s, m), or one of both is h, which says that there is none."""
+    h, s, m = np.ogrid[:size, :size, :size]
+    found: Mask = ((h < s) & (s < m)) | ((m < s) & (s < h)) | ((s == h) != (m == h))
+    return found
 
 
 def _unit(scores: PartScores, arcs: Floats, floor: float) -> float:
@@ -239,7 +265,7 @@ def _unit(scores: PartScores, arcs: Floats, floor: float) -> float:
         largest = _largest_weight(scores.weights)
     elif isinstance(scores, Instance):
         largest = 0.0
-        tables += [scores.grandparent_scores, scores.sibling_scores]
+        tables += _tables(scores)
     else:
         largest = 0.0
         tables += [scores.parent_child_bounds, scores.head_modifier_bounds, scores.head_sibling_bounds]

@@ -119,3 +119,17 @@ def test_a_relaxation_that_is_whole_with_a_part_that_is_ruled_out_is_no_answer()
     """Nor is it looked at: the tree beside which such parts are ruled out is better, and known from the outset."""
     failure, _ = judge(second_order.draw(np.random.default_rng([1003, 14])))
     assert failure is None, failure.words
+
+
+@pytest.mark.parametrize("anything", [-2e7, 2e7])
+@pytest.mark.parametrize("start", ["dual", "tree", "parts"])
+def test_parts_that_there_are_not_say_nothing_of_the_others_size(start, anything):
+    """What arrays have where the root would be a child or a parent, or a vertex its own grandparent."""
+    arcs = np.array([[0.0, -0.2, 0.1], [0.0, 0.0, 0.0], [0.0, -0.7, 0.0]])
+    grandparents = np.full((3, 3, 3), anything)
+    grandparents[0, 1, 2], grandparents[0, 2, 1] = 0.0, 1.0
+    result = solve(GrandparentParsing(Instance(arcs, grandparents), start=start))
+    assert result.is_optimal
+    assert result.answer == (2, 0)
+    assert result.objective == pytest.approx(0.4)
+    assert standard_scores(Instance(arcs, grandparents)).unit <= 1.0
