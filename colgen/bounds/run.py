@@ -15,12 +15,15 @@ from colgen.core.result import Iteration, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.stop import AnyOf
-from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.tolerances import ROUNDING, TOLERANCES, size
 from solvers.compiling import working_clock
 
 _MOST_KNOWN = 32
 """So many answers are remembered, to hold new rows against them."""
 
+
+_TERMS = 64
+"""Costs of columns are sums themselves, and so many times the rounding error of one number is theirs."""
 
 _ROUNDING = 2.0**-20
 """The share of an objective that a tolerance of 1e-9 makes a few units in its last place."""
@@ -230,7 +233,9 @@ class Run:
         if stated is None:
             return None
         difference = abs(stated - solution.objective)
-        if not difference <= TOLERANCES.diagnostic * size(self.scale, stated):
+        near = difference <= TOLERANCES.diagnostic * size(self.scale, stated)
+        # Costs may cancel out in a sum, whose rounding is that of the largest.
+        if not near and not difference <= _TERMS * ROUNDING * sum(abs(c.cost * value) for c, value in solution.columns):
             raise InfeasibleAnswerError(
                 f"{source} returned an answer of objective {solution.objective:.10g}, but the problem's own check "
                 f"computes {stated:.10g} for it"

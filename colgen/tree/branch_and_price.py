@@ -144,6 +144,7 @@ class BranchAndPrice(Relaxation):
                 if not warm.tentative:
                     raise
                 run.notes.append(f"An answer to start from does not fit and was left out: {error}.")
+        self._size_up()
         context = self._in_node(root) if master.answers_late else self._in_grace(self._in_node(root))
         if context is not None and (warm.duals is not None or not master.needs_duals):
             clock = working_clock()
@@ -167,6 +168,16 @@ class BranchAndPrice(Relaxation):
             master.start_at(warm.basis)
         return False
 
+    def _size_up(self) -> None:
+        """Learn from the columns what differences are relative to, before a linear program says so, or where none does.
+
+        Nothing would be near an optimum of zero.
+        """
+        master, run = self.master, self.run
+        if not run.scale and master.holds_columns:
+            with master.real_costs():
+                run.scale = master.scale
+
     def _in_grace(self, context: PricingContext) -> PricingContext | None:
         """The same where a warm start has spent all the time: its guess is priced once; None if that is too late."""
         if not self.run.expired:
@@ -175,6 +186,7 @@ class BranchAndPrice(Relaxation):
         return None if late.expired else dataclasses.replace(context, deadline=late.deadline, budget=late)
 
     def evaluate(self, node: Node) -> Evaluation:
+        self._size_up()
         self.master.apply(node.decisions)
         if node.start is not None and node.start.basis is not None:
             self.master.restore(node.start.basis)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from colgen import AnyOf, Sense, Solution
+from colgen import AnyOf, Column, Sense, Solution
 from colgen.bounds.run import Run
 from colgen.core.errors import InfeasibleAnswerError, InputError, InvalidBoundError
 
@@ -91,3 +91,12 @@ def test_a_constant_hides_no_difference(sense):
     assert run.offer(Solution(bound), None, "a better one")
     assert run.prunes(bound + s * 1e-14)
     assert Run(sense, AnyOf()).meets(bound, 100.0 + s * 2.5588235296e-4)  # all of an objective counts
+
+
+def test_costs_that_cancel_out_may_leave_what_rounding_leaves_of_them():
+    columns = ((Column(3e6, {}, "one"), 1.0), (Column(-3e6, {}, "other"), 1.0))
+    run = Run(Sense.MINIMIZE, AnyOf(), check=lambda solution: -2e-10)
+    assert run.offer(Solution(0.0, columns), None, "rounding")
+    assert run.objective == -2e-10
+    with pytest.raises(InfeasibleAnswerError, match=r"computes -0\.0001"):
+        Run(Sense.MINIMIZE, AnyOf(), check=lambda solution: -1e-4).offer(Solution(0.0, columns), None, "rounding")

@@ -108,3 +108,20 @@ def test_assignments_are_fixed_at_nodes_without_a_linear_program():
     assert result.objective == pytest.approx(solve_full(instance).objective)
     assert result.columns_generated == 0  # no linear program was solved
     assert fixing.found > 0
+
+
+def test_a_bound_meets_an_optimum_of_zero():
+    """Costs are added to 0, and no linear program has said what is large beside what rounding leaves of that."""
+    costs = [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, -3], [0, -1, 3, 0, -1, -2], [3, -3, -1, 3, 1, -1]]
+    sizes = [[3, 0, 2, 4, 3, 1], [7, 0, 7, 7, 3, 0], [7, 5, 2, 7, 3, 0], [6, 3, 4, 2, 6, 4]]
+    result = solve(Assignment(Instance(np.array(costs, dtype=float), np.array(sizes), np.array([4, 4, 5, 5]))))
+    assert result.is_optimal
+    assert result.objective == 0.0
+
+
+def test_what_rounding_leaves_of_zero_is_no_other_objective():
+    costs = 1055049.6447746132 * np.array([[0.0, -3.0, 0.0, 0.0, 0.0], [1.0, 3.0, 3.0, 2.0, 1.0]])
+    sizes = np.array([[5, 2, 4, 7, 7], [5, 2, 2, 0, 4]])
+    result = solve(Assignment(Instance(costs, sizes, np.array([14, 8]))))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(0.0, abs=1e-6)
