@@ -185,8 +185,9 @@ def solve(
                     problem, master, run, settings, relaxation, bounding, stabilization, heuristics, choice
                 )
                 if certifier is not None:
-                    kept = None if certifier.checks_nodes else search.search.enumeration
-                    search.search = dataclasses.replace(search.search, witness=witness, enumeration=kept)
+                    search.search = dataclasses.replace(
+                        search.search, witness=witness, enumeration_closes=not certifier.checks_nodes
+                    )
             except OutOfBudget as spent:
                 return _nothing(spent.reason, budget, master.sense)
             try:

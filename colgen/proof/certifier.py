@@ -42,7 +42,7 @@ class Certifier:
     """
 
     checks_nodes = False
-    """Whether nodes are proved by dual values: the run then closes none of them by enumeration."""
+    """Whether nodes are proved by dual values: enumeration then closes none of them, and looks for answers."""
 
     def __init__(self, sense: Sense, name: str) -> None:
         self.sense, self.name = sense, name

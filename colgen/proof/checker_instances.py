@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -51,7 +52,7 @@ def _assignment(instance: dict[str, Any]) -> dict[str, Any]:
         }
         for costs, sizes, capacity in zip(instance["costs"], instance["sizes"], instance["capacities"], strict=True)
     ]
-    step = None if any(type(cost) is not int for costs in instance["costs"] for cost in costs) else 1
+    step = math.gcd(*(cost for costs in instance["costs"] for cost in costs)) or 1
     return _program([[1, 1] for _ in tasks], machines, step)
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+NodeName: TypeAlias = int | tuple[int, int]
+"""A node's number; or that of its parent and its place among the children, where it was tried before it had one."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +36,13 @@ class Witness:
     """Sees what the tree proves.  The engine calls it where there is one, and nothing depends on what it does."""
 
     def __init__(self) -> None:
-        self._points: dict[int, list[Point]] = {}
+        self._points: dict[NodeName, list[Point]] = {}
 
-    def saw(self, node: int, point: Point) -> None:
+    def saw(self, node: NodeName, point: Point) -> None:
         """Dual values of a node, in the order in which the run has come to them."""
         if point.duals is not None:
             self._points.setdefault(node, []).append(point)
 
-    def of(self, node: int) -> Sequence[Point]:
+    def of(self, node: NodeName) -> Sequence[Point]:
         """What was proved of a node."""
         return self._points.get(node, ())

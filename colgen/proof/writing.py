@@ -128,6 +128,10 @@ class _Tree:
         for record in ended.nodes:
             if record.parent is not None:
                 self._children.setdefault(record.parent, []).append(record)
+        self._tried: dict[int, tuple[int, int]] = {}
+        for parent, children in self._children.items():
+            children.sort(key=lambda record: record.number)
+            self._tried.update((record.number, (parent, k)) for k, record in enumerate(children))
 
     def root(self) -> Iterator[Record]:
         """What is proved of the root, of a run that has not come to its end: its best bound."""
@@ -158,7 +162,8 @@ class _Tree:
             node, state, above = stack.pop()
             children = self._children.get(node, [])
             claim, tried = None, list[Point]()
-            for point in self._witness.of(node):
+            before = self._witness.of(self._tried[node]) if node in self._tried else ()
+            for point in (*before, *self._witness.of(node)):
                 if point.fixes:
                     fixed = certifier.fix(state, point, goal) if fixing else None
                     if fixed is not None:

@@ -27,7 +27,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterSolution, MasterStatus
 from colgen.pricing.oracles import PricingContext
-from colgen.proof.witness import Point, Witness
+from colgen.proof.witness import NodeName, Point, Witness
 from colgen.tree.answers import Answers
 from colgen.tree.branching import BranchingRule
 from colgen.tree.choice import Choice, Chosen, MostFractional, first_of
@@ -78,6 +78,7 @@ class Search:
 
     ``choice``: how it chooses among the candidates of a branching rule.
     ``witness``: who keeps what is proved of nodes, for a certificate.
+    ``enumeration_closes``: whether it may close nodes; else it looks for answers, once on a way down the tree.
     ``relaxation_only``: the root's relaxation is wanted, to its exact optimum, and nothing else.
     """
 
@@ -89,6 +90,7 @@ class Search:
     sharpen: Callable[[float, Any, PricingContext], float] | None = None
     choice: Choice = dataclasses.field(default_factory=MostFractional)
     witness: Witness | None = None
+    enumeration_closes: bool = True
 
 
 class BranchAndPrice(Relaxation):
@@ -112,6 +114,7 @@ class BranchAndPrice(Relaxation):
         self._proved_by: Any = None
         self.answers = Answers(parts, looking=not search.relaxation_only, rounding=bool(search.heuristics))
         self._costs = PseudoCosts()
+        self._barren: set[int] = set()  # nodes that enumeration has found to hold nothing better, and may not close
         parts.master.oracles = parts.oracles
         for separation in parts.separation:
             separation.suit(parts.master)
@@ -254,14 +257,15 @@ class BranchAndPrice(Relaxation):
             self._duals = bounded.duals  # the next relaxation is not far from this one
             self._known = (node.number, bounded.duals, bounded.bound)
         self._testify(node.number, bounded.duals, bounded.bound)
-        if bounded.ray is not None and self.search.witness is not None:
-            self.search.witness.saw(node.number, Point(bounded.ray, self.master.sense.ideal, costs_count=False))
+        self._testify(node.number, bounded.ray, self.master.sense.ideal, costs_count=False)
         return bounded
 
-    def _testify(self, node: int, duals: Any, bound: float, fixes: bool = False) -> None:
+    def _testify(
+        self, node: NodeName, duals: Any, bound: float, *, fixes: bool = False, costs_count: bool = True
+    ) -> None:
         """Let it be written down what dual values prove of a node, if a certificate is wanted."""
         if self.search.witness is not None:
-            self.search.witness.saw(node, Point(duals, bound, fixes=fixes))
+            self.search.witness.saw(node, Point(duals, bound, costs_count, fixes))
 
     def _add_priced(self, found: Proved) -> None:
         """Keep the columns that a round at guessed dual values has priced."""
@@ -355,6 +359,9 @@ class BranchAndPrice(Relaxation):
             return None, False
         if relaxed.outcome is not Outcome.SOLVED or run.expired:
             return None, False
+        if node.number in self._barren or node.parent in self._barren:
+            self._barren.add(node.number)
+            return None, False
         with run.stage("enumeration"), self._sparing(self.search.enumeration.name, node):
             found = self.search.enumeration.enumerate(self._proved_at(node, relaxed))
             if found is None:
@@ -370,11 +377,14 @@ class BranchAndPrice(Relaxation):
                 values=found.values,
             )
             if status is MasterStatus.INFEASIBLE:  # the node holds nothing better than the incumbent
-                return Evaluation(master.sense.hopeless, "enumerated"), False
+                if self.search.enumeration_closes:
+                    return Evaluation(master.sense.hopeless, "enumerated"), False
+                self._barren.add(node.number)
+                return None, False
             completed = None if solution is None else self.search.enumeration.complete(solution)
             if completed is not None and run.meets(target, completed.objective):
                 self.answers.take(completed, self.search.enumeration.name)
-                if status is MasterStatus.OPTIMAL and completed is solution:
+                if status is MasterStatus.OPTIMAL and completed is solution and self.search.enumeration_closes:
                     return Evaluation(solution.objective, "enumerated"), False
             if run.prunes(relaxed.bound):
                 return Evaluation(relaxed.bound, "pruned"), False
@@ -425,6 +435,10 @@ class BranchAndPrice(Relaxation):
                 return Evaluation(relaxed.bound, "pruned", exact=exact)
             bounds = [self.run.sense.ideal if tried is None else tried.bound for tried in chosen.tried]
             starts = self._starts(chosen, start, solved.objective)
+            for k, tried in enumerate(chosen.tried):
+                if tried is not None and tried.bounded is not None:
+                    self._testify((node.number, k), tried.bounded.duals, tried.bound)
+                    self._testify((node.number, k), tried.bounded.ray, self.master.sense.ideal, costs_count=False)
             return Evaluation(
                 relaxed.bound, "branched", chosen.candidate.children, start, exact, bounds=bounds, starts=starts
             )

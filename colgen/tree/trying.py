@@ -32,6 +32,8 @@ class Tried:
         Whether the child is proved to hold nothing better than the incumbent.
     basis
         The child's last, to start from.
+    bounded
+        What column generation has said of the child; None where oracles were not asked.
     """
 
     gain: float
@@ -39,6 +41,7 @@ class Tried:
     exact: bool = False
     done: bool = False
     basis: SavedBasis | None = field(default=None, repr=False)
+    bounded: Bounded | None = field(default=None, repr=False)
 
 
 class Trying:
@@ -116,13 +119,13 @@ class Trying:
     def _told(self, bounded: Bounded) -> Tried:
         run, solved = self._parts.run, bounded.solved
         if bounded.outcome is Outcome.INFEASIBLE:
-            return Tried(math.inf, run.sense.hopeless, exact=True, done=True)
+            return Tried(math.inf, run.sense.hopeless, exact=True, done=True, bounded=bounded)
         done = run.prunes(bounded.bound)
         basis = self._parts.master.basis()
         if solved is None or solved.phase == 1:
-            return Tried(math.inf, bounded.bound, done=done, basis=basis)
+            return Tried(math.inf, bounded.bound, done=done, basis=basis, bounded=bounded)
         exact = bounded.outcome is Outcome.SOLVED
-        return Tried(self._gain(solved.objective), bounded.bound, exact, done, basis)
+        return Tried(self._gain(solved.objective), bounded.bound, exact, done, basis, bounded)
 
     def _gain(self, objective: float) -> float:
         return max(self._parts.run.sense.sign * (objective - self.objective), 0.0)

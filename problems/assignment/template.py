@@ -11,12 +11,14 @@ import pyomo.environ as pyo
 from colgen import Bounding, BranchingRule, Choice, Heuristic, Problem, Reduction, Solution, StrongBranching, WarmStart
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.proof.certifier import Certifier
 from problems.assignment.bound import KnapsackAscent
 from problems.assignment.branching import AssignmentFixing, OnAssignments
 from problems.assignment.heuristics import Shifting
 from problems.assignment.instance import Instance
 from problems.assignment.model import master
 from problems.assignment.pricing import ASSIGN, USE, KnapsackOracle
+from problems.assignment.proof import AssignmentCertifier
 from problems.assignment.warm_start import Way, ascended, likely, searched
 
 _FIRST = Way(2, 100, 2.0, 25)
@@ -75,6 +77,12 @@ class Assignment(Problem):
         answers = (self.oracle.as_solution(best),) if math.isfinite(cost) else ()
         values, _ = self.oracle.best(found.duals, ~fits)
         return WarmStart({ASSIGN: found.duals, USE: -values}, answers, self.oracle.columns(found.sets))
+
+    def certifier(self) -> Certifier:
+        whole = self.objective_step is not None and bool((self.instance.sizes > 0).all())
+        if not whole or type(self).master is not Assignment.master:
+            return super().certifier()
+        return AssignmentCertifier(self.instance)
 
     def answer(self, solution: Solution) -> list[int]:
         machines = [-1] * self.instance.num_tasks

@@ -79,6 +79,11 @@ def _bench_decompose(options: BenchOptions) -> Sequence[Figure]:
     return bench(options)
 
 
+def _bench_proofs(options: BenchOptions) -> Sequence[Figure]:
+    bench: Callable[[BenchOptions], Sequence[Figure]] = import_module("problems.truth.proofs").bench_proofs
+    return bench(options)  # as above
+
+
 TEMPLATE = Template(
     name="cutting_stock",
     title="Cutting stock and bin packing: cut demanded widths from as few rolls as possible",
@@ -98,6 +103,7 @@ TEMPLATE = Template(
         "cutting_stock": bench_cutting_stock,
         "decompose": _bench_decompose,
         "truth": _bench_truth,
+        "proofs": _bench_proofs,
     },
     drawn_benchmarks=("truth",),
 )

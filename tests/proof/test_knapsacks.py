@@ -5,6 +5,7 @@ import pytest
 from colgen import solve
 from colgen.core.result import Termination
 from colgen.proof.checker import check
+from problems.assignment import Assignment, random, write
 from problems.cutting_stock import CuttingStock, Instance, natural
 
 
@@ -15,6 +16,18 @@ def test_what_is_said_of_nodes_is_proved_exactly(tmp_path, instance):
     verdict = check(path.read_text().splitlines())
     assert result.termination is Termination.OPTIMAL
     assert verdict.objective == verdict.bound == result.objective
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_assignments(tmp_path, seed):
+    path, file = tmp_path / "proof.jsonl", tmp_path / "machines.txt"
+    instance = random(3, 14, seed)
+    write(instance, file)
+    result = solve(Assignment(instance), certificate=path)
+    verdict = check(path.read_text().splitlines(), file.read_text())
+    assert result.termination is Termination.OPTIMAL
+    assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", result.objective, 0)
+    assert verdict.leaves > 1
 
 
 class Short(CuttingStock):
