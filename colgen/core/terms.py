@@ -34,6 +34,21 @@ class Term(ABC):
 
     block: str
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != _HASH}
+
+
+_HASH = "_hash"
+"""Where a term keeps its hash: rows are found by their terms, and those of cuts have hundreds of members."""
+
+
+def _remembered(term: Term, what: Hashable) -> int:
+    found: int | None = term.__dict__.get(_HASH)
+    if found is None:
+        found = hash(what)
+        object.__setattr__(term, _HASH, found)
+    return found
+
 
 @dataclass(frozen=True)
 class Linear(Term):
@@ -41,6 +56,9 @@ class Linear(Term):
 
     members: tuple[Hashable, ...]
     coefficients: tuple[float, ...]
+
+    def __hash__(self) -> int:
+        return _remembered(self, (self.block, self.members, self.coefficients))
 
     def __post_init__(self) -> None:
         if len(self.members) != len(self.coefficients):

@@ -23,6 +23,9 @@ Triples = tuple[Ints, Ints, Floats]
 _SLACK = 10
 """A cut that has been slack for so many solves in a row leaves the linear program, if nobody says otherwise."""
 
+_REMEMBERED = 16
+"""So many lists of terms are remembered with their weights: the rows of a master, and those that were found last."""
+
 
 class Cuts(RowFamily):
     """A family of cuts: rows whose coefficients are terms of the columns.
@@ -54,6 +57,9 @@ class Cuts(RowFamily):
         super().__init__(block, idle_after=idle_after)
         self.components = components
         self.order = order
+        self._known: dict[
+            tuple[int, ...], tuple[tuple[Term, ...], tuple[list[Hashable], dict[Hashable, int], sparse.csr_array]]
+        ] = {}
 
     def cut(self, term: Term, lower: float = -math.inf, upper: float = math.inf) -> Row:
         """The row ``lower ≤ Σ_j term(j) x_j ≤ upper``."""
@@ -97,14 +103,13 @@ class Cuts(RowFamily):
         return [(key[1], value) for key, value in column.coefficients.items() if key[0] == block]
 
     def _of_amounts(self, columns: Sequence[Column], block: str, terms: Sequence[Term]) -> Floats:
-        members = list(dict.fromkeys(member for term in terms for member in _members(term)))
-        number = {member: k for k, member in enumerate(members)}
+        members, number, weighted = self._weighted(terms)
         owners, which, values = self.amounts(columns, block, members)
         table = sparse.csr_array((values, (owners, which)), shape=(len(columns), len(members)))
         found = np.empty((len(columns), len(terms)))
         summed = [k for k, term in enumerate(terms) if isinstance(term, (Linear, Count))]
         if summed:
-            found[:, summed] = self._sums(table, [terms[k] for k in summed], number)
+            found[:, summed] = self._sums(table, [terms[k] for k in summed], weighted)
         for k, term in enumerate(terms):
             if isinstance(term, Box):
                 lower, upper = np.array([limits for _, *limits in term.bounds], dtype=float).reshape(-1, 2).T
@@ -112,18 +117,31 @@ class Cuts(RowFamily):
                 found[:, k] = ((inside >= lower) & (inside <= upper)).all(axis=1)
         return found
 
-    def _sums(self, table: sparse.csr_array, terms: Sequence[Term], number: Mapping[Hashable, int]) -> Floats:
+    def _weighted(self, terms: Sequence[Term]) -> tuple[list[Hashable], dict[Hashable, int], sparse.csr_array]:
+        """The members of terms, their numbers, and weights by member and term that sums; remembered for the next ask.
+
+        Terms have hundreds of members, and the same ones are asked about column after column.
+        """
+        which = tuple(map(id, terms))
+        known = self._known.get(which)
+        if known is not None and all(mine is asked for mine, asked in zip(known[0], terms, strict=True)):
+            return known[1]  # of these very terms: in a copy from another process the same numbers are others'
+        members = list(dict.fromkeys(member for term in terms for member in _members(term)))
+        number = {member: k for k, member in enumerate(members)}
         rows, columns, weights = [], [], []
-        divisors = np.zeros(len(terms))
-        for k, term in enumerate(terms):
-            rows += [number[member] for member in _members(term)]
-            columns += [k] * len(_members(term))
-            if isinstance(term, Linear):
-                weights += list(term.coefficients)
-            elif isinstance(term, Count):
-                weights += term.weights
-                divisors[k] = term.divisor
-        weighted = sparse.csr_array((np.array(weights, dtype=float), (rows, columns)), shape=(len(number), len(terms)))
+        for k, term in enumerate(term for term in terms if isinstance(term, (Linear, Count))):
+            rows += [number[member] for member in term.members]
+            columns += [k] * len(term.members)
+            weights += list(term.coefficients if isinstance(term, Linear) else term.weights)
+        shape = (len(number), sum(isinstance(term, (Linear, Count)) for term in terms))
+        weighted = sparse.csr_array((np.array(weights, dtype=float), (rows, columns)), shape=shape)
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known[which] = (tuple(terms), (members, number, weighted))  # kept, so that their numbers stay theirs
+        return members, number, weighted
+
+    def _sums(self, table: sparse.csr_array, terms: Sequence[Term], weighted: sparse.csr_array) -> Floats:
+        divisors = np.array([term.divisor if isinstance(term, Count) else 0.0 for term in terms])
         sums: Floats = (table @ weighted).toarray()
         counted = divisors > 0.0
         if counted.any():

@@ -1,5 +1,7 @@
 """Terms of cuts as data, and as oracles read them from dual values."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,12 @@ def test_a_row_says_what_it_counts():
 def test_what_is_no_term_is_refused(make, message):
     with pytest.raises(FormulationError, match=message):
         make()
+
+
+def test_a_copy_of_a_term_is_the_same_row_and_carries_no_hash():
+    term = Linear("arc", ("a", "b"), (1.0, 2.0))
+    assert hash(term) == hash(Linear("arc", ("a", "b"), (1.0, 2.0)))
+    copy = pickle.loads(pickle.dumps(term))
+    assert set(vars(copy)) == {"block", "members", "coefficients"}  # hashes of strings are each process's own
+    assert copy == term
+    assert {term: 1}[copy] == 1

@@ -214,3 +214,16 @@ def test_terms_of_a_batch_are_what_their_definition_says_of_each_column():
 def test_what_no_cut_counts_is_refused(make, message):
     with pytest.raises(FormulationError, match=message):
         make()
+
+
+def test_terms_are_known_by_what_they_are_and_not_by_where_they_lie():
+    family = Cuts("cut", components=lambda column: dict(column.structure))
+    terms = [Linear("x", ("a", "b"), (1.0, 2.0)), Count("x", ("a", "b", "c"), (1, 1, 1), 2)]
+    others = [Linear("x", ("b",), (7.0,)), Count("x", ("a", "c"), (1, 1), 2)]
+    columns = [Column(1.0, {}, (("a", 2.0), ("b", 1.0))), Column(1.0, {}, (("c", 1.0), ("b", 1.0)))]
+    first = family.coefficients(columns, terms)
+    assert first.tolist() == [[4.0, 1.0], [2.0, 1.0]]
+    assert family.coefficients(columns[::-1], terms).tolist() == first[::-1].tolist()
+    (known,) = family._known.values()
+    family._known[tuple(map(id, others))] = known  # as after coming from another process
+    assert family.coefficients(columns, others).tolist() == [[7.0, 1.0], [7.0, 0.0]]

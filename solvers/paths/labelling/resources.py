@@ -144,7 +144,7 @@ class Functions(NamedTuple):
     joins: Any
 
 
-class Written(types.WrapperAddressProtocol):  # type: ignore[misc]
+class Written(types.WrapperAddressProtocol):
     """A compiled function whose type is made once: numba makes it anew for each call of a kernel that takes one."""
 
     def __init__(self, function: Any) -> None:
