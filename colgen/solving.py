@@ -31,10 +31,11 @@ from colgen.proof.certifier import Certifier
 from colgen.proof.witness import Witness
 from colgen.proof.writing import Ended, write_certificate
 from colgen.settings import check_settings, parts_of, what
-from colgen.tree.branch_and_price import BranchAndPrice, Search
+from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.branching import BranchingRule
 from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
+from colgen.tree.means import Search
 from colgen.tree.search import NodeQueue, TreeResult, branch_and_bound
 
 
@@ -182,12 +183,18 @@ def solve(
             )
             try:
                 search = _search(
-                    problem, master, run, settings, relaxation, bounding, stabilization, heuristics, choice
+                    problem,
+                    master,
+                    run,
+                    settings,
+                    relaxation,
+                    bounding,
+                    stabilization,
+                    heuristics,
+                    choice,
+                    witness,
+                    certifier is None or not certifier.checks_nodes,
                 )
-                if certifier is not None:
-                    search.search = dataclasses.replace(
-                        search.search, witness=witness, enumeration_closes=not certifier.checks_nodes
-                    )
             except OutOfBudget as spent:
                 return _nothing(spent.reason, budget, master.sense)
             try:
@@ -270,6 +277,8 @@ def _search(
     stabilization: Stabilization | None,
     heuristics: Sequence[Heuristic] | None,
     choice: Choice | None,
+    witness: Witness | None,
+    enumeration_closes: bool,
 ) -> BranchAndPrice:
     parts = Parts(
         master,
@@ -287,6 +296,8 @@ def _search(
         relaxation_only,
         problem.sharpen,
         problem.choice() if choice is None else choice,
+        witness,
+        enumeration_closes,
     )
     return BranchAndPrice(parts, search, problem.bounding() if bounding is None else bounding)
 

@@ -28,7 +28,7 @@ from colgen import (
 from colgen.bounds.bounding import Outcome
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import OracleBeatenError
-from colgen.tree import branch_and_price
+from colgen.tree import node_bounds
 from tests.amounts import BUSY
 from tests.toys import CuttingStock, cutting_column
 
@@ -112,11 +112,11 @@ def test_dual_values_of_a_warm_start_that_has_spent_the_whole_limit_are_priced_i
             time.sleep(0.06)
             return self.warm
 
-    monkeypatch.setattr(branch_and_price, "_GRACE", 1000.0)  # of a limit so short, as much as no machine needs
+    monkeypatch.setattr(node_bounds, "GRACE", 1000.0)  # of a limit so short, as much as no machine needs
     result = solve(Slow(WarmStart(duals_of())), stop=TimeLimit(0.05))
     assert result.termination is Termination.TIME_LIMIT
     assert math.isfinite(result.dual_bound)
-    monkeypatch.setattr(branch_and_price, "_GRACE", 0.0)
+    monkeypatch.setattr(node_bounds, "GRACE", 0.0)
     assert solve(Slow(WarmStart(duals_of())), stop=TimeLimit(0.05)).dual_bound == -math.inf
 
 

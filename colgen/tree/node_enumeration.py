@@ -1,0 +1,63 @@
+"""A node closed by a mixed-integer program over all columns that matter in it."""
+
+from __future__ import annotations
+
+from colgen.bounds.bounding import Bounded, Outcome
+from colgen.master.protocol import MasterStatus
+from colgen.tree.enumeration import Enumeration
+from colgen.tree.node_bounds import NodeBounds
+from colgen.tree.search import Evaluation, Node
+from colgen.tree.sparing import sparing
+
+
+class NodeEnumeration:
+    """Lists the columns that can be part of a better answer in a node, where a problem knows how; solves over them."""
+
+    def __init__(self, enumeration: Enumeration | None, bounds: NodeBounds) -> None:
+        self.enumeration, self._bounds = enumeration, bounds
+        self._closes = bounds.search.enumeration_closes
+        self._barren: set[int] = set()
+        """Nodes that hold nothing better as far as a list says, and that may not be closed by it."""
+
+    def close(self, node: Node, relaxed: Bounded, share: float = 1.0) -> tuple[Evaluation | None, bool]:
+        """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed.
+
+        ``share``: of the program's time.  The second answer is whether more of it might help.
+        """
+        master, run = self._bounds.master, self._bounds.run
+        incumbent = run.incumbent
+        if self.enumeration is None or incumbent is None or not master.solves_integers:
+            return None, False
+        if relaxed.outcome is not Outcome.SOLVED or run.expired:
+            return None, False
+        if node.number in self._barren or node.parent in self._barren:
+            self._barren.add(node.number)
+            return None, False
+        with run.stage("enumeration"), sparing(run, self.enumeration.name, node):
+            found = self.enumeration.enumerate(self._bounds.proved_at(node, relaxed))
+            if found is None:
+                return None, False
+            target = run.target
+            status, solution = master.solve_over(
+                found.columns,
+                found.sides,
+                target,
+                min(share * self.enumeration.seconds, run.seconds_left),
+                any_will_do=not master.sense.is_better(run.round_bound(relaxed.bound), target),
+                stopped=lambda: run.expired,
+                values=found.values,
+            )
+            if status is MasterStatus.INFEASIBLE:  # the node holds nothing better than the incumbent
+                if self._closes:
+                    return Evaluation(master.sense.hopeless, "enumerated"), False
+                self._barren.add(node.number)
+                return None, False
+            completed = None if solution is None else self.enumeration.complete(solution)
+            if completed is not None and run.meets(target, completed.objective):
+                self._bounds.answers.take(completed, self.enumeration.name)
+                if status is MasterStatus.OPTIMAL and completed is solution and self._closes:
+                    return Evaluation(solution.objective, "enumerated"), False
+            if run.prunes(relaxed.bound):
+                return Evaluation(relaxed.bound, "pruned"), False
+            return None, status is MasterStatus.LIMIT
+        return None, False

@@ -1,0 +1,82 @@
+"""Answers looked for near the relaxation of a node."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Mapping, Sequence
+
+from colgen.bounds.bounding import Bounded, NodeState, Parts
+from colgen.bounds.column_generation import column_generation
+from colgen.bounds.stabilization import NoStabilization
+from colgen.core.result import Termination
+from colgen.core.solution import Solution
+from colgen.master.protocol import MasterSolution
+from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP
+from colgen.tree.node_bounds import GRACE, NodeBounds
+from colgen.tree.search import Node
+from colgen.tree.sparing import sparing
+
+
+class NodeHeuristics:
+    """Runs the heuristics that apply at a node; one that fails is skipped, with a note."""
+
+    def __init__(self, heuristics: Sequence[Heuristic], parts: Parts, bounds: NodeBounds) -> None:
+        self.heuristics, self._parts, self._bounds = heuristics, parts, bounds
+        self.master, self.run, self.answers = parts.master, parts.run, bounds.answers
+
+    def dives(self, depth: int) -> bool:
+        """Whether any that takes its time applies at a depth."""
+        return any(not heuristic.quick and heuristic.applies(depth) for heuristic in self.heuristics)
+
+    def search(self, node: Node, solution: Solution, bound: float, quick: bool) -> None:
+        """Run the quick heuristics, or the others, that apply at this depth."""
+
+        def regenerate(fixed: Mapping[Hashable, float], proper: str | None) -> Bounded:
+            self.master.fix(fixed, proper)
+            pairs = tuple((self.master.find(identity), value) for identity, value in fixed.items())
+            proved = self.run.node_bound
+            try:
+                return column_generation(
+                    NodeState(node.number, node.depth + 1, node.decisions, self.master.sense.ideal),
+                    dataclasses.replace(
+                        self._parts,  # what a dive finds is no answer of the node's own
+                        stabilization=NoStabilization(),
+                        settings=dataclasses.replace(
+                            self._parts.settings, stop_early=True, round_early=True, keep_duals=False
+                        ),
+                        context=lambda state: self._bounds.context(state, pairs),
+                    ),
+                )
+            finally:  # also if interrupted: what a dive proves holds under its fixings only
+                self.run.node_bound = proved
+
+        context = HeuristicContext(self.master, solution, self.run, node.depth, regenerate)
+        for heuristic in self.heuristics:
+            if heuristic.quick is not quick or not heuristic.applies(node.depth) or self.run.expired:
+                continue
+            with self.run.stage("heuristics"), sparing(self.run, heuristic.name, node):
+                found = heuristic.search(context)
+                if found is not None:
+                    self.answers.take(found, heuristic.name)
+            if self.run.prunes(bound):
+                return
+
+    def round_off(self, node: Node, solved: MasterSolution, reason: Termination | None) -> None:
+        """Where a limit ends a node: look for an answer among the columns at hand, in what time is left for grace."""
+        run = self.run
+        budget = run.budget
+        if solved.phase == 1 or not self.master.solves_integers:
+            return
+        with run.stage("heuristics"), sparing(run, "rounding", node):
+            rounded = self.master.rounded(self.master.solution(solved))
+            if rounded is not None:
+                self.answers.take(rounded, "rounding")
+        mip = next((h for h in self.heuristics if isinstance(h, RestrictedMIP)), None)
+        if mip is None or run.incumbent is not None or reason is Termination.INTERRUPTED:
+            return
+        # Nothing is known yet: a limit of t seconds ends within 1.05 t + 0.1, and this takes a part of that.
+        seconds = mip.seconds if run.seconds_left > 0.0 else GRACE * budget.seconds
+        with run.stage("heuristics"), sparing(run, mip.name, node):
+            found, _ = self.master.solve_integer(min(seconds, mip.seconds), None, lambda: budget.interrupted)
+            if found is not None:
+                self.answers.take(found, mip.name)

@@ -1,0 +1,20 @@
+"""Going on where something fails that a run can do without."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from colgen.bounds.run import Run
+from colgen.core.errors import SolverError
+from colgen.tree.search import Node
+from solvers.linear import lp as programs
+
+
+@contextlib.contextmanager
+def sparing(run: Run, name: str, node: Node) -> Iterator[None]:
+    """Let the run go on where something fails that it can do without, and say so."""
+    try:
+        yield
+    except (SolverError, programs.SolverError, ArithmeticError, MemoryError) as error:
+        run.notes.append(f"{name} failed at node {node.number} and was skipped: {error}.")

@@ -1,0 +1,50 @@
+"""Bounds of nodes: proved by a round of pricing whatever a bounding says, and the better of two."""
+
+import pytest
+
+from colgen import Bounded, Bounding, Outcome, ReductionContext, solve
+from colgen.bounds.fixing import Reduction
+from tests.toys import CuttingStock
+from tests.zoo import Partitioning
+
+
+class Boasting(Bounding):
+    """Claims a bound that nothing proves."""
+
+    def __init__(self, duals, bound=1000.0):
+        self.duals, self.claimed = duals, bound
+
+    def bound(self, node, parts):
+        return Bounded(Outcome.UNPROVED, self.claimed, duals=parts.master.guessed(self.duals))
+
+
+def test_a_bound_is_what_the_oracles_prove_at_its_dual_values():
+    relaxed = solve(CuttingStock(), relaxation=True)
+    result = solve(CuttingStock(), bounding=Boasting({("demand", 0): 0.5}), heuristics=())
+    assert result.dual_bound < 453.0
+    assert result.root_bound == pytest.approx(0.5 * 97, abs=1.0)  # rounded to a roll
+    proved = solve(CuttingStock(), bounding=Boasting(relaxed.certificate.duals), heuristics=())
+    assert proved.root_bound == pytest.approx(452.25)
+
+
+def test_what_reductions_are_told_is_the_bound_and_its_dual_values():
+    seen = []
+
+    class Watching(Reduction):
+        def reduce(self, context):
+            assert isinstance(context, ReductionContext)
+            seen.append(context)
+            return []
+
+    class Watched(Partitioning):
+        def reductions(self):
+            return [Watching()]
+
+    result = solve(Watched(size=9, seed=4, cuts=False))
+    assert result.is_optimal
+    assert seen
+    for context in seen:
+        assert context.slack >= 0.0
+        assert context.duals is not None
+    first = seen[0]
+    assert not first.sense.is_better(result.objective, first.bound, 1e-6)

@@ -1,0 +1,55 @@
+"""Heuristics at nodes: those that apply, one that fails is skipped."""
+
+from colgen import Heuristic, solve
+from colgen.core.errors import SolverError
+from tests.toys import CuttingStock
+from tests.zoo import Partitioning
+
+
+class Failing(Heuristic):
+    quick = False
+
+    def search(self, context):
+        raise SolverError("kSolveError")
+
+
+class Counting(Heuristic):
+    def __init__(self, quick):
+        self.quick = quick
+        self.depths = []
+
+    def applies(self, depth):
+        return depth <= 1
+
+    def search(self, context):
+        self.depths.append(context.depth)
+
+
+def test_one_that_fails_is_named_and_the_run_goes_on():
+    result = solve(Partitioning(size=9, seed=4, cuts=False), heuristics=[Failing()])
+    assert result.is_optimal
+    assert any(note.startswith("Failing failed at node 0 and was skipped") for note in result.notes)
+
+
+def test_they_are_asked_where_they_apply():
+    quick, slow = Counting(True), Counting(False)
+    result = solve(Partitioning(size=9, seed=4, cuts=False), heuristics=[slow, quick])
+    assert result.is_optimal
+    for heuristic in (quick, slow):
+        assert heuristic.depths[0] == 0
+        assert max(heuristic.depths) <= 1
+
+
+def test_a_node_that_a_quick_one_closes_asks_no_other():
+    best = solve(CuttingStock())
+
+    class Knowing(Heuristic):
+        quick = True
+
+        def search(self, context):
+            context.master.add([column for column, _ in best.solution.columns])
+            return best.solution
+
+    slow = Counting(False)
+    assert solve(CuttingStock(), heuristics=[Knowing(), slow]).is_optimal
+    assert slow.depths == []
