@@ -270,6 +270,10 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: 
     n = codes.shape[1] - 3
     scores = np.zeros((n + 1, n + 1))
     filtered = known.starts.shape[0] > 0
+    keys, values = table.keys, table.values
+    mask = keys.shape[0] - 1
+    work, bits = np.empty((5, n + 1), dtype=np.int64), np.empty((2, n + 1), dtype=np.int64)
+    asked, held, slots, places, those = work[0], work[1], work[2], work[3], work[4]
     for t in range(table.templates.shape[0]):
         heads = codes[table.templates[t, 0]]
         modifiers = codes[table.templates[t, 1]]
@@ -305,6 +309,11 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: 
                     for h in range(m + 1, n + 1):
                         scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
         else:
+            met = 0  # modifiers that the template has met
+            for m in range(1, n + 1):
+                if modifiers[m] >= 0:
+                    bits[0, m], bits[1, m], those[met] = _bit(modifiers[m], False), _bit(modifiers[m], True), m
+                    met += 1
             for h in range(n + 1):
                 members = np.int64(-1)
                 if filtered and heads[h] >= 0:
@@ -313,12 +322,25 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: 
                 if heads[h] < 0 or members == 0:
                     continue
                 first = table.offsets[t] + heads[h] * head_stride
-                for m in range(1, n + 1):
-                    if m == h or modifiers[m] < 0 or (members >> _bit(modifiers[m], h > m)) & 1 == 0:
-                        continue
-                    slot = _find(table.keys, first + modifiers[m] * modifier_stride + (h > m))
-                    if slot >= 0:
-                        scores[h, m] += table.values[slot, 0] + table.values[slot, 1 + distance_bin(h, m)]
+                count = 0
+                for k in range(met):
+                    m = those[k]
+                    side = np.int64(h > m)
+                    asked[count], places[count] = first + modifiers[m] * modifier_stride + side, m
+                    count += (members >> bits[side, m]) & np.int64(m != h)  # no decision: nobody could foresee it
+                for k in range(count):
+                    slots[k] = _hash(asked[k], mask)
+                    held[k] = keys[slots[k]]
+                for k in range(count):
+                    slot = slots[k]
+                    if held[k] != asked[k]:
+                        if held[k] == _EMPTY:
+                            continue
+                        slot = _find(keys, asked[k])
+                        if slot < 0:
+                            continue
+                    m = places[k]
+                    scores[h, m] += values[slot, 0] + values[slot, 1 + distance_bin(h, m)]
     seen = np.zeros(between.shape[0], dtype=np.bool_)
     found = np.empty(between.shape[0], dtype=np.int64)
     for h in range(n + 1):
