@@ -448,7 +448,7 @@ class LinearProgram:
         if run(highs) is not LPStatus.OPTIMAL:
             raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
         duals = np.array(highs.getSolution().row_dual) * self._rows / self._factor
-        return highs.getInfo().objective_function_value / self._factor, duals
+        return highs.getObjectiveValue() / self._factor, duals
 
     def solve_mip(
         self,
