@@ -23,7 +23,7 @@ _LIMIT = 20.0
 def bench_decompose(options: BenchOptions) -> Sequence[Figure]:
     """Five families of compact models to proved optimality, in processor time."""
     solve(decompose(FAMILIES["assignment"].build(12, 0), "machine"))  # compiles the kernels
-    solve(Assignment(random_assignment(3, 10, 0)))
+    solve(Assignment(random_assignment(5, 30, 2)))
     minutes = getattr(options, "minutes", None)
     quick = options.quick or minutes is None
     limit = _LIMIT if quick else 60.0 * float(minutes or 10) / (4 * len(FAMILIES))

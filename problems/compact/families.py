@@ -114,7 +114,7 @@ def lots(size: int, seed: int) -> pyo.ConcreteModel:
 
 FAMILIES = {
     "assignment": Family(assignment, "machine", (30, 60), True),
-    "packing": Family(packing, "bin", (24, 60), True),
+    "packing": Family(packing, "bin", (50, 60), True),
     "lots": Family(lots, "item", (4, 8), True),
     "cutting": Family(cutting, "roll", (6, 12), False),
     "median": Family(median, "median", (12, 30), False),
