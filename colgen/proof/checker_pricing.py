@@ -36,18 +36,17 @@ def exact(value: Any) -> Fraction:
 
 @dataclass
 class State:
-    """What is decided at a node: positions left open, pieces counted, vertices merged or set apart.
+    """What is decided at a node: positions left open, and pieces counted.
 
     Objects inside are never changed, so that a child may share them.
     """
 
     open: dict[tuple[int, int], Sequence[int]] = field(default_factory=dict)
     counts: dict[Place, tuple[int, int | None]] = field(default_factory=dict)
-    pairs: tuple[tuple[int, int, int, bool], ...] = ()  # (problem, vertex, vertex, together)
     trusted: bool = False  # something was decided that the checker does not understand
 
     def copy(self) -> State:
-        return State(dict(self.open), dict(self.counts), self.pairs, self.trusted)
+        return State(dict(self.open), dict(self.counts), self.trusted)
 
 
 class Knapsack:
@@ -182,96 +181,6 @@ class Knapsack:
         return unit * self.cost - max(before[-1]), found
 
 
-class StableSets:
-    """Sets of vertices of which no two are neighbours; a set covers the rows of its vertices and costs ``cost``."""
-
-    def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
-        self.number = number
-        self.cost = exact(data["cost"])
-        self.size = num_rows
-        self.near = [0] * num_rows  # the neighbours of each vertex, as bits
-        for u, v in data["edges"]:
-            if not (0 <= whole(u) < num_rows and 0 <= whole(v) < num_rows and u != v):
-                raise WrongError(f"an edge joins {u} and {v}")
-            self.near[u] |= 1 << v
-            self.near[v] |= 1 << u
-
-    def prices(self) -> list[Fraction]:
-        return [self.cost]
-
-    def column(self, structure: Any) -> tuple[Fraction, dict[int, int]]:
-        members = 0
-        for v in structure:
-            if not 0 <= whole(v) < self.size or members >> v & 1:
-                raise WrongError(f"vertex {v} is none, or named twice")
-            if members & self.near[v]:
-                raise WrongError(f"vertex {v} has a neighbour in its set")
-            members |= 1 << v
-        return self.cost, dict.fromkeys(structure, 1)
-
-    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
-        """The same as of a knapsack: merged vertices are one, those apart are neighbours."""
-        of, near, weights = list(range(self.size)), [0] * self.size, [0] * self.size
-        for _, u, v, together in state.pairs:
-            if together:
-                of = [of[u] if group == of[v] else group for group in of]
-        apart = [(u, v) for _, u, v, together in state.pairs if not together]
-        for v in range(self.size):
-            weights[of[v]] += duals[v]
-            apart += [(v, u) for u in _bits(self.near[v])]
-        for u, v in apart:
-            near[of[u]] |= 1 << of[v]
-            near[of[v]] |= 1 << of[u]
-        # Merged with a neighbour, a vertex is in no set.
-        return unit * self.cost - heaviest(near, [0 if near[v] >> v & 1 else weights[v] for v in range(self.size)])
-
-
-def heaviest(near: Sequence[int], weights: Sequence[int]) -> int:
-    """The weight of the heaviest stable set: a tree of subsets, bounded by covers of cliques.
-
-    In a cover each vertex gives its weight away to cliques that hold it; a stable set weighs no more than all cliques
-    together.  Source: S. Held, W. Cook, E. C. Sewell, *Maximum-weight stable sets and safe lower bounds for graph
-    coloring*, Mathematical Programming Computation 4 (2012).
-    """
-    order = sorted((v for v in range(len(weights)) if weights[v] > 0), key=lambda v: near[v].bit_count())
-    place = {v: k for k, v in enumerate(order)}
-    gain = [weights[v] for v in order]
-    mask = [sum(1 << place[w] for w in order if near[v] >> w & 1) for v in order]
-    best = 0
-    stack = [((1 << len(order)) - 1, 0)]
-    while stack:
-        left, weight = stack.pop()
-        best = max(best, weight)
-        # Vertices are covered until the cliques weigh as much as is wanted; the others are branched on.
-        room, rest = best - weight, left
-        open_ = dict[int, int]()
-        while rest:
-            v = min(_bits(rest), key=lambda u: open_.get(u, gain[u]))
-            lightest = open_.get(v, gain[v])
-            if lightest > room:
-                break
-            clique, grown = [v], rest & mask[v]
-            while grown:
-                u = (grown & -grown).bit_length() - 1
-                clique.append(u)
-                grown &= mask[u]
-            room -= lightest
-            for u in clique:
-                open_[u] = open_.get(u, gain[u]) - lightest
-                if not open_[u]:
-                    rest &= ~(1 << u)
-        branched = sorted(_bits(rest), key=lambda u: gain[u])
-        covered = left & ~rest
-        for v in branched:  # the sets whose last branched vertex is v
-            stack.append((covered & ~mask[v], weight + gain[v]))
-            covered |= 1 << v
-    return best
-
-
-def _bits(mask: int) -> list[int]:
-    return [k for k in range(mask.bit_length()) if mask >> k & 1]
-
-
 class Trusted:
     """A pricing problem that the checker does not know: what is said of it is believed, and counted."""
 
@@ -289,8 +198,4 @@ class Trusted:
         return exact(structure["cost"]), entries
 
 
-KINDS: dict[str, type[Knapsack | StableSets | Trusted]] = {
-    "knapsack": Knapsack,
-    "stable sets": StableSets,
-    "trusted": Trusted,
-}
+KINDS: dict[str, type[Knapsack | Trusted]] = {"knapsack": Knapsack, "trusted": Trusted}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from colgen.proof.checker_pricing import KINDS, Knapsack, StableSets, State, Trusted, WrongError, exact, whole
+from colgen.proof.checker_pricing import KINDS, Knapsack, State, Trusted, WrongError, exact, whole
 
 Sides = tuple[Fraction | None, Fraction | None]
 
@@ -61,9 +61,7 @@ class Program:
             below.trusted = True
             return [below.copy() for _ in range(count)]
         claims.checked += 1
-        if "pieces" in split:
-            return self._split_pieces(state, split, count)
-        return self._split_pair(state, split, count)
+        return self._split_pieces(state, split, count)
 
     def _split_pieces(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
         """A whole quantity is at most t or at least t + 1; the second may be missing where it cannot be."""
@@ -99,24 +97,6 @@ class Program:
         before = state.counts.get(place, (0, None))
         least = before[1] if high is None or (before[1] is not None and before[1] < high) else high
         state.counts[place] = (max(before[0], low), least)
-
-    def _split_pair(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
-        """Two vertices that are covered once each: by one set, or by two."""
-        k, u, v = (whole(x) for x in split["pair"])
-        if not 0 <= k < len(self.pricing) or not isinstance(self.pricing[k], StableSets) or len(self.pricing) > 1:
-            raise WrongError("the split speaks of what is not there")
-        if (
-            count != 2
-            or u == v
-            or any(not 0 <= w < len(self.rows) or self.rows[w] != (Fraction(1), Fraction(1)) for w in (u, v))
-        ):
-            raise WrongError("the children do not cover the node")
-        found = []
-        for together in (True, False):
-            below = state.copy()
-            below.pairs = (*state.pairs, (k, u, v, together))
-            found.append(below)
-        return found
 
 
 def answered(program: Program, answer: Mapping[str, Any], claims: Claims) -> Fraction:
