@@ -324,10 +324,10 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: 
                 first = table.offsets[t] + heads[h] * head_stride
                 count = 0
                 for k in range(met):
-                    m = those[k]
-                    side = np.int64(h > m)
-                    asked[count], places[count] = first + modifiers[m] * modifier_stride + side, m
-                    count += (members >> bits[side, m]) & np.int64(m != h)  # no decision: nobody could foresee it
+                    place = those[k]
+                    left = np.int64(h > place)
+                    asked[count], places[count] = first + modifiers[place] * modifier_stride + left, place
+                    count += (members >> bits[left, place]) & np.int64(place != h)  # nobody could foresee a decision
                 for k in range(count):
                     slots[k] = _hash(asked[k], mask)
                     held[k] = keys[slots[k]]
@@ -339,8 +339,8 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: 
                         slot = _find(keys, asked[k])
                         if slot < 0:
                             continue
-                    m = places[k]
-                    scores[h, m] += values[slot, 0] + values[slot, 1 + distance_bin(h, m)]
+                    place = places[k]
+                    scores[h, place] += values[slot, 0] + values[slot, 1 + distance_bin(h, place)]
     seen = np.zeros(between.shape[0], dtype=np.bool_)
     found = np.empty(between.shape[0], dtype=np.int64)
     for h in range(n + 1):
