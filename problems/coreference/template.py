@@ -55,6 +55,9 @@ STATING = frozenset(
 )
 """What a subclass overrides to state another problem than plain clustering."""
 
+_PROOF = 0.3
+"""Share of the time that is left by finding the items: taking the steps again, and rounds."""
+
 _ROUNDS = 0.7
 """Share of the time that is left to the rounds by what they start from."""
 
@@ -156,7 +159,8 @@ class Coreference(Problem):
         """The items, in the time that there is: what is cut short counts for this run alone, in this thread."""
         self._hurried.items = None
         if self._items is None:
-            found = self._found(lambda: budget.expired)
+            least = _PROOF * budget.seconds_left  # what is found in the last moment would have no time to be proved
+            found = self._found(lambda: budget.expired or budget.seconds_left < least)
             if not found.complete:
                 self._hurried.items = found
                 return found

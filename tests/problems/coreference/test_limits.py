@@ -260,3 +260,18 @@ def test_who_states_another_problem():
     assert not changed.is_plain
     assert len(AtMost(communities(60, 1, noise=0.0), 2).items) == 60
     assert len(SamePricing(communities(60, 1, noise=0.0)).items) == 0
+
+
+def test_finding_the_items_leaves_time_to_prove_them(monkeypatch):
+    """What takes all of the time can prove nothing: the bound was infinite."""
+    budget, problem = Budget(0.5), Coreference(random(12, 0))
+    found = problem._found
+
+    def patient(expired):
+        while not expired():
+            time.sleep(0.001)
+        return found(expired)
+
+    monkeypatch.setattr(problem, "_found", patient)
+    problem._prepare(budget)
+    assert budget.seconds_left > 0.0
