@@ -22,6 +22,7 @@ from problems.coreference.clusters import Cluster
 from problems.coreference.comparison import QUICK, Plan, cut, growth, hard, measure, measure_whole, speedups, spread
 from problems.coreference.conll import Document
 from problems.coreference.drawing import draw
+from problems.coreference.graphs import FOOTBALL, bench_graphs
 from problems.coreference.instance import Instance
 from problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, ScoreKind, Scorer, scores_of, train
 from problems.coreference.metrics import Agreement, agreement
@@ -58,11 +59,16 @@ class Scored:
 
 
 def bench_coreference(options: BenchOptions) -> list[Figure]:
-    """The source's experiment: column generation against the integer linear program, over whole texts and parts."""
+    """The source's experiment: column generation against the integer linear program, over whole texts and parts.
+
+    A folder of graphs in the place of texts: what is measured on those.
+    """
+    if options.data is not None and (options.data / FOOTBALL).is_file():
+        return bench_graphs(options)
     if options.data is None:
         raise InputError(
             "this benchmark needs annotated documents: say --data DIR; LitBank, for one, is at "
-            "github.com/dbamman/litbank, in the folder coref/conll"
+            "github.com/dbamman/litbank, in the folder coref/conll; or a folder with football.gml, for graphs"
         )
     share = options.share(_MINUTES)
     plan = (QUICK if options.quick else Plan()).cut(share)
