@@ -79,7 +79,7 @@ def tree_triples(heads: Ints, kind: int) -> Ints:
         for c in range(1, n + 1):
             p = heads[c]
             if p > 0:
-                parts[count] = np.array([heads[p], p, c])
+                parts[count, 0], parts[count, 1], parts[count, 2] = heads[p], p, c
                 count += 1
         return parts[:count]
     for h in range(n + 1):
@@ -89,12 +89,12 @@ def tree_triples(heads: Ints, kind: int) -> Ints:
             m = h + step
             while 1 <= m <= n:
                 if heads[m] == h:
-                    parts[count] = np.array([h, before, m])
+                    parts[count, 0], parts[count, 1], parts[count, 2] = h, before, m
                     count += 1
                     before = m
                 m += step
             if before != h:
-                parts[count] = np.array([h, before, h])
+                parts[count, 0], parts[count, 1], parts[count, 2] = h, before, h
                 count += 1
     return parts[:count]
 
