@@ -107,6 +107,8 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
         if not isinstance(problem, Knapsack):
             raise WrongError("nothing can be fixed in this pricing problem")
         found.append((problem, *problem.through(point.duals, point.unit, point.counts, state)))
+    if [least for _, least, _ in found] != [exact(least) for least in fix["least"]]:
+        raise WrongError("the least reduced costs are other ones")
     total = point.total + sum(_used(program, problem.number, least) for problem, least, _ in found)
     if total != unit * program.sign * exact(fix["bound"]):
         raise WrongError(f"the bound is {program.sign * total / unit}, not {fix['bound']}")

@@ -172,6 +172,7 @@ class KnapsackCertifier(Certifier):
             "unit": solved.unit,
             "duals": rounded.duals,
             "counts": [[*place, dual] for place, dual in rounded.counts.items()],
+            "least": [as_exact(each) for each in solved.least],
             "bound": as_exact(sign_of(self) * solved.total / solved.unit),
             "closed": closed,
         }

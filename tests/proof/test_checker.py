@@ -56,7 +56,7 @@ def tree(tmp_path_factory):
     *head, leaf, end = map(json.loads, lines_of(path))
     claim = leaf["claim"]
     fix = {"what": "positions", "unit": claim["unit"], "duals": claim["duals"], "counts": []}
-    fix.update(bound=claim["bound"], closed=0)
+    fix.update(least=claim["least"], bound=claim["bound"], closed=0)
     program, claims = Program(head[2]["formulation"]), Claims()
     outer, inner = {"pieces": [0, 1, 0, 132], "at_most": 1}, {"pieces": [0, 0, 44, 44], "at_most": 0}
     left, right = program.split(State(), outer, 2, claims)

@@ -1,10 +1,13 @@
 """Certifiers of knapsacks: what they claim is what the checker finds."""
 
+import json
+
 import pytest
 
 from colgen import solve
 from colgen.core.result import Termination
 from colgen.proof.checker import check
+from colgen.proof.checker_pricing import WrongError
 from problems.assignment import Assignment, random, write
 from problems.cutting_stock import CuttingStock, Instance, natural
 
@@ -45,3 +48,15 @@ def test_a_bound_that_exact_arithmetic_does_not_reach_is_within_tolerance(tmp_pa
     assert result.termination is Termination.WITHIN_TOLERANCE
     assert not result.is_optimal
     assert check(path.read_text().splitlines()).claims.trusted == 1
+
+
+def test_no_dual_value_of_a_fixing_can_be_changed_unseen(tmp_path):
+    path = tmp_path / "proof.jsonl"
+    solve(Assignment(random(3, 14, 4)), certificate=path)
+    lines = path.read_text().splitlines()
+    k, fix = next((k, line) for k, line in enumerate(lines) if '"fix"' in line)
+    for row in range(14):
+        record = json.loads(fix)
+        record["fix"]["duals"][row] += 1
+        with pytest.raises(WrongError):
+            check([*lines[:k], json.dumps(record), *lines[k + 1 :]])
