@@ -26,6 +26,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_indices, as_integer, as_integers
+from solvers.literals import truth
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -312,7 +313,8 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: 
             met = 0  # modifiers that the template has met
             for m in range(1, n + 1):
                 if modifiers[m] >= 0:
-                    bits[0, m], bits[1, m], those[met] = _bit(modifiers[m], False), _bit(modifiers[m], True), m
+                    bits[0, m], bits[1, m] = _bit(modifiers[m], truth(False)), _bit(modifiers[m], truth(True))
+                    those[met] = m
                     met += 1
             for h in range(n + 1):
                 members = np.int64(-1)
