@@ -18,6 +18,7 @@ from colgen.core.tolerances import ROUNDING, TOLERANCES, size
 from colgen.master.table import TEMPLATE
 from colgen.master.tabular import TabularMaster
 from colgen.pricing.oracles import Pricing, PricingResult
+from solvers.columns.worth import box_terms, side_terms
 
 Floats = NDArray[np.float64]
 
@@ -57,11 +58,7 @@ def dual_bound(
             terms.append((oracle.multiplicity, 0.0 if -clean <= beta < 0 else beta, gamma))
         else:
             terms.append((oracle.multiplicity, beta, gamma))
-    pi = s * duals.values
-    known = len(pi)
-    sides = np.where(pi > 0.0, master.rows.lower[:known], master.rows.upper[:known])
-    sides[pi == 0.0] = 0.0
-    total = theta * float(pi @ sides)
+    total: float = theta * side_terms(duals.values, master.rows.lower, master.rows.upper, s)
     if not math.isfinite(total):
         return master.sense.ideal  # the dual of a side that the row does not have
     total += _box_terms(master, theta, duals, clean)
@@ -149,18 +146,20 @@ def increases(
 
 def _box_terms(master: TabularMaster, theta: float, duals: Duals, clean: float) -> float:
     """Σ_j min over the bounds of x_j of its reduced cost times x_j, over columns that no oracle answers for."""
-    table = master.table
-    lower, upper = table.lower_now, table.upper_now
-    # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
-    open_ = upper == math.inf
-    own = ((upper != 0.0) & (~open_ | (table.origins == TEMPLATE)) | (lower != 0.0)).nonzero()[0]
-    if not len(own):
-        return 0.0
-    reduced = master.sense.sign * master.all_reduced_costs(duals, theta)[own]
-    up = (reduced < 0) & (~open_ | (table.origins == TEMPLATE))[own]
-    box = np.where(up, upper[own], lower[own])
-    unlimited = np.isinf(box)
-    # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
-    if (unlimited & (np.abs(reduced) > clean * np.maximum(1.0, table.weights[own]))).any():
-        return -math.inf
-    return float(reduced[~unlimited] @ box[~unlimited])
+    table, objective = master.table, master.objective
+    return float(
+        box_terms(
+            objective.costs,
+            objective.products(duals),
+            table.lower_now,
+            table.upper_now,
+            # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
+            table.weights,
+            table.origins,
+            master.sense.sign,
+            theta,
+            clean,
+            # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
+            TEMPLATE,
+        )
+    )

@@ -63,13 +63,18 @@ class PresentObjective:
             return typical_size(self._table.costs, 0.0)
         return self._program.lp.cost_scale
 
-    def reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
-        """Of all columns at θπ; the products are remembered, for a round asks for them more than once."""
+    def products(self, duals: Duals) -> Floats:
+        """πᵀa_j of all columns; they are remembered, for a round asks for them more than once."""
         asked, size, products = self._last_products
         now = (len(self._table), len(self._rows))
         if asked is not duals or size != now:
             products = self._table.row_products(duals.values)
             self._last_products = (duals, now, products)
+        return products
+
+    def reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
+        """Of all columns at θπ."""
+        products = self.products(duals)
         return self.costs - (products if theta == 1.0 else theta * products)
 
     def enter(self, phase: int, residual: Floats | None = None) -> None:

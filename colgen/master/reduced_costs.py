@@ -17,6 +17,7 @@ from colgen.master.protocol import MasterSolution, check_not_repeated
 from colgen.master.table import GIVEN
 from colgen.master.tableau import Tableau
 from colgen.pricing.oracles import Pricing
+from solvers.columns.worth import least_reduced_costs, products
 
 
 class ReducedCosts:
@@ -38,11 +39,11 @@ class ReducedCosts:
             return np.array([weight * column.cost - product for column, product in zip(columns, few, strict=True)])
         known = self._lookup.of(columns)
         batch, stated = known.batch, known.stated
-        products = batch.products(duals.values)
+        earned: Floats = products(batch.starts, batch.rows, batch.values, duals.values)
         if stated is not None:
             owners, rows, values = stated
-            products += np.bincount(owners, values * self._rows.padded(duals.values)[rows], minlength=len(batch))
-        return batch.costs - products if real else -products
+            earned += np.bincount(owners, values * self._rows.padded(duals.values)[rows], minlength=len(batch))
+        return batch.costs - earned if real else -earned
 
     def improving(
         self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
@@ -73,14 +74,12 @@ class ReducedCosts:
 
     def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
         """The best reduced cost of the columns in the master that came from each of so many pricing problems."""
-        table, s = self._table, self._objective.sense.sign
-        grow = ((table.upper_now == math.inf) & (table.origins >= (GIVEN if oracles == 1 else 0))).nonzero()[0]
-        reduced = s * self._objective.reduced_costs(duals)[grow]
-        if oracles == 1:
-            return [s * float(reduced.min(initial=math.inf))]
-        best = np.full(oracles, math.inf)
-        np.minimum.at(best, table.origins[grow], reduced)
-        known: list[float] = (s * best).tolist()
+        table, objective, s = self._table, self._objective, self._objective.sense.sign
+        first = GIVEN if oracles == 1 else 0
+        least = least_reduced_costs(
+            objective.costs, objective.products(duals), table.upper_now, table.origins, s, first, oracles
+        )
+        known: list[float] = (s * least).tolist()
         return known
 
     def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:

@@ -16,6 +16,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.master.growing import Growing
 from colgen.master.pool import ColumnPool, Floats, Ints
 from colgen.model.formulation import Formulation
+from solvers.columns.worth import products
 
 TEMPLATE = -2
 """Origin of template and artificial variables."""
@@ -65,7 +66,6 @@ class ColumnTable(ColumnPool):
         self._weighed, self._weights = Growing(np.empty(0, dtype=np.int32)), Growing(nothing)
         self._entries: list[tuple[Ints, Ints, Floats]] = []
         self.is_in_order = True
-        self._by_column = sparse.csr_array((1, 1))
         matrix = sparse.csc_array(f.matrix)
         self._firsts.append(0)
         self._meanings.append(None)
@@ -211,17 +211,12 @@ class ColumnTable(ColumnPool):
 
     def row_products(self, duals: Floats) -> Floats:
         """πᵀa_j for every column; rows younger than the duals count as zero."""
-        duals = self._padded(duals)
-        shape, matrix = (len(self), len(duals)), self._by_column
-        if matrix.shape != shape:  # columns only ever join, and rows
-            matrix.resize(*shape)  # making one anew takes five times as long
-            matrix.data, matrix.indices, matrix.indptr = self.values, self.rows, self.starts
-        products: Floats = matrix @ duals
+        found: Floats = products(self.starts, self.rows, self.values, duals)
         stated = self._stated()
         if stated is not None:
             columns, rows, values = stated
-            products += np.bincount(columns, values * duals[rows], minlength=len(self))
-        return products
+            found += np.bincount(columns, values * self._padded(duals)[rows], minlength=len(self))
+        return found
 
     def _padded(self, duals: Floats) -> Floats:
         missing = len(self.row_keys) - len(duals)

@@ -1,0 +1,75 @@
+"""What columns are worth at dual values, in one pass each: products, the least reduced costs, the terms of a bound.
+
+Kernels: an array is one of float64, row numbers and origins of int32, all contiguous; nothing is checked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from solvers.columns.kinds import FLOAT, FLOATS, NUMBERS, WHOLE
+
+
+@njit(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS), cache=True, nogil=True)
+def products(starts, rows, values, duals):  # type: ignore[no-untyped-def]
+    """πᵀa_j of each column; rows that there are no dual values of count as zero."""
+    found = np.empty(len(starts) - 1)
+    known = len(duals)
+    for j in range(len(found)):
+        total = 0.0
+        for entry in range(starts[j], starts[j + 1]):
+            if rows[entry] < known:
+                total += values[entry] * duals[rows[entry]]
+        found[j] = total
+    return found
+
+
+@njit(FLOAT[::1](FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, WHOLE, WHOLE), cache=True, nogil=True)
+def least_reduced_costs(costs, earned, upper, origins, sign, first, count):  # type: ignore[no-untyped-def]
+    """The least ``sign * (cost - earned)`` of the columns without an upper bound that came from each of ``count``.
+
+    Origins below ``first`` are nobody's; with a single pricing problem all others are its own.
+    """
+    least = np.full(count, np.inf)
+    for j in range(len(costs)):
+        if upper[j] == np.inf and origins[j] >= first:
+            whose = 0 if count == 1 else origins[j]
+            reduced = sign * (costs[j] - earned[j])
+            if whose < count and reduced < least[whose]:
+                least[whose] = reduced
+    return least
+
+
+@njit(FLOAT(FLOATS, FLOATS, FLOATS, FLOAT), cache=True, nogil=True)
+def side_terms(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
+    """πᵀr as if minimising: of each row the side that its dual value speaks of."""
+    total = 0.0
+    for i in range(len(duals)):
+        pull = sign * duals[i]
+        if pull > 0.0:
+            total += pull * lower[i]
+        elif pull != 0.0:
+            total += pull * upper[i]
+    return total
+
+
+@njit(FLOAT(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, FLOAT, FLOAT, WHOLE), cache=True, nogil=True)
+def box_terms(costs, earned, lower, upper, weights, origins, sign, theta, clean, template):  # type: ignore[no-untyped-def]
+    """Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j as if minimising, over columns that no oracle answers for.
+
+    Those are variables of the template, columns with an upper bound, and what all columns have that have a lower one.
+    Where x_j has no bound on the side that it is driven to, its reduced cost must vanish: but for ``clean`` times its
+    weight, at least 1.  If it does not, then nothing bounds the sum: -inf.
+    """
+    total = 0.0
+    for j in range(len(costs)):
+        mine = upper[j] != np.inf or origins[j] == template
+        if (mine and upper[j] != 0.0) or lower[j] != 0.0:
+            reduced = sign * (costs[j] - theta * earned[j])
+            end = upper[j] if mine and reduced < 0.0 else lower[j]
+            if not np.isinf(end):
+                total += reduced * end
+            elif abs(reduced) > clean * max(1.0, weights[j]):
+                return -np.inf
+    return total
