@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from colgen.pricing.oracles import Best, Marginals, OraclePricing, Pricing, PricingContext, PricingResult, Stages
     from colgen.problem import Problem
     from colgen.reporting import plotting
+    from colgen.reporting.ablated import Ablated
+    from colgen.reporting.ablation import Ablation, ablation
     from colgen.reporting.comparison import Compared, Comparison, compare, solve_complete
     from colgen.solving import solve
     from colgen.tree.branching import (
@@ -73,6 +75,8 @@ _HOMES = {
     "core.batches": "Columns",
     "core.column_files": "load_columns save_columns",
     "core.columns": "Column Key Row RowFamily",
+    "reporting.ablated": "Ablated",
+    "reporting.ablation": "Ablation ablation",
     "reporting.comparison": "Compared Comparison compare solve_complete",
     "core.duals": "Duals",
     "tree.enumeration": "Enumerated Enumeration",
@@ -146,6 +150,9 @@ if "pyomo.opt" in sys.modules:  # otherwise it would be loaded for the sake of a
 
 
 __all__ = [
+    "Ablated",
+    "Ablation",
+    "ablation",
     "Budget",
     "OutOfBudget",
     "WarmStart",

@@ -12,6 +12,9 @@ from colgen import __version__
 from colgen.core.wording import LONGEST, one_line
 
 PROVED, NO_ANSWER, BAD_INPUT, NOT_PROVED, DIAGNOSTIC = range(5)
+VARIED = ("stabilization", "bounding", "pricing", "choice", "heuristics", "cuts", "rules")
+"""What the methods of an ablation differ in."""
+
 CLOSED_PIPE = 141
 """128 + SIGPIPE: what a shell reports of a program whose reader went away."""
 
@@ -23,6 +26,7 @@ examples:
   colgen check proof.jsonl rolls.txt       a proof, once more, by another program
   colgen train chain_map --data english_ewt --model tagger.npz
   colgen solve chain_map tagger.npz < text.txt > tags.txt
+  colgen ablation cutting_stock rolls.txt  what each part of the method is worth
   colgen demo                              column generation against brute force
   colgen bench --list                      what can be measured
   colgen bench engine --quick --json -     measure it, figures as JSON
@@ -71,6 +75,26 @@ examples:
   python -m colgen.proof proof.jsonl       the same
 
 exit code 4: a line of the certificate is not true; the first one is named
+"""
+
+_ABLATION = """\
+Each FILE is solved by each method, and a table says what that took: rounds,
+mispriced calls of the oracles, columns, nodes, seconds of the processor (without
+compiling). The first method is the template as it is. --vary says what differs:
+  stabilization  which dual values are priced at (this, if nothing is said)
+  bounding       column generation alone, or after volume, bundle, subgradients
+  pricing        one column a call, some of the oracles at a time
+  choice         what the tree branches on
+  heuristics     restricted program, diving, none
+  cuts           without each of the template's families of cuts
+  rules          without each of its branching rules
+
+examples:
+  colgen ablation cutting_stock rolls.txt
+  colgen ablation cutting_stock *.txt --vary choice --vary heuristics --time-limit 60
+  colgen ablation cutting_stock rolls.txt --relaxation --plot bounds.png --json all.json
+
+exit code 4: two methods contradict each other
 """
 
 _BENCH = """\
@@ -171,6 +195,21 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--seed", metavar="N", type=_whole, default=0, help="of everything random (0)")
     command.add_argument("--quick", action="store_true", help="little data and training, to see that it runs")
     command.add_argument("--json", metavar="FILE", help="write the figures; - writes them instead of the table")
+
+    command = add(
+        "ablation", "compare methods", "Solve files by many methods, and say what each of them took.", _ABLATION
+    )
+    command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
+    command.add_argument("files", metavar="FILE", type=Path, nargs="+", help="an instance")
+    command.add_argument(
+        "--vary", metavar="PART", choices=VARIED, action="append", help="what differs, see below; may be repeated"
+    )
+    command.add_argument("--time-limit", metavar="S", type=_nonnegative, help="of each run, in seconds")
+    command.add_argument("--relaxation", action="store_true", help="solve the root's relaxation only")
+    command.add_argument("--json", metavar="FILE", help="write lines and rounds; - writes them instead of the table")
+    command.add_argument("--csv", metavar="FILE", type=Path, help="write the lines, of each file and method")
+    command.add_argument("--plot", metavar="PNG", type=Path, help="draw the bounds, or of several files what is proved")
+    command.add_argument("--quiet", action="store_true", help="no line for each run on standard error")
 
     command = add(
         "demo", "compare with brute force", "Solve small instances by column generation and by brute force.", _DEMO

@@ -16,6 +16,7 @@ _COMMANDS = {
     "solve": ("solving", "solve_file"),
     "check": ("checking", "check_file"),
     "train": ("measuring", "train"),
+    "ablation": ("ablating", "ablate"),
     "demo": ("demo", "demo"),
     "bench": ("measuring", "bench"),
     "templates": ("describing", "describe"),

@@ -24,7 +24,7 @@ def options_of(arguments: argparse.Namespace) -> dict[str, str]:
 
 def check_destinations(arguments: argparse.Namespace, *more: str) -> None:
     """Before any work: that what is asked for can be written at its end."""
-    for option in ("log", "json", "plot", "picture", "report", "certificate", *more):
+    for option in ("log", "csv", "json", "plot", "picture", "report", "certificate", *more):
         value = getattr(arguments, option, None)
         if value is None or str(value) == "-":
             continue

@@ -22,7 +22,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.core.wording import number
 from colgen.model.formulation import Formulation, compile_model
 from colgen.problem import Problem
-from colgen.reporting.tables import table
+from colgen.reporting.tables import aligned, count, table
 from colgen.solving import solve
 from solvers.linear.lp import LPStatus
 from solvers.linear.mip import MIPSolution, solve_mip
@@ -135,24 +135,15 @@ class Comparison(Sequence[Compared]):
         return pandas.DataFrame(rows).set_index("name")
 
     def __str__(self) -> str:
-        table = [_NAMES, *(_cells(line) for line in self)]
-        widths = [max(len(row[k]) for row in table) for k in range(len(_NAMES))]
-        words = (0, len(_NAMES) - 1)  # columns that are not numbers
-        lines = [
-            "  ".join(
-                cell.ljust(w) if k in words else cell.rjust(w)
-                for k, (cell, w) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in table
-        ]
-        return "\n".join(line.rstrip() for line in [*lines, *self._warning()])
+        return "\n".join([aligned(_NAMES, map(_cells, self)), *self.warning()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return table(_NAMES, map(_cells, self)) + "".join(f"<p>{line}</p>" for line in self._warning())
+        return table(_NAMES, map(_cells, self)) + "".join(f"<p>{line}</p>" for line in self.warning())
 
-    def _warning(self) -> list[str]:
+    def warning(self) -> list[str]:
+        """What a reader must know before anything else, in a sentence or none."""
         return (
             [] if self.agree or self.relaxation else ["Answers and proofs differ: one formulation or proof is wrong."]
         )
@@ -220,7 +211,7 @@ def _compared(name: str, way: Way, instance: Any, time_limit: float, relaxation:
         raise InputError(f"{name} returns an answer, which has no relaxation: leave it out")
     seconds = time.perf_counter() - started
     if isinstance(found, Result):
-        return _solved(name, found, seconds, relaxation)
+        return compared(name, found, seconds, relaxation=relaxation)
     objective = float(found.objective if hasattr(found, "objective") else found)
     bound = float(getattr(found, "dual_bound", math.nan))
     meets = abs(objective - bound) <= _SAME * abs(objective)
@@ -230,7 +221,8 @@ def _compared(name: str, way: Way, instance: Any, time_limit: float, relaxation:
     return Compared(name, objective, bound, *counts, seconds, proof, sense if isinstance(sense, Sense) else None)
 
 
-def _solved(name: str, found: Result, seconds: float, relaxation: bool) -> Compared:
+def compared(name: str, found: Result, seconds: float, *, relaxation: bool = False) -> Compared:
+    """The line of a result."""
     last = found.iterations[-1] if found.iterations else None
     proof = found.termination.value
     if not relaxation and found.is_optimal and _is_fractional(found.solution):
@@ -286,9 +278,6 @@ _NAMES = tuple(name.replace("_", " ") for name in _SHOWN)
 
 
 def _cells(line: Compared) -> tuple[str, ...]:
-    def count(value: int | None) -> str:
-        return "" if value is None else f"{value:,}"
-
     return (
         line.name,
         number(line.objective, 8),

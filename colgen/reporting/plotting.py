@@ -57,7 +57,7 @@ def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | 
     """
     if by not in ("round", "second"):
         raise InputError(f"bounds are drawn by 'round' or by 'second', not by {by!r}")
-    ax = _axes() if ax is None else ax
+    ax = new_axes() if ax is None else ax
     rounds = result.iterations
     x = _horizontal(rounds, by)
     _shade_phase_1(ax, rounds, x)
@@ -87,13 +87,13 @@ def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | 
     ax.set_xlabel("round" if by == "round" else "time (seconds)")
     ax.set_ylabel("objective (the problem's units)")
     ax.set_title("Bounds", loc="left")
-    _finish(ax)
+    finish(ax)
     return ax
 
 
 def columns_and_rows(result: Result, ax: Axes | None = None) -> Axes:
     """Columns and rows in the restricted master by round, and how many columns each round added."""
-    ax = _axes() if ax is None else ax
+    ax = new_axes() if ax is None else ax
     rounds = result.iterations
     x = _horizontal(rounds, "round")
     _shade_phase_1(ax, rounds, x)
@@ -106,7 +106,7 @@ def columns_and_rows(result: Result, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("round")
     ax.set_ylabel("number in the restricted master")
     ax.set_title("Columns and rows", loc="left")
-    _finish(ax)
+    finish(ax)
     return ax
 
 
@@ -151,7 +151,7 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
         )
     upper.set_ylabel("dual value\n(objective per unit of the row)")
     upper.set_title("Dual values at the root", loc="left")
-    _finish(upper, beside=True)
+    finish(upper, beside=True)
 
     known = np.nan_to_num(values)
     distance = np.linalg.norm(known - known[-1], axis=1)
@@ -169,7 +169,7 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
 
 def stages(result: Result, ax: Axes | None = None) -> Axes:
     """Seconds spent in each stage, as bars."""
-    ax = _axes((6.4, 3.2)) if ax is None else ax
+    ax = new_axes((6.4, 3.2)) if ax is None else ax
     spent = sorted((s, name) for name, s in result.seconds.items() if name != "total")
     total = result.seconds.get("total", 0.0) or sum(s for s, _ in spent) or 1.0
     longest = max((s for s, _ in spent), default=0.0) or 1.0
@@ -187,7 +187,7 @@ def stages(result: Result, ax: Axes | None = None) -> Axes:
 
 def tree(result: Result, ax: Axes | None = None) -> Axes:
     """The branch-and-bound tree: a marker for what became of each node, and its dual bound while there is room."""
-    ax = _axes((8.0, 4.8)) if ax is None else ax
+    ax = new_axes((8.0, 4.8)) if ax is None else ax
     nodes = result.nodes
     place = _layout(nodes)
     depth = {node.number: node.depth for node in nodes}
@@ -276,7 +276,8 @@ def _figure(size: tuple[float, float]) -> Figure:
     return Figure(figsize=size, layout="constrained")
 
 
-def _axes(size: tuple[float, float] = (6.4, 4.2)) -> Axes:
+def new_axes(size: tuple[float, float] = (6.4, 4.2)) -> Axes:
+    """Of a new figure."""
     axes: Axes = _figure(size).subplots()
     return axes
 
@@ -322,12 +323,12 @@ def _focus(ax: Axes, result: Result, answers: Sequence[Floats], limits: Sequence
     ax.set_ylim(low - margin, high + margin)
 
 
-def _finish(ax: Axes, beside: bool = False) -> None:
-    """Grid, whole numbers for rounds, and a legend below or beside the axes, where it hides nothing."""
+def finish(ax: Axes, beside: bool = False, whole: bool = True) -> None:
+    """Grid, whole numbers for rounds if ``whole``, and a legend below or beside the axes, where it hides nothing."""
     ax.grid(True, color=_LIGHT, linewidth=0.4)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    if ax.get_xlabel() != "time (seconds)":
+    if whole and ax.get_xlabel() != "time (seconds)":
         _whole_numbers(ax.xaxis)
     if not ax.get_legend_handles_labels()[0]:
         return

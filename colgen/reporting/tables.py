@@ -1,4 +1,4 @@
-"""Tables in HTML."""
+"""Tables of texts: in HTML, and for a terminal."""
 
 from __future__ import annotations
 
@@ -11,3 +11,23 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table>{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
+
+
+def aligned(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of texts for a terminal: the first and the last column are words, those between them numbers."""
+    every = [head, *rows]
+    widths = [max(len(row[k]) for row in every) for k in range(len(head))]
+    words = (0, len(head) - 1)
+    lines = (
+        "  ".join(
+            cell.ljust(width) if k in words else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in every
+    )
+    return "\n".join(map(str.rstrip, lines))
+
+
+def count(value: int | None) -> str:
+    """A number of things; nothing where none is known."""
+    return "" if value is None else f"{value:,}"

@@ -7,7 +7,7 @@ from tests.cli.stub import (
 )
 
 
-@pytest.mark.parametrize("command", ["solve", "train", "demo", "bench", "templates"])
+@pytest.mark.parametrize("command", ["solve", "train", "ablation", "demo", "bench", "templates"])
 def test_help_of_each_command_fits_a_screen_and_has_an_example(capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = run(capsys, command, "--help")
@@ -30,6 +30,8 @@ def test_help_of_each_command_fits_a_screen_and_has_an_example(capsys, monkeypat
         (["train", "stub", "--model", "m"], "--data"),
         (["train", "stub", "--model", "m", "--data", ".", "--train", "x"], "--data DIR, or --train FILE"),
         (["train", "stub", "--model", "m", "--data", ".", "--dev", "x"], "--train FILE with or without --dev"),
+        (["ablation", "stub"], "FILE"),
+        (["ablation", "stub", "x", "--vary", "weather"], "invalid choice: 'weather'"),
         (["train", "stub", "--data", "."], "--model"),
         (["train", "stub", "--data", ".", "--model", "m", "--seed", "-1"], "expected a whole number, zero or more"),
     ],

@@ -1,0 +1,81 @@
+"""Methods side by side as pictures: their bounds on one instance, or what share of several they have proved."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from colgen.reporting import plotting
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from colgen.reporting.ablated import Ablated
+
+_STYLES = tuple((line, marker) for marker in ("", "o", "^", "s") for line in ("-", "--", "-.", ":"))
+"""So many methods are told apart without a colour."""
+
+
+def draw_bounds(lines: Sequence[Ablated], by: str, ax: Axes | None) -> Axes:
+    """The bound on all answers, by round or by second, of each method."""
+    ax = plotting.new_axes() if ax is None else ax
+    worth: list[float] = []
+    for line, (style, marker) in zip(lines, itertools.cycle(_STYLES), strict=False):
+        rounds = [i for i in line.trace if i.phase == 2 and math.isfinite(i.global_bound)]
+        x = [float(i.number) if by == "round" else i.seconds for i in rounds] + [_end(line, by)]
+        y = [i.global_bound for i in rounds] + [line.dual_bound]
+        worth += [y[len(y) // 2], line.dual_bound]
+        every = max(1, len(x) // 8)
+        ax.plot(x, _finite(y), color="0.0", ls=style, marker=marker, ms=4, markevery=every, lw=1.1, label=line.name)
+    shown = [value for value in worth if math.isfinite(value)]
+    if shown and max(shown) > min(shown):  # the first bounds prove next to nothing, and would flatten the rest
+        margin = 0.1 * (max(shown) - min(shown))
+        ax.set_ylim(min(shown) - margin, max(shown) + margin)
+    ax.set_xlabel("round" if by == "round" else "time (seconds)")
+    ax.set_ylabel("dual bound (the problem's units)")
+    ax.set_title(f"Bounds, {lines[0].instance}", loc="left")
+    plotting.finish(ax)
+    return ax
+
+
+def draw_profile(lines: Sequence[Ablated], ax: Axes | None) -> Axes:
+    """What share of the instances each method has proved within how many times the fastest's seconds.
+
+    References
+    ----------
+    E. Dolan, J. Moré, *Benchmarking optimization software with performance profiles*, Mathematical Programming 91
+    (2002).
+    """
+    ax = plotting.new_axes() if ax is None else ax
+    taken = {(line.instance, line.name): max(line.seconds, 1e-3) if line.is_proved else math.inf for line in lines}
+    instances = list(dict.fromkeys(line.instance for line in lines))
+    methods = list(dict.fromkeys(line.name for line in lines))
+    fastest = {name: min(taken[name, method] for method in methods) for name in instances}
+    ratios = {m: sorted(taken[n, m] / fastest[n] for n in instances if taken[n, m] < math.inf) for m in methods}
+    right = 1.05 * max((each[-1] for each in ratios.values() if each), default=1.0)
+    for method, (style, marker) in zip(methods, itertools.cycle(_STYLES), strict=False):
+        x = [1.0, *ratios[method], right]
+        y = [sum(r <= 1.0 for r in ratios[method]), *range(1, len(ratios[method]) + 1), len(ratios[method])]
+        share = [100.0 * k / len(instances) for k in y]
+        ax.step(x, share, where="post", color="0.0", ls=style, marker=marker, ms=4, lw=1.1, label=method)
+    ax.set_xscale("log")
+    ax.set_ylim(-3, 103)
+    ax.set_xlabel("seconds over the fastest method's (logarithmic)")
+    ax.set_ylabel("instances proved (%)")
+    ax.set_title(f"Methods on {len(instances)} instances", loc="left")
+    plotting.finish(ax, whole=False)
+    return ax
+
+
+def _end(line: Ablated, by: str) -> float:
+    if by == "round":
+        return float(len(line.trace))
+    return line.trace[-1].seconds if line.trace else 0.0
+
+
+def _finite(values: Sequence[float]) -> np.ndarray:
+    return np.where(np.isfinite(values), values, math.nan)

@@ -1,0 +1,124 @@
+"""Problems solved by many methods, and what each of them took."""
+
+import json
+
+import pytest
+
+import colgen.core.budget as budgets
+from colgen import NoStabilization, ablation
+from colgen.core.errors import ColgenError, InputError
+from colgen.reporting.ablation import (
+    BOUNDINGS,
+    CHOICES,
+    HEURISTICS,
+    PRICINGS,
+    STABILIZATIONS,
+)
+from tests.assignment import Assignment, assignment
+
+TWO = {"default": {}, "no stabilization": {"stabilization": NoStabilization()}}
+
+
+@pytest.mark.parametrize("methods", [STABILIZATIONS, BOUNDINGS, PRICINGS, CHOICES, HEURISTICS])
+def test_methods_of_every_set_find_the_same_optimum(methods):
+    found = ablation(assignment(3, 7, 3), methods)
+    assert found.methods == list(methods)
+    assert {line.objective for line in found.lines} == {found.lines[0].objective}
+    assert all(line.is_proved for line in found.lines)
+    assert found.agree
+
+
+def test_a_table_of_one_instance_prints_shows_and_becomes_a_frame():
+    found = ablation(assignment(), TWO)
+    head, first, second = str(found).splitlines()
+    assert head.split()[:4] == ["method", "objective", "dual", "bound"]
+    assert first.startswith("default")
+    assert second.startswith("no stabilization")
+    assert second.endswith("Proved optimal.")
+    assert "<td>no stabilization</td>" in found._repr_html_()
+    frame = found.to_frame().set_index("method")
+    assert frame.loc["default", "objective"] == found.lines[0].objective
+    rounds = found.to_frame(rounds=True)
+    assert len(rounds) == sum(line.rounds for line in found.lines)
+    assert set(rounds.method) == set(TWO)
+
+
+def test_a_table_of_several_instances_has_sums():
+    found = ablation({"one": assignment(seed=1), "two": lambda: assignment(seed=2)}, TWO)
+    assert found.instances == ["one", "two"]
+    assert len(found.lines) == 4
+    head, first, _ = str(found).splitlines()
+    assert "slowest" in head
+    assert first.split()[1] == str(sum(line.rounds for line in found.of("default")))
+    assert first.endswith("2 of 2")
+    assert found.ratios("default") == [1.0, 1.0]
+    asked = [line.rounds + line.misprices for line in found.lines]
+    assert found.ratios("no stabilization", by="rounds") == [asked[1] / asked[0], asked[3] / asked[2]]
+
+
+def test_tables_are_saved(tmp_path):
+    found = ablation([assignment()], TWO, time_limit=60)
+    found.to_json(tmp_path / "a.json")
+    content = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert [line["method"] for line in content["lines"]] == list(TWO)
+    assert {each["method"] for each in content["rounds"]} == set(TWO)
+    found.to_csv(tmp_path / "a.csv")
+    head, first, _ = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
+    assert head.startswith("instance,method,objective,dual_bound,rounds")
+    assert first.startswith("Assignment 1,default,")
+
+
+def test_methods_that_contradict_each_other_are_pointed_out():
+    class Cheaper(Assignment):
+        def check(self, answer):
+            return None
+
+    problem = assignment()
+    cheaper = Cheaper(problem.costs - 1, problem.sizes, problem.capacities)
+    found = ablation(problem, {"right": {}, "wrong": cheaper})
+    assert not found.agree
+    assert "differ" in str(found)
+    assert "differ" in found._repr_html_()
+
+
+def test_an_interrupt_leaves_what_was_measured():
+    runs = []
+
+    def interrupt(_):
+        budgets._SIGNALS.count += 1
+
+    with budgets.holding_signals():
+        found = ablation(
+            assignment(), {"one": {}, "two": {"on_node": interrupt}, "three": {}, "four": {}}, say=runs.append
+        )
+    assert found.is_interrupted
+    assert found.lines[0].is_proved
+    assert "four" not in found.methods
+    assert len(runs) == len(found.lines)
+    assert found.ratios("one") == [1.0]
+
+
+def test_what_is_no_problem_is_refused():
+    with pytest.raises(InputError, match="one problem or more"):
+        ablation([], TWO)
+    with pytest.raises(InputError, match="expected a problem, or a function that makes one, not 7"):
+        ablation([7], TWO)
+    with pytest.raises(InputError, match="function that makes a problem; it made 7"):
+        ablation(lambda: 7, TWO)
+    with pytest.raises(InputError, match="a problem stands for one instance, here are 2"):
+        ablation([assignment(), assignment()], {"a": assignment()})
+    with pytest.raises(InputError, match="time_limit: expected seconds"):
+        ablation(assignment(), TWO, time_limit=-1)
+    with pytest.raises(InputError, match="there is no method 'x'; there are: default"):
+        ablation(assignment(), {"default": {}}).of("x")
+
+
+def test_an_error_names_its_method():
+    class Wrong(Assignment):
+        def check(self, answer):
+            return 7.0
+
+    problem = assignment()
+    wrong = Wrong(problem.costs, problem.sizes, problem.capacities)
+    with pytest.raises(ColgenError, match=r"^default, Wrong: "):
+        ablation(wrong, {"default": {}})

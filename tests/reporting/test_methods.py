@@ -1,0 +1,91 @@
+"""What an ablation varies: sets of methods, and what of them is refused."""
+
+import pytest
+
+from colgen import Diving, NoStabilization, Volume, Wentges, ablation
+from colgen.core.errors import InputError
+from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, without
+from problems.cutting_stock import CuttingStock, Instance
+from tests.assignment import Assignment, assignment
+
+
+def test_sets_can_be_joined():
+    sets = (STABILIZATIONS, BOUNDINGS, PRICINGS, CHOICES, HEURISTICS)
+    names = [name for each in sets for name in each if name != "default"]
+    assert len(set(names)) == len(names)
+
+
+def test_parts_of_the_problem_are_replaced_in_a_copy():
+    problem = assignment()
+    own = problem.branching()
+    methods = {
+        "as it is": {},
+        "no rules": {"branching": ()},
+        "the same": {"branching": lambda rules: list(rules)},
+        "another": assignment(seed=1),
+    }
+    found = ablation(problem, methods)
+    as_it_is, _, same, another = found.lines
+    assert same.rounds == another.rounds == as_it_is.rounds
+    assert "branching" not in vars(problem)
+    assert type(problem.branching()[0]) is type(own[0])
+
+
+def test_cuts_and_rules_are_left_out_one_by_one():
+    problem = assignment()
+    assert list(without(problem, "branching")) == ["default", "no branching"]
+    assert list(without(problem, "separation")) == ["default"]
+    assert list(without(problem, "heuristics")) == ["default", "without RestrictedMIP", "no heuristics"]
+
+    class Two(Assignment):
+        def branching(self):
+            return [*super().branching(), *other.branching()]
+
+    class Other(type(problem.branching()[0])):
+        pass
+
+    other = assignment()
+    two = Two(problem.costs, problem.sizes, problem.capacities)
+    rule = problem.branching()[0]
+    two.branching = lambda: [rule, Other(lambda column: {})]
+    methods = without(two, "branching")
+    assert list(methods) == ["default", "without OnOriginalVariable", "without Other", "no branching"]
+    assert [type(each) for each in methods["without Other"]["branching"](two.branching())] == [type(rule)]
+    with pytest.raises(InputError, match="not 'rows'"):
+        without(problem, "rows")
+
+
+def test_one_column_a_call_generates_fewer_columns_a_round():
+    instance = Instance(100, tuple(range(21, 61)), (3,) * 40)
+    found = ablation(CuttingStock(instance), PRICINGS, relaxation=True)
+    many, one = found.lines[0], found.lines[1]
+    assert one.generated <= one.rounds
+    assert many.generated / many.rounds > 1.5
+    assert one.objective == pytest.approx(many.objective)
+
+
+def test_a_run_teaches_no_other():
+    smoothing = Wentges()
+    found = ablation([assignment(seed=1), assignment(seed=1)], {"Wentges": {"stabilization": smoothing}})
+    first, second = found.lines
+    assert (first.rounds, first.generated) == (second.rounds, second.generated)
+    assert smoothing.alpha == 0.5
+
+
+@pytest.mark.parametrize(
+    ("methods", "expected"),
+    [
+        ({}, "expected one method or more"),
+        ([NoStabilization()], "expected a mapping from names to settings of solve, not a list"),
+        ({1: {}}, "expected names as keys, not 1"),
+        ({"a": NoStabilization()}, "a: expected settings of solve, as a dictionary, or a Problem, not a NoStabil"),
+        ({"a": {"smoothing": 1}}, "a: there is no setting 'smoothing'; there are: start, "),
+        ({"a": {"stop": ()}}, "a: stop is the same for all methods"),
+        ({"a": {"stabilization": Volume(3)}}, "a: stabilization: expected a Stabilization"),
+        ({"a": {"heuristics": Diving()}}, "a: heuristics: expected a list of heuristics"),
+        ({"a": {"branching": 7}}, "a: branching: expected a BranchingRule, or a function of the own, not 7"),
+    ],
+)
+def test_what_is_no_method_is_refused_in_a_sentence(methods, expected):
+    with pytest.raises(InputError, match=expected):
+        ablation(assignment(), methods)
