@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from colgen.bounds.chain import Chain
     from colgen.bounds.column_generation import ColumnGeneration
     from colgen.bounds.fixing import ReducedCostFixing, Reduction, ReductionContext
-    from colgen.bounds.stabilization import NoStabilization, Stabilization, Wentges
+    from colgen.bounds.stabilization import Directional, NoStabilization, Stabilization, Wentges
     from colgen.bounds.subgradient import Subgradient
     from colgen.bounds.volume import Volume
     from colgen.core.batches import Columns
@@ -108,7 +108,7 @@ _HOMES = {
     "cuts.rank_one": "RankOne",
     "cuts.separation": "Separation SeparationContext",
     "core.solution": "Solution",
-    "bounds.stabilization": "NoStabilization Stabilization Wentges",
+    "bounds.stabilization": "Directional NoStabilization Stabilization Wentges",
     "bounds.subgradient": "Subgradient",
     "bounds.volume": "Volume",
     "core.stop": "AnyOf GapLimit IterationLimit MemoryLimit Stalled TimeLimit",
@@ -189,6 +189,7 @@ __all__ = [
     "Comparison",
     "Decision",
     "Decomposed",
+    "Directional",
     "Diving",
     "Duals",
     "Enumerated",

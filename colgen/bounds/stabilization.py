@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,13 +68,12 @@ class NoStabilization(Stabilization):
         return duals
 
 
-class Wentges(Stabilization):
-    """Wentges smoothing: price between the stability centre and the master's duals.
+class Smoothing(Stabilization):
+    """Prices between a stability centre, the point of the best dual bound so far, and the master's dual values.
 
-    The proposal is ``α·centre + (1 - α)·duals``, where the centre is the point of the best dual bound so far; a guess
-    at it is proposed itself at first, for nothing is known of its bound (and a good guess may prove all).  After a
-    misprice α shrinks until the master's own duals are reached, so that no column is missed; each mispriced round
-    closes the gap by a constant factor. With ``alpha=None`` the parameter adjusts itself: it grows while the
+    Subclasses say where exactly: :meth:`between`.  A guess at the centre is proposed itself at first, for nothing is
+    known of its bound (and a good guess may prove all).  After a misprice α shrinks until the master's own duals are
+    reached, so that no column is missed. With ``alpha=None`` the parameter adjusts itself: it grows while the
     subgradient says that the bound improves towards the centre, and shrinks otherwise.
 
     Nodes below the root start from columns that were optimal at their parents: their master's own dual values are near
@@ -88,13 +88,6 @@ class Wentges(Stabilization):
     after_rows
         Go on once rows have been added at the node.  Cuts move the master's dual values so far that the centre is of
         little use, and where they make pricing dear each misprice costs an exact search.
-
-    References
-    ----------
-    P. Wentges, *Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming*, ITOR 4 (1997);
-    A. Pessoa, R. Sadykov, E. Uchoa, F. Vanderbeck, *Automation and combination of linear-programming based
-    stabilization techniques in column generation*, INFORMS Journal on Computing 30 (2018), section 4 (Algorithm 1, and
-    f_incr, f_decr).
     """
 
     def __init__(self, alpha: float | None = None, *, below_root: bool = False, after_rows: bool = True) -> None:
@@ -105,6 +98,13 @@ class Wentges(Stabilization):
         self._below_root = below_root
         self._after_rows = after_rows
         self.reset()
+
+    @abstractmethod
+    def between(self, centre: Floats, out: Floats, alpha: float, misprices: int) -> Floats:
+        """Where to price: at the centre if α is 1, at the master's duals ``out`` if it is 0."""
+
+    def moved(self, subgradient: Callable[[], Floats | None]) -> None:
+        """The last proposal has become the centre; ``subgradient`` computes the dual bound's there."""
 
     def at(self, depth: int) -> Stabilization:
         return self if depth == 0 or self._below_root else NoStabilization()
@@ -125,13 +125,13 @@ class Wentges(Stabilization):
         self._rows = len(self._out) if self._rows is None else self._rows
         if not self._after_rows and len(self._out) > self._rows:
             alpha = 0.0
-        if self._centre is not None and len(self._centre) < len(self._out):
+        if self._centre is not None:
             # Rows added since: at the centre they did not exist, which is what a dual value of zero says.
-            self._centre = np.append(self._centre, np.zeros(len(self._out) - len(self._centre)))
+            self._centre = lengthened(self._centre, len(self._out))
         if self._centre is None or alpha == 0.0:
             self._proposal = self._out
             return duals
-        self._proposal = alpha * self._centre + (1.0 - alpha) * self._out
+        self._proposal = self.between(self._centre, self._out, alpha, self._misprices)
         return duals.replace(self._proposal)
 
     def misprice(self) -> bool:
@@ -141,12 +141,14 @@ class Wentges(Stabilization):
         return True
 
     def update(self, bound_improved: bool, subgradient: Callable[[], Floats | None]) -> None:
+        subgradient = cache(subgradient)
         if self._automatic and self._centre is not None and not self._misprices:
             direction = subgradient()
             if direction is not None:
                 self._adjust(float(direction @ (self._centre - self._out)))
         if bound_improved or self._centre is None:
             self._centre = self._proposal
+            self.moved(subgradient)
         self._guessed = False
         self._misprices = 0
 
@@ -166,3 +168,89 @@ class Wentges(Stabilization):
         """
         tries = self._misprices + (0 if self._guessed else 1)
         return max(0.0, 1.0 - tries * (1.0 - self.alpha))
+
+
+class Wentges(Smoothing):
+    """Wentges smoothing: ``α·centre + (1 - α)·duals``; each mispriced round closes the gap by a constant factor.
+
+    Parameters are those of every :class:`Smoothing`.
+
+    References
+    ----------
+    P. Wentges, *Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming*, ITOR 4 (1997);
+    A. Pessoa, R. Sadykov, E. Uchoa, F. Vanderbeck, *Automation and combination of linear-programming based
+    stabilization techniques in column generation*, INFORMS Journal on Computing 30 (2018), section 4 (Algorithm 1, and
+    f_incr, f_decr).
+    """
+
+    def between(self, centre: Floats, out: Floats, alpha: float, misprices: int) -> Floats:
+        return alpha * centre + (1.0 - alpha) * out
+
+
+class Directional(Smoothing):
+    """Directional smoothing: Wentges' point, turned from the centre towards the subgradient there.
+
+    With the subgradient g at the centre π, the master's duals π', and d = ‖π' - π‖::
+
+        ρ = β (π + d g / ‖g‖) + (1 - β) π'          a direction between the subgradient's and the master's
+        π + (1 - α) d (ρ - π) / ‖ρ - π‖              as far along it as Wentges goes towards π'
+
+    β is the cosine of the angle between g and π' - π unless it is given: the less the two directions disagree, the more
+    the subgradient is believed.  After a misprice β is zero, which leaves Wentges' point and its convergence.  Where
+    the centre and the master's duals both have a sign, so has what is priced at.
+
+    Parameters
+    ----------
+    alpha, below_root, after_rows
+        As of :class:`Wentges`.
+    beta
+        The directional parameter, at least 0 and at most 1; None: the cosine.
+
+    References
+    ----------
+    Pessoa, Sadykov, Uchoa, Vanderbeck (2018), as of :class:`Wentges`, on directional smoothing.
+    """
+
+    def __init__(
+        self,
+        alpha: float | None = None,
+        *,
+        beta: float | None = None,
+        below_root: bool = False,
+        after_rows: bool = True,
+    ) -> None:
+        if beta is not None and not 0.0 <= beta <= 1.0:
+            raise ValueError(f"the directional parameter beta must be in [0, 1], not {beta}")
+        self._beta = beta
+        super().__init__(alpha, below_root=below_root, after_rows=after_rows)
+
+    def reset(self, centre: Floats | None = None) -> None:
+        super().reset(centre)
+        self._slope: Floats | None = None
+
+    def moved(self, subgradient: Callable[[], Floats | None]) -> None:
+        self._slope = subgradient()
+
+    def between(self, centre: Floats, out: Floats, alpha: float, misprices: int) -> Floats:
+        straight = alpha * centre + (1.0 - alpha) * out
+        if self._slope is None or misprices:
+            return straight
+        slope = self._slope = lengthened(self._slope, len(out))
+        step, steepness = out - centre, float(np.linalg.norm(slope))
+        distance = float(np.linalg.norm(step))
+        if not steepness or not distance:
+            return straight
+        cosine = float(slope @ step) / (steepness * distance)
+        beta = max(cosine, 0.0) if self._beta is None else self._beta
+        turned = beta * (distance / steepness) * slope + (1.0 - beta) * step
+        length = float(np.linalg.norm(turned))
+        if not beta or not length:
+            return straight
+        point = centre + ((1.0 - alpha) * distance / length) * turned
+        low, high = np.minimum(centre, out), np.maximum(centre, out)
+        return np.clip(point, np.where(low >= 0.0, 0.0, -np.inf), np.where(high <= 0.0, 0.0, np.inf))
+
+
+def lengthened(values: Floats, length: int) -> Floats:
+    """With a zero for each row that has been added since."""
+    return values if len(values) >= length else np.append(values, np.zeros(length - len(values)))

@@ -15,7 +15,7 @@ from colgen.bounds.bundle import Bundle
 from colgen.bounds.chain import Chain
 from colgen.bounds.column_generation import ColumnGeneration
 from colgen.bounds.fixing import Reduction
-from colgen.bounds.stabilization import NoStabilization, Wentges
+from colgen.bounds.stabilization import Directional, NoStabilization, Wentges
 from colgen.bounds.subgradient import Subgradient
 from colgen.bounds.volume import Volume
 from colgen.core.errors import InputError
@@ -61,6 +61,7 @@ STABILIZATIONS: Methods = {
     "Wentges, 0.3": {"stabilization": Wentges(0.3)},
     "Wentges, 0.8": {"stabilization": Wentges(0.8)},
     "Wentges, automatic": {"stabilization": Wentges()},
+    "directional, automatic": {"stabilization": Directional()},
 }
 """Which dual values to price at."""
 

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from colgen import Duals, NoStabilization, Wentges
+from colgen import Directional, Duals, NoStabilization, Wentges, solve
 from colgen.core.duals import RowNames
+from problems.assignment import random
+from problems.assignment.unguessed import Unguessed
 
 
 def duals(*values):
@@ -211,3 +213,75 @@ def test_reset_forgets_a_guess():
     wentges.reset(np.zeros(1))
     wentges.reset()
     assert wentges.propose(out) is out
+
+
+# --- directional smoothing -------------------------------------------------------------------------------------------
+
+
+def turning(slope, alpha=0.5, beta=None, centre=(0, 0)):
+    directional = Directional(alpha, beta=beta)
+    directional.propose(duals(*centre))
+    directional.update(True, lambda: None if slope is None else np.array(slope, dtype=float))
+    return directional
+
+
+def test_directional_smoothing_turns_towards_the_subgradient_and_goes_as_far_as_wentges():
+    # Centre (0, 0), duals (3, 4), which are 5 away: rho is halfway between (5, 0) and (3, 4), in the direction (2, 1).
+    proposal = turning([7, 0], beta=0.5).propose(duals(3, 4)).values
+    assert proposal == pytest.approx(2.5 * np.array([2, 1]) / np.sqrt(5))
+    assert turning([7, 0], beta=1.0).propose(duals(3, 4)).values == pytest.approx([2.5, 0])
+
+
+def test_the_angle_says_how_far_to_turn():
+    cosine = 0.6  # between (1, 0) and (3, 4)
+    by_hand = turning([1, 0], beta=cosine).propose(duals(3, 4)).values
+    assert turning([1, 0]).propose(duals(3, 4)).values == pytest.approx(by_hand)
+    assert turning([6, 8]).propose(duals(3, 4)).values == pytest.approx([1.5, 2])  # they agree
+
+
+@pytest.mark.parametrize("slope", [None, [0, 0], [-3, -4]])
+def test_without_a_direction_it_is_wentges(slope):
+    assert turning(slope).propose(duals(3, 4)).values.tolist() == [1.5, 2]
+
+
+def test_after_a_misprice_it_is_wentges_and_ends_at_the_masters_duals():
+    directional, out = turning([1, 0], alpha=0.9), duals(3, 4)
+    directional.propose(out)
+    assert directional.misprice()
+    assert directional.propose(out).values == pytest.approx([0.6, 0.8])
+    for _ in range(20):
+        if not directional.misprice():
+            break
+        proposal = directional.propose(out)
+    assert proposal is out
+
+
+def test_what_has_a_sign_keeps_it():
+    away = turning([1, -9], beta=1.0, centre=(1, 1)).propose(duals(4, 2)).values
+    assert away[0] > 1
+    assert away[1] == 0  # both are positive there
+    free = turning([1, -9], beta=1.0, centre=(1, 1)).propose(duals(4, -2)).values
+    assert free[1] < 0
+
+
+def test_the_subgradient_is_that_of_the_centre():
+    directional = turning([7, 0], beta=1.0)
+    directional.propose(duals(3, 4))
+    directional.update(False, lambda: np.array([0.0, 1.0]))
+    assert directional.propose(duals(3, 4)).values == pytest.approx([2.5, 0])
+    longer = directional.propose(duals(3, 4, 0)).values  # a row was added
+    assert longer == pytest.approx([2.5, 0, 0])
+
+
+@pytest.mark.parametrize("beta", [-0.1, 1.1])
+def test_directional_parameter_is_checked(beta):
+    with pytest.raises(ValueError, match="beta"):
+        Directional(beta=beta)
+
+
+@pytest.mark.parametrize("stabilization", [Directional(), Directional(0.7, beta=0.4, below_root=True)])
+def test_directional_smoothing_proves_the_same_optimum(stabilization):
+    problem = Unguessed(random(3, 10, 4))
+    found = solve(problem, stabilization=stabilization)
+    assert found.is_optimal
+    assert found.objective == solve(problem, stabilization=NoStabilization()).objective
