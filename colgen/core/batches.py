@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.core.columns import Column, Key
 from colgen.core.doors import behind
 from colgen.core.errors import FormulationError
-from colgen.core.patterns import Compressed, in_order, picked, signatures
+from colgen.core.patterns import Compressed, in_order, picked
 
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -345,6 +345,8 @@ class Columns(Sequence[Column]):
     def signatures(self) -> NDArray[np.uint64]:
         """A number of 64 bits for the cost and pattern of each column: equal columns have equal ones."""
         if self._signatures is None:
+            from solvers.columns.identity import signatures  # late: who only makes batches does without kernels
+
             self._signatures = signatures(self.costs, self.starts, self.rows, self.values)
         return self._signatures
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from solvers.columns.identity import claim, find
 
 Kind = TypeVar("Kind", bound=np.generic)
 
 _ROOM = 1.125
 """An array that is full grows by this factor: its mean slack is a sixteenth."""
 
-_FEW = 8
-"""So few numbers are looked up one by one: a call of numpy costs more than a step of Python."""
+Patterns: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+"""Costs of columns; starts, row numbers and values of their entries."""
 
 
 class Growing(Generic[Kind]):
@@ -41,7 +42,7 @@ class Growing(Generic[Kind]):
 
 
 class SignatureIndex:
-    """From 64-bit numbers to positions, many at a time: open addressing with linear probing.
+    """From columns' 64-bit numbers to positions, many at a time: open addressing with linear probing.
 
     Parameters
     ----------
@@ -54,44 +55,19 @@ class SignatureIndex:
         self._slots = np.full(64, -1, dtype=np.int32)
         self._held = 0
 
-    def find(
-        self, wanted: NDArray[np.uint64], same: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
-    ) -> NDArray[np.int64]:
-        """Positions of numbers, -1 for those that are not there.
+    def find(self, batch: Patterns, wanted: NDArray[np.uint64], held: Patterns) -> NDArray[np.int64]:
+        """Positions of columns, -1 for those that are not there; equal numbers are compared entry by entry.
 
         Parameters
         ----------
-        same
-            Given which of the wanted numbers, and positions that have equal ones: whether they mean the same thing.
+        batch, wanted
+            The columns, and their numbers.
+        held
+            All that positions speak of.
         """
-        found = np.full(len(wanted), -1, dtype=np.int64)
         if not self._held:
-            return found
-        slots, signatures, mask = self._slots, self._signatures.array, len(self._slots) - 1
-        if len(wanted) <= _FEW:
-            for k, number in enumerate(wanted.tolist()):
-                at = number & mask
-                while (position := int(slots[at])) >= 0:
-                    if int(signatures[position]) == number and same(np.array([k]), np.array([position]))[0]:
-                        found[k] = position
-                        break
-                    at = (at + 1) & mask
-            return found
-        left = np.arange(len(wanted))
-        at = (wanted & np.uint64(mask)).astype(np.int64)
-        while len(left):
-            positions = slots[at]
-            used = positions >= 0
-            left, at, positions = left[used], at[used], positions[used]
-            equal = signatures[positions] == wanted[left]
-            if equal.any():
-                hits = np.flatnonzero(equal)
-                hits = hits[same(left[hits], positions[hits].astype(np.int64))]
-                found[left[hits]] = positions[hits]
-                open_ = np.ones(len(left), dtype=np.bool_)
-                open_[hits] = False
-                left, at = left[open_], at[open_]
-            at = (at + 1) & mask
+            return np.full(len(wanted), -1, dtype=np.int64)
+        found: NDArray[np.int64] = find(*batch, wanted, self._slots, self._signatures.array, *held)
         return found
 
     def add(self, positions: NDArray[np.integer[Any]]) -> None:
@@ -100,22 +76,5 @@ class SignatureIndex:
         if 2 * self._held > len(self._slots):
             old = self._slots[self._slots >= 0].astype(np.int64)
             self._slots = np.full(1 << (4 * self._held - 1).bit_length(), -1, dtype=np.int32)
-            self._claim(np.sort(old))
-        self._claim(positions)
-
-    def _claim(self, positions: NDArray[np.integer[Any]]) -> None:
-        slots, mask = self._slots, len(self._slots) - 1
-        numbers = self._signatures.array[positions]
-        if len(positions) <= _FEW:
-            for position, number in zip(positions.tolist(), numbers.tolist(), strict=True):
-                at = number & mask
-                while slots[at] >= 0:
-                    at = (at + 1) & mask
-                slots[at] = position
-            return
-        at = (numbers & np.uint64(mask)).astype(np.int64)
-        while len(positions):
-            free = slots[at] < 0
-            slots[at[free]] = positions[free]  # the last of several that claim one slot gets it
-            lost = slots[at] != positions
-            positions, at = positions[lost], (at[lost] + 1) & mask
+            claim(self._slots, self._signatures.array, np.sort(old))
+        claim(self._slots, self._signatures.array, positions.astype(np.int64, copy=False))

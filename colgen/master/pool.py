@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from colgen.core.batches import Columns, Kept, Meanings, made_of
 from colgen.core.columns import Column, Key
-from colgen.core.patterns import equal, picked
+from colgen.core.patterns import picked
 from colgen.master.growing import Growing, SignatureIndex
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -117,21 +117,15 @@ class ColumnPool:
 
     def find(self, batch: Columns) -> Ints:
         """Positions of the columns of a batch; :data:`NOWHERE` for those that are not here."""
-        mine = (self.starts, self.rows, self.values)
-        theirs = (batch.starts, batch.rows, batch.values)
-
-        def same(asked: Ints, positions: Ints) -> NDArray[np.bool_]:
-            return equal(theirs, batch.costs, asked, mine, self.costs, positions)
-
+        mine = (self.costs, self.starts, self.rows, self.values)
         if batch.keys is None:
-            return self._index.find(batch.signatures, same)
+            return self._index.find((batch.costs, batch.starts, batch.rows, batch.values), batch.signatures, mine)
         named = np.array([key is not None for key in batch.keys], dtype=np.bool_)
         found = np.full(len(batch), NOWHERE, dtype=np.int64)
         rest = np.flatnonzero(~named)
         if len(rest):
-            found[rest] = self._index.find(
-                batch.signatures[rest], lambda asked, positions: same(rest[asked], positions)
-            )
+            theirs = (batch.costs[rest], *picked(batch.starts, batch.rows, batch.values, rest))
+            found[rest] = self._index.find(theirs, batch.signatures[rest], mine)
         for k in np.flatnonzero(named).tolist():
             found[k] = self.position.get(batch.keys[k], NOWHERE)
         return found

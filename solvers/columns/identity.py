@@ -1,0 +1,98 @@
+"""Which columns are the same: numbers of 64 bits for their cost and pattern, and a table to find them by.
+
+Kernels: starts and row numbers are arrays of int32, positions of int64, costs and values of float64, all contiguous;
+nothing is checked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from solvers.columns.kinds import FLOATS, NUMBERS, POSITIONS, SIGNATURES
+
+_ROW, _VALUE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_FAR, _NEAR, _LAST = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+@njit(types.uint64(types.uint64), cache=True, nogil=True)
+def _mixed(x):  # type: ignore[no-untyped-def]
+    """splitmix64's mixing function."""
+    x = (x ^ (x >> _FAR)) * _FIRST
+    x = (x ^ (x >> _NEAR)) * _SECOND
+    return x ^ (x >> _LAST)
+
+
+@njit(types.uint64[::1](FLOATS, NUMBERS, NUMBERS, FLOATS), cache=True, nogil=True)
+def signatures(costs, starts, rows, values):  # type: ignore[no-untyped-def]
+    """A number for each column's cost and pattern; equal columns have equal numbers, others hardly ever.
+
+    A sum over the entries, so that no order of them matters; the sign of zero does not either.
+    """
+    number = np.empty(1)
+    bits = number.view(np.uint64)
+    found = np.empty(len(costs), dtype=np.uint64)
+    for j in range(len(costs)):
+        number[0] = costs[j] + 0.0
+        total = _mixed(bits[0])
+        for entry in range(starts[j], starts[j + 1]):
+            number[0] = values[entry] + 0.0
+            total += _mixed((np.uint64(rows[entry]) * _ROW) ^ (bits[0] * _VALUE))
+        found[j] = _mixed(total)
+    return found
+
+
+@njit(
+    types.int64[::1](
+        FLOATS, NUMBERS, NUMBERS, FLOATS, SIGNATURES, NUMBERS, SIGNATURES, FLOATS, NUMBERS, NUMBERS, FLOATS
+    ),
+    cache=True,
+    nogil=True,
+)  # fmt: skip
+def find(  # type: ignore[no-untyped-def]
+    costs, starts, rows, values, numbers, slots, held_numbers, held_costs, held_starts, held_rows, held_values
+):
+    """Positions among the columns held of those that are asked for, -1 where there is none.
+
+    Columns with equal numbers are compared entry by entry, by rising row numbers.
+
+    Parameters
+    ----------
+    numbers, held_numbers
+        Of :func:`signatures`.
+    slots
+        A table by open addressing with linear probing, its length a power of two; see :func:`claim`.
+    """
+    found = np.full(len(costs), -1, dtype=np.int64)
+    mask = np.uint64(len(slots) - 1)
+    for j in range(len(costs)):
+        at = numbers[j] & mask
+        while slots[at] >= 0:
+            position = slots[at]
+            count, begin, other = starts[j + 1] - starts[j], starts[j], held_starts[position]
+            same = held_numbers[position] == numbers[j] and held_costs[position] == costs[j]
+            if same and held_starts[position + 1] - other == count:
+                entry = 0
+                while (
+                    entry < count
+                    and rows[begin + entry] == held_rows[other + entry]
+                    and values[begin + entry] == held_values[other + entry]
+                ):
+                    entry += 1
+                if entry == count:
+                    found[j] = position
+                    break
+            at = (at + np.uint64(1)) & mask
+    return found
+
+
+@njit(types.void(types.int32[::1], SIGNATURES, POSITIONS), cache=True, nogil=True)
+def claim(slots, numbers, positions):  # type: ignore[no-untyped-def]
+    """Enter positions into a table, each at its number's slot or the next one that is free; some must be."""
+    mask = np.uint64(len(slots) - 1)
+    for position in positions:
+        at = numbers[position] & mask
+        while slots[at] >= 0:
+            at = (at + np.uint64(1)) & mask
+        slots[at] = position
