@@ -293,11 +293,12 @@ class Columns(Sequence[Column]):
 
     def distinct(self) -> NDArray[np.int64] | None:
         """The numbers of the columns that are not in the batch already; None if that is all of them."""
+        if len(self) < 2:
+            return None
         if self.keys is not None and None not in self.keys:
             first = {key: k for k, key in reversed(list(enumerate(self.keys)))}
             return None if len(first) == len(self) else np.array(sorted(first.values()), dtype=np.int64)
-        ordered = np.sort(self.signatures)
-        if self.keys is None and not (ordered[1:] == ordered[:-1]).any():
+        if self.keys is None and len(set(self.signatures.tolist())) == len(self):
             return None
         seen: dict[Hashable, int] = {}
         for k in range(len(self)):

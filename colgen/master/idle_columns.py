@@ -48,12 +48,13 @@ class IdleColumns:
         most = max(len(self._rows), _FEW)
         return found if len(found) <= most else found[np.argpartition(-gains[found], most)[:most]]
 
-    def retire_surplus(self, priced_out: Floats) -> None:
+    def retire_surplus(self, reduced_costs: Floats) -> None:
         """Where the linear program has too many columns, let those go that are priced out by most."""
         table, count = self._table, len(self._rows)
         active = table.active
         if len(active) - self._least <= max(_MANY * count, 2 * _FEW):
             return
+        priced_out = self._objective.sense.sign * reduced_costs
         candidates = np.flatnonzero(self._free & (priced_out > TOLERANCES.pruning * self._objective.scale))
         surplus = len(candidates) - max(_ENOUGH * count, _FEW)
         if surplus <= 0:

@@ -47,6 +47,7 @@ from colgen.master.tableau import tableau_of
 from colgen.model.formulation import Formulation
 from colgen.pricing.cut_terms import check_priced
 from colgen.pricing.oracles import Pricing, PricingResult
+from solvers.columns.solved import are_whole
 from solvers.linear import lp as programs
 from solvers.linear.lp import LinearProgram
 from solvers.linear.options import OptionError, check_options
@@ -298,9 +299,8 @@ class LinearMaster(RestrictedMaster):
         return self.table.solution(solved.objective, solved.values)
 
     def is_whole(self, solved: MasterSolution) -> bool:
-        integer = self.table.integer[: len(solved.values)]  # columns may have come since it was solved
-        values = solved.values[integer]
-        return bool((abs(values - values.round()) <= TOLERANCES.integrality).all())
+        # Columns may have come since it was solved: there are more marks than values.
+        return bool(are_whole(solved.values, self.table.integer, TOLERANCES.integrality))
 
     solves_integers = True
 

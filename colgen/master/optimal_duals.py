@@ -27,7 +27,7 @@ def without_penalties(tableau: Tableau, idle: IdleColumns, solved: LPSolution, b
     """
     table, rows, program, objective = tableau
     drowning = _DROWNED * objective.scale
-    if objective.phase == 1 or len(rows.idle.out) or not (np.abs(solved.duals) * rows.sizes > drowning).any():
+    if objective.phase == 1 or len(rows.idle.out) or not rows.largest(solved.duals) > drowning:
         return solved
     free = (table.lower_now <= 0.0) & (table.upper_now > 0.0) & ~table.artificial
     dear = np.abs(table.costs) > drowning

@@ -125,10 +125,9 @@ class Phases:
         used = solved.reduced_costs
         if central is not None:
             used = (objective.costs - table.row_products(central))[table.active]
-        priced_out = objective.sense.sign * used
-        table.grow_older(priced_out > TOLERANCES.pruning * objective.scale)
+        table.grow_older(used, objective.sense.sign, TOLERANCES.pruning * objective.scale)
         if objective.phase == 2 and not self._central:
-            self._idle.retire_surplus(priced_out)
+            self._idle.retire_surplus(used)
 
     def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
         """Optimise an unbounded master within large bounds; None if that ends without an optimum."""

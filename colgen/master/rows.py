@@ -16,6 +16,7 @@ from colgen.core.sense import Sense
 from colgen.master.idle_rows import IdleRows
 from colgen.master.pool import Floats, Ints
 from colgen.model.formulation import Formulation
+from solvers.columns.solved import largest_product, signed_duals
 from solvers.linear.scaling import powers_of_two, row_sizes
 
 _ROUNDING = 1e-13
@@ -87,11 +88,8 @@ class Rows:
 
     def signed(self, duals: Floats, sense: Sense) -> Floats:
         """Duals without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
-        s = sense.sign
-        pull = s * duals
-        np.minimum(pull, 0.0, out=pull, where=self.lower == -np.inf)
-        np.maximum(pull, 0.0, out=pull, where=self.upper == np.inf)
-        return s * pull
+        signed: Floats = signed_duals(duals, self.lower, self.upper, sense.sign)
+        return signed
 
     def padded(self, duals: Floats) -> Floats:
         """Dual values of all rows: those that are younger than the values count as zero."""
@@ -111,7 +109,11 @@ class Rows:
 
     def rounding_at(self, duals: Floats) -> float:
         """What rounding may leave of a reduced cost at dual values."""
-        return _ROUNDING * float((np.abs(duals) * self.sizes).max(initial=0.0))
+        return _ROUNDING * self.largest(duals)
+
+    def largest(self, duals: Floats) -> float:
+        """The largest of dual values, each times its row's size."""
+        return float(largest_product(duals, self.sizes))
 
 
 def template_weights(formulation: Formulation, sizes: Floats) -> Floats:

@@ -16,6 +16,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.master.growing import Growing
 from colgen.master.pool import ColumnPool, Floats, Ints
 from colgen.model.formulation import Formulation
+from solvers.columns.solved import grow_older
 from solvers.columns.worth import products
 
 TEMPLATE = -2
@@ -23,8 +24,6 @@ TEMPLATE = -2
 
 GIVEN = -1
 """Origin of columns that the problem gave at the start; other origins are the numbers of pricing problems."""
-
-_OLDEST = np.iinfo(np.int16).max
 
 IDLE = -1
 """Place in the linear program of a column that is not there."""
@@ -160,10 +159,12 @@ class ColumnTable(ColumnPool):
         self._refresh_now()
         self.place[self.active] = np.arange(len(self.active))
 
-    def grow_older(self, out: Mask) -> None:
-        """Count one more solve for those of the linear program's columns that are out, and begin anew for others."""
-        mine = slice(None) if self.is_in_order else self.active
-        self.ages[mine] = (np.minimum(self.ages[mine], _OLDEST - 1) + 1) * out
+    def grow_older(self, reduced_costs: Floats, sign: float, least: float) -> None:
+        """Count one more solve for those of the linear program's columns that are out, and begin anew for others.
+
+        Out are those that worsen the objective by more than ``least``; ``reduced_costs`` are in the program's order.
+        """
+        grow_older(self.ages, self.active, reduced_costs, sign, least)
 
     # --- the matrix --------------------------------------------------------------------------------------------------
 

@@ -13,5 +13,5 @@ def _read(kind: types.Type) -> types.Array:
 
 
 FLOATS, NUMBERS, SIGNATURES = _read(types.float64), _read(types.int32), _read(types.uint64)
-POSITIONS = _read(types.int64)
+POSITIONS, FLAGS = _read(types.int64), _read(types.boolean)
 FLOAT, WHOLE = types.float64, types.int64

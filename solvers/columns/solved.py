@@ -1,0 +1,52 @@
+"""What a master looks at after each solve, in one pass each: dual values, reduced costs, whole values.
+
+Kernels: arrays are of the kinds of :mod:`solvers.columns.kinds`, all contiguous; nothing is checked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from solvers.columns.kinds import FLAGS, FLOAT, FLOATS, NUMBERS
+
+
+@njit(FLOAT[::1](FLOATS, FLOATS, FLOATS, FLOAT), cache=True, nogil=True)
+def signed_duals(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
+    """Dual values without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
+    found = np.empty(len(duals))
+    for i in range(len(duals)):
+        pull = sign * duals[i]
+        if (pull > 0.0 and lower[i] == -np.inf) or (pull < 0.0 and upper[i] == np.inf):
+            pull = 0.0
+        found[i] = sign * pull
+    return found
+
+
+@njit(FLOAT(FLOATS, FLOATS), cache=True, nogil=True)
+def largest_product(numbers, sizes):  # type: ignore[no-untyped-def]
+    """max_i |numbers_i| sizes_i, 0 where there are none."""
+    largest = 0.0
+    for i in range(len(numbers)):
+        largest = max(largest, abs(numbers[i]) * sizes[i])
+    return largest
+
+
+@njit(types.void(types.int16[::1], NUMBERS, FLOATS, FLOAT, FLOAT), cache=True, nogil=True)
+def grow_older(ages, active, reduced_costs, sign, least):  # type: ignore[no-untyped-def]
+    """Count one more solve for the active columns that are priced out by more than ``least``; others begin anew."""
+    for k in range(len(active)):
+        j = active[k]
+        if not sign * reduced_costs[k] > least:
+            ages[j] = 0
+        elif ages[j] < np.iinfo(np.int16).max:
+            ages[j] += 1
+
+
+@njit(types.boolean(FLOATS, FLAGS, FLOAT), cache=True, nogil=True)
+def are_whole(values, whole, room):  # type: ignore[no-untyped-def]
+    """Whether no value that must be whole misses a whole number by more than ``room``."""
+    for j in range(len(values)):
+        if whole[j] and not abs(values[j] - np.rint(values[j])) <= room:
+            return False
+    return True
