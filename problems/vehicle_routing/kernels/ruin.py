@@ -24,6 +24,7 @@ from problems.vehicle_routing.kernels.tours import (
     take_out,
 )
 from solvers.literals import whole
+from solvers.sorting import order_by
 
 _REMOVED = 10
 """Customers that leave their routes, on average."""
@@ -56,9 +57,13 @@ def ruin_and_recreate(
         As ``routes`` and ``ends``.
     """
     n = len(data.demand) - 1
-    near = np.empty((n + 1, n), np.int64)
+    near, there_and_back = np.empty((n + 1, n), np.int64), np.empty(n)
     for i in range(1, n + 1):
-        near[i] = np.argsort(data.distance[i, 1:] + data.distance[1:, i]) + 1
+        for j in range(1, n + 1):
+            there_and_back[j - 1] = data.distance[i, j] + data.distance[j, i]
+        order_by(there_and_back, n, near[i])
+        for k in range(n):
+            near[i, k] += 1
     extra = data.distance.sum() / len(data.demand)  # of one route too many
     now = build(data, routes, ends)
     trial, best = build(data, routes, ends), build(data, routes, ends)
@@ -94,7 +99,7 @@ def _cost(data: Data, tours: Tours, most: int, extra: float) -> float:
     return found + extra * max(used - most, 0)
 
 
-@njit(cache=True)
+@njit(inline="always")
 def _ruin(data: Data, tours: Tours, near: Ints, absent: Ints, rng: np.random.Generator) -> int:
     """Take strings of customers out of routes around one customer; returns how many have left."""
     n = len(data.demand) - 1
@@ -145,7 +150,7 @@ def _ruin(data: Data, tours: Tours, near: Ints, absent: Ints, rng: np.random.Gen
     return count
 
 
-@njit(cache=True)
+@njit(inline="always")
 def _recreate(data: Data, tours: Tours, absent: Ints, most: int, extra: float, rng: np.random.Generator) -> None:
     """Put customers back, one after the other, each where it is cheapest."""
     key = np.empty(len(absent))
@@ -166,7 +171,10 @@ def _recreate(data: Data, tours: Tours, absent: Ints, most: int, extra: float, r
             key[k] = data.ready[i]
         else:
             key[k] = -data.due[i]
-    for i in absent[np.argsort(key)]:
+    order = np.empty(len(absent), np.int64)
+    order_by(key, len(absent), order)
+    for place in order:
+        i = absent[place]
         best, where, behind, free, used = np.inf, whole(-1), whole(0), -1, 0
         for r in range(len(tours.first)):
             if tours.first[r] == 0:

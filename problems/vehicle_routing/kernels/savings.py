@@ -11,6 +11,7 @@ from numba import njit
 
 from problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, listed, put_in, refresh
 from solvers.literals import whole
+from solvers.sorting import order_by
 
 
 @njit(cache=True)
@@ -20,14 +21,15 @@ def savings(data: Data) -> tuple[Ints, Ints]:
     tours = empty(n)
     for i in range(1, n + 1):
         put_in(data, tours, i, i - 1, whole(0))
-    saved = np.empty(n * n)
+    saved, order = np.empty(n * n), np.empty(n * n, np.int64)
     for i in range(1, n + 1):
         for j in range(1, n + 1):
             k = (i - 1) * n + j - 1
-            saved[k] = data.distance[i, 0] + data.distance[0, j] - data.distance[i, j] if i != j else -1.0
-    order = np.argsort(-saved)
-    for k in order:
-        if saved[k] <= 0.0:
+            saved[k] = data.distance[i, j] - data.distance[i, 0] - data.distance[0, j] if i != j else 1.0
+    order_by(saved, n * n, order)  # less than nothing is saved
+    for place in range(n * n):
+        k = order[place]
+        if saved[k] >= 0.0:
             break
         i, j = k // n + 1, k % n + 1
         r, s = tours.owner[i], tours.owner[j]
@@ -38,7 +40,7 @@ def savings(data: Data) -> tuple[Ints, Ints]:
     return listed(tours)
 
 
-@njit(cache=True)
+@njit(inline="always")
 def _join(data: Data, tours: Tours, r: int, s: int) -> None:
     """Route s is driven after route r, as one."""
     i, j = tours.last[r], tours.first[s]

@@ -41,7 +41,7 @@ def _overflows(cuts: Fields, words: Words, states: int, one: int, words_back: Wo
     return added
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _cheapest(
     ahead: Side, joins: Joins, arc: int, words: Words, numbers: Floats, one: int, words_back: Words,
     numbers_back: Floats, first: int, end: int, best: float,
@@ -93,6 +93,16 @@ def _cheapest(
 
 
 @njit(cache=True, nogil=True)
+def _dearest(costs: Floats) -> int:
+    """The place of the largest: numba's own takes a second to compile."""
+    found = 0
+    for k in range(1, len(costs)):
+        if costs[k] > costs[found]:
+            found = k
+    return found
+
+
+@njit(cache=True, nogil=True)
 def join(
     ahead: Side, held: Labels, held_back: Labels, joins: Joins, sink: int, tails: Ints, order: Ints, middle: int,
     cutoff: float, every: bool, at: Ints, found_costs: Floats, found: Ints, effort: int,
@@ -117,7 +127,7 @@ def join(
     most = len(found_costs)
     best = cutoff
     if at[FOUND] == most:
-        best = min(cutoff, found_costs.max())
+        best = min(cutoff, found_costs[_dearest(found_costs)])
     while at[PLACE] < len(order):
         arc = order[at[PLACE]]
         tail, head = tails[arc], ahead.heads[arc]
@@ -155,7 +165,7 @@ def join(
             if place < 0:
                 place = at[FOUND]
                 if place == most:
-                    place = np.argmax(found_costs)
+                    place = _dearest(found_costs)
                 else:
                     at[FOUND] += 1
                 at[HELD] = place + 1
@@ -164,7 +174,7 @@ def join(
             found[place, 1] = np.int64(held_back.pool_words[other_found, NUMBER])
             found[place, 2] = arc
             if at[FOUND] == most:
-                best = min(cutoff, found_costs.max())
+                best = min(cutoff, found_costs[_dearest(found_costs)])
         if paused:
             return False, effort
         at[PLACE] += 1
@@ -186,35 +196,3 @@ def completions(side: Side, held: Labels, mirrored: Side) -> Floats:
         for bucket in range(mirrored.buckets - 2, -1, -1):
             bounds[bucket, vertex] = min(bounds[bucket, vertex], bounds[bucket + 1, vertex])
     return bounds
-
-
-@njit(cache=True, nogil=True)
-def through_arcs(
-    ahead: Side, held: Labels, held_back: Labels, joins: Joins, tails: Ints, cheapest: Floats, at: Ints,
-    effort: int,
-) -> tuple[bool, int]:  # fmt: skip
-    """The least cost of a pair of labels that fit, for every arc; ``cheapest`` holds what is known before, or inf."""
-    while at[PLACE] < len(tails):
-        arc = at[PLACE]
-        tail, head = tails[arc], ahead.heads[arc]
-        first, others = held.pool_first[tail], held_back.pool_first[head]
-        num_others = held_back.pool_size[head]
-        mine = cheapest[arc]
-        while at[LABEL] < held.pool_size[tail] and num_others:
-            if effort <= 0:
-                cheapest[arc] = mine
-                return False, effort
-            one = first + at[LABEL]
-            cost = held.pool_numbers[one, COST] + ahead.costs[arc]
-            if cost + held_back.pool_numbers[others, COST] >= mine:
-                break
-            at[LABEL] += 1
-            mine, _, looked = _cheapest(
-                ahead, joins, arc, held.pool_words, held.pool_numbers, one, held_back.pool_words,
-                held_back.pool_numbers, others, others + num_others, mine,
-            )  # fmt: skip
-            effort -= looked
-        cheapest[arc] = mine
-        at[PLACE] += 1
-        at[LABEL] = 0
-    return True, effort

@@ -294,18 +294,16 @@ class Labelling:
         try:
             ahead, back = self._narrowed(costs, usable, cuts, cutoff, clock)
             held, other = self._whole(ahead, back, costs, usable, clock)
-            tails, here = _tails(ahead), np.full(len(ahead.heads), np.inf)
-            at = np.zeros(3, dtype=np.int64)
-            finished = False
-            while not finished:
-                joins = self._functions()[0].joins
-                given = clock.effort
-                finished, left = joining.through_arcs(ahead, held, other, joins, tails, here, at, given)
-                if not finished:
-                    clock.charge(given, left)
+            found, finished = self._joined(
+                ahead, held, back, other, self._functions(), ahead.buckets, len(ahead.heads), math.inf, True, clock
+            )
         except _OutOfTimeError:
+            finished = False
+        if not finished:
             return Completion(np.full(self.network.num_arcs, -np.inf), None, False)
-        cheapest[ahead.numbers] = np.minimum(here, cutoff)  # where nothing is left, all was dropped for its cost
+        cheapest[ahead.numbers] = cutoff  # where nothing is left, all was dropped for its cost
+        for cost, _, _, arc in found:
+            cheapest[arc] = min(cost, cutoff)
         return Completion(cheapest, float(cheapest.min(initial=math.inf)), True)
 
     def enumerate(
@@ -551,7 +549,8 @@ class Labelling:
         except _OutOfTimeError:
             return [], False, int(held.at[SETTLED] + other.at[SETTLED])
         labels = int(held.at[SETTLED] + other.at[SETTLED])
-        pairs, finished = self._join(ahead, held, back, other, written, middle, wanted, cutoff, clock)
+        every = self.custom is not None and self.custom.order is not None
+        pairs, finished = self._joined(ahead, held, back, other, written, middle, wanted, cutoff, every, clock)
         found = []
         for cost, one, another, arc in pairs:
             onwards = trace(held, another) if mirror is not None else trace(other, another)
@@ -567,7 +566,10 @@ class Labelling:
         mine = written[0] if side.origin == self.network.source else written[1]
         while True:
             given = clock.effort
-            status, left = search.advance(side, mine.extend, mine.dominates, held, end, extending, given)
+            status, left, _ = search.advance(
+                mine.extend, mine.dominates, mine.extend, mine.dominates, side, held, side, held, end, 0,
+                2 * end + 1, extending, given,
+            )  # fmt: skip
             if status == search.DONE:
                 clock.left -= given - left
                 return held
@@ -580,9 +582,10 @@ class Labelling:
         mine, theirs = written
         while True:
             given = clock.effort
-            status, left, backwards = search.advance_both(
-                mine.extend, mine.dominates, theirs.extend, theirs.dominates, ahead, held, back, other, given
-            )
+            status, left, backwards = search.advance(
+                mine.extend, mine.dominates, theirs.extend, theirs.dominates, ahead, held, back, other, ahead.buckets,
+                back.buckets, ahead.buckets + 2, True, given,
+            )  # fmt: skip
             if status == search.DONE:
                 clock.left -= given - left
                 return held, other
@@ -600,9 +603,9 @@ class Labelling:
             raise LabelLimitError(f"max_labels: the search needs more than {most} labels")
         return grown(held, status - search.MORE_LABELS, int(held.at[WANTED]))
 
-    def _join(
+    def _joined(
         self, ahead: Side, held: Labels, back: Side, other: Labels, written: tuple[Functions, Functions], middle: int,
-        wanted: int, cutoff: float, clock: _Clock,
+        wanted: int, cutoff: float, every: bool, clock: _Clock,
     ) -> tuple[list[tuple[float, int, int, int]], bool]:  # fmt: skip
         """Pairs of labels: cost, label ahead, label back, arc of the network; and whether all were looked at."""
         tails = _tails(ahead)
@@ -614,7 +617,6 @@ class Labelling:
         order = order[: np.searchsorted(hoped[order], cutoff)]
         at = np.zeros(4, dtype=np.int64)
         found_costs, found = np.full(wanted, np.inf), np.zeros((wanted, 3), dtype=np.int64)
-        every = self.custom is not None and self.custom.order is not None
         finished = False
         while not finished:
             given = clock.effort

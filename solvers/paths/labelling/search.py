@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from solvers.copying import overwrite
-from solvers.literals import truth
 from solvers.paths.labelling.bits import ONE, address, count, lowest
 from solvers.paths.labelling.layout import (
     BUCKET,
@@ -37,6 +35,7 @@ from solvers.paths.labelling.layout import (
     Words,
 )
 from solvers.paths.labelling.rank_one import Fields
+from solvers.sorting import order_by
 
 DONE, PAUSED, MORE_LABELS, MORE_OPEN, MORE_POOL = range(5)
 """Why a search came back: its buckets are done, its effort is used up, or it needs room for more labels."""
@@ -121,7 +120,7 @@ def _charged(rule: Rule, cuts: Fields, words: Words, place: int, label_words: Wo
     return slack
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: int) -> tuple[int, int]:
     """Settle the labels that wait in a bucket, at each vertex the cheapest first.
 
@@ -140,7 +139,7 @@ def _settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort:
     unreachable = side.unreachable
     width = words.shape[1]
     ahead = np.zeros(rule.memory_words, dtype=np.uint64)
-    ids, costs = np.empty(_TOGETHER, dtype=np.int64), np.empty(_TOGETHER)
+    ids, order, costs = np.empty(_TOGETHER, dtype=np.int64), np.empty(_TOGETHER, dtype=np.int64), np.empty(_TOGETHER)
     while at[VERTEX] < len(pool_size):
         vertex = at[VERTEX]
         label, waiting = chains[bucket, vertex], 0
@@ -161,11 +160,13 @@ def _settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort:
                 at[WANTED] = at[POOLED] + room
                 return MORE_POOL, effort
             begin, moved = pool_first[vertex], at[POOLED]
-            overwrite(pool_words[moved : moved + size], pool_words[begin : begin + size])
+            for place in range(size):
+                for w in range(width):
+                    pool_words[moved + place, w] = pool_words[begin + place, w]
             pool_first[vertex], pool_room[vertex] = moved, room
             at[POOLED] += room
         chains[bucket, vertex] = label
-        order = np.argsort(costs[:waiting]) if waiting > 24 else _sorted(costs, waiting)
+        order_by(costs, waiting, order)
         begin, base = pool_first[vertex], at[SETTLED]
         settled = base
         if len(unreachable):
@@ -218,21 +219,7 @@ def _settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort:
     return DONE, effort
 
 
-@njit(cache=True, nogil=True)
-def _sorted(costs: Floats, number: int) -> Any:
-    """What orders a few numbers."""
-    order = np.arange(number)
-    for k in range(1, number):
-        mine = order[k]
-        place = k
-        while place > 0 and costs[order[place - 1]] > costs[mine]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = mine
-    return order
-
-
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _extend(side: Side, extend: Extend, dominates: Dominates, held: Labels, effort: int) -> tuple[int, int]:
     """Extend the settled labels that have not been, each over all arcs; what comes back is as of :func:`_settle`."""
     at, rule, cuts = held.at, side.rule, side.cuts
@@ -322,7 +309,7 @@ def _extend(side: Side, extend: Extend, dominates: Dominates, held: Labels, effo
     return DONE, effort
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _visit(cuts: Fields, states: int, vertex: int, words: Words, label: int, new_words: Words, new: int) -> float:
     """Write the states of a label that comes to a vertex, and return what it pays there."""
     paid = 0.0
@@ -343,58 +330,48 @@ def _visit(cuts: Fields, states: int, vertex: int, words: Words, label: int, new
 
 @njit(cache=True, nogil=True)
 def advance(
-    side: Side, extend: Extend, dominates: Dominates, held: Labels, end: int, extending: bool, effort: int
-) -> tuple[int, int]:
-    """Settle, and extend, all labels of the buckets before ``end``.
-
-    Returns
-    -------
-    tuple
-        Why it came back, and what is left of the effort: arcs that labels are extended over, and pairs compared.
-    """
-    at = held.at
-    while at[BUCKET] < end:
-        if at[PHASE] == _SETTLING:
-            status, effort = _settle(side, dominates, held, at[BUCKET], effort)
-            if status != DONE:
-                return status, effort
-            if not extending or at[EXTENDED] == at[SETTLED]:
-                at[BUCKET] += 1
-                continue
-            at[PHASE] = _EXTENDING
-        status, effort = _extend(side, extend, dominates, held, effort)
-        if status != DONE:
-            return status, effort
-        at[PHASE] = _SETTLING
-    return DONE, effort
-
-
-@njit(cache=True, nogil=True)
-def advance_both(
     extend: Extend, dominates: Dominates, extend_back: Extend, dominates_back: Dominates, ahead: Side, held: Labels,
-    back: Side, held_back: Labels, effort: int,
+    back: Side, held_back: Labels, end: int, end_back: int, meeting: int, extending: bool, effort: int,
 ) -> tuple[int, int, bool]:  # fmt: skip
-    """Advance in both directions, bucket by bucket, where fewer labels are, until the two searches meet.
+    """Settle, and extend, the labels of both directions, bucket by bucket, where fewer labels are.
+
+    Parameters
+    ----------
+    end, end_back
+        The bucket before which each direction ends.
+    meeting
+        Both end where they have come to so many buckets together.
 
     Returns
     -------
     tuple
-        Why it came back, what is left of the effort, and whether it is the search backwards that needs room.
+        Why it came back; what is left of the effort (arcs that labels are extended over, and pairs compared); and
+        whether it is the search backwards that needs room.
     """
-    while held.at[BUCKET] + held_back.at[BUCKET] < ahead.buckets + 2:
-        forwards = held.at[SETTLED] <= held_back.at[SETTLED]
-        if held.at[BUCKET] == ahead.buckets:
-            forwards = False
-        elif held_back.at[BUCKET] == back.buckets:
-            forwards = True
-        if held.at[BUCKET] == ahead.buckets and held_back.at[BUCKET] == back.buckets:
+    # One call of each kernel serves both directions: two would be compiled twice.
+    while held.at[BUCKET] + held_back.at[BUCKET] < meeting:
+        more, more_back = held.at[BUCKET] < end, held_back.at[BUCKET] < end_back
+        if not more and not more_back:
             break
-        if forwards:
-            status, effort = advance(ahead, extend, dominates, held, held.at[BUCKET] + 1, truth(True), effort)
+        backwards = more_back and (not more or held.at[SETTLED] > held_back.at[SETTLED])
+        if backwards:
+            side, mine, extending_by, dominating_by = back, held_back, extend_back, dominates_back
         else:
-            status, effort = advance(
-                back, extend_back, dominates_back, held_back, held_back.at[BUCKET] + 1, truth(True), effort
-            )
-        if status != DONE:
-            return status, effort, not forwards
+            side, mine, extending_by, dominating_by = ahead, held, extend, dominates
+        at = mine.at
+        bucket = at[BUCKET]
+        while at[BUCKET] == bucket:
+            if at[PHASE] == _SETTLING:
+                status, effort = _settle(side, dominating_by, mine, bucket, effort)
+                if status == DONE:
+                    if extending and at[EXTENDED] < at[SETTLED]:
+                        at[PHASE] = _EXTENDING
+                    else:
+                        at[BUCKET] += 1
+            else:
+                status, effort = _extend(side, extending_by, dominating_by, mine, effort)
+                if status == DONE:
+                    at[PHASE] = _SETTLING
+            if status != DONE:
+                return status, effort, backwards
     return DONE, effort, False
