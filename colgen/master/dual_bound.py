@@ -18,7 +18,7 @@ from colgen.core.tolerances import ROUNDING, TOLERANCES, size
 from colgen.master.table import TEMPLATE
 from colgen.master.tabular import TabularMaster
 from colgen.pricing.oracles import Pricing, PricingResult
-from solvers.columns.worth import box_terms, side_terms
+from solvers.columns.worth import box_terms, side_sizes, side_terms
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +61,7 @@ def dual_bound(
     total: float = theta * side_terms(duals.values, master.rows.lower, master.rows.upper, s)
     if not math.isfinite(total):
         return master.sense.ideal  # the dual of a side that the row does not have
+    drowning: float = ROUNDING * theta * side_sizes(duals.values, master.rows.lower, master.rows.upper, s)
     total += _box_terms(master, theta, duals, clean)
     for multiplicity, beta, gamma in terms:
         mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
@@ -69,6 +70,9 @@ def dual_bound(
             mixed = 0.0 if mixed >= -max(clean, rounding) else mixed
         if mixed < 0:
             total += multiplicity * mixed
+            drowning -= ROUNDING * multiplicity * mixed
+    if drowning > TOLERANCES.pruning * size(master.scale, total):  # dual values so large that they cancel out
+        total -= drowning
     if math.isnan(total) or total == -math.inf:
         return master.sense.ideal
     return s * total + (master.formulation.offset if master.phase == 2 else 0.0)

@@ -54,6 +54,19 @@ def side_terms(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
     return total
 
 
+@njit(FLOAT(FLOATS, FLOATS, FLOATS, FLOAT), cache=True, nogil=True)
+def side_sizes(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
+    """What the terms of :func:`side_terms` are in size, none of which cancels another: rounding is relative to it."""
+    total = 0.0
+    for i in range(len(duals)):
+        pull = sign * duals[i]
+        if pull > 0.0:
+            total += abs(pull * lower[i])
+        elif pull != 0.0:
+            total += abs(pull * upper[i])
+    return total
+
+
 @njit(FLOAT(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, FLOAT, FLOAT, WHOLE), cache=True, nogil=True)
 def box_terms(costs, earned, lower, upper, weights, origins, sign, theta, clean, template):  # type: ignore[no-untyped-def]
     """Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j as if minimising, over columns that no oracle answers for.

@@ -134,3 +134,18 @@ def test_dual_bound_without_a_statement_proves_nothing():
     duals = master.solve().duals
     assert master.dual_bound(duals, [Priced()], stating(None)) == -math.inf
     assert master.dual_bound(duals, [Priced(), Priced()], stating(0.0, None)) == -math.inf
+
+
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+@pytest.mark.parametrize("large", [1.0, 1e6, 1e9, 1e12, 1e15])
+def test_a_bound_of_large_numbers_that_cancel_out_is_weaker_by_their_rounding(large, sense):
+    """The same bound at dual values that are larger by a constant: less whatever is rounded away, and never more."""
+    master = covering(demands=(1.0, 1.0), sense=sense)
+    s = master.sense.sign
+    master.add([col((0, 1), s * 0.3)])
+    gain = large / 3.0
+    reduced = 0.3 - gain  # what an oracle states of a column that may be used once
+    duals = master.guessed({"demand": [0.0, s * gain]})
+    bound = s * (master.dual_bound(duals, [Priced(1.0)], stating(s * reduced)) - master.formulation.offset)
+    assert bound <= 0.3 + 1e-15
+    assert bound >= 0.3 - 1e-14 * large

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from solvers.columns.worth import box_terms, least_reduced_costs, products, side_terms
+from solvers.columns.worth import box_terms, least_reduced_costs, products, side_sizes, side_terms
 
 TEMPLATE = -2
 
@@ -51,6 +51,7 @@ def test_sides_are_those_that_dual_values_speak_of():
     lower, upper = np.array([5.0, -math.inf, -math.inf]), np.array([math.inf, 4.0, math.inf])
     assert side_terms(duals, lower, upper, 1.0) == 2.0 * 5.0 - 3.0 * 4.0
     assert side_terms(-duals, lower, upper, -1.0) == 2.0 * 5.0 - 3.0 * 4.0
+    assert side_sizes(duals, lower, upper, 1.0) == 2.0 * 5.0 + 3.0 * 4.0
     assert math.isinf(side_terms(-duals, lower, upper, 1.0))  # of sides that are not there
     assert math.isnan(side_terms(np.array([math.nan]), lower[:1], upper[:1], 1.0))
 
