@@ -80,7 +80,7 @@ class KnapsackAscent(Bounding):
         return max(known, key=lambda duals: float(duals.sum() - self.oracle.best(duals, closed)[0].sum()))
 
     def _mean(self, sets: Mask) -> Solution | None:
-        """The mean of what the machines took as a solution of the relaxation; None if no assignment is fractional."""
+        """The mean of what the machines took as a solution of the relaxation; None if machines share no task."""
         shares = _FADING ** np.arange(len(sets))[::-1]
         shares = shares / shares.sum()
         weights: dict[tuple[int, bytes], list[Any]] = {}
@@ -96,6 +96,7 @@ class KnapsackAscent(Bounding):
             chosen = np.flatnonzero(sets[round_, machine])
             taken[machine, chosen] += share
             columns.append((self.oracle.encode(machine, chosen.tolist()), share))
-        if not any(fractionality(value) for value in taken.ravel().tolist()):
+        split = taken[:, (taken > 0.0).sum(axis=0) > 1]
+        if not any(fractionality(value) for value in split.ravel().tolist()):
             return None
         return Solution(math.fsum(column.cost * share for column, share in columns), tuple(columns))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Decision, Marginals, OnOriginalVariable, ReducedCostFixing
+from colgen import Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
 from colgen.tree.branching import Bound
 from problems.assignment.decisions import AssignmentsForbidden
 from problems.assignment.pricing import TAKES, KnapsackOracle, takes
@@ -20,6 +21,12 @@ class OnAssignments(OnOriginalVariable):
     def __init__(self, shape: tuple[int, int]) -> None:
         super().__init__(takes, block=TAKES)
         self.shape = shape
+
+    def values(self, solution: Solution) -> dict[Hashable, float]:
+        """Of tasks that several machines take: in a mean one may take a task nearly always, and no other ever."""
+        values = super().values(solution)
+        takers = Counter(cast(tuple[int, int], pair)[1] for pair in values)
+        return {pair: value for pair, value in values.items() if takers[cast(tuple[int, int], pair)[1]] > 1}
 
     def imposed(self, bound: Bound) -> Decision:
         machine, task = cast(tuple[int, int], bound.key[1])

@@ -16,10 +16,17 @@ from numpy.typing import NDArray
 from colgen import InputError
 from colgen.core.files import read_text, write_text
 from solvers.arrays import EXACT, ArrayError, as_floats, as_integers
+from solvers.linear.scaling import typical_size
 from solvers.packing.zero_one import LARGEST_TABLE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_PENALTY = 1e4
+"""What exceeds the least cost of its task by so many times what is ordinary is a penalty."""
+
+_FIRST = 64
+"""So many costs are looked at before all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +98,31 @@ class Instance:
 
     @cached_property
     def step(self) -> float | None:
-        """What every answer's cost is a multiple of; None if costs are not whole."""
-        if (self.costs != np.rint(self.costs)).any() or np.abs(self.costs).sum() >= EXACT:
-            return None
-        return float(math.gcd(*map(int, self.costs.ravel().tolist()))) or 1.0
+        """What every answer's cost is a multiple of, in any units; None if sums of costs may be rounded."""
+        ratios = [cost.as_integer_ratio() for cost in self.costs.ravel().tolist()]
+        for some in (ratios[:_FIRST], ratios):  # the first ones tell most
+            unit = max(divisor for _, divisor in some)
+            numbers = [number * (unit // divisor) for number, divisor in some]
+            common = math.gcd(*numbers) or 1
+            if sum(map(abs, numbers)) >= EXACT * common:
+                return None
+        return common / unit
+
+    @cached_property
+    def penalties(self) -> NDArray[np.bool_]:
+        """Which costs are so far above the others that they mean: only if it must be; shape (machines, tasks)."""
+        fits = self.fits()
+        more = self.costs - np.where(fits, self.costs, np.inf).min(axis=0)
+        above = more[fits & (more > 0.0)]
+        least = np.abs(self.costs[fits & (more <= 0.0)]).max(initial=0.0)
+        ordinary = [size for size in (float(np.median(above)) if len(above) else 0.0, float(least)) if size > 0.0]
+        return np.asarray(fits & (more > _PENALTY * min(ordinary, default=math.inf)))
+
+    @cached_property
+    def scale(self) -> float | None:
+        """What differences of costs are relative to where costs may cancel out; else the answers themselves tell."""
+        ordinary = self.costs[self.fits() & ~self.penalties]
+        return typical_size(ordinary) if (ordinary < 0.0).any() and (ordinary > 0.0).any() else None
 
     def fits(self) -> NDArray[np.bool_]:
         """Which machine has room for which task by itself, shape (machines, tasks)."""

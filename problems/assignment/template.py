@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,7 +20,7 @@ from problems.assignment.instance import Instance
 from problems.assignment.model import master
 from problems.assignment.pricing import ASSIGN, USE, KnapsackOracle
 from problems.assignment.proof import AssignmentCertifier
-from problems.assignment.warm_start import Way, ascended, likely, searched
+from problems.assignment.warm_start import Way, ascended, likely, searched, too_dear
 
 _FIRST = Way(2, 100, 2.0, 25)
 """An ascent of which the local search starts."""
@@ -42,6 +43,7 @@ class Assignment(Problem):
         self.instance = instance
         self.oracle = KnapsackOracle(instance)
         self.objective_step = instance.step
+        self.scale = instance.scale
 
     def master(self) -> pyo.ConcreteModel:
         return master(self.instance)
@@ -70,16 +72,22 @@ class Assignment(Problem):
         if not fits.any(axis=0).all():
             return WarmStart()  # some task has no machine, as phase 1 will tell
         cheapest = np.where(fits, instance.costs, math.inf).min(axis=0)
-        target = float(np.where(fits, instance.costs, -math.inf).max(axis=0).sum())
-        first = ascended(instance, cheapest, ~fits, target, _FIRST, budget)
-        best, cost = searched(instance, likely(instance, first.mean), _MOVES, budget)
-        found = ascended(instance, first.duals, ~fits, min(cost, target), _ROOT, budget)
+        closed, known = ~fits, []
+        if instance.penalties.any():  # beside dual values of their size nothing would be left of other costs
+            known.append(searched(instance, likely(instance, np.zeros(fits.shape)), _MOVES, budget))
+            closed |= too_dear(instance, known[0][0])
+        target = float(np.where(closed, -math.inf, instance.costs).max(axis=0).sum())
+        first = ascended(instance, cheapest, closed, target, _FIRST, budget)
+        known.append(searched(instance, likely(instance, first.mean), _MOVES, budget, allowed=~closed))
+        best, cost = min(known, key=operator.itemgetter(1))
+        found = ascended(instance, first.duals, closed, min(cost, target), _ROOT, budget)
         answers = (self.oracle.as_solution(best),) if math.isfinite(cost) else ()
-        values, _ = self.oracle.best(found.duals, ~fits)
+        values, _ = self.oracle.best(found.duals, closed)
         return WarmStart({ASSIGN: found.duals, USE: -values}, answers, self.oracle.columns(found.sets))
 
     def certifier(self) -> Certifier:
-        whole = self.objective_step is not None and bool((self.instance.sizes > 0).all())
+        whole = self.objective_step is not None and (self.instance.costs == np.rint(self.instance.costs)).all()
+        whole = whole and (self.instance.sizes > 0).all()
         if not whole or type(self).master is not Assignment.master:
             return super().certifier()
         return AssignmentCertifier(self.instance)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.budget import Budget
+from colgen.core.tolerances import TOLERANCES
 from problems.assignment.instance import Instance
 from problems.assignment.kernels.ascent import ascend
 from problems.assignment.kernels.local_search import improve
@@ -105,3 +106,18 @@ def likely(instance: Instance, mean: Floats) -> Ints:
     cheap = -instance.costs / (1.0 + float(np.abs(instance.costs).max()))
     # Ties alone are decided by costs: what is rare in the mean is a rounding, and no wish.
     return np.asarray(np.argmax(np.where(fits, mean + _TIE * cheap, -np.inf), axis=0), dtype=np.int64)
+
+
+def too_dear(instance: Instance, machines: Ints) -> Mask:
+    """Where a machine charges more for a task than an assignment leaves room for: none that is better has it there."""
+    fits, tasks = instance.fits(), np.arange(instance.num_tasks)
+    try:
+        instance.check(machines.tolist())
+    except ValueError:
+        return np.zeros_like(fits)
+    least = np.where(fits, instance.costs, np.inf).min(axis=0)
+    # Summed up task by task: of a penalty that no assignment escapes nothing is left.
+    room = float((instance.costs[machines, tasks] - least).sum())
+    dear = instance.costs - least[None, :] > room + TOLERANCES.pruning * (room + float(np.abs(least).sum()))
+    dear[machines, tasks] = False
+    return np.asarray(dear)

@@ -21,6 +21,9 @@ _MEMORY = 0.7
 _FADING = 0.97
 """And of the mean of what was taken."""
 
+_FURTHEST = 100.0
+"""Of what is missing at the best point, the most by which a step is lengthened where it is worse."""
+
 _GAIN = 1e-4
 """Less than this share of what is missing is no gain that makes steps worth their length."""
 
@@ -84,5 +87,7 @@ def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patien
         squared = (direction * direction).sum()
         if squared <= 0.0:
             break
-        point = point + (step * (target - value) / squared) * direction
+        # Steps that overshoot make the next ones longer, without end: values would be rounding alone.
+        missing = min(target - value, _FURTHEST * (target - best))
+        point = point + (step * missing / squared) * direction
     return best, sets[:done], mean, step

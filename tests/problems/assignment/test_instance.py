@@ -23,7 +23,16 @@ def test_lines_may_break_anywhere(tmp_path):
     assert instance.costs.tolist() == [[1.0, 2.0], [3.0, 4.5]]
     assert instance.sizes.tolist() == [[5, 6], [7, 8]]
     assert instance.capacities.tolist() == [9, 10]
-    assert instance.step is None
+    assert instance.step == 0.5
+
+
+def test_steps_are_those_of_any_units():
+    costs, sizes = np.array([[6.0, 9.0], [12.0, 0.0]]), np.ones((2, 2))
+    for unit in (2.0**-1000, 0.5, 1.0, 2.0**900):
+        assert Instance(unit * costs, sizes, [1, 1]).step == 3.0 * unit
+    assert Instance(0.0 * costs, sizes, [1, 1]).step == 1.0
+    assert Instance(0.1 * costs + 0.3, sizes, [1, 1]).step is None
+    assert Instance(np.tile([1.0, 0.1, 1e300], (50, 1)), np.ones((50, 3)), np.ones(50)).step is None
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from colgen import Bundle, Chain, ColumnGeneration, PricingContext, Sense, Subgradient, Termination, Volume, solve
+from colgen.core.budget import Budget
 from colgen.testing import check_problem
 from problems.assignment import Assignment, Instance, random
 from problems.assignment.baseline import solve_full
@@ -38,6 +39,57 @@ def test_the_scale_of_costs_changes_nothing(scale):
     result = solve(Assignment(scaled))
     assert result.is_optimal
     assert result.objective == pytest.approx(scale * best)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("penalty", [1e6, 1e9, 1e12, 1e15])
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_penalties_hide_nothing(seed, penalty, scale):
+    """Assignments that cost a penalty are those that cost nothing sensible: the others alone give the same answer."""
+    if seed is None:
+        costs, sizes, room = np.array([[0.2], [1.0]]), np.zeros((2, 1)), np.zeros(2)
+        dear = np.array([[False], [True]])
+    else:
+        instance = random(3, 8, seed, kind="C")
+        costs, sizes, room = 0.01 * instance.costs, instance.sizes, 2 * instance.capacities
+        dear = np.random.default_rng(seed).random(costs.shape) < 0.3
+        dear[0] = False
+    best = solve(Assignment(Instance(costs, np.where(dear, room[:, None] + 1, sizes), room))).objective
+    result = solve(Assignment(Instance(np.where(dear, penalty, costs) * scale, sizes, room)))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(scale * best, rel=1e-9)
+    assert result.dual_bound <= scale * best * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 2.0**30])
+@pytest.mark.parametrize(
+    ("costs", "sizes", "room"),
+    [
+        ([[-1, -2, 3]], [[0, 0, 0]], [0]),
+        ([[-2, -3, 2, 1, 2]], [[0] * 5], [0]),
+        ([[0, -1, 1], [0, 0, 0]], [[6, 0, 2], [2, 3, 5]], [6, 4]),
+    ],
+)
+def test_costs_that_cancel_out_are_no_rounding(costs, sizes, room, scale):
+    instance = Instance(scale * np.array(costs), sizes, room)
+    result = solve(Assignment(instance))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(0.0, abs=1e-9 * scale)
+
+
+def test_a_machine_that_takes_a_task_nearly_always_is_not_branched_on():
+    costs = np.array([[0.0, 0.0, 1.0, 0.0], [2e7, 2e7, 2e7, 2e7]])
+    result = solve(Assignment(Instance(costs, [[1, 7, 1, 2], [0, 0, 0, 0]], [10, 0])))
+    assert result.objective == 2e7
+    assert result.answer == [0, 0, 1, 0]
+
+
+def test_steps_do_not_grow_without_end():
+    costs = [[17, 0, 0, 12, 0], [-12, 0, 0, -8, 0], [0, 0, 0, 0, 6], [-2, -3, -5, -12, 19]]
+    sizes = [[3, 6, 1, 1, 4], [3, 2, 7, 4, 5], [7, 7, 7, 6, 0], [4, 7, 3, 6, 1]]
+    problem = Assignment(Instance(0.1 * np.array(costs, dtype=float), sizes, [3, 4, 6, 3]))
+    assert np.abs(problem.warm_start(Budget()).duals["assign"]).max() < 1e5
+    assert solve(problem).objective == pytest.approx(1.8)
 
 
 def test_a_task_without_a_machine_is_infeasible():
