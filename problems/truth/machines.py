@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 
 from colgen import solve
 from problems.assignment import Assignment, Instance
-from problems.truth.drawing import Drawn, Rng, draw_constants, draw_scale, draw_scores
+from problems.truth.drawing import Drawn, Rng, draw_constants, draw_scale, draw_scores, with_penalties
 from problems.truth.judging import Said, Truths, one
 
 NAME = "assignment"
 
 
 def draw(rng: Rng) -> Drawn:
-    """Up to six tasks on up to four machines with little room, or none for some: there may be no answer."""
+    """Up to six tasks on up to four machines with little room, or none for some: there may be no answer.
+
+    Some costs are penalties, some sizes zero.
+    """
     machines, tasks = int(rng.integers(1, 5)), int(rng.integers(1, 7))
     (costs,) = draw_scores(rng, (machines, tasks))
-    sizes = rng.integers(0, 8, (machines, tasks))
+    costs = -with_penalties(rng, -costs, infinite=False)
+    sizes = rng.integers(0, 8, (machines, tasks)) * (rng.random((machines, tasks)) < rng.choice([1.0, 0.6, 0.0]))
     share = float(rng.choice([0.6, 0.9, 1.3, 2.0]))
     capacities = np.floor(share * sizes.sum(axis=1) / machines + rng.integers(0, 4, machines))
     unit = float(rng.choice([1, 1, 7, 10**6]))
