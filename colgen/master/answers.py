@@ -80,16 +80,12 @@ def _misused(columns: Sequence[Column], amounts: Floats) -> str | None:
 
 def _terms(master: TabularMaster, columns: Sequence[Column], amounts: Floats) -> tuple[Ints, Floats, Ints]:
     """Row and value of each term a_ij x_j, and the number of its column."""
-    there: list[int] = []
-    entries: list[float] = []
-    counts: list[int] = []
-    for column in columns:
-        rows, stated = master.entries(column)
-        there += rows
-        entries += stated
-        counts.append(len(rows))
-    owners = np.repeat(np.arange(len(columns)), np.array(counts, dtype=np.int64))
-    return np.array(there, dtype=np.int64), amounts[owners] * np.array(entries, dtype=np.float64), owners
+    if not columns:
+        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64)
+    batch, stated = master.looked_up(columns)[1:3]  # one question for all: rows may have to compute what they state
+    parts = [(batch.owners, batch.rows, batch.values), *([stated] if stated is not None else [])]
+    owners, there, entries = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return there.astype(np.int64), amounts[owners] * entries, owners.astype(np.int64)
 
 
 def _violation_of_brought_rows(master: TabularMaster, solution: Solution) -> str | None:

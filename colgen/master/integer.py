@@ -21,6 +21,7 @@ from colgen.master.tabular import TabularMaster
 from solvers.linear import lp as programs
 from solvers.linear.lp import Stopped
 from solvers.linear.mip import solve_mip
+from solvers.stopping import never
 
 
 def solve_integer(
@@ -129,11 +130,14 @@ def _thinned(master: TabularMaster, answer: Solution) -> Solution:
     worst_first = sorted(answer.columns, key=lambda pair: -sign * pair[0].cost)
     amounts = {column.identity: value for column, value in answer.columns}
     activity = master.activities(answer)
-    for column, value in worst_first:
+    steps = listed(master, [column for column, _ in worst_first], never)
+    assert steps is not None  # nobody has ended it
+    matrix = steps.matrix
+    for j, (column, value) in enumerate(worst_first):
         if not column.integer or sign * column.cost <= 0.0:
             continue
-        rows, entries = master.entries(column)
-        step = np.array(entries)
+        own = slice(matrix.indptr[j], matrix.indptr[j + 1])
+        rows, step = matrix.indices[own], matrix.data[own]
         low, high = master.rows.lower[rows], master.rows.upper[rows]
         while value >= max(column.lower, 0.0) + 1.0:
             left = activity[rows] - step

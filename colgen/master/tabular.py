@@ -60,9 +60,6 @@ class TabularMaster(Protocol):
     def all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
         """Reduced costs of all columns at ``theta`` times the dual values."""
 
-    def entries(self, column: Column) -> tuple[Sequence[int], Sequence[float]]:
-        """Positions of the rows that a column has coefficients in, and the coefficients."""
-
     def looked_up(self, columns: Sequence[Column]) -> LookedUp:
         """Columns, in the master or not, as a batch over its rows."""
 

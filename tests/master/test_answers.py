@@ -3,12 +3,14 @@
 import math
 import re
 
+import numpy as np
 import pytest
 
 from colgen import (
     Bound,
     Column,
     Row,
+    RowFamily,
     Solution,
 )
 from colgen.core.errors import UnknownRowError
@@ -60,3 +62,31 @@ def test_rows_of_decisions_do_not_count_as_violated():
     master.apply([Bound(("branch", 0), -math.inf, 1.0, lambda c: 1.0)])
     master.solve()
     assert master.violation(Solution(4.0, ((col((1, 1)), 3.0),))) is None
+
+
+class _Counted(RowFamily):
+    """Rows that say how many columns they are asked about at a time."""
+
+    def __init__(self):
+        super().__init__("counted")
+        self.asked = []
+
+    def coefficients(self, columns, indices):
+        self.asked.append(len(columns))
+        return np.ones((len(columns), len(indices)))
+
+
+def test_rows_are_asked_about_all_columns_of_an_answer_at_once():
+    master, family = covering(demands=(3.0, 3.0)), _Counted()
+    columns = [col(pattern) for pattern in ((1, 1), (1, 0), (0, 1), (2, 0), (0, 2), (2, 1))]
+    master.add(columns)
+    master.add_rows([family.row(0, upper=6.0)])
+    solved = Solution(0.0, tuple((column, 1.0) for column in columns))
+    solved = Solution(master.objective_of(solved), solved.columns)
+    family.asked.clear()
+    assert master.violation(solved) is None
+    assert family.asked == [6]
+    family.asked.clear()
+    rounded = master.rounded(Solution(solved.objective, tuple((column, 0.6) for column in columns)))
+    assert rounded is not None
+    assert set(family.asked) == {6}
