@@ -464,6 +464,8 @@ class _Master(LinearMaster):
         if rows:
             super().add((), rows)
         self.add(self._waiting)
+        if self._problem.start != "dual":
+            self.begin_feasible()  # all tokens hang from the root, or but for one: parts of the root are all it takes
 
     def pool(self, duals: Any) -> Pool | None:
         return super().pool(duals) if self.is_stated else None

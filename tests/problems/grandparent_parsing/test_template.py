@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from colgen import Columns, InputError, LinearMaster, PricingContext, Sense, Termination, Wentges, compile_model, solve
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
+from colgen.master.objective import PresentObjective
 from colgen.testing.conformance import check_problem
 from problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, dual, random
 from problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
@@ -49,6 +50,17 @@ def test_relaxation_is_that_of_the_complete_model(seed, tighten, start):
         assert result.is_optimal
         assert result.objective == pytest.approx(complete.objective)
         assert result.dual_bound == pytest.approx(complete.objective)
+
+
+@pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.parametrize("connectivity", ["cuts", "flow"])
+def test_parts_of_the_root_make_phase_1_needless(single_root, connectivity, monkeypatch):
+    entered = []
+    enter = PresentObjective.enter
+    monkeypatch.setattr(PresentObjective, "enter", lambda self, *args: [entered.append(args[0]), enter(self, *args)])
+    problem = GrandparentParsing(random(6, 1), start="parts", connectivity=connectivity, single_root=single_root)
+    assert solve(problem, relaxation=True).termination is Termination.OPTIMAL
+    assert 1 not in entered
 
 
 @pytest.mark.parametrize("seed", seeds(12, fast=6))
