@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 
 Entries = tuple[list[int], list[float]]
 """Positions of the rows that a column enters, and its coefficients there."""
+
+_NOTHING: Mapping[int, float] = {}
 
 
 @dataclass
@@ -63,11 +65,11 @@ class RowsByFunction:
         return found
 
 
-def entries_of_rows(rows: Sequence[Row], columns: Sequence[Column]) -> list[dict[int, float]]:
+def entries_of_rows(rows: Sequence[Row], columns: Sequence[Column]) -> Sequence[Mapping[int, float]]:
     """Coefficients of columns in each of some rows, by the number of the column: families are asked once."""
-    found: list[dict[int, float]] = [{} for _ in rows]
     if not columns:
-        return found
+        return [_NOTHING] * len(rows)  # rows come by the thousand, and most of them state what they have by key
+    found: list[dict[int, float]] = [{} for _ in rows]
     families: dict[int, tuple[RowFamily, list[int]]] = {}
     for number, row in enumerate(rows):
         if row.family is not None:

@@ -128,7 +128,9 @@ class Joining:
         first, joining = len(every), list(fresh.values())
         starts, columns, values = self._enter(joining)
         lower, upper = np.array([row.lower for row in joining]), np.array([row.upper for row in joining])
-        known = np.array([(sides or {}).get(row.key, (row.lower, row.upper)) for row in joining])
+        known = np.stack([lower, upper], axis=1)
+        if sides:
+            known = np.array([sides.get(row.key, (row.lower, row.upper)) for row in joining])
         matrix = sparse.csr_array((values, columns, starts), shape=(len(joining), max(len(self._table), 1)))
         sizes = row_sizes(matrix, known[:, 0], known[:, 1])
         every.extend(lower, upper, sizes)
@@ -145,28 +147,30 @@ class Joining:
         starts: list[int] = [0]
         columns: list[int] = []
         found: list[float] = []
+        place = table.position.get
         generated = list(table.generated()) if any(row.family or row.coefficient for row in joining) else []
         by_function = entries_of_rows(joining, [column for _, column in generated])
-        for row, stated in zip(joining, by_function, strict=True):
+        for position, (row, stated) in enumerate(zip(joining, by_function, strict=True), len(every)):
             if not (row.lower <= row.upper and row.lower < math.inf and row.upper > -math.inf):
                 raise FormulationError(
                     f"row {row.key!r} has the sides {row.lower} and {row.upper}; expected lower ≤ upper"
                 )
-            position = every.names.append(row.key)
             self._lookup.learn(row, position)
-            entries: dict[int, float] = {}
             for key, value in row.coefficients.items():
-                column_position = table.position.get(key)
-                if column_position is not None:
-                    entries[column_position] = float(value)
-            for number, value in stated.items():
-                entries.setdefault(generated[number][0], value)
+                where = place(key)
+                if where is not None:
+                    columns.append(where)
+                    found.append(float(value))
+            if stated:
+                own = set(columns[starts[-1] :])  # what a row states by key comes first
+                more = {generated[number][0]: value for number, value in stated.items()}
+                columns += [where for where in more if where not in own]
+                found += [value for where, value in more.items() if where not in own]
             bounded = math.isfinite(row.lower) or math.isfinite(row.upper)  # rows of decisions come without sides
             if bounded and row.family is not None and row.family.idle_after is not None:
                 every.idle.append(position, row.family.idle_after)
-            columns += entries.keys()
-            found += entries.values()
             starts.append(len(columns))
+        every.names.extend([row.key for row in joining])
         values = np.array(found, dtype=np.float64)
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):

@@ -31,7 +31,8 @@ class StatedByRows:
         """Remember what a row says, of columns that are here as well: others may come with the same key."""
         for key, value in row.coefficients.items():
             self._by_key.setdefault(key, []).append((position, float(value)))
-        self._by_function.append(position, row)
+        if row.family is not None or row.coefficient is not None:
+            self._by_function.append(position, row)
 
     def speaks_of(self, column: Column) -> bool:
         """Whether rows may state entries of a column."""
