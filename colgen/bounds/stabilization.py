@@ -14,6 +14,10 @@ from colgen.core.duals import Duals
 Floats = NDArray[np.float64]
 
 
+_AFTER_A_MISPRICE = 0.5
+"""On relaxations of cutting stock, assignment, partitioning and colouring: half of the misprices, in no more rounds."""
+
+
 class Stabilization(ABC):
     """Proposes the dual values at which the oracles price.
 
@@ -74,7 +78,8 @@ class Smoothing(Stabilization):
     Subclasses say where exactly: :meth:`between`.  A guess at the centre is proposed itself at first, for nothing is
     known of its bound (and a good guess may prove all).  After a misprice α shrinks until the master's own duals are
     reached, so that no column is missed. With ``alpha=None`` the parameter adjusts itself: it grows while the
-    subgradient says that the bound improves towards the centre, and shrinks otherwise.
+    subgradient says that the bound improves towards the centre, and shrinks otherwise; a round that has mispriced
+    halves it.
 
     Nodes below the root start from columns that were optimal at their parents: their master's own dual values are near
     the best ones from the first round, and smoothing would only misprice before it comes to them.
@@ -146,6 +151,10 @@ class Smoothing(Stabilization):
             direction = subgradient()
             if direction is not None:
                 self._adjust(float(direction @ (self._centre - self._out)))
+        elif self._automatic and self._misprices > self._guessed:  # that of a guess says nothing of smoothing
+            # A mispriced round has cost a call of every oracle: what led to it is too far from the master's duals,
+            # whatever the subgradient says of the bound.
+            self.alpha *= _AFTER_A_MISPRICE
         if bound_improved or self._centre is None:
             self._centre = self._proposal
             self.moved(subgradient)

@@ -117,6 +117,25 @@ def test_automatic_parameter(direction, grows):
     assert wentges.alpha == pytest.approx(0.99 if grows else 0.0)
 
 
+def test_a_mispriced_round_halves_the_automatic_parameter():
+    for wentges, expected in ((started(None, 0), 0.25), (started(0.5, 0), 0.5)):
+        for misprices in (1, 0):  # however often it has mispriced, and the next round tells no more of it
+            wentges.propose(duals(10))
+            if misprices:
+                wentges.misprice()
+            wentges.update(False, no_subgradient)
+        assert wentges.alpha == expected
+
+
+def test_a_guess_that_misprices_leaves_the_automatic_parameter():
+    wentges = Wentges()
+    wentges.reset(np.zeros(1))
+    wentges.propose(duals(10))
+    wentges.misprice()
+    wentges.update(True, no_subgradient)
+    assert wentges.alpha == 0.5
+
+
 def test_fixed_parameter_stays():
     wentges = started(0.7, 0)
     wentges.propose(duals(10))
