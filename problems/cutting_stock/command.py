@@ -84,6 +84,12 @@ def _bench_proofs(options: BenchOptions) -> Sequence[Figure]:
     return bench(options)  # as above
 
 
+def _bench_stabilization(options: BenchOptions) -> Sequence[Figure]:
+    bench: Callable[[BenchOptions], Sequence[Figure]]
+    bench = import_module("problems.ablations.stabilizing").bench_stabilization
+    return bench(options)  # as above
+
+
 TEMPLATE = Template(
     name="cutting_stock",
     title="Cutting stock and bin packing: cut demanded widths from as few rolls as possible",
@@ -104,6 +110,7 @@ TEMPLATE = Template(
         "decompose": _bench_decompose,
         "truth": _bench_truth,
         "proofs": _bench_proofs,
+        "stabilization": _bench_stabilization,
     },
     drawn_benchmarks=("truth",),
 )

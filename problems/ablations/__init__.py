@@ -1,0 +1,4 @@
+"""What parts of the engine are worth, measured over several templates.
+
+``colgen bench stabilization`` asks at which dual values to price.
+"""
