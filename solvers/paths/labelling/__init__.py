@@ -1,6 +1,7 @@
 """Shortest paths with resource constraints: elementary, ng-routes and relaxations, by labelling."""
 
-from solvers.paths.labelling.labelling import LabelLimitError, Labelling
+from solvers.paths.labelling.clock import LabelLimitError
+from solvers.paths.labelling.labelling import Labelling
 from solvers.paths.labelling.memory import nearest
 from solvers.paths.labelling.network import Network
 from solvers.paths.labelling.rank_one import RankOneDuals, coefficients

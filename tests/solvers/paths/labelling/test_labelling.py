@@ -15,8 +15,9 @@ from solvers.paths.labelling import (
     Network,
     RankOneDuals,
     Resource,
+    attempts,
+    clock,
     coefficients,
-    labelling,
     nearest,
 )
 from tests.solvers.paths.labelling.enumerated import Drawn, best, cost, draw, walks
@@ -129,10 +130,10 @@ def test_a_network_that_is_its_own_reversal_is_searched_once(cuts: bool) -> None
 def test_bounds_of_smaller_neighbourhoods_drop_nothing_that_is_cheap(
     cuts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labelling, "_SMALL", 0)
-    monkeypatch.setattr(labelling, "_SIZES", (1, 2, 3))
-    monkeypatch.setattr(labelling, "_WORTH", (1, 20, 40))
-    monkeypatch.setattr(labelling, "_DEARER", 1e6)
+    monkeypatch.setattr(attempts, "_SMALL", 0)
+    monkeypatch.setattr(attempts, "_SIZES", (1, 2, 3))
+    monkeypatch.setattr(attempts, "_WORTH", (1, 20, 40))
+    monkeypatch.setattr(attempts, "_DEARER", 1e6)
     for seed in range(40):
         drawn = symmetric(seed)[0] if seed % 2 else draw(seed, windows=seed % 4 == 0, parallel=seed % 3 == 0)
         for wanted, cutoff in ((1, math.inf), (1, 0.0), (4, 0.0)):
@@ -179,10 +180,10 @@ def test_what_comes_too_late_or_grows_too_large_is_said() -> None:
 
 
 def test_whenever_time_is_over_the_search_ends_without_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(labelling, "_SMALL", 0)
-    monkeypatch.setattr(labelling, "_SIZES", (1, 2, 3))
-    monkeypatch.setattr(labelling, "_WORTH", (1, 2, 3))
-    monkeypatch.setattr(labelling, "_EFFORT", 20)
+    monkeypatch.setattr(attempts, "_SMALL", 0)
+    monkeypatch.setattr(attempts, "_SIZES", (1, 2, 3))
+    monkeypatch.setattr(attempts, "_WORTH", (1, 2, 3))
+    monkeypatch.setattr(clock, "EFFORT", 20)
     drawn = symmetric(4)[0]
     mine = solver(drawn, elementary=False)
     expected = best(drawn, elementary=False, cuts=False)
@@ -205,14 +206,14 @@ def test_the_clock_is_looked_at_while_the_labels_of_a_vertex_are_settled_and_joi
     mine = Labelling(network, [load, fuel])
     expected = mine.price(costs, routes=routes)
     taken = []
-    charge = labelling._Clock.charge
+    charge = clock.Clock.charge
 
-    def noted(clock: labelling._Clock, given: int, left: int) -> None:
+    def noted(timer: clock.Clock, given: int, left: int) -> None:
         taken.append(given - left)
-        charge(clock, given, left)
+        charge(timer, given, left)
 
-    monkeypatch.setattr(labelling, "_EFFORT", 200)
-    monkeypatch.setattr(labelling._Clock, "charge", noted)
+    monkeypatch.setattr(clock, "EFFORT", 200)
+    monkeypatch.setattr(clock.Clock, "charge", noted)
     found = mine.price(costs, routes=routes)
     assert found.bound == expected.bound
     assert found.costs[0] == expected.costs[0]
@@ -253,7 +254,7 @@ def test_what_a_small_search_finds_is_found_with_bounds_too(monkeypatch: pytest.
         mine = Labelling(drawn.network, drawn.resources, neighbourhoods=drawn.neighbourhoods)
         found = []
         for small in (0, 30_000):
-            monkeypatch.setattr(labelling, "_SMALL", small)
+            monkeypatch.setattr(attempts, "_SMALL", small)
             found.append([mine.price(drawn.costs, routes=k, cutoff=c) for k, c in ((1, math.inf), (9, 0.0))])
         for one, other in zip(*found, strict=True):
             assert (one.bound, one.finished) == (other.bound, other.finished)

@@ -1,0 +1,158 @@
+"""The two directions of a search: what each knows before costs are, and with them."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.paths.labelling import memory
+from solvers.paths.labelling.layout import VALUES, Floats, Ints, Rule, Side, Words
+from solvers.paths.labelling.memory import Mask
+from solvers.paths.labelling.network import Network
+from solvers.paths.labelling.rank_one import Fields
+from solvers.paths.labelling.resources import CustomResource, Limits
+
+_FINEST, _COARSEST = 512, 64
+"""Buckets of the critical resource."""
+
+
+class Direction(NamedTuple):
+    """What a direction knows before costs are.
+
+    ``order`` are the arcs' numbers by their tails; the limits are those of the direction.
+    """
+
+    origin: int
+    order: Ints
+    tails: Ints
+    heads: Ints
+    skipped: Mask
+    limits: Limits
+    common: NDArray[np.uint64]
+    returning: NDArray[np.uint64]
+    unreachable: NDArray[np.uint64]
+    lowest: float
+    width: float
+    buckets: int
+    custom_start: Floats
+
+
+def direction(
+    network: Network, neighbourhoods: Mask, own: Words, custom: CustomResource | None, mine: Limits, forwards: bool
+) -> Direction:
+    """One of both; the limits are those of the direction."""
+    n = network.num_vertices
+    origin, end = (network.source, network.sink) if forwards else (network.sink, network.source)
+    tails, heads = (network.tails, network.heads) if forwards else (network.heads, network.tails)
+    order = np.lexsort((heads == end, tails))
+    lowest, highest, step = mine.lowest, mine.highest, mine.step
+    if custom is not None and custom.order is not None:
+        lowest, highest, step = custom.order[1], custom.order[2], 0.0
+        if not forwards:
+            lowest, highest = -highest, -lowest
+    length = highest - lowest
+    width = min(max(step, length / _FINEST), length / _COARSEST) if length > 0 else 1.0
+    common, returning = memory.arc_bits(neighbourhoods, own, tails[order], heads[order])
+    unreachable = np.zeros((0, n, own.shape[1]), dtype=np.uint64)
+    buckets = int(length / width) + 1
+    if mine.critical < mine.compared and (custom is None or custom.order is None):
+        c = mine.critical
+        between = memory.distances(n, tails, heads, mine.consumption[:, c])
+        slack = 1e-9 * (abs(lowest) + abs(highest))
+        latest = np.ascontiguousarray(mine.upper[:, c])
+        unreachable = memory.unreachable(neighbourhoods, own, between, latest, lowest, width, buckets, slack)
+    return Direction(
+        origin,
+        order,
+        tails[order],
+        heads[order],
+        heads[order] == end,
+        mine,
+        common,
+        returning,
+        unreachable,
+        lowest,
+        width,
+        buckets,
+        np.zeros(0) if custom is None else custom.start if forwards else custom.start_backward,
+    )
+
+
+def side_of(
+    direction: Direction, network: Network, own: Words, custom: CustomResource | None, costs: Floats, usable: Mask,
+    cuts: Fields, *, relaxed: bool = False,
+) -> Side:  # fmt: skip
+    """A direction with the costs of its arcs, as the kernels take it; relaxed: few labels are kept."""
+    n, mine = network.num_vertices, direction.limits
+    kept = np.flatnonzero(usable[direction.order])
+    tails, order = direction.tails[kept], direction.order[kept]
+    first = np.searchsorted(tails, np.arange(n + 1))
+    last = np.bincount(tails[direction.skipped[kept]], minlength=n)
+    none = np.zeros((network.num_arcs, 0)), np.zeros((n, 0))
+    components = 0 if custom is None else len(custom.start)
+    values = VALUES + mine.consumption.shape[1]
+    data = none if custom is None else (custom.arc_data, custom.vertex_data)
+    return Side(
+        origin=direction.origin,
+        first=first[:-1].astype(np.int64),
+        end=(first[1:] - last).astype(np.int64),
+        heads=direction.heads[kept],
+        costs=costs[order],
+        numbers=order.astype(np.int64),
+        consumption=mine.consumption[order],
+        lower=mine.lower,
+        upper=mine.upper,
+        start=mine.start,
+        slack=mine.slack,
+        critical=mine.critical,
+        rule=rule(
+            compared=min(mine.compared, 1) if relaxed else mine.compared,
+            custom=values if components and not relaxed else 0,
+            memory=values + components,
+            memory_words=own.shape[1],
+            words=0 if relaxed else own.shape[1],
+            same_set=False,
+            states=values + components + own.shape[1],
+            state_words=0 if relaxed else cuts.keep.shape[1],
+        ),
+        lowest=float(direction.lowest),
+        width=float(direction.width),
+        buckets=direction.buckets,
+        own=own,
+        common=direction.common[kept],
+        returning=direction.returning[kept],
+        unreachable=direction.unreachable,
+        cuts=cuts,
+        bounds=np.zeros((0, n)),
+        cutoff=math.inf,
+        custom=components,
+        order=-1 if custom is None or custom.order is None else custom.order[0],
+        arc_data=none[0] if data[0] is None else data[0],
+        vertex_data=none[1] if data[1] is None else data[1],
+        custom_start=direction.custom_start,
+    )
+
+
+def bounded(side: Side, bounds: Floats | None, cutoff: float) -> Side:
+    """The same with bounds on what completes a path."""
+    return side if bounds is None else side._replace(bounds=bounds, cutoff=cutoff)
+
+
+def free(given: Rule) -> Rule:
+    """The rule without cuts."""
+    return rule(**{**given._asdict(), "state_words": 0})
+
+
+def tails_of(side: Side) -> Ints:
+    """Of the arcs as a direction has them."""
+    return np.repeat(np.arange(len(side.first)), np.diff(np.append(side.first, len(side.heads))))
+
+
+def rule(**what: int) -> Rule:
+    """The rule, with a word on whether it is the usual one."""
+    what.pop("plain", None)
+    usual = what["compared"] == what["words"] == 1 and not (what["custom"] or what["same_set"] or what["state_words"])
+    return Rule(**what, plain=usual)  # type: ignore[arg-type]

@@ -1,0 +1,83 @@
+"""Which labels need not be kept: one at the same vertex costs no more, and allows whatever they allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from solvers.paths.labelling.bits import ONE, address, lowest
+from solvers.paths.labelling.layout import COST, VALUES, Floats, Rule, Words
+from solvers.paths.labelling.rank_one import Fields
+
+Dominates = Callable[[Any, Any], bool]
+
+
+@njit(cache=True, nogil=True)
+def dominated(
+    rule: Rule,
+    cuts: Fields,
+    dominates: Dominates,
+    words: Words,
+    numbers: Floats,
+    first: int,
+    end: int,
+    label_words: Words,
+    label_numbers: Floats,
+    row: int,
+    ahead: Words,
+) -> int:
+    """The place of a label among ``first:end``, which are by increasing cost, that dominates a label; else ``end``."""
+    cost, memory = label_numbers[row, COST], rule.memory
+    if rule.plain:
+        # The usual case: one resource and one word.
+        value = label_numbers[row, VALUES]
+        others = ~(label_words[row, memory] | ahead[0])
+        for place in range(first, end):
+            if numbers[place, COST] > cost:
+                return end
+            if numbers[place, VALUES] <= value and words[place, memory] & others == 0:
+                return place
+        return end
+    for place in range(first, end):
+        slack = cost - numbers[place, COST]
+        if slack < 0.0:
+            return end
+        fits = True
+        for q in range(VALUES, VALUES + rule.compared):
+            if numbers[place, q] > label_numbers[row, q]:
+                fits = False
+                break
+        if not fits:
+            continue
+        for w in range(rule.words):
+            mine, other = words[place, memory + w], label_words[row, memory + w]
+            if (mine != other) if rule.same_set else (mine & ~(other | ahead[w]) != 0):
+                fits = False
+                break
+        if not fits:
+            continue
+        if rule.custom and not dominates(
+            address(numbers, place, rule.custom), address(label_numbers, row, rule.custom)
+        ):
+            continue
+        if rule.state_words and _charged(rule, cuts, words, place, label_words, row, slack) < 0.0:
+            continue
+        return place
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _charged(rule: Rule, cuts: Fields, words: Words, place: int, label_words: Words, row: int, slack: float) -> float:
+    """What is left of a slack if every cut whose state is further on overflows once more; negative: nothing."""
+    for w in range(rule.state_words):
+        more = words[place, rule.states + w] & ~label_words[row, rule.states + w]
+        while more != 0:
+            cut = cuts.cut_of_bit[64 * w + lowest(more)]
+            slack -= cuts.cut_penalty[cut]
+            if slack < 0.0:
+                return slack
+            more &= ~(((ONE << np.uint64(cuts.cut_divisor[cut] - 1)) - ONE) << np.uint64(cuts.cut_shift[cut]))
+    return slack

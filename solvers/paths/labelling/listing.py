@@ -1,0 +1,77 @@
+"""All elementary routes below a gap."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers.paths.labelling.layout import COST, NUMBER, SETTLED, Floats, Ints, Side, begun
+from solvers.paths.labelling.routes import trace
+from solvers.paths.labelling.runs import FIRST, advanced
+from solvers.paths.labelling.task import Task
+
+_LISTED = 1_000
+"""Routes that are written down between two looks at the clock."""
+
+
+class Listed(NamedTuple):
+    """Routes with what they cost, whether these are all, and how many labels it took."""
+
+    routes: list[tuple[float, Ints]]
+    finished: bool
+    labels: int
+
+
+def listed(task: Task, compared: Floats, bounds: Floats, gap: float, limit: int) -> Listed:
+    """The routes of an elementary task below a gap; of those with the same vertices that of the least ``compared``."""
+    side = _listing(task, compared, bounds, gap)
+    held = advanced(task, side, begun(side, FIRST), side.buckets, most=20 * limit + 1_000_000)
+    sink, clock = task.network.sink, task.clock
+    first, size = int(held.pool_first[sink]), int(held.pool_size[sink])
+    ends = held.pool_words[first : first + size, NUMBER].astype(np.int64)
+    paid = held.pool_numbers[first : first + size, COST]
+    best: dict[bytes, tuple[float, float, Ints]] = {}
+    finished = True
+    for k, (label, cost) in enumerate(zip(ends[paid < gap], paid[paid < gap], strict=True)):
+        if len(best) > limit or (k % _LISTED == 0 and (time.monotonic() >= clock.deadline or clock.expired())):
+            finished = False
+            break
+        path = np.array(trace(held, int(label))[::-1], dtype=np.int64)
+        visited, own = np.sort(task.network.heads[path]).tobytes(), float(compared[path].sum())
+        if visited not in best or (own, cost) < best[visited][:2]:
+            best[visited] = (own, float(cost), path)
+    found = [(cost, path) for _, cost, path in best.values()]
+    return Listed(found, finished and len(found) <= limit, int(held.at[SETTLED]))
+
+
+def _listing(task: Task, compared: Floats, bounds: Floats, gap: float) -> Side:
+    """The direction ahead for listing routes: paths are compared with those that visit the same vertices alone."""
+    side = task.side(task.ahead)
+    place, n = side.rule.compared, task.network.num_vertices
+    everybody = np.bitwise_or.reduce(task.own, axis=0)
+    common = side.common.copy()
+    common[side.heads == task.network.sink] = everybody
+    rule = side.rule._replace(
+        compared=place + 1,
+        custom=side.rule.custom + bool(side.rule.custom),
+        memory=side.rule.memory + 1,
+        same_set=True,
+        states=side.rule.states + 1,
+        plain=False,
+    )
+    return side._replace(
+        end=np.append(side.first[1:], len(side.heads)),
+        consumption=np.insert(side.consumption, place, compared[side.numbers], axis=1),
+        lower=np.insert(side.lower, place, -np.inf, axis=1),
+        upper=np.insert(side.upper, place, np.inf, axis=1),
+        start=np.insert(side.start, place, 0.0),
+        slack=np.insert(side.slack, place, 0.0),
+        critical=side.critical + (side.critical >= place),
+        common=common,
+        unreachable=np.zeros((0, n, common.shape[1]), dtype=np.uint64),
+        rule=rule,
+        bounds=bounds,
+        cutoff=gap,
+    )

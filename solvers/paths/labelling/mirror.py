@@ -1,0 +1,73 @@
+"""Networks that are their own reversal: one search serves both directions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from solvers.paths.labelling.layout import POOLED, VALUES, Floats, Ints, Labels, Side
+from solvers.paths.labelling.network import Network
+from solvers.paths.labelling.resources import CustomResource, Limits
+
+
+class Mirror(NamedTuple):
+    """A network that is its own reversal: which arc is which, and how values differ at the vertices."""
+
+    arcs: Ints
+    shift: Floats
+    total: float
+
+
+def reflection(network: Network, mine: Limits, custom: CustomResource | None) -> Mirror | None:
+    """Whether the network with its one resource is its own reversal, up to what is counted at which end."""
+    if custom is not None or mine.consumption.shape[1] != 1 or mine.critical or not mine.compared:
+        return None
+    upper, lower, start = mine.upper[:, 0], mine.lower[:, 0], mine.start[0]
+    if (upper != upper[0]).any() or (lower > start).any():
+        return None
+    n = network.num_vertices
+    swap = np.arange(n)
+    swap[[network.source, network.sink]] = network.sink, network.source
+    key, mirrored = network.tails * n + network.heads, swap[network.heads] * n + swap[network.tails]
+    order = np.argsort(key)
+    if (np.diff(key[order]) == 0).any():
+        return None
+    places = np.searchsorted(key[order], mirrored)
+    if (places == len(key)).any() or (key[order[np.minimum(places, len(key) - 1)]] != mirrored).any():
+        return None
+    arcs = order[places]
+    consumption = mine.consumption[:, 0]
+    shift = potential(network, arcs, consumption)
+    if shift is None or (shift < 0).any() or (consumption < shift[network.heads]).any():
+        return None
+    return Mirror(arcs, shift, float(upper[0] - mine.slack[0]))
+
+
+def potential(network: Network, mirror: Ints, values: Floats) -> Floats | None:
+    """Return p with value(i, j) + p_i = value(j, i) + p_j at all arcs, and 0 at the ends; None if there is none."""
+    n = network.num_vertices
+    shift = np.zeros(n)
+    outer = network.tails == network.source
+    shift[network.heads[outer]] = values[outer] - values[mirror[outer]]
+    shift[[network.source, network.sink]] = 0.0
+    differences = values + shift[network.tails] - values[mirror] - shift[network.heads]
+    scale = np.abs(values).max(initial=0.0)
+    return shift if np.abs(differences).max(initial=0.0) <= 1e-12 * scale else None
+
+
+def reflected(held: Labels, mirror: Mirror, costs: Floats, network: Network, side: Side) -> Labels:
+    """The labels backwards, of those forward, where the network is its own reversal."""
+    shift = potential(network, mirror.arcs, costs)
+    assert shift is not None
+    end = int(held.at[POOLED])
+    words = held.pool_words[:end].copy()
+    numbers = words.view(np.float64)
+    first, size = held.pool_first.copy(), held.pool_size.copy()
+    for vertex in np.flatnonzero(size):
+        rows = slice(first[vertex], first[vertex] + size[vertex])
+        numbers[rows, 0] -= shift[vertex]
+        numbers[rows, VALUES] -= mirror.shift[vertex] + mirror.total + side.start[0]
+    ends = [network.source, network.sink]
+    first[ends], size[ends] = first[ends[::-1]], size[ends[::-1]]
+    return held._replace(pool_words=words, pool_numbers=numbers, pool_first=first, pool_size=size)

@@ -1,0 +1,152 @@
+"""Runs of the kernels: until they are done, the time is over, or there are too many labels."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from solvers.paths.labelling import joining, search
+from solvers.paths.labelling.clock import LabelLimitError, OutOfTimeError
+from solvers.paths.labelling.directions import tails_of
+from solvers.paths.labelling.layout import (
+    BUCKET,
+    COST,
+    MADE,
+    SETTLED,
+    WANTED,
+    Ints,
+    Labels,
+    Side,
+    begun,
+    grown,
+)
+from solvers.paths.labelling.mirror import reflected
+from solvers.paths.labelling.routes import trace
+from solvers.paths.labelling.task import Task
+
+FIRST = 1 << 12
+"""Labels that there is room for at first."""
+
+Found: TypeAlias = tuple[list[tuple[float, Ints]], bool, int]
+"""Routes with their costs, whether all were looked at, and how many labels it took."""
+
+
+def solved(task: Task, ahead: Side, back: Side, wanted: int, cutoff: float) -> Found:
+    """Routes with their costs as the labels say, whether all were looked at, and how many labels it took."""
+    held, other = begun(ahead, FIRST), begun(back, FIRST)
+    mirror = task.mirror if task.both else None
+    try:
+        if mirror is not None:
+            held = advanced(task, ahead, held, ahead.buckets // 2 + 1)
+            middle = int(held.at[BUCKET])
+            held = advanced(task, ahead, held, ahead.buckets, extending=False)
+            other = reflected(held, mirror, task.costs, task.network, ahead)
+        elif task.both:
+            held, other = advanced_both(task, ahead, held, back, other)
+            middle = int(held.at[BUCKET])
+        else:
+            held = advanced(task, ahead, held, ahead.buckets)
+            other = advanced(task, back, other, back.buckets, extending=False)
+            middle = ahead.buckets
+    except OutOfTimeError:
+        return [], False, int(held.at[SETTLED] + other.at[SETTLED])
+    labels = int(held.at[SETTLED] + other.at[SETTLED])
+    every = task.custom is not None and task.custom.order is not None
+    pairs, finished = joined(task, ahead, held, back, other, middle, wanted, cutoff, every)
+    found = []
+    for cost, one, another, arc in pairs:
+        onwards = trace(held, another) if mirror is not None else trace(other, another)
+        if mirror is not None:
+            onwards = [int(mirror.arcs[k]) for k in onwards]
+        found.append((cost, np.array([*reversed(trace(held, one)), arc, *onwards], dtype=np.int64)))
+    return found, finished, labels
+
+
+def both_whole(task: Task, ahead: Side, back: Side) -> tuple[Labels, Labels]:
+    """All labels of both directions."""
+    mirror = task.mirror
+    held = advanced(task, ahead, begun(ahead, FIRST), ahead.buckets)
+    if mirror is not None:
+        return held, reflected(held, mirror, task.costs, task.network, ahead)
+    return held, advanced(task, back, begun(back, FIRST), back.buckets)
+
+
+def advanced(
+    task: Task, side: Side, held: Labels, end: int, *, extending: bool = True, most: int | None = None
+) -> Labels:
+    """One direction, settled and extended before a bucket."""
+    mine = task.written[0] if side.origin == task.network.source else task.written[1]
+    while True:
+        given = task.clock.effort
+        status, left, _ = search.advance(
+            mine.extend, mine.dominates, mine.extend, mine.dominates, side, held, side, held, end, 0,
+            2 * end + 1, extending, given,
+        )  # fmt: skip
+        if status == search.DONE:
+            task.clock.left -= given - left
+            return held
+        task.clock.charge(given, left)
+        held = _more_room(task, held, status, most)
+
+
+def advanced_both(task: Task, ahead: Side, held: Labels, back: Side, other: Labels) -> tuple[Labels, Labels]:
+    """Both directions, until they meet."""
+    mine, theirs = task.written
+    while True:
+        given = task.clock.effort
+        status, left, backwards = search.advance(
+            mine.extend, mine.dominates, theirs.extend, theirs.dominates, ahead, held, back, other, ahead.buckets,
+            back.buckets, ahead.buckets + 2, True, given,
+        )  # fmt: skip
+        if status == search.DONE:
+            task.clock.left -= given - left
+            return held, other
+        task.clock.charge(given, left)
+        if backwards:
+            other = _more_room(task, other, status)
+        else:
+            held = _more_room(task, held, status)
+
+
+def _more_room(task: Task, held: Labels, status: int, most: int | None = None) -> Labels:
+    if status == search.PAUSED:
+        return held
+    most = task.max_labels if most is None else min(most, task.max_labels)
+    if max(held.at[SETTLED], held.at[MADE]) > most:
+        raise LabelLimitError(f"max_labels: the search needs more than {most} labels")
+    return grown(held, status - search.MORE_LABELS, int(held.at[WANTED]))
+
+
+def joined(
+    task: Task, ahead: Side, held: Labels, back: Side, other: Labels, middle: int, wanted: int, cutoff: float,
+    every: bool,
+) -> tuple[list[tuple[float, int, int, int]], bool]:  # fmt: skip
+    """Pairs of labels: cost, label ahead, label back, arc of the network; and whether all were looked at."""
+    tails = tails_of(ahead)
+    one, another = (
+        np.where(each.pool_size > 0, each.pool_numbers[each.pool_first, COST], np.inf) for each in (held, other)
+    )
+    hoped = one[tails] + ahead.costs + another[ahead.heads]
+    order = np.argsort(hoped, kind="stable")
+    order = order[: np.searchsorted(hoped[order], cutoff)]
+    at = np.zeros(4, dtype=np.int64)
+    found_costs, found = np.full(wanted, np.inf), np.zeros((wanted, 3), dtype=np.int64)
+    finished = False
+    while not finished:
+        given = task.clock.effort
+        finished, left = joining.join(
+            ahead, held, other, task.written[0].joins, back.origin, tails, order, middle, cutoff, every, at,
+            found_costs, found, given,
+        )  # fmt: skip
+        if not finished:
+            try:
+                task.clock.charge(given, left)
+            except OutOfTimeError:
+                break
+    count = int(at[joining.FOUND])
+    pairs = [
+        (float(found_costs[k]), int(found[k, 0]), int(found[k, 1]), int(ahead.numbers[found[k, 2]]))
+        for k in np.argsort(found_costs[:count], kind="stable")
+    ]
+    return pairs, finished
