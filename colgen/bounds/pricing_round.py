@@ -47,7 +47,7 @@ class Priced:
         What each oracle returned last, and its columns' reduced costs at the master's dual values.
     """
 
-    columns: list[Sequence[Column]]
+    columns: Sequence[Sequence[Column]]
     num_columns: int
     bound: float
     duals: Any
@@ -109,10 +109,7 @@ class Pricer:
             if proved_at is None or sense.is_better(bound, here):
                 bound, proved_at = here, duals
             own = joined.reduced_costs(master, solved.duals) if provisional else found
-            columns = [
-                master.improving(oracle, result.columns, mine, context.tolerance)
-                for oracle, result, mine in zip(oracles, results, own, strict=True)
-            ]
+            columns = master.improving_of_each(oracles, [result.columns for result in results], own, context.tolerance)
             num_columns = sum(map(len, columns))
             if num_columns or context.seconds_left() == 0.0:
                 break

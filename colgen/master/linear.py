@@ -343,6 +343,19 @@ class LinearMaster(RestrictedMaster):
         found = self._reduced_costs.improving(oracle, columns, reduced_costs, tolerance)
         return super().improving(oracle, columns, reduced_costs, tolerance) if found is None else found
 
+    def improving_of_each(
+        self,
+        oracles: Sequence[Pricing],
+        found: Sequence[Sequence[Column]],
+        reduced_costs: Sequence[Floats],
+        tolerance: float,
+    ) -> Sequence[Sequence[Column]]:
+        together = None
+        if len(oracles) > 1 and type(self).improving is LinearMaster.improving:  # a subclass may want others
+            together = self._reduced_costs.improving_singles(oracles, found, reduced_costs, tolerance)
+        every = super().improving_of_each
+        return every(oracles, found, reduced_costs, tolerance) if together is None else together
+
     def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
         return self._reduced_costs.best_known(duals, oracles)
 

@@ -124,7 +124,7 @@ class LookUp:
         if isinstance(columns, Columns):
             self._looked_up[id(columns)] = known
         else:
-            self._singles.update((id(column), (known, k)) for k, column in enumerate(columns))
+            self._remember(columns, known)
         return known
 
     def once(self, columns: Sequence[Column]) -> LookedUp:
@@ -139,6 +139,13 @@ class LookUp:
         """Remember a batch that was made of one."""
         self._looked_up[id(known.batch)] = known
         return known
+
+    def remember_singles(self, known: LookedUp) -> None:
+        """Remember a batch that was made of single columns, one by one."""
+        self._remember(known.batch, known)
+
+    def _remember(self, columns: Sequence[Column], known: LookedUp) -> None:
+        self._singles.update((id(column), (known, k)) for k, column in enumerate(columns))
 
     def forget(self) -> None:
         """Forget all of it: there are other rows now, or nobody will ask again."""

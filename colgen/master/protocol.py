@@ -281,6 +281,17 @@ class RestrictedMaster(ABC):
                 check_not_repeated(oracle, column, float(reduced_costs[k]), self.scale, self.rounding)
         return chosen
 
+    def improving_of_each(
+        self,
+        oracles: Sequence[Pricing],
+        found: Sequence[Sequence[Column]],
+        reduced_costs: Sequence[Floats],
+        tolerance: float,
+    ) -> Sequence[Sequence[Column]]:
+        """:meth:`improving` of what each pricing problem has found."""
+        every = zip(oracles, found, reduced_costs, strict=True)
+        return [self.improving(oracle, columns, mine, tolerance) for oracle, columns, mine in every]
+
     def is_whole(self, solved: MasterSolution) -> bool:
         """Whether every variable that must be whole in an answer is whole in this solution."""
         return all(not fractionality(value) for column, value in self.solution(solved).columns if column.integer)

@@ -72,6 +72,41 @@ class ReducedCosts:
         known = known if new.all() else known.take(np.flatnonzero(new))
         return self._lookup.remember(known._replace(new_among=len(table))).batch
 
+    def improving_singles(
+        self,
+        oracles: Sequence[Pricing],
+        found: Sequence[Sequence[Column]],
+        reduced_costs: Sequence[Floats],
+        tolerance: float,
+    ) -> list[list[Column]] | None:
+        """The same of each pricing problem, looked up together; None unless all found single columns without rows."""
+        objective, table = self._objective, self._table
+        each: list[list[Column]] = [[] for _ in found]
+        chosen: list[tuple[int, Column, float]] = []
+        for number, (columns, mine) in enumerate(zip(found, reduced_costs, strict=True)):
+            if isinstance(columns, Columns):
+                return None
+            for column, reduced in zip(columns, mine.tolist(), strict=True):
+                if -objective.sense.sign * reduced > tolerance:
+                    chosen.append((number, column, reduced))
+        single = [column for _, column, _ in chosen]
+        if bring_rows(single):
+            return None
+        if not single:
+            return each
+        known = self._lookup.of(single)
+        where = self._generated.positions(known.batch).tolist()
+        new: list[int] = []
+        for k, (position, (number, column, reduced)) in enumerate(zip(where, chosen, strict=True)):
+            if position == NOWHERE:
+                new.append(k)
+                each[number].append(column)
+            elif math.isinf(table.upper_now[position]):
+                check_not_repeated(oracles[number], column, reduced, objective.scale, objective.rounding)
+        known = known if len(new) == len(single) else known.take(np.array(new, dtype=np.int64))
+        self._lookup.remember_singles(known._replace(new_among=len(table)))
+        return each
+
     def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
         """The best reduced cost of the columns in the master that came from each of so many pricing problems."""
         table, objective, s = self._table, self._objective, self._objective.sense.sign
