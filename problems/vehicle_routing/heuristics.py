@@ -70,7 +70,7 @@ def _arrays(instance: Instance) -> Data:
         np.array(instance.demands, dtype=np.float64),
         float(instance.capacity),
         np.ascontiguousarray(windows[:, 0]),
-        np.ascontiguousarray(windows[:, 1]),
+        instance.latest,
         np.require(instance.service_array, requirements="W"),  # zeros may be written to, given times may not
     )
 

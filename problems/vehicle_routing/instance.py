@@ -159,6 +159,15 @@ class Instance:
         return self._in_ticks(self.windows)
 
     @cached_property
+    def latest(self) -> NDArray[np.float64]:
+        """By when service must begin, in ticks, shape (locations,).
+
+        Half of what is allowed for rounding is in it: a route that is in time by sums in one order is so in another.
+        """
+        due: NDArray[np.float64] = self.window_array[:, 1] + 0.5 * self.rounding * self.ticks
+        return due
+
+    @cached_property
     def service_array(self) -> NDArray[np.float64]:
         """Service times in ticks."""
         return np.zeros(len(self.demands)) if self.service is None else self._in_ticks(self.service)
@@ -222,12 +231,16 @@ class Instance:
             at = i
         return found
 
+    @property
+    def rounding(self) -> float:
+        """What is late by no more than this is in time: numbers that are not rounded are added up in any order."""
+        return 0.0 if self.decimals is not None or self.windows is None else TOLERANCES.pruning * self.windows[0][1]
+
     def _late(self, route: Sequence[int]) -> str | None:
         """Where a route is late, in words; None if it is in time everywhere."""
         if self.windows is None:
             return None
-        # Unrounded numbers are added up in another order elsewhere.
-        rounding = 0.0 if self.decimals is not None else TOLERANCES.pruning * self.windows[0][1]
+        rounding = self.rounding
         for i, begin in zip((*route, 0), self.times(route), strict=True):
             if begin > self.windows[i][1] + rounding:
                 where = f"customer {i} is reached" if i else "the depot is reached again"

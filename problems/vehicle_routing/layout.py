@@ -41,9 +41,9 @@ class Layout:
         first = np.maximum(windows[0, 0] + service[0] + d[0], windows[:, 0])
         first[0] = windows[0, 0]
         then = np.maximum(first[:, None] + service[:, None] + d, windows[None, :, 0])
-        in_time = then <= windows[None, :, 1]
+        in_time = then <= self.instance.latest[None, :]
         home = then + service[None, :] + d[None, :, 0].reshape(1, -1)
-        in_time &= (home <= windows[0, 1]) | (np.arange(n + 1) == 0)
+        in_time &= (home <= self.instance.latest[0]) | (np.arange(n + 1) == 0)
         keep &= in_time[tails, heads]
         tails, heads = tails[keep], heads[keep]
         return Network(n + 2, tails, np.where(heads == 0, n + 1, heads), 0, n + 1)
@@ -78,10 +78,10 @@ class Layout:
         demands = np.array(instance.demands, dtype=np.float64)
         found = [Resource(demands[self.heads], float(instance.capacity), name="load")]
         if instance.windows is not None:
-            windows, service = instance.window_array, instance.service_array
+            ready, service = instance.window_array[:, 0], instance.service_array
             spans = service[self.tails] + instance.matrix[self.tails, self.heads]
-            early, late = (np.append(windows[:, k], windows[0, k]) for k in (0, 1))
-            found.insert(0, Resource(spans, late, early, start=float(windows[0, 0]), name="time"))
+            early, late = (np.append(times, times[0]) for times in (ready, instance.latest))
+            found.insert(0, Resource(spans, late, early, start=float(ready[0]), name="time"))
         return found
 
     @cached_property

@@ -66,7 +66,8 @@ def full(instance: Instance, formulation: str = "two_index") -> pyo.ConcreteMode
         home = windows[0][1]
 
         def in_time(m: pyo.ConcreteModel, i: int) -> tuple[float, float]:
-            return max(windows[i][0], windows[0][0] + d[0][i]), min(windows[i][1], home - service[i] - d[i][0])
+            first = max(windows[i][0], windows[0][0] + d[0][i])
+            return first, max(first, min(windows[i][1], home - service[i] - d[i][0]))  # but for rounding no later
 
         m.time = pyo.Var(m.customer, bounds=in_time)
         m.later = pyo.Constraint(

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 
+import numpy as np
 import pytest
 
 from colgen import NoStabilization, Termination, TimeLimit, WarmStart, solve
@@ -153,3 +154,22 @@ def test_customers_who_ask_for_nothing_are_not_visited_in_circles():
     result = solve(VehicleRouting(Instance(SQUARE, (0, 0, 0, 2), 14, vehicles=1), neighbours=2))
     assert result.is_optimal
     assert result.objective == 45.0
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e-9, 1.0 / 3.0, 1e6])
+@pytest.mark.parametrize("neighbours", [None, 2])
+def test_what_is_late_by_rounding_alone_is_in_time(unit, neighbours):
+    """9 + 1 + 9 is 19, the moment at which the second customer's window ends: in any units."""
+    distances = unit * np.array([[0.0, 3.0, 11.0], [3.0, 0.0, 9.0], [11.0, 9.0, 0.0]])
+    windows = unit * np.array([[0.0, 37.0], [9.0, 15.0], [6.0, 19.0]])
+    instance = Instance(
+        tuple(map(tuple, distances.tolist())),
+        (0, 3, 5),
+        14,
+        tuple(map(tuple, windows.tolist())),
+        (0.0, unit, 0.0),
+    )
+    result = solve(VehicleRouting(instance, neighbours=neighbours))
+    assert result.is_optimal
+    assert result.answer == [(1, 2)]
+    assert result.objective == pytest.approx(23.0 * unit)
