@@ -319,9 +319,12 @@ class GrandparentParsing(Problem):
             duals = TreeDuals(self.dual.pi)
             if not self.dual.is_feasible:
                 return WarmStart(duals)
-            # Scores were raised beside a tree that is better: with it in hand no tree that has them is looked at.
-            known = () if self.standard.known is None else (self.solution(self.standard.known),)
-            return WarmStart(duals, (self.dual.solution(), *known), self._first_columns())
+            answers = [self.dual.solution()]
+            if self.standard.known is not None:
+                # Scores were raised beside this tree, which is better than any that has them: such a tree is no answer.
+                known = self.solution(self.standard.known)
+                answers = [known, *(answer for answer in answers if answer.objective > known.objective)]
+            return WarmStart(duals, answers, self._first_columns())
         # The source's start knows no tree: it gets one only where a limit may come before any other, or likewise.
         free = budget.deadline == math.inf and self.standard.known is None
         if self.start == "parts" and (changed or free):

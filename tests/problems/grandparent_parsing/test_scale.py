@@ -133,3 +133,16 @@ def test_parts_that_there_are_not_say_nothing_of_the_others_size(start, anything
     assert result.answer == (2, 0)
     assert result.objective == pytest.approx(0.4)
     assert standard_scores(Instance(arcs, grandparents)).unit <= 1.0
+
+
+@pytest.mark.parametrize("start", ["dual", "tree", "parts"])
+def test_a_first_tree_with_a_part_that_is_ruled_out_is_not_offered(start):
+    arcs = np.zeros((3, 3))
+    arcs[2, 1] = 1.0
+    grandparents = np.zeros((3, 3, 3))
+    grandparents[0, 2, 1], grandparents[2, 2, 2] = -1e9, -1.0
+    instance = Instance(arcs, grandparents)
+    for iterations in (1, 2, 5):
+        result = solve(GrandparentParsing(instance, start=start, iterations=iterations))
+        assert result.is_optimal
+        assert result.objective == pytest.approx(optimum(instance))
