@@ -14,17 +14,31 @@ import numpy as np
 
 from colgen.testing.fuzz.campaign import Tally, numbers
 from colgen.testing.fuzz.judging import Failure, Fault
-from problems.truth import chains, clusters, colours, machines, nonlocal_trees, paths, rolls, routes, second_order
+from problems.truth import (
+    chains,
+    clusters,
+    colours,
+    compacts,
+    machines,
+    nonlocal_trees,
+    paths,
+    rolls,
+    routes,
+    second_order,
+)
 from problems.truth.drawing import Drawn
 from problems.truth.judging import Said, held_against
 
 TEMPLATES: dict[str, ModuleType] = {
     module.NAME: module
-    for module in (chains, clusters, colours, machines, nonlocal_trees, paths, rolls, routes, second_order)
+    for module in (chains, clusters, colours, compacts, machines, nonlocal_trees, paths, rolls, routes, second_order)
 }
 
-_WITHOUT_UNITS = (rolls.NAME, colours.NAME, routes.NAME)
-"""Templates whose data are whole numbers, or are counted in decimals: other units are other numbers."""
+_WITHOUT_UNITS = (rolls.NAME, colours.NAME, routes.NAME, compacts.NAME)
+"""Templates whose data are whole numbers, or are counted in decimals: other units are other numbers.
+
+And those whose answers HiGHS finds, whose bits are its own affair.
+"""
 
 _LAWS = 0.1
 """Share of instances that are also solved in other units."""
