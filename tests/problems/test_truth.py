@@ -222,3 +222,22 @@ def test_measuring_limits_ends_in_about_its_time_however_late_the_runs_are(late,
     assert (worst, len(measured)) == (late, runs)
     assert count <= runs
     assert now[0] <= (4.5 if late < 1 else 121.0)
+
+
+def test_a_run_that_compiles_is_no_measurement(monkeypatch):
+    """The first run late in which a kernel is compiled: the next one counts; and so it is before measuring."""
+    now, runs = [0.0], []
+    compiling = {1: 3.0, 2: 5.0, 5: 0.3}  # in the warm-up, and in a measured run
+
+    def run(problem, stop):
+        late = compiling.get(len(runs), 0.0)
+        runs.append(stop.seconds)
+        now[0] += stop.seconds + late
+        return SimpleNamespace(seconds={"compiling": late})
+
+    monkeypatch.setattr(limits.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(limits, "INSTANCES", {"one": lambda: None})
+    monkeypatch.setattr(limits, "PROBLEMS", {"one": lambda instance: instance})
+    monkeypatch.setattr(limits, "solve", run)
+    assert overrun(1.0) == (0.0, 4)
+    assert runs == [1.0, 1.0, 1.0, 1.0, 0.01, 0.03, 0.03, 0.1, 0.3]
