@@ -41,7 +41,13 @@ class Direction(NamedTuple):
 
 
 def direction(
-    network: Network, neighbourhoods: Mask, own: Words, custom: CustomResource | None, mine: Limits, forwards: bool
+    network: Network,
+    neighbourhoods: Mask,
+    own: Words,
+    custom: CustomResource | None,
+    mine: Limits,
+    forwards: bool,
+    cycle: int,
 ) -> Direction:
     """One of both; the limits are those of the direction."""
     n = network.num_vertices
@@ -55,7 +61,10 @@ def direction(
             lowest, highest = -highest, -lowest
     length = highest - lowest
     width = min(max(step, length / _FINEST), length / _COARSEST) if length > 0 else 1.0
-    common, returning = memory.arc_bits(neighbourhoods, own, tails[order], heads[order])
+    if cycle:
+        common, returning = own[tails[order]] | own[heads[order]], own[heads[order]]
+    else:
+        common, returning = memory.arc_bits(neighbourhoods, own, tails[order], heads[order])
     unreachable = np.zeros((0, n, own.shape[1]), dtype=np.uint64)
     buckets = int(length / width) + 1
     if mine.critical < mine.compared and (custom is None or custom.order is None):

@@ -46,6 +46,9 @@ class Labelling:
     neighbourhoods
         ``"elementary"``; or by two vertices i, j whether a path at i remembers that it visited j, and must not visit it
         again from there (ng-routes); or None: nothing is remembered.
+    cycle
+        2, with ``neighbourhoods=None``: a path never goes straight back to the vertex that it has just come from
+        (2-cycle elimination); 0: it may.
     direction
         ``"both"`` joins paths from the source with paths to the sink where the two searches meet.
     max_labels
@@ -63,11 +66,16 @@ class Labelling:
         resources: Sequence[Resource | CustomResource],
         *,
         neighbourhoods: ArrayLike | Literal["elementary"] | None = "elementary",
+        cycle: Literal[0, 2] = 0,
         direction: Literal["both", "forward"] = "both",
         max_labels: int = 20_000_000,
     ) -> None:
         if direction not in ("both", "forward"):
             raise ArrayError(f"direction: expected 'both' or 'forward', got {direction!r}")
+        if cycle not in (0, 2):
+            raise ArrayError(f"cycle: expected 0 or 2, got {cycle!r}")
+        if cycle and neighbourhoods is not None:
+            raise ArrayError("cycle: expected neighbourhoods=None beside it, which remember no less")
         self.network = network
         self.max_labels = as_integer(max_labels, "max_labels", low=1)
         own = [resource for resource in resources if isinstance(resource, CustomResource)]
@@ -76,12 +84,12 @@ class Labelling:
         self.custom = own[0] if own else None
         self.both = direction == "both" and (self.custom is None or self.custom.both)
         self._limits = limits(network, tuple(each for each in resources if isinstance(each, Resource)))
-        self._set_neighbourhoods(neighbourhoods)
+        self._set_neighbourhoods(neighbourhoods, cycle)
 
     def with_neighbourhoods(self, neighbourhoods: ArrayLike | Literal["elementary"] | None) -> Labelling:
         """The same problem with another memory."""
         other = copy.copy(self)
-        other._set_neighbourhoods(neighbourhoods)
+        other._set_neighbourhoods(neighbourhoods, 0)
         return other
 
     def enlarged(self, routes: Routes, limit: int | None = None) -> Mask:
@@ -277,7 +285,7 @@ class Labelling:
 
     # --- what the kernels are told -----------------------------------------------------------------------------------
 
-    def _set_neighbourhoods(self, neighbourhoods: ArrayLike | str | None) -> None:
+    def _set_neighbourhoods(self, neighbourhoods: ArrayLike | str | None, cycle: int) -> None:
         network, n = self.network, self.network.num_vertices
         if isinstance(neighbourhoods, str) and neighbourhoods != "elementary":
             raise ArrayError(f"neighbourhoods: expected 'elementary', a matrix or None, got {neighbourhoods!r}")
@@ -292,10 +300,13 @@ class Labelling:
         if not self.elementary and (self.custom is None or self.custom.order is None):
             self._require_progress()
         self.neighbourhoods = matrix
-        self._own = memory.bits(matrix)
+        # Who does not go straight back remembers two vertices, any two: no bits can be shared.
+        self._own = memory.bits(memory.checked(network, memory.complete(network)) if cycle else matrix)
         mine = self._limits
-        self._ahead = direction_of(network, matrix, self._own, self.custom, mine, forwards=True)
-        self._back = direction_of(network, matrix, self._own, self.custom, mine.reversed(network.sink), forwards=False)
+        self._ahead = direction_of(network, matrix, self._own, self.custom, mine, forwards=True, cycle=cycle)
+        self._back = direction_of(
+            network, matrix, self._own, self.custom, mine.reversed(network.sink), forwards=False, cycle=cycle
+        )
         self._mirror = reflection(network, mine, self.custom)
 
     def _require_progress(self) -> None:

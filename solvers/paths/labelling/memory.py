@@ -3,6 +3,10 @@
 An ng-route may visit a vertex again only after a vertex that does not remember it.  With everybody remembering
 everything, routes are elementary paths; with nobody remembering, any walks.
 
+A path that never goes straight back (2-cycle elimination) remembers at j the vertex i that it came from and j itself:
+over an arc it keeps its tail.  Two paths that meet over an arc (i, j) fit if the one behind has not come from j and the
+other does not go on to i.
+
 Two vertices that are never remembered by the same vertex may share a bit: what a label remembers at a vertex i is then
 a set of bits of N_i, in which no two vertices share one.  A proper colouring of few colours fits into one word what
 would fill one for every 64 vertices.

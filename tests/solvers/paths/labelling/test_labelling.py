@@ -259,3 +259,50 @@ def test_what_a_small_search_finds_is_found_with_bounds_too(monkeypatch: pytest.
         for one, other in zip(*found, strict=True):
             assert (one.bound, one.finished) == (other.bound, other.finished)
             assert one.costs[:1].tolist() == other.costs[:1].tolist()
+
+
+def without_straight_returns(drawn: Drawn) -> list[list[int]]:
+    """The walks that never go straight back."""
+    found = walks(drawn.network, drawn.resources, np.zeros_like(drawn.neighbourhoods))
+    heads = drawn.network.heads
+    return [arcs for arcs in found if not (heads[arcs][2:] == heads[arcs][:-2]).any()]
+
+
+@pytest.mark.parametrize("cuts", [False, True])
+@pytest.mark.parametrize("direction", ["both", "forward"])
+def test_paths_that_never_go_straight_back(direction: str, cuts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(30):
+        drawn = symmetric(seed)[0] if seed % 3 == 0 else draw(seed, windows=seed % 4 != 0)
+        monkeypatch.setattr(attempts, "_SMALL", [0, 30_000][seed % 2])
+        allowed = without_straight_returns(drawn)
+        expected = min((cost(drawn, arcs, cuts=cuts) for arcs in allowed), default=math.inf)
+        mine = Labelling(drawn.network, drawn.resources, neighbourhoods=None, cycle=2, direction=direction)
+        duals = drawn.duals if cuts else None
+        for wanted, cutoff in ((1, math.inf), (5, math.inf), (3, 0.0)):
+            found = mine.price(drawn.costs, rank_one=duals, routes=wanted, cutoff=cutoff)
+            assert found.bound == min(expected, cutoff)
+            assert all(found.arcs_of(k).tolist() in allowed for k in range(len(found)))
+            if expected < cutoff:
+                assert found.costs[0] == expected
+        for mode in ("relaxed", "sparse"):
+            found = mine.price(drawn.costs, rank_one=duals, routes=3, mode=mode)
+            assert found.bound is None
+            assert all(found.arcs_of(k).tolist() in allowed for k in range(len(found)))
+        through = np.full(drawn.network.num_arcs, math.inf)
+        for arcs in allowed:
+            through[arcs] = np.minimum(through[arcs], cost(drawn, arcs, cuts=cuts))
+        assert mine.completion(drawn.costs, rank_one=duals).arcs == pytest.approx(through)
+        gap = expected + 2.5
+        if expected < math.inf and not cuts:
+            listed = mine.enumerate(drawn.costs, gap)
+            exact = Labelling(drawn.network, drawn.resources).enumerate(drawn.costs, gap)
+            assert listed.costs.tolist() == exact.costs.tolist()
+
+
+def test_straight_returns_are_eliminated_where_nothing_else_is_remembered() -> None:
+    network = Network.complete(3)
+    load = Resource.on_vertices(network, np.r_[0, np.ones(3), 0], 3.0)
+    with pytest.raises(ArrayError, match="expected 0 or 2"):
+        Labelling(network, [load], neighbourhoods=None, cycle=3)
+    with pytest.raises(ArrayError, match="neighbourhoods=None"):
+        Labelling(network, [load], cycle=2)
