@@ -16,9 +16,12 @@ NAME = "colouring"
 
 
 def draw(rng: Rng) -> Drawn:
-    """Up to ten vertices: at random, rings whose relaxation is fractional, parts, and the complements of these."""
+    """Up to ten vertices: at random, rings whose relaxation is fractional, parts, and the complements of these.
+
+    Some have no edges, or all, some vertices no neighbour; edges may be given twice.
+    """
     n = int(rng.integers(1, 11))
-    style = str(rng.choice(["random", "random", "ring", "parts"]))
+    style = str(rng.choice(["random", "random", "ring", "parts", "none"]))
     if style == "random":
         near = rng.random((n, n)) < rng.random()
     elif style == "ring":
@@ -26,6 +29,8 @@ def draw(rng: Rng) -> Drawn:
         places = np.arange(n)
         away = np.abs(places[:, None] - places[None])
         near = np.minimum(away, n - away) <= int(rng.integers(1, 4))
+    elif style == "none":
+        near = np.zeros((n, n), dtype=np.bool_)
     else:
         part = rng.integers(0, 4, n)
         near = (part[:, None] != part[None]) & (rng.random((n, n)) < 0.9)
@@ -33,9 +38,14 @@ def draw(rng: Rng) -> Drawn:
     near = near | near.T
     if rng.random() < 0.3:
         near = ~near
+    if rng.random() < 0.2:
+        alone = rng.random(n) < 0.3
+        near[alone] = near[:, alone] = False
     np.fill_diagonal(near, False)
     order = rng.permutation(n)
-    return Drawn(NAME, {"adjacency": near[np.ix_(order, order)].astype(float)})
+    return Drawn(
+        NAME, {"adjacency": near[np.ix_(order, order)].astype(float)}, settings={"twice": bool(rng.random() < 0.2)}
+    )
 
 
 def judged(drawn: Drawn) -> tuple[Truths, Said]:
@@ -44,7 +54,8 @@ def judged(drawn: Drawn) -> tuple[Truths, Said]:
     n = len(near)
     truths = Truths(np.array([-float(_fewest(near))]), 1.0, np.zeros(1))
     edges = tuple((u, v) for u in range(n) for v in range(u) if near[u, v])
-    result = solve(Colouring(Instance(n, edges)))
+    given = (*edges, *((v, u) for u, v in edges[::2])) if drawn.settings.get("twice") else edges
+    result = solve(Colouring(Instance(n, given)))
     worth = -np.inf
     if result.answer is not None:
         proper = len(result.answer) == n and all(result.answer[u] != result.answer[v] for u, v in edges)

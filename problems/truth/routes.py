@@ -14,16 +14,24 @@ from colgen import solve
 from problems.truth.drawing import Drawn, Rng
 from problems.truth.judging import Said, Truths, one
 from problems.vehicle_routing import Instance, VehicleRouting
+from problems.vehicle_routing.instance import LARGEST
 
 NAME = "vehicle_routing"
 
-_UNITS = (1.0, 1.0, 1e-6, 1e-2, 1e3, 1e6)
+_UNITS = (1.0, 1.0, 1e-9, 1e-6, 1e-2, 0.1, 1.0 / 3.0, 7.0, 1e3, 1e6)
 """What distances and times are counted in."""
+
+_PENALTIES = (1e5, 1e6, 1e9, 1e12)
+"""What the dearest arcs cost, in such units; less where it would be more than is allowed."""
 
 
 def draw(rng: Rng) -> Drawn:
-    """Up to six customers: few different distances, or places, or any numbers; with time windows or without."""
+    """Up to six customers: few different distances, or places, or any numbers; with time windows or without.
+
+    Some windows are moments, and some begin where one that drives there alone arrives; some demands are zero, or all.
+    """
     n = int(rng.integers(1, 7))
+    scale = float(rng.choice(_UNITS))
     style = str(rng.choice(["whole", "plane", "any", "penalties"]))
     if style == "plane":
         places = rng.integers(0, 20, (n + 1, 2))
@@ -34,23 +42,28 @@ def draw(rng: Rng) -> Drawn:
     else:
         distances = rng.integers(0, 6, (n + 1, n + 1)).astype(float)
     if style == "penalties":
-        distances[rng.random(distances.shape) < 0.2] = 1e5
+        distances[rng.random(distances.shape) < 0.2] = min(float(rng.choice(_PENALTIES)), LARGEST / (8.0 * scale))
     if rng.random() < 0.5:
         distances = np.minimum(distances, distances.T)
     np.fill_diagonal(distances, 0.0)
-    demands = np.append(0, rng.integers(0, 6, n)).astype(float)
+    unit = float(rng.choice([1.0, 1.0, 7.0, 1e6]))
+    demands = unit * np.append(0, rng.integers(0, 6, n)) * (rng.random() < 0.9)
     arrays = {"distances": distances, "demands": demands}
     if rng.random() < 0.5:
         service = np.append(0, rng.integers(0, 3, n)).astype(float)
         ready = rng.integers(0, 12, n + 1).astype(float)
         ready[0] = 0.0
         # Each is late enough for a vehicle that comes for it alone.
-        due = np.maximum(ready, distances[0]) + rng.integers(0, 9, n + 1)
+        due = np.maximum(ready, distances[0]) + rng.integers(0, 9, n + 1) * (rng.random(n + 1) < 0.7)
         due[0] = float(np.max(due + service + distances[:, 0])) + float(rng.integers(0, 4))
         arrays |= {"ready": ready, "due": due, "service": service}
     most = int(rng.integers(1, n + 1))
-    how = {"capacity": int(rng.integers(5, 16)), "vehicles": most, "neighbours": rng.choice([-1, 1, 2, 8]).item()}
-    return Drawn(NAME, arrays, scale=float(rng.choice(_UNITS)), settings={**how, "cuts": bool(rng.random() < 0.7)})
+    how = {
+        "capacity": int(unit * rng.integers(5, 16)),
+        "vehicles": most,
+        "neighbours": rng.choice([-1, 1, 2, 8]).item(),
+    }
+    return Drawn(NAME, arrays, scale=scale, settings={**how, "cuts": bool(rng.random() < 0.7)})
 
 
 def judged(drawn: Drawn) -> tuple[Truths, Said]:
