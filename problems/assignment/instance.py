@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.core.files import read_text, write_text
+from colgen.core.tolerances import power_of_two
 from solvers.arrays import EXACT, ArrayError, as_floats, as_integers
-from solvers.linear.scaling import typical_size
 from solvers.packing.zero_one import LARGEST_TABLE
 
 Floats = NDArray[np.float64]
@@ -121,8 +121,12 @@ class Instance:
     @cached_property
     def scale(self) -> float | None:
         """What differences of costs are relative to where costs may cancel out; else the answers themselves tell."""
-        ordinary = self.costs[self.fits() & ~self.penalties]
-        return typical_size(ordinary) if (ordinary < 0.0).any() and (ordinary > 0.0).any() else None
+        ordinary = self.fits() & ~self.penalties
+        costs = self.costs[ordinary]
+        if not ((costs < 0.0).any() and (costs > 0.0).any()):
+            return None
+        more = (self.costs - np.where(ordinary, self.costs, np.inf).min(axis=0))[ordinary]
+        return power_of_two(more if more.any() else costs)
 
     def fits(self) -> NDArray[np.bool_]:
         """Which machine has room for which task by itself, shape (machines, tasks)."""

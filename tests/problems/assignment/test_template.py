@@ -77,6 +77,13 @@ def test_costs_that_cancel_out_are_no_rounding(costs, sizes, room, scale):
     assert result.objective == pytest.approx(0.0, abs=1e-9 * scale)
 
 
+def test_costs_that_nearly_tie_and_cancel_out_are_proved():
+    costs = [[2e-7, 2.0, 0.9999999, -0.9999999, 1.0000001, 2.0], [0.9999998, 1, -2.0000001, -1.9999999, 0.9999999, 2]]
+    result = solve(Assignment(Instance(np.array(costs), np.zeros((2, 6)), [2, 3])))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(0.0, abs=3e-7)
+
+
 def test_a_machine_that_takes_a_task_nearly_always_is_not_branched_on():
     costs = np.array([[0.0, 0.0, 1.0, 0.0], [2e7, 2e7, 2e7, 2e7]])
     result = solve(Assignment(Instance(costs, [[1, 7, 1, 2], [0, 0, 0, 0]], [10, 0])))
