@@ -6,7 +6,6 @@ certificate means, and why it proves what it says, is told on the page *Certific
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
 import json
@@ -214,8 +213,8 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m colgen.proof FILE [INSTANCE]", file=sys.stderr)
         return UNREADABLE
     path, text = arguments[0], None
-    with contextlib.suppress(AttributeError):
-        sys.set_int_max_str_digits(0)
+    most = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
     try:
         if len(arguments) == 2:
             with open(arguments[1], encoding="utf-8") as file:
@@ -227,4 +226,6 @@ def main(arguments: list[str]) -> int:
     except (OSError, EOFError, UnicodeDecodeError) as error:
         print(f"colgen: {error}", file=sys.stderr)
         return UNREADABLE
+    finally:
+        sys.set_int_max_str_digits(most)
     return PROVED

@@ -97,7 +97,7 @@ class LazyAllLink(Problem):
             column_keys=tuple(("x", index) for index in indices),
             row_keys=(),
             row_blocks={},
-            column_blocks={"x": Block("x", indices, np.arange(pairs))} if pairs else {},
+            column_blocks={"x": Block("x", indices, np.arange(pairs))},
         )
 
     def separation(self) -> Sequence[Separation]:

@@ -79,8 +79,8 @@ def _rows(n: int) -> Formulation:
         offset=0.0,
         column_keys=tuple(("uncovered", i) for i in indices),
         row_keys=tuple((COVER, i) for i in indices),
-        row_blocks={COVER: Block(COVER, indices, np.arange(n))} if n else {},
-        column_blocks={"uncovered": Block("uncovered", indices, np.arange(n))} if n else {},
+        row_blocks={COVER: Block(COVER, indices, np.arange(n))},
+        column_blocks={"uncovered": Block("uncovered", indices, np.arange(n))},
     )
 
 

@@ -319,12 +319,12 @@ class GrandparentParsing(Problem):
             duals = TreeDuals(self.dual.pi)
             if not self.dual.is_feasible:
                 return WarmStart(duals)
-            answers = [self.dual.solution()]
+            found = self.dual.solution()
             if self.standard.known is not None:
                 # Scores were raised beside this tree, which is better than any that has them: such a tree is no answer.
                 known = self.solution(self.standard.known)
-                answers = [known, *(answer for answer in answers if answer.objective > known.objective)]
-            return WarmStart(duals, answers, self._first_columns())
+                found = found if found.objective > known.objective else known
+            return WarmStart(duals, (found,), self._first_columns())
         # The source's start knows no tree: it gets one only where a limit may come before any other, or likewise.
         free = budget.deadline == math.inf and self.standard.known is None
         if self.start == "parts" and (changed or free):
@@ -443,6 +443,7 @@ class _Master(LinearMaster):
     def __init__(self, problem: GrandparentParsing) -> None:
         self._problem = problem
         self._waiting: list[Column] = []
+        self._answered = False
 
     def __getattr__(self, name: str) -> Any:
         # Whatever a linear master keeps is asked for: it has to be stated.
@@ -467,8 +468,13 @@ class _Master(LinearMaster):
         if rows:
             super().add((), rows)
         self.add(self._waiting)
-        if self._problem.start != "dual":
+        if self._answered or self._problem.start != "dual":
             self.begin_feasible()  # all tokens hang from the root, or but for one: parts of the root are all it takes
+
+    def begin_feasible(self) -> None:
+        self._answered = True
+        if self.is_stated:
+            super().begin_feasible()
 
     def pool(self, duals: Any) -> Pool | None:
         return super().pool(duals) if self.is_stated else None
@@ -484,6 +490,18 @@ class _Master(LinearMaster):
     @property
     def rounding(self) -> float:
         return super().rounding if self.is_stated else 0.0
+
+    @property
+    def offset(self) -> float:
+        return super().offset if self.is_stated else self._problem.standard.constant
+
+    @property
+    def scale(self) -> float:  # type: ignore[override]
+        return super().scale if self.is_stated else self._problem.standard.unit
+
+    @property
+    def is_driven(self) -> bool:
+        return super().is_driven if self.is_stated else True
 
     @contextmanager
     def real_costs(self) -> Iterator[None]:

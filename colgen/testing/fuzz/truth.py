@@ -97,14 +97,18 @@ def solve_complete(program: Program) -> Truth | None:
     largest = np.abs(a.costs).max(initial=0)
     if largest > 10**8:  # beyond what a solver's tolerances tell apart
         return None
-    found = _highs(program, a, a.integer)
-    if found is None:
-        return None
+    found, again = (_highs(program, a, a.integer, presolve) for presolve in (True, False))
+    if found is None or again is None or found[0] != again[0]:
+        return None  # a presolve that calls a program infeasible which has an answer has been met
     status, objective, values = found
+    if status == "optimal" and abs(objective - again[1]) > 1e-9 * max(abs(objective), abs(again[1])):
+        return None
     return Truth(status, objective, tuple(values.tolist()), False, *relaxation[:2])
 
 
-def _highs(program: Program, a: Arrays, integer: NDArray[np.bool_]) -> tuple[str, float, Floats] | None:
+def _highs(
+    program: Program, a: Arrays, integer: NDArray[np.bool_], presolve: bool = True
+) -> tuple[str, float, Floats] | None:
     """The program by scipy, which shares nothing with the engine but HiGHS; None if it does not know."""
     if not len(a.costs):
         feasible = (a.row_lower <= 0).all() and (a.row_upper >= 0).all()
@@ -115,7 +119,7 @@ def _highs(program: Program, a: Arrays, integer: NDArray[np.bool_]) -> tuple[str
         constraints=optimize.LinearConstraint(sparse.csr_array(a.matrix.astype(float)), a.row_lower, a.row_upper),
         bounds=optimize.Bounds(a.lower, a.upper),
         integrality=integer.astype(int),
-        options={"mip_rel_gap": 0.0, "time_limit": 5.0},
+        options={"mip_rel_gap": 0.0, "time_limit": 5.0, "presolve": presolve},
     )
     if solved.status in (2, 3):
         return {2: "infeasible", 3: "unbounded"}[solved.status], math.nan, np.empty(0)

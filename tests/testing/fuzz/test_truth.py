@@ -34,3 +34,27 @@ def test_looking_at_all_answers_agrees_with_the_solver():
                 assert objective == pytest.approx(truth.objective)
             compared += 1
     assert compared >= 5
+
+
+def test_what_is_called_infeasible_with_one_setting_alone_is_not_known():
+    """A program with the answer (5, 3, 1, 0, 0, 1), which scipy's presolve calls infeasible."""
+    columns = (
+        PoolColumn(2000010, {4: 1, 6: 1}, 1),
+        PoolColumn(2000008, {2: 3, 3: 3, 7: 1}, 2),
+        PoolColumn(1000004, {0: 1, 1: 2, 2: 3, 3: 1, 7: 1}, 2),
+        PoolColumn(1000005, {0: 2, 1: 3, 2: 2, 3: 1, 4: 1, 6: 1}, 1, integer=False),
+        PoolColumn(-1000003, {0: 2, 1: 1, 3: 1, 4: 2, 6: 1}, 1, integer=False),
+        PoolColumn(2000009, {2: 1, 3: 2, 6: 1}, 1),
+    )
+    sides = ((None, 1), (2, 2), (-2, None), (1, None), (None, 5), (None, 2), (None, 6), (None, 4))
+    program = Program(
+        "general",
+        True,
+        columns,
+        (),
+        tuple(PoolRow(*each) for each in sides),
+        tuple(PoolGroup(most) for most in (2, 6, 4)),
+        row_scales=(1.0,) * 8,
+    )
+    truth = solve_complete(program)
+    assert truth is None or truth.objective == 19000087
