@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,14 @@ def _by_command(template: str, file: Path, directory: Path, time_limit: float | 
     from colgen.cli.main import main
 
     arguments = ["solve", template, str(file), "--json", str(directory / "out.json"), "--quiet"]
+    if time_limit is None:  # a signal that comes before the command begins is the shell's affair
+        for number, code in CODES.items():
+            signal.signal(number, partial(_ended_by_the_shell, code))
     return main(arguments if time_limit is None else [*arguments, "--time-limit", str(time_limit)])
+
+
+def _ended_by_the_shell(code: int, number: int, frame: Any) -> None:
+    os._exit(code)
 
 
 def _by_library(template: str, file: Path, directory: Path) -> int:
