@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -54,8 +55,11 @@ def _solomon(path: Path, lines: Sequence[Line], convention: str | None) -> Insta
             "or TSPLIB's (NAME, TYPE, DIMENSION, ...)"
         )
     vehicles, capacity = records[0][1]
-    rows = records[1:]
+    first = records[1][0] if len(records) > 1 else math.inf
+    rows = [(number, row) for number, row in numbers if number >= first]  # what is above are names of columns
     for number, row in rows:
+        if not row:
+            raise InputError(f"{path}, line {number}: expected the 7 numbers of a location, not words")
         if len(row) != 7:
             raise InputError(
                 f"{path}, line {number}: expected a location's number, coordinates, demand, ready time, due date and "

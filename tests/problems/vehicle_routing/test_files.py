@@ -99,6 +99,7 @@ def test_explicit_distances(tmp_path):
     [
         ("", "the file is empty"),
         ("hello\nworld\n", "expected Solomon's text"),
+        (SOLOMON.replace("  2          3       4", "  2       east       4"), "line 12: expected the 7 numbers"),
         (SOLOMON.replace("  2          3       4", "  7          3       4"), "line 12: expected location 2, not 7"),
         (SOLOMON.replace("171          10", "171"), "line 11: .*not 6 numbers"),
         (SOLOMON.replace("          10       5", "        10.5       5"), "demands must be a whole number"),
