@@ -13,13 +13,13 @@ from colgen.core.result import Termination
 
 Offsets = NDArray[np.int64]
 
-_SECONDS = 0.03
+_SECONDS = 0.015
 """How long a piece should last."""
 
 _FIRST = 2**21
 """Operations of the first piece, whose speed is not known yet: these may be writing pairs to new memory."""
 
-_FASTER = 8.0
+_FASTER = 2.0
 """A piece has at most so many times the nodes of the one before."""
 
 

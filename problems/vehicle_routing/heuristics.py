@@ -20,8 +20,11 @@ from problems.vehicle_routing.kernels.tours import Data
 _HOT, _COLD = 0.1, 0.001
 """Temperatures of ruin and recreate, as shares of the mean distance."""
 
-_ROUND = 2_000
-"""Steps of ruin and recreate between two looks at the clock; each round begins with the best routes so far."""
+_ROUND = 50_000
+"""Steps of ruin and recreate between two looks at the clock, times locations: a step takes longer the more there are.
+
+Each round begins with the best routes so far.
+"""
 
 
 def by_savings(instance: Instance) -> list[Route]:
@@ -54,12 +57,13 @@ def improved(
     flat = np.array([i for route in listed for i in route], dtype=np.int64)
     ends = np.cumsum([len(route) for route in listed]).astype(np.int64)
     mean, rng = float(instance.matrix.mean()), np.random.default_rng(seed)
-    rounds = math.ceil(steps / _ROUND) if mean > 0.0 else 0
+    size = max(_ROUND // len(instance.demands), 1)
+    rounds = math.ceil(steps / size) if mean > 0.0 else 0
     for k in range(rounds):
         if expired():
             break
         hot, cold = (mean * _HOT * (_COLD / _HOT) ** (now / rounds) for now in (k, k + 1))
-        flat, ends = ruin_and_recreate(data, flat, ends, instance.most, min(steps, _ROUND), hot, cold, rng)
+        flat, ends = ruin_and_recreate(data, flat, ends, instance.most, min(steps, size), hot, cold, rng)
     return _as_routes(*improve(data, flat, ends, instance.most))
 
 
