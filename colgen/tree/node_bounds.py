@@ -137,7 +137,9 @@ class NodeBounds:
         nothing = dataclasses.replace(bounded, bound=master.sense.ideal, proved=True)
         if bounded.outcome in (Outcome.INFEASIBLE, Outcome.UNBOUNDED):
             return dataclasses.replace(nothing, outcome=Outcome.UNPROVED)
-        if (bounded.duals is None and master.needs_duals) or run.budget.interrupted:
+        if run.budget.interrupted:  # nobody has priced at its dual values, which prove nothing then
+            return dataclasses.replace(nothing, outcome=Outcome.STOPPED, duals=None)
+        if bounded.duals is None and master.needs_duals:
             return nothing
         found = prove(master, self.pricing, bounded.duals, self.context(state), self.parts.settings)
         for answer in found.answers:

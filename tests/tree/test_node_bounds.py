@@ -1,8 +1,11 @@
 """Bounds of nodes: proved by a round of pricing whatever a bounding says, and the better of two."""
 
+import math
+import signal
+
 import pytest
 
-from colgen import Bounded, Bounding, Outcome, ReductionContext, solve
+from colgen import Bounded, Bounding, Outcome, ReductionContext, Solution, Termination, solve
 from colgen.bounds.fixing import Reduction
 from tests.toys import CuttingStock
 from tests.zoo import Partitioning
@@ -48,3 +51,15 @@ def test_what_reductions_are_told_is_the_bound_and_its_dual_values():
         assert context.duals is not None
     first = seen[0]
     assert not first.sense.is_better(result.objective, first.bound, 1e-6)
+
+
+def test_an_interrupt_during_a_bounding_proves_nothing_of_its_dual_values():
+    class Interrupted(Bounding):
+        def bound(self, node, parts):
+            signal.raise_signal(signal.SIGINT)
+            return Bounded(Outcome.SOLVED, 1.0, duals={("demand", 0): 0.5}, solution=Solution(400.0))
+
+    result = solve(CuttingStock(), bounding=Interrupted())
+    assert result.termination is Termination.INTERRUPTED
+    assert result.dual_bound == -math.inf
+    assert result.certificate is None
