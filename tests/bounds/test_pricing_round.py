@@ -114,21 +114,22 @@ def test_a_round_finds_columns_and_proves_a_bound():
 
 
 def test_misprices_are_told_and_proved_where_they_were():
+    context = PricingContext(Sense.MINIMIZE)  # its budget knows of no interrupt that another test has sent
     oracle = Says(3.0)
-    priced = Pricer(Counting(), [oracle], Halfway(2)).price(SOLVED, CONTEXT, -math.inf)
+    priced = Pricer(Counting(), [oracle], Halfway(2)).price(SOLVED, context, -math.inf)
     # At half the dual values the column does not improve; at the master's own 4 it does, and so it is taken at once.
     assert priced.num_columns == 1
     assert priced.misprices == 0
     assert not priced.exact
     assert priced.duals.values.tolist() == [2.0]
-    assert oracle.told == [PricingContext(Sense.MINIMIZE, provisional=True, budget=CONTEXT.budget)]
+    assert oracle.told == [PricingContext(Sense.MINIMIZE, provisional=True, budget=context.budget)]
 
     oracle = Says(5.0)
-    priced = Pricer(Counting(), [oracle], Halfway(2)).price(SOLVED, CONTEXT, -math.inf)
+    priced = Pricer(Counting(), [oracle], Halfway(2)).price(SOLVED, context, -math.inf)
     assert (priced.num_columns, priced.misprices, priced.exact) == (0, 2, True)
-    assert [context.provisional for context in oracle.told] == [True, True, False]
+    assert [each.provisional for each in oracle.told] == [True, True, False]
     assert oracle.told[0] is oracle.told[1]
-    assert oracle.told[2] is CONTEXT
+    assert oracle.told[2] is context
     assert priced.bound == 3.0  # the best of the round, at half the dual values
     assert priced.duals.values.tolist() == [2.0]
 
