@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from colgen.core.budget import Budget
-from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.tolerances import ROUNDING, TOLERANCES, size
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.pool import Floats
 from colgen.master.tableau import Tableau
 from solvers.linear.lp import LPSolution, LPStatus
 
-_DROWNED = 2.0**30
-"""Beside dual values so many times the scale of the objective, double precision leaves too little of the others."""
+_DROWNED = TOLERANCES.pruning / ROUNDING
+"""Dual values so many times the scale of the objective leave a bound by them too inexact to prune by."""
 
 
 _TRIES = 3
