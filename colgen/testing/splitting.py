@@ -24,6 +24,9 @@ def check_branching(evidence: Evidence, session: Session, relaxation: Result | N
     if not rules:
         return
     master = session.master
+    for rule in rules:
+        with evidence.findings.guard("branching", f"{type(rule).__name__}.suit()"):
+            rule.suit(master)
     reached = False
     start = None if relaxation is None else relaxation.relaxation
     for trial in range(8):

@@ -9,6 +9,8 @@ from colgen import (
     WarmStart,
 )
 from colgen.testing.conformance import check_problem
+from colgen.testing.fuzz.pools import Case, PoolColumn, PoolGroup, PoolRow, Program, Way
+from colgen.testing.fuzz.problem import PoolProblem
 from tests.assignment import Assignment, assignment
 from tests.testing.kit import (
     GENEROUS,
@@ -48,3 +50,16 @@ def test_separated_row_that_cuts_off_an_answer():
 
     report = check_problem(assignment(3, 6, 52, Broken), seconds=GENEROUS)
     assert_found(report, "separation", r"the row \('few', None\) cuts off an answer")
+
+
+def test_a_total_need_not_count_bounded_columns_that_the_master_holds():
+    columns = (
+        PoolColumn(-9, {0: 1, 1: 1}, upper=1),
+        PoolColumn(-5, {0: 1}),
+        PoolColumn(-4, {1: 1}, upper=1),
+        PoolColumn(-3, {0: 1, 1: 2}),
+    )
+    group = PoolGroup(multiplicity=4, prices="total")
+    program = Program("pack", False, columns, (), (PoolRow(None, 2), PoolRow(None, 2)), (group,), row_scales=(1.0, 1.0))
+    report = check_problem(PoolProblem(Case(program, Way())), seconds=GENEROUS)
+    assert not report.findings

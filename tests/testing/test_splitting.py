@@ -3,8 +3,12 @@
 from colgen import (
     OnOriginalVariable,
 )
+from colgen.testing.conformance import check_problem
+from colgen.testing.fuzz.pools import Case, PoolColumn, PoolGroup, PoolRow, Program, Way
+from colgen.testing.fuzz.problem import PoolProblem
 from tests.assignment import Assignment, Knapsack
 from tests.testing.kit import (
+    GENEROUS,
     Silent,
     assert_found,
     check,
@@ -38,3 +42,20 @@ def test_children_that_lose_answers():
             return [Wrong(lambda column: {(column.structure[0], t): 1.0 for t in column.structure[1]})]
 
     assert_found(check(kind=Broken), "branching", "together they must keep every answer")
+
+
+def pairs_of_three(scale, upper=1):
+    """Three items in pairs, and each alone: a fractional relaxation; rows in units of ``scale``."""
+    pairs = [PoolColumn(2, {i: 1, j: 1}) for i, j in ((0, 1), (0, 2), (1, 2))]
+    alone = [PoolColumn(2, {i: 1}) for i in range(3)]
+    rows = (PoolRow(1, upper),) * 3
+    program = Program("partition", False, (*pairs, *alone), (), rows, (PoolGroup(),), row_scales=(scale,) * 3)
+    return PoolProblem(Case(program, Way(branching="pairs")))
+
+
+def test_a_rule_is_told_of_the_rows_before_it_branches():
+    assert not check_problem(pairs_of_three(2.0**-13), seconds=GENEROUS).findings
+
+
+def test_rows_that_a_rule_does_not_suit():
+    assert_found(check_problem(pairs_of_three(1.0, upper=2), seconds=GENEROUS), "branching", "RyanFoster")
