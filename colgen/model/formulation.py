@@ -11,18 +11,16 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import ArrayLike, NDArray
-from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
 from scipy import sparse
 
 from colgen.core.columns import Key
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
+from colgen.model.rows import Rows, rows_of
 
 Floats = NDArray[np.float64]
 
 _ARTIFICIAL = "_colgen_artificial"
-
-_COMPILER = LinearStandardFormCompiler()
 
 
 def artificial(*index: Any) -> pyo.Var:
@@ -149,31 +147,25 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     objectives = list(model.component_data_objects(pyo.Objective, active=True))
     if len(objectives) != 1:
         raise FormulationError(f"a master needs exactly one active Objective, this model has {len(objectives)}")
-    try:
-        form = _COMPILER.write(model, mixed_form=True, set_sense=None)
-    except Exception as error:  # Pyomo has no common class for "this is not linear"
-        raise FormulationError(f"the Pyomo model could not be compiled as a linear program: {error}") from error
-
     # In the order of declaration.  Pyomo drops variables that occur nowhere, but rows that come later may name them.
     variables = [v for v in model.component_data_objects(pyo.Var, active=True) if not v.fixed]
-    rank = {id(v): k for k, v in enumerate(variables)}
-    order = np.array([rank[id(v)] for v in form.columns], dtype=np.int64)
-    matrix, row_lower, row_upper, row_keys = _merge_ranged(form, order, len(variables))
+    read = rows_of(model, objectives[0], {id(v): k for k, v in enumerate(variables)})
     costs = np.zeros(len(variables))
-    costs[order[np.repeat(np.arange(len(order)), np.diff(form.c.indptr))]] = form.c.data
+    costs[list(read.costs)] = list(read.costs.values())
+    row_keys = _keys(read.constraints)
     column_keys = _keys(variables)
     bounds = [v.bounds for v in variables]
     return Formulation(
         sense=Sense.MINIMIZE if objectives[0].sense == pyo.minimize else Sense.MAXIMIZE,
-        matrix=matrix,
+        matrix=_matrix(read, len(variables)),
         costs=costs,
         lower=np.array([-math.inf if low is None else low for low, _ in bounds], dtype=float),
         upper=np.array([math.inf if high is None else high for _, high in bounds], dtype=float),
         integer=np.array([not v.is_continuous() for v in variables], dtype=bool),
         artificial=np.array([hasattr(v.parent_component(), _ARTIFICIAL) for v in variables], dtype=bool),
-        row_lower=row_lower,
-        row_upper=row_upper,
-        offset=float(form.c_offset[0]),
+        row_lower=np.array(read.lower),
+        row_upper=np.array(read.upper),
+        offset=read.offset,
         column_keys=column_keys,
         row_keys=row_keys,
         row_blocks=named_blocks(row_keys, (c.name for c in model.component_objects(pyo.Constraint, active=True))),
@@ -181,35 +173,14 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     )
 
 
-def _merge_ranged(
-    form: Any, order: NDArray[np.int64], width: int
-) -> tuple[sparse.csc_array, Floats, Floats, tuple[Key, ...]]:
-    """Rows of the standard form, columns put at ``order``, the two rows of a ranged constraint merged."""
-    position: dict[int, int] = {}
-    constraints: list[Any] = []
-    lower: list[float] = []
-    upper: list[float] = []
-    row_of = np.full(len(form.rows), -1)
-    for k, (entry, side) in enumerate(zip(form.rows, form.rhs, strict=True)):
-        row = position.get(id(entry.constraint))
-        if row is None:
-            row = position[id(entry.constraint)] = len(constraints)
-            row_of[k] = row  # of the two rows of a ranged constraint the first
-            constraints.append(entry.constraint)
-            lower.append(-math.inf)
-            upper.append(math.inf)
-        if entry.bound_type <= 0:  # -1: lower side, 0: equation, +1: upper side
-            lower[row] = float(side)
-        if entry.bound_type >= 0:
-            upper[row] = float(side)
-    rows, columns = row_of[form.A.indices], np.repeat(order, np.diff(form.A.indptr))
-    kept = np.flatnonzero(rows >= 0)
-    kept = kept[np.lexsort((rows[kept], columns[kept]))]
+def _matrix(read: Rows, width: int) -> sparse.csc_array:
+    """The rows' coefficients, column by column."""
+    rows, columns = np.array(read.rows, dtype=np.int32), np.array(read.columns, dtype=np.int64)
+    values = np.array(read.values, dtype=np.float64)
+    order = np.lexsort((rows, columns))
     starts = np.zeros(width + 1, dtype=np.int32)
-    np.cumsum(np.bincount(columns[kept], minlength=width), out=starts[1:])
-    entries = (form.A.data[kept], rows[kept].astype(np.int32), starts)
-    matrix = sparse.csc_array(entries, shape=(len(constraints), width))
-    return matrix, np.array(lower), np.array(upper), _keys(constraints)
+    np.cumsum(np.bincount(columns, minlength=width), out=starts[1:])
+    return sparse.csc_array((values[order], rows[order], starts), shape=(len(read.constraints), width))
 
 
 def _keys(members: Sequence[Any]) -> tuple[Key, ...]:
