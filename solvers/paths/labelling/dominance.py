@@ -8,11 +8,38 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from solvers.paths.labelling.bits import ONE, address, lowest
+from solvers.paths.labelling.bits import NOTHING, ONE, address, lowest
 from solvers.paths.labelling.layout import COST, VALUES, Floats, Rule, Words
 from solvers.paths.labelling.rank_one import Fields
 
 Dominates = Callable[[Any, Any], bool]
+
+
+@njit(inline="always")
+def sought(rule: Rule, label_words: Words, label_numbers: Floats, row: int, ahead: Words) -> tuple[float, np.uint64]:
+    """What :func:`candidate` asks for: a value of the first resource, and bits of the first word that are not there."""
+    value = label_numbers[row, VALUES] if rule.compared else np.inf
+    others = NOTHING if rule.same_set or not rule.words else ~(label_words[row, rule.memory] | ahead[0])
+    return value, others
+
+
+@njit(inline="always")
+def candidate(
+    memory: int, words: Words, numbers: Floats, first: int, end: int, cost: float, value: float, others: np.uint64
+) -> int:
+    """The first place among ``first:end``, by increasing cost, that may dominate a label; else ``end``.
+
+    One resource and one word, all there is in the usual case, sort out most pairs: the call for the others, which
+    counts references to all that it is given, costs more than these comparisons.
+    """
+    found = end
+    for place in range(first, end):
+        if numbers[place, COST] > cost:
+            break
+        if numbers[place, VALUES] <= value and words[place, memory] & others == 0:
+            found = place
+            break
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -31,16 +58,6 @@ def dominated(
 ) -> int:
     """The place of a label among ``first:end``, which are by increasing cost, that dominates a label; else ``end``."""
     cost, memory = label_numbers[row, COST], rule.memory
-    if rule.plain:
-        # The usual case: one resource and one word.
-        value = label_numbers[row, VALUES]
-        others = ~(label_words[row, memory] | ahead[0])
-        for place in range(first, end):
-            if numbers[place, COST] > cost:
-                return end
-            if numbers[place, VALUES] <= value and words[place, memory] & others == 0:
-                return place
-        return end
     for place in range(first, end):
         slack = cost - numbers[place, COST]
         if slack < 0.0:

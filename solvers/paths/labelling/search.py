@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from solvers.paths.labelling.bits import ONE, address, count
-from solvers.paths.labelling.dominance import Dominates, dominated
+from solvers.paths.labelling.dominance import Dominates, candidate, dominated, sought
 from solvers.paths.labelling.layout import (
     BUCKET,
     COST,
@@ -66,7 +66,7 @@ def _settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort:
     open_previous, open_arcs, chains = held.open_previous, held.open_arcs, held.chains
     pool_words, pool_numbers = held.pool_words, held.pool_numbers
     pool_first, pool_size, pool_room = held.pool_first, held.pool_size, held.pool_room
-    unreachable = side.unreachable
+    unreachable, plain, memory = side.unreachable, rule.plain, rule.memory
     width = words.shape[1]
     ahead = np.zeros(rule.memory_words, dtype=np.uint64)
     ids, order, costs = np.empty(_TOGETHER, dtype=np.int64), np.empty(_TOGETHER, dtype=np.int64), np.empty(_TOGETHER)
@@ -109,15 +109,21 @@ def _settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort:
                 open_next[label] = chains[bucket, vertex]
                 chains[bucket, vertex] = label
                 continue
-            place = dominated(
-                rule, cuts, dominates, pool_words, pool_numbers, begin, begin + size, open_words, open_numbers, label,
-                ahead,
-            )  # fmt: skip
+            cost = costs[order[k]]
+            value, others = sought(rule, open_words, open_numbers, label, ahead)
+            place = candidate(memory, pool_words, pool_numbers, begin, begin + size, cost, value, others)
+            if not plain and place < begin + size:
+                place = dominated(
+                    rule, cuts, dominates, pool_words, pool_numbers, place, begin + size, open_words, open_numbers,
+                    label, ahead,
+                )  # fmt: skip
             effort -= (place - begin) >> 3
             if place == begin + size:
-                place = dominated(
-                    rule, cuts, dominates, words, numbers, base, settled, open_words, open_numbers, label, ahead
-                )
+                place = candidate(memory, words, numbers, base, settled, cost, value, others)
+                if not plain and place < settled:
+                    place = dominated(
+                        rule, cuts, dominates, words, numbers, place, settled, open_words, open_numbers, label, ahead
+                    )
                 if place == settled:
                     for w in range(width):
                         words[settled, w] = open_words[label, w]
@@ -167,7 +173,7 @@ def _extend(side: Side, extend: Extend, dominates: Dominates, held: Labels, effo
     own, common, returning, bounds = side.own, side.common, side.returning, side.bounds
     arc_data, vertex_data, custom = side.arc_data, side.vertex_data, side.custom
     resources, remembered, cut_words = consumption.shape[1], own.shape[1], cuts.keep.shape[1]
-    memory, bounded, cutoff = rule.memory, len(bounds) > 0, side.cutoff
+    plain, memory, bounded, cutoff = rule.plain, rule.memory, len(bounds) > 0, side.cutoff
     lowest_value, per_width, last = side.lowest, 1.0 / side.width, side.buckets - 1
     at_value = VALUES + (side.critical if side.order < 0 else resources + side.order)
     nothing = np.zeros(remembered, dtype=np.uint64)
@@ -216,13 +222,16 @@ def _extend(side: Side, extend: Extend, dominates: Dominates, held: Labels, effo
                 open_words[new, memory + w] = (words[label, memory + w] & common[arc, w]) | own[head, w]
             place = pool_first[head]
             stop = place + min(pool_size[head], _GLANCE)
-            if stop > place and (
-                dominated(
-                    rule, cuts, dominates, pool_words, pool_numbers, place, stop, open_words, open_numbers, new, nothing
-                )
-                < stop
-            ):
-                continue
+            if stop > place:
+                value, others = sought(rule, open_words, open_numbers, new, nothing)
+                place = candidate(memory, pool_words, pool_numbers, place, stop, total, value, others)
+                if not plain and place < stop:
+                    place = dominated(
+                        rule, cuts, dominates, pool_words, pool_numbers, place, stop, open_words, open_numbers, new,
+                        nothing,
+                    )  # fmt: skip
+                if place < stop:
+                    continue
             if free >= 0:
                 free = open_next[new]
             else:
