@@ -96,7 +96,7 @@ def side_of(
 ) -> Side:  # fmt: skip
     """A direction with the costs of its arcs, as the kernels take it; relaxed: few labels are kept."""
     n, mine = network.num_vertices, direction.limits
-    kept = np.flatnonzero(usable[direction.order])
+    kept = slice(None) if usable.all() else np.flatnonzero(usable[direction.order])
     tails, order = direction.tails[kept], direction.order[kept]
     first = np.searchsorted(tails, np.arange(n + 1))
     last = np.bincount(tails[direction.skipped[kept]], minlength=n)

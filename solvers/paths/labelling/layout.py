@@ -172,22 +172,23 @@ def columns(side: Side) -> int:
 def begun(side: Side, labels: int) -> Labels:
     """The empty path alone, waiting for being settled, with room for so many labels at first."""
     width, n = columns(side), len(side.own)
-    words, waiting, pool = (np.zeros((labels, width), dtype=np.uint64) for _ in range(3))
+    words, waiting, pool = (np.empty((labels, width), dtype=np.uint64) for _ in range(3))
+    previous, arcs, vertices, before, over, then = (np.empty(labels, dtype=np.int32) for _ in range(6))
+    waiting[0], before[0], over[0], then[0] = 0, -1, -1, -1  # all else is written before it is read
     at = np.zeros(9, dtype=np.int64)
     at[FREE] = -1
-    none = np.full((5, labels), -1, dtype=np.int32)
     held = Labels(
         at=at,
         words=words,
         numbers=words.view(np.float64),
-        previous=none[0].copy(),
-        arcs=none[1].copy(),
-        vertices=none[2].copy(),
+        previous=previous,
+        arcs=arcs,
+        vertices=vertices,
         open_words=waiting,
         open_numbers=waiting.view(np.float64),
-        open_previous=none[3].copy(),
-        open_arcs=none[4].copy(),
-        open_next=none[0].copy(),
+        open_previous=before,
+        open_arcs=over,
+        open_next=then,
         chains=np.full((side.buckets, n), -1, dtype=np.int32),
         pool_words=pool,
         pool_numbers=pool.view(np.float64),

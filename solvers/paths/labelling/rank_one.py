@@ -13,6 +13,7 @@ Operations Research Letters 45 (2017).
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -82,8 +83,7 @@ def fields(duals: RankOneDuals | None, vertices: int) -> Fields:
         If the cuts are not what :class:`RankOneDuals` says.
     """
     if duals is None:
-        none = np.zeros((0, vertices), dtype=np.int64)
-        duals = RankOneDuals(none, none[:, 0], none.astype(bool), none[:, 0].astype(float))
+        return _no_fields(vertices)
     duals = RankOneDuals(*duals)
     denominators = as_integers(duals.denominators, "denominators", shape=(None,), low=2, high=_LARGEST)
     shape = (len(denominators), vertices)
@@ -121,6 +121,13 @@ def fields(duals: RankOneDuals | None, vertices: int) -> Fields:
         penalties,
         owner,
     )
+
+
+@cache
+def _no_fields(vertices: int) -> Fields:
+    """Of no cuts: most networks are asked about many times without any."""
+    none = np.zeros((0, vertices), dtype=np.int64)
+    return fields(RankOneDuals(none, none[:, 0], none.astype(bool), none[:, 0].astype(float)), vertices)
 
 
 def coefficients(duals: RankOneDuals, starts: Ints, vertices: Ints, *, full: bool = False) -> Ints:
