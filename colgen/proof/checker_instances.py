@@ -11,7 +11,7 @@ from colgen.proof.checker_pricing import WrongError
 
 def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
     """The formulation of an instance; None if the checker knows nothing of its kind."""
-    make = {"cutting_stock": _cutting_stock, "assignment": _assignment}.get(instance["kind"])
+    make = {"cutting_stock": _cutting_stock, "assignment": _assignment, "colouring": _colouring}.get(instance["kind"])
     return None if make is None else make(instance)
 
 
@@ -56,6 +56,12 @@ def _assignment(instance: dict[str, Any]) -> dict[str, Any]:
     return _program([[1, 1] for _ in tasks], machines, step)
 
 
+def _colouring(instance: dict[str, Any]) -> dict[str, Any]:
+    """Each vertex in exactly one set, for every part of a stable set is one."""
+    sets = {"kind": "stable sets", "uses": [0, None], "cost": 1, "edges": instance["edges"]}
+    return _program([[1, 1] for _ in range(instance["vertices"])], [sets], 1)
+
+
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -66,6 +72,8 @@ def instance_in(text: str, instance: dict[str, Any]) -> dict[str, Any]:
         return _packing_in(text)
     if kind == "assignment":
         return _assignment_in(text)
+    if kind == "colouring":
+        return _graph_in(text)
     raise WrongError(f"the checker reads no files of {str(kind)[:30]!r}")
 
 
@@ -87,3 +95,15 @@ def _assignment_in(text: str) -> dict[str, Any]:
         raise WrongError("the file has another number of numbers than it announces")
     rows = [numbers[2 + k * n : 2 + (k + 1) * n] for k in range(2 * m)]
     return {"kind": "assignment", "costs": rows[:m], "sizes": rows[m:], "capacities": numbers[2 + 2 * m * n :]}
+
+
+def _graph_in(text: str) -> dict[str, Any]:
+    vertices, edges = 0, set[tuple[int, int]]()
+    for line in text.splitlines():
+        words = line.split()
+        if words[:1] == ["p"]:
+            vertices = int(words[2])
+        elif words[:1] == ["e"]:
+            u, v = sorted(int(word) - 1 for word in words[1:3])
+            edges.add((u, v))
+    return {"kind": "colouring", "vertices": vertices, "edges": [list(edge) for edge in sorted(edges)]}

@@ -36,17 +36,18 @@ def exact(value: Any) -> Fraction:
 
 @dataclass
 class State:
-    """What is decided at a node: positions left open, and pieces counted.
+    """What is decided at a node: positions left open, pieces counted, vertices merged or set apart.
 
     Objects inside are never changed, so that a child may share them.
     """
 
     open: dict[tuple[int, int], Sequence[int]] = field(default_factory=dict)
     counts: dict[Place, tuple[int, int | None]] = field(default_factory=dict)
+    pairs: tuple[tuple[int, int, bool], ...] = ()  # (vertex, vertex, together)
     trusted: bool = False  # something was decided that the checker does not understand
 
     def copy(self) -> State:
-        return State(dict(self.open), dict(self.counts), self.trusted)
+        return State(dict(self.open), dict(self.counts), self.pairs, self.trusted)
 
 
 class Knapsack:
@@ -196,6 +197,3 @@ class Trusted:
         if not all(0 <= row < self.num_rows for row in entries):
             raise WrongError("a column has an entry in a row that is not there")
         return exact(structure["cost"]), entries
-
-
-KINDS: dict[str, type[Knapsack | Trusted]] = {"knapsack": Knapsack, "trusted": Trusted}

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from colgen.proof.checker_pricing import KINDS, Knapsack, State, Trusted, WrongError, exact, whole
+from colgen.proof.checker_graphs import StableSets
+from colgen.proof.checker_pricing import Knapsack, State, Trusted, WrongError, exact, whole
 
 Sides = tuple[Fraction | None, Fraction | None]
+
+KINDS: dict[str, Any] = {"knapsack": Knapsack, "stable sets": StableSets, "trusted": Trusted}
+"""Pricing problems."""
 
 
 def _sides(record: Sequence[Any]) -> Sides:
@@ -61,6 +65,8 @@ class Program:
             below.trusted = True
             return [below.copy() for _ in range(count)]
         claims.checked += 1
+        if "pair" in split:
+            return self._split_pair(state, split, count)
         return self._split_pieces(state, split, count)
 
     def _split_pieces(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
@@ -97,6 +103,18 @@ class Program:
         before = state.counts.get(place, (0, None))
         least = before[1] if high is None or (before[1] is not None and before[1] < high) else high
         state.counts[place] = (max(before[0], low), least)
+
+    def _split_pair(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+        """Two vertices that are covered once each: by one set, or by two."""
+        u, v = (whole(x) for x in split["pair"])
+        if len(self.pricing) != 1 or not isinstance(self.pricing[0], StableSets):
+            raise WrongError("the split speaks of what is not there")
+        rows = range(len(self.rows))
+        if count != 2 or u == v or any(w not in rows or self.rows[w] != (Fraction(1), Fraction(1)) for w in (u, v)):
+            raise WrongError("the children do not cover the node")
+        together, apart = state.copy(), state.copy()
+        together.pairs, apart.pairs = (*state.pairs, (u, v, True)), (*state.pairs, (u, v, False))
+        return [together, apart]
 
 
 def answered(program: Program, answer: Mapping[str, Any], claims: Claims) -> Fraction:

@@ -11,6 +11,7 @@ import pyomo.environ as pyo
 from colgen import BranchingRule, Column, Enumeration, Heuristic, Problem, Solution, TimeLimit, WarmStart, solve
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.proof.certifier import Certifier
 from problems.colouring.branching import OnPairs
 from problems.colouring.critical import critical
 from problems.colouring.enumeration import StableSetEnumeration
@@ -18,6 +19,7 @@ from problems.colouring.heuristics import Recolouring, as_solution
 from problems.colouring.instance import Instance
 from problems.colouring.model import master_of
 from problems.colouring.pricing import StableSetOracle
+from problems.colouring.proof import ColouringCertifier
 from problems.colouring.reduction import Reduced, reduced
 from problems.colouring.warm_start import classes, colourings
 from problems.colouring.zykov import VERTEX, maximal
@@ -106,6 +108,11 @@ class Colouring(Problem):
         members = np.unique(maximal(oracle.adjacency, sets), axis=0)
         vertices = np.array(oracle.vertices)
         return [oracle.encode(vertices[row].tolist()) for row in members]
+
+    def certifier(self) -> Certifier:
+        if type(self).master is not Colouring.master:
+            return super().certifier()  # a subclass has rows of its own
+        return ColouringCertifier(self.instance, lambda: self.reduced.kept, self.answer)
 
     def answer(self, solution: Solution) -> list[int]:
         kept = self.reduced.kept

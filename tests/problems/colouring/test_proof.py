@@ -1,0 +1,47 @@
+"""Certificates of colourings: whole trees, and lies about them."""
+
+import pytest
+
+from colgen import solve
+from colgen.core.result import Termination
+from colgen.proof.checker import check
+from colgen.proof.checker_pricing import WrongError
+from problems.colouring import Colouring, mycielski, random, write
+from problems.truth.lies import mutated
+
+
+def certified(instance, path, **settings):
+    result = solve(Colouring(instance), certificate=path, **settings)
+    return result, path.read_text().splitlines()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whole_trees_are_proved(tmp_path, seed):
+    instance = random(24, seed, density=0.3 + 0.1 * seed)
+    result, lines = certified(instance, tmp_path / "proof.jsonl")
+    write(instance, tmp_path / "graph.col")
+    verdict = check(lines, (tmp_path / "graph.col").read_text())
+    assert result.termination is Termination.OPTIMAL
+    assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", result.objective, 0)
+
+
+def test_a_tree_of_pairs_is_checked_and_lies_about_it_are_found(tmp_path):
+    """The graph of Grötzsch needs four colours, and its relaxation says 29/10: no bound of the root proves them."""
+    result, lines = certified(mycielski(4), tmp_path / "proof.jsonl")
+    verdict = check(lines)
+    assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", 4, 0)
+    assert result.objective == 4
+    assert verdict.leaves > 1
+    for seed in range(100):
+        changed, what = mutated(lines, seed)
+        try:
+            check(changed)
+        except WrongError:
+            continue
+        pytest.fail(f"not found: {what}")
+
+
+def test_a_run_that_was_cut_short_proves_its_bound(tmp_path):
+    _, lines = certified(mycielski(4), tmp_path / "proof.jsonl", node_limit=1, heuristics=())
+    verdict = check(lines)
+    assert (verdict.proves, verdict.bound, verdict.claims.trusted) == ("bound", 3, 0)
