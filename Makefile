@@ -16,6 +16,9 @@ ARGS ?=
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
+# Rewriting the assertions of all tests takes 15 seconds a process: it is kept for the next run, whoever has forbidden it.
+test test-all: export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all check docs format bench fuzz wheel-check clean
 
