@@ -84,7 +84,7 @@ def all_link_in_highs(
     Parameters
     ----------
     time_limit
-        Seconds.  HiGHS can overrun it, see :func:`~problems.coreference.bounded.bounded`.
+        Seconds.  HiGHS can overrun it, see :func:`~colgen.parallel.bounded.bounded`.
     needed_rows_alone
         Leave out x_ij ≥ x_ik + x_kj - 1 where s_ik and s_kj are both negative: neither the program nor its relaxation
         has other optima without these rows (Miyauchi and Sukegawa, *Redundant constraints in the standard formulation

@@ -13,8 +13,8 @@ from colgen.cli.template import Figure
 from colgen.core.budget import Budget
 from colgen.core.stop import TimeLimit
 from colgen.core.warm_start import WarmStart
+from colgen.parallel.bounded import bounded
 from problems.coreference.baseline import ilp_pricing
-from problems.coreference.bounded import bounded
 from problems.coreference.instance import Floats, Instance
 from problems.coreference.items import COVER
 from problems.coreference.template import Coreference

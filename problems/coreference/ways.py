@@ -10,9 +10,9 @@ from statistics import median
 
 from colgen import Problem, Result, solve
 from colgen.core.stop import TimeLimit
+from colgen.parallel.bounded import bounded
 from colgen.reporting.proofs import proved_by_engine
 from problems.coreference.baseline import all_link_in_highs
-from problems.coreference.bounded import bounded
 from problems.coreference.clusters import Cluster
 from problems.coreference.instance import Instance, random, random_signs
 from problems.coreference.items import Items

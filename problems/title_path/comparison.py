@@ -10,7 +10,7 @@ from functools import partial
 from statistics import median
 
 from colgen import Executor
-from problems.coreference.bounded import bounded
+from colgen.parallel.bounded import bounded
 from problems.title_path.baseline import beam, colour_coding, exact, ilp, lazy_rows
 from problems.title_path.instance import Instance, random
 from problems.title_path.outcome import PathResult

@@ -1,6 +1,4 @@
 import math
-import os
-import time
 
 import numpy as np
 import pytest
@@ -19,7 +17,6 @@ from problems.coreference.baseline import (
     pricing_matrix,
     transitivity_matrix,
 )
-from problems.coreference.bounded import bounded
 from problems.coreference.instance import Instance, communities, random, random_signs
 from problems.coreference.model import full, pricing
 from solvers.linear.lp import LinearProgram, LPStatus
@@ -196,26 +193,3 @@ def test_ilp_pricing_without_time():
 def test_ilp_pricing_refuses_other_duals():
     with pytest.raises(InputError, match="each of 3 mentions"):
         ilp_pricing(random(3, 0), [0.0])
-
-
-# --- limits from outside ---------------------------------------------------------------------------------------------
-
-
-def test_bounded_returns_what_the_function_returns():
-    instance = random(8, 0)
-    solution, seconds = bounded(60.0, all_link_in_highs, instance, needed_rows_alone=True)
-    assert solution.objective == pytest.approx(all_link_in_highs(instance).objective)
-    assert 0.0 < seconds < 60.0
-
-
-def test_bounded_ends_what_does_not_end_by_itself():
-    started = time.monotonic()
-    assert bounded(0.2, time.sleep, 600.0) == (None, 0.2)
-    assert time.monotonic() - started < 100.0
-
-
-def test_bounded_raises_what_the_function_raises():
-    with pytest.raises(ValueError, match=r"math domain error|nonnegative"):
-        bounded(60.0, math.sqrt, -1.0)
-    with pytest.raises(RuntimeError, match="_exit ended its process, exit code 3"):
-        bounded(60.0, os._exit, 3)
