@@ -14,6 +14,7 @@ from problems.coreference.conll import write_conll
 from problems.coreference.experiment import Scored, bench_coreference, proofs, quality
 from problems.coreference.oracles import FromScratch, compare_oracles, recorded_duals
 from problems.coreference.ways import ALL_LINK, GENERATED, LAZY, LAZY_CONTRACTED, UNCONTRACTED, WAYS, Run, agree, run
+from tests.in_process import bounded
 from tests.problems.coreference.texts import invented
 
 
@@ -67,7 +68,9 @@ def test_cut_takes_first_mentions_of_those_that_have_enough():
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_way_finds_the_optimum(way):
+def test_every_way_finds_the_optimum(way, monkeypatch):
+    if way != ALL_LINK:  # which has its process
+        monkeypatch.setattr("problems.coreference.ways.bounded", bounded)
     instance = communities(12, 0, num_communities=3, noise=0.2)
     best = run(GENERATED, instance, 20.0)
     found = run(way, instance, 20.0)
@@ -81,7 +84,8 @@ def test_every_way_finds_the_optimum(way):
         assert instance.check(found.answer) == pytest.approx(best.objective)
 
 
-def test_a_program_that_needs_too_long_counts_as_its_limit():
+def test_a_program_that_needs_too_long_counts_as_its_limit(monkeypatch):
+    monkeypatch.setattr("problems.coreference.ways.bounded", lambda seconds, *_, **__: (None, seconds))
     found = run(ALL_LINK, random_signs(40, 0), 0.2)
     assert not found.proved
     assert found.seconds == 0.2
@@ -104,8 +108,8 @@ def test_duals_are_those_of_a_run_from_scratch():
     assert FromScratch(instance).warm_start(Budget()).duals is None
 
 
-@pytest.mark.slow  # a process of its own for each pricing problem
-def test_oracles_are_compared():
+def test_oracles_are_compared(monkeypatch):
+    monkeypatch.setattr("problems.coreference.oracles.bounded", bounded)
     said = []
     figure = compare_oracles([random(8, 0)], 20.0, 20.0, said.append)
     assert figure.value > 0

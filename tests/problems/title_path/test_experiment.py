@@ -26,6 +26,7 @@ from problems.title_path.comparison import (
 )
 from problems.title_path.experiment import bench_title_path, convergence, iterations_to_optimum, rows, speedups
 from problems.title_path.sections import Section
+from tests.in_process import bounded
 from tests.problems.title_path import texts
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "titles"
@@ -38,7 +39,9 @@ def made_up(way, objective, seconds, *, bound=math.inf, course=(), finished=True
 @pytest.fixture(scope="module")
 def table():
     instances = [random(12, k, k, num_classes=9, attraction=3.0) for k in (1, 2, 3, 4)]
-    return compare(instances, (1, 80), Plan(flow_every=2, flow_limit=30.0, limit=30.0), lambda line: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("problems.title_path.comparison.bounded", bounded)
+        return compare(instances, (1, 80), Plan(flow_every=2, flow_limit=30.0, limit=30.0), lambda line: None)
 
 
 def test_every_way_is_run(table):
