@@ -44,6 +44,12 @@ class Certifier:
     checks_nodes = False
     """Whether nodes are proved by dual values: enumeration then closes none of them, and looks for answers."""
 
+    needs_duals = True
+    """Whether claims speak of dual values; else the root is claimed where the run has seen none."""
+
+    states_formulation = True
+    """Whether certificates hold the formulation; else the checker makes it of the instance, and nobody writes it."""
+
     def __init__(self, sense: Sense, name: str) -> None:
         self.sense, self.name = sense, name
 

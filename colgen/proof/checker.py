@@ -127,11 +127,11 @@ class _Checking:
             self.found.compared = True
 
     def _take_formulation(self, record: dict[str, Any]) -> None:
-        own = formulation_of(self._instance)
-        if own is not None and own != record["formulation"]:
+        own, given = formulation_of(self._instance), record["formulation"]
+        if own is not None and given is not None and own != given:
             raise WrongError("the formulation is not that of the instance")
         self.found.stated = own is not None
-        self._program = Program(record["formulation"])
+        self._program = Program(given if own is None else own)
         self._open[0] = State()
 
     def _take_answer(self, record: dict[str, Any]) -> None:

@@ -11,12 +11,18 @@ from colgen.proof.checker_pricing import WrongError
 
 def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
     """The formulation of an instance; None if the checker knows nothing of its kind."""
-    make = {"cutting_stock": _cutting_stock, "assignment": _assignment, "colouring": _colouring}.get(instance["kind"])
+    kinds = {
+        "cutting_stock": _cutting_stock,
+        "assignment": _assignment,
+        "colouring": _colouring,
+        "chain_map": _labellings,
+    }
+    make = kinds.get(instance["kind"])
     return None if make is None else make(instance)
 
 
-def _program(rows: list[Any], pricing: list[Any], step: Any) -> dict[str, Any]:
-    return {"sense": "minimize", "step": step, "rows": rows, "pricing": pricing}
+def _program(rows: list[Any], pricing: list[Any], step: Any, sense: str = "minimize") -> dict[str, Any]:
+    return {"sense": sense, "step": step, "rows": rows, "pricing": pricing}
 
 
 def _cutting_stock(instance: dict[str, Any]) -> dict[str, Any]:
@@ -60,6 +66,11 @@ def _colouring(instance: dict[str, Any]) -> dict[str, Any]:
     """Each vertex in exactly one set, for every part of a stable set is one."""
     sets = {"kind": "stable sets", "uses": [0, None], "cost": 1, "edges": instance["edges"]}
     return _program([[1, 1] for _ in range(instance["vertices"])], [sets], 1)
+
+
+def _labellings(instance: dict[str, Any]) -> dict[str, Any]:
+    """All chains and trees have labels, and none of them asks for those of another."""
+    return _program([], [{**instance, "kind": "labellings", "uses": [1, 1]}], None, "maximize")
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

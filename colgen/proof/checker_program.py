@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from colgen.proof.checker_chains import Labellings
 from colgen.proof.checker_graphs import StableSets
 from colgen.proof.checker_pricing import Knapsack, State, Trusted, WrongError, exact, whole
 
 Sides = tuple[Fraction | None, Fraction | None]
 
-KINDS: dict[str, Any] = {"knapsack": Knapsack, "stable sets": StableSets, "trusted": Trusted}
+KINDS: dict[str, Any] = {
+    "knapsack": Knapsack,
+    "stable sets": StableSets,
+    "labellings": Labellings,
+    "trusted": Trusted,
+}
 """Pricing problems."""
 
 

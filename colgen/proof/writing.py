@@ -70,7 +70,7 @@ def _records(certifier: Certifier, witness: Witness, ended: Ended, written: Writ
     yield {"certificate": "colgen", "version": VERSION}
     yield {"instance": instance, "sha256": hashlib.sha256(canonical.encode()).hexdigest()}
     formulation = certifier.formulation()
-    yield {"formulation": formulation}
+    yield {"formulation": formulation if certifier.states_formulation else None}
     step = None if formulation["step"] is None else Fraction(formulation["step"])
     sign, objective = int(ended.sense.sign), None
     if ended.answer is None:
@@ -137,7 +137,7 @@ class _Tree:
         """What is proved of the root, of a run that has not come to its end: its best bound."""
         certifier, points = self._certifier, [p for p in self._witness.of(0) if p.costs_count and not p.fixes]
         state, sign = certifier.start(), self._ended.sense.sign
-        for point in sorted(points, key=lambda p: -sign * p.bound)[:1]:
+        for point in sorted(points, key=lambda p: -sign * p.bound)[:1] or self._pointless():
             claim = certifier.claim(state, point, Fraction(-(10**30)))
             if claim is not None:
                 yield {"node": 0, "claim": claim}
@@ -176,9 +176,11 @@ class _Tree:
                     if claim is not None:
                         break
             if claim is None and not children:
-                points = (*reversed(tried), *above)
+                points = (*reversed(tried), *above) or self._pointless()
                 claim = next((c for p in points if (c := certifier.claim(state, p, goal)) is not None), None)
             if claim is not None:
+                if not self._reaches(claim):
+                    self._written.short.append(node)
                 yield {"node": node, "claim": claim}
             elif children:
                 decisions = [child.path.own for child in children]
@@ -197,6 +199,18 @@ class _Tree:
                 if certifier.checks_nodes:
                     self._written.short.append(node)
                 yield self._trusted(node)
+
+    def _pointless(self) -> tuple[Point, ...]:
+        """Where claims need no dual values one is made without any."""
+        return () if self._certifier.needs_duals else (Point(None, self._ended.bound),)
+
+    def _reaches(self, claim: Record) -> bool:
+        """Whether a claim proves what is wanted: one that needs no dual values says what is true, and may not."""
+        bound, step = claim.get("bound"), self._certifier.formulation()["step"]
+        if bound is None or self._goal is None:
+            return True
+        worth = self._ended.sense.sign * Fraction(bound)
+        return (worth if step is None else math.ceil(worth / Fraction(step)) * Fraction(step)) >= self._goal
 
     def _promises(self, point: Point) -> bool:
         """Whether floating point says that a claim may hold: it is worth a look."""

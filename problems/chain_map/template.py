@@ -19,6 +19,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import ROUNDING, TOLERANCES
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing
+from colgen.proof.certifier import Certifier
 from colgen.tree.heuristics import Heuristic
 from problems.chain_map.instance import Instance
 from problems.chain_map.kernels.tree_labels import have_labellings, score_labels
@@ -26,6 +27,7 @@ from problems.chain_map.labellings import LabelledSolution, Labellings
 from problems.chain_map.master import ChainMaster
 from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.pricing import PairPricing
+from problems.chain_map.proof import ChainCertifier
 from problems.chain_map.pruning import NormalForm, normal_form, pruned
 from problems.chain_map.sweeping import OneSweep, SweepMaster, SweepPricing
 from solvers.chains.forest import NONE
@@ -112,6 +114,9 @@ class ChainMAP(Problem):
 
     def bounding(self) -> Bounding:
         return OneSweep() if self.start is None else ColumnGeneration()
+
+    def certifier(self) -> Certifier:
+        return ChainCertifier(self.instance, self.answer)
 
     def labellings(self) -> Labellings:
         """What the last run has found and proved, tree by tree, also where some trees have no labelling yet."""

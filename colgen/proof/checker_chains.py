@@ -1,0 +1,98 @@
+"""Labellings of chains and trees: a dynamic program in whole numbers, over the labels that no other one replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import repeat
+from operator import add
+from typing import Any
+
+from colgen.proof.checker_pricing import Place, State, WrongError, whole
+
+
+class Labellings:
+    """A label for each node of some trees, children before their parents; a tree that can have none costs nothing.
+
+    A column labels all of them, and costs the scores of its labels and of the pairs that edges make.
+    """
+
+    def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
+        self.parents, self.tables = [whole(p) for p in data["parents"]], [whole(t) for t in data["of_table"]]
+        if not all(node < parent < len(self.parents) or parent == -1 for node, parent in enumerate(self.parents)):
+            raise WrongError("expected children before their parents")
+        self.unit = whole(data["denominator"])
+        finite = [
+            whole(x) for table in (data["scores"], *data["tables"]) for row in table for x in row if x is not None
+        ]
+        # What is forbidden scores less than all that is allowed can make good: sums need no infinity.
+        self.never = -4 * (len(self.parents) + 1) * max(map(abs, finite), default=1) - 1
+        self.scores, *self.pairs = (
+            [[self.never if x is None else x for x in row] for row in table]
+            for table in (data["scores"], *data["tables"])
+        )
+        count = len(self.scores[0])
+        square = all(len(pairs) == count and all(len(row) == count for row in pairs) for pairs in self.pairs)
+        if self.unit < 1 or not square or any(len(row) != count for row in self.scores):
+            raise WrongError("expected a score for each label and each pair of labels, over a denominator")
+        if not len(self.parents) == len(self.tables) == len(self.scores) or min(self.tables) < 0:
+            raise WrongError("expected scores, a parent and a table for each node")
+        self._replaced: dict[tuple[int, int], list[int]] = {}
+
+    def prices(self) -> list[Fraction]:
+        """All costs: what objectives are sums of."""
+        return [Fraction(1, self.unit)]
+
+    def column(self, labels: Any) -> tuple[Fraction, dict[int, int]]:
+        """Cost and entries of a column: a label for each node, -1 in trees that can have none."""
+        used, count, root = [0], len(self.scores[0]), list(range(len(self.parents)))
+        if len(labels) != len(self.parents):
+            raise WrongError("expected a label for each node")
+        for node in reversed(range(len(labels))):
+            parent, label = self.parents[node], whole(labels[node])
+            root[node] = node if parent == -1 else root[parent]
+            if not -1 <= label < count or (label == -1) != (root[node] not in self.best):
+                raise WrongError(f"node {node} has the label {label}")
+            if label >= 0:
+                used.append(self.scores[node][label])
+                used.append(self.pairs[self.tables[node]][label][labels[parent]] if parent >= 0 else 0)
+        if self.never in used:
+            raise WrongError("a label or a pair of labels is forbidden")
+        return Fraction(sum(used), self.unit), {}
+
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+        """The least reduced cost of all columns, times the duals' denominator."""
+        if unit > 0:
+            raise WrongError("expected scores to be maximised")
+        return unit * Fraction(sum(self.best.values()), self.unit)
+
+    @cached_property
+    def best(self) -> dict[int, int]:
+        """The best score of each tree that has a labelling, by its root."""
+        inbox: dict[int, list[int]] = {}
+        found: dict[int, int] = {}
+        for node, (scores, parent, table) in enumerate(zip(self.scores, self.parents, self.tables, strict=True)):
+            values = list(map(add, scores, inbox.pop(node))) if node in inbox else scores
+            most = max(values)
+            if parent == -1:
+                if most > self.never // 2:
+                    found[node] = most
+                continue
+            first = values.index(most)
+            left = [y for y, gain in enumerate(map(add, values, self._gains(table, first))) if gain > most]
+            pairs = self.pairs[table]
+            message = list(map(add, repeat(most), pairs[first]))
+            for y in left:
+                message = list(map(max, message, map(add, repeat(values[y]), pairs[y])))
+            inbox[parent] = list(map(add, inbox[parent], message)) if parent in inbox else message
+        return found
+
+    def _gains(self, table: int, label: int) -> list[int]:
+        """What each label gains over one at the most, whatever the parent's label is."""
+        if (table, label) not in self._replaced:
+            own = self.pairs[table][label]
+            self._replaced[table, label] = [
+                max(there - here for there, here in zip(row, own, strict=True)) for row in self.pairs[table]
+            ]
+        return self._replaced[table, label]
