@@ -45,7 +45,7 @@ def test_trees_with_forbidden_labels_or_without_labellings(tmp_path):
 def test_what_rounding_has_decided_is_said_to_be_within_tolerance(tmp_path):
     """Labellings whose sums are the same number in floating point, and not exactly."""
     tiny = 2.0**-60
-    instance = Instance.from_chain([[1.0, 0.0], [0.0, tiny]], np.array([[0.0, tiny], [tiny, 0.0]]))
+    instance = Instance.from_chain([[1.0, 1.0], [tiny, 0.0]], np.array([[0.0, tiny], [tiny, 0.0]]))
     result, lines = certified(instance, tmp_path / "proof.jsonl", start=1)
     verdict = check(lines)
     assert result.termination is Termination.WITHIN_TOLERANCE
