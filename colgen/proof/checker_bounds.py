@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -116,12 +117,17 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
     # A bound of more than this, or without a step of as much, is no better than the objective.
     enough = unit * (objective - (program.step or 0))
     for problem, least, items in found:
-        slack = enough - total + min(least, Fraction(0))
+        needed = point.unit * problem.cost - (enough - total + min(least, Fraction(0)))
+        # A column that earns less does not, nor one that earns as much if there is no step.
+        earns = operator.gt if program.step is None else operator.ge
         for item, values in items:
-            gone = {p for p, value in values if value > slack or (program.step is None and value == slack)}
-            if gone and (fix["what"] == "positions" or len(gone) == len(values)):
-                problem.close(state, item, gone if fix["what"] == "positions" else range(problem.capacity + 1))
-                count += len(gone) if fix["what"] == "positions" else 1
+            kept = [p for p, earned in values if earns(earned * needed.denominator, needed.numerator)]
+            if fix["what"] == "positions":
+                problem.keep(state, item, kept)
+                count += len(values) - len(kept)
+            elif values and not kept:
+                problem.keep(state, item, kept)
+                count += 1
     claims.checked += 1
     if whole(fix["closed"]) != count:
         raise WrongError(f"{count} are closed by these dual values, not {fix['closed']}")

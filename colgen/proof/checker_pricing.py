@@ -116,6 +116,10 @@ class Knapsack:
         """Let no piece of an item be at some positions."""
         state.open[self.number, item] = [p for p in self._positions(item, state) if p not in gone]
 
+    def keep(self, state: State, item: int, positions: Sequence[int]) -> None:
+        """Let pieces of an item be at these positions alone, which are open and increasing."""
+        state.open[self.number, item] = positions
+
     def _positions(self, item: int, state: State) -> Sequence[int]:
         """Where a piece may be, increasing."""
         everywhere = range(self.capacity + 1 - self.sizes[item])
@@ -129,9 +133,15 @@ class Knapsack:
             where = self._positions(item, state)
             if where:
                 layer = values
+                values = values.copy()
                 for _ in range(min(self.copies[item], self.capacity // size)):
                     layer = self._placed(layer, where, size, gains[item], extra.get(item))
-                    values = [*values[:size], *map(max, values[size:], layer[size:])]
+                    if isinstance(where, range):
+                        values[size:] = map(max, values[size:], layer[size:])
+                    else:  # few positions are left
+                        for end in (position + size for position in where):
+                            if layer[end] > values[end]:
+                                values[end] = layer[end]
             found.append(values)
         return found
 
@@ -149,7 +159,7 @@ class Knapsack:
     def through(
         self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State
     ) -> tuple[Fraction, list[tuple[int, list[tuple[int, Any]]]]]:
-        """The least reduced cost, and for each item the least of columns with a piece at each position.
+        """The least reduced cost, and for each item what columns with a piece at each position earn at the most.
 
         Positions that no column has are left out.
         """
@@ -176,8 +186,7 @@ class Knapsack:
                 best = [max(b, layer[p] + e) for b, p, e in zip(best, where, end, strict=True)]
                 if end is not ends[0]:
                     layer = self._placed(layer, where, size, gain, earned)
-            full = unit * self.cost
-            found.append((item, [(p, full - b) for p, b in zip(where, best, strict=True) if b != NO]))
+            found.append((item, [(p, b) for p, b in zip(where, best, strict=True) if b != NO]))
             after = rest
         return unit * self.cost - max(before[-1]), found
 

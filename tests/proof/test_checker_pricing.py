@@ -50,7 +50,7 @@ def test_knapsacks_and_what_goes_through_a_position(seed):
     assert knapsack.least(duals, Fraction(2), counts, state) == least
     again, through = knapsack.through(duals, Fraction(2), counts, state)
     assert again == least
-    found = {(item, p): value for item, values in through for p, value in values}
+    found = {(item, p): 2 * knapsack.cost - earned for item, values in through for p, earned in values}
     expected = {}
     for laid in packings:
         for arc in laid:
