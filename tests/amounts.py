@@ -3,6 +3,7 @@ long a limit may be outlived.
 """
 
 import os
+from typing import TypeVar
 
 THOROUGH = os.environ.get("COLGEN_TESTS") == "thorough"
 
@@ -14,6 +15,9 @@ A test tells a limit that is overlooked; by how much one is overrun the bench of
 """
 
 
-def examples(few: int, many: int) -> int:
-    """How many seeds or examples to try."""
+Amount = TypeVar("Amount", int, float)
+
+
+def examples(few: Amount, many: Amount) -> Amount:
+    """How many seeds or examples to try; or how many seconds, where a search for mistakes goes on until stopped."""
     return many if THOROUGH else few

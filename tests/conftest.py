@@ -3,6 +3,7 @@
 Workers keep to one core.
 """
 
+import gc
 import os
 import signal
 
@@ -48,3 +49,7 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
+
+
+def pytest_collection_finish(session):
+    gc.freeze()  # ten thousand tests and all libraries stay: who collects need not look at them again

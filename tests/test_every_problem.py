@@ -21,6 +21,7 @@ from colgen import (
 )
 from colgen.testing.conformance import check_problem
 from colgen.tree.search import BestBound, DepthFirst, LevelWise, Plunging
+from tests.amounts import examples
 from tests.twins import TWINS
 
 every_template = pytest.mark.parametrize("twin", TWINS, ids=repr)
@@ -165,7 +166,7 @@ def test_rows_hold_for_every_answer(twin, data):
 @given(data=st.data())
 def test_the_contract_is_kept(twin, data):
     """What a researcher runs on a new problem finds nothing here."""
-    check_problem(twin.problem(data.draw(twin.instances)), seconds=1.0).raise_if_any()
+    check_problem(twin.problem(data.draw(twin.instances)), seconds=examples(0.5, 2.0)).raise_if_any()
 
 
 @every_template

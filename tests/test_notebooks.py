@@ -1,4 +1,4 @@
-"""Every notebook runs from top to bottom; two of them in the fast tests."""
+"""Every notebook runs from top to bottom; that of all templates in the fast tests."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ nbclient = pytest.importorskip("nbclient", reason="needs the dev extra")
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-FAST = ("overview", "cutting_stock")
+FAST = ("overview",)
 MOST = 100
 """Seconds that a notebook may take."""
 

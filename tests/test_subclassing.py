@@ -11,6 +11,7 @@ import pytest
 from colgen import Termination, solve
 from colgen.testing.conformance import check_problem
 from problems import coreference, cutting_stock, grandparent_parsing, nonlocal_parsing, title_path
+from tests.amounts import examples
 from tests.problems.coreference.partitions import partitions
 from tests.problems.grandparent_parsing.trees import all_trees, worth
 from tests.problems.nonlocal_parsing.trees import answers as parses
@@ -185,4 +186,4 @@ def test_chains_of_one_tag(seed, score):
     ids=["FewKnives", "AtMost", "MustVisit", "BoundedParsing"],
 )
 def test_subclass_keeps_the_contract(template, name, arguments):
-    check_problem(page(template)[name](*arguments), seconds=2.0).raise_if_any()
+    check_problem(page(template)[name](*arguments), seconds=examples(1.0, 4.0)).raise_if_any()

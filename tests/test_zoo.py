@@ -8,13 +8,14 @@ import pytest
 from colgen import solve
 from colgen.testing.conformance import check_problem
 from tests import zoo
+from tests.amounts import examples
 from tests.test_pages import blocks
 from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitioning
 
 GENEROUS = 60.0
 """Seconds: a check that finds something ends long before, and finds the same on a busy machine."""
 
-SHORT = 0.5
+SHORT = examples(0.3, 1.0)
 """Seconds, where a check that finds nothing would go on."""
 
 SCALES = (1e-9, 1e-4, 1e5, 1e9)

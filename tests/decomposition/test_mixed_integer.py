@@ -10,6 +10,7 @@ from colgen import Box, PricingContext, Sense, Termination, TimeLimit, compile_m
 from colgen.core.terms import Priced
 from colgen.decomposition.mixed_integer import MixedIntegerPricing, in_box
 from colgen.testing import check_problem
+from tests.amounts import examples
 from tests.decomposition import models
 from tests.decomposition.models import FAMILIES
 
@@ -25,7 +26,7 @@ def test_a_limit_costs_no_validity():
 @pytest.mark.parametrize("family", ["assignment", "packing", "anything"])
 def test_the_oracles_pass_the_conformance_kit(family):
     make, by = FAMILIES[family]
-    report = check_problem(decompose(make(0), by, recognize=False), seconds=3)
+    report = check_problem(decompose(make(0), by, recognize=False), seconds=examples(1.0, 4.0))
     assert report.ok, report
 
 

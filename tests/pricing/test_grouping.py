@@ -10,6 +10,7 @@ from colgen import InputError, Pricing, PricingContext, PricingResult, Sense, so
 from colgen.core.duals import Duals, RowNames
 from colgen.pricing.grouping import Identical, grouped
 from colgen.testing.conformance import check_problem
+from tests.amounts import examples
 from tests.zoo import Listed, Partitioning
 
 
@@ -120,5 +121,5 @@ def test_the_bound_is_that_of_all_of_them(maximize):
 
 
 def test_the_conformance_kit_puts_them_together_as_well():
-    report = check_problem(Bins(size=5, cuts=False), seconds=3)
+    report = check_problem(Bins(size=5, cuts=False), seconds=examples(1.0, 4.0))
     assert report.ok, report

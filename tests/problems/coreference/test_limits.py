@@ -2,6 +2,7 @@
 
 import pickle
 import time
+from functools import cache
 
 import numpy as np
 import pyomo.environ as pyo
@@ -109,10 +110,15 @@ def test_small_and_large_scores_work_like_any(seed, scale, kind):
 # --- time ------------------------------------------------------------------------------------------------------------
 
 
+@cache
+def compile_kernels(**how):
+    solve(Coreference(random_signs(40, 1), **how), stop=TimeLimit(2.0))
+
+
 @pytest.mark.parametrize("how", [{}, {"contracted": False}], ids=str)
 @pytest.mark.parametrize("instance", [random_signs(60, 0), random(300, 0), random_signs(300, 0)], ids=lambda i: i.name)
 def test_a_time_limit_holds_and_leaves_an_answer_and_a_bound(instance, how):
-    solve(Coreference(random_signs(40, 1), **how), stop=TimeLimit(2.0))  # compiles
+    compile_kernels(**how)
     problem = Coreference(instance, **how)
     for limit in (0.0, 0.1, 0.7):
         started = time.perf_counter()
@@ -135,7 +141,7 @@ def test_the_first_columns_leave_time_for_rounds():
 
 @pytest.mark.parametrize("limit", [0.2, 1.0])
 def test_an_oracle_that_is_cut_off_is_not_called_inexact(limit):
-    solve(Coreference(random_signs(40, 1)), stop=TimeLimit(2.0))  # compiles
+    compile_kernels()
     result = solve(Coreference(random_signs(60, 1)), stop=TimeLimit(limit))
     assert result.termination is Termination.TIME_LIMIT
 

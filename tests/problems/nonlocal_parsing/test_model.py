@@ -10,6 +10,7 @@ from problems.nonlocal_parsing.baseline import in_highs
 from problems.nonlocal_parsing.model import full
 from solvers.linear.lp import LPStatus
 from solvers.linear.mip import solve_mip
+from tests.amounts import examples
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 
 
@@ -68,7 +69,7 @@ def test_the_chart_s_relaxation_is_whole_without_factors(order):
 
 
 def test_column_generation_keeps_the_contract():
-    check_problem(ParsingByColumns(random(4, 2, order=2, num_factors=12)), seconds=4.0).raise_if_any()
+    check_problem(ParsingByColumns(random(4, 2, order=2, num_factors=12)), seconds=examples(1.5, 6.0)).raise_if_any()
 
 
 @pytest.mark.parametrize("seed", range(6))
