@@ -57,7 +57,8 @@ class RowNames:
         """Add many rows' names, those of a block one after the other as a rule."""
         place = len(self.keys)
         self.keys.extend(keys)
-        for position, key in enumerate(keys, place):
+        count = any(issubclass(kind, Term) for kind in {type(key[1]) for key in keys})  # asking each key is slow
+        for position, key in enumerate(keys if count else (), place):
             if isinstance(key[1], Term):
                 self._terms.setdefault(type(key[1]), []).append(position)
         self.position.update(zip(keys, range(place, len(self.keys)), strict=True))

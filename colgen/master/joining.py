@@ -11,13 +11,15 @@ from scipy import sparse
 from colgen.core.batches import Columns
 from colgen.core.columns import Column, Key, Row
 from colgen.core.errors import FormulationError
+from colgen.core.row_batches import RowBatch
+from colgen.core.terms import Term
 from colgen.master.artificials import Artificials
 from colgen.master.by_function import entries_of_rows
 from colgen.master.generated import Generated
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.imposed import Imposed
 from colgen.master.lookup import LookUp, bring_rows
-from colgen.master.pool import NOWHERE, Ints
+from colgen.master.pool import NOWHERE, Floats, Ints
 from colgen.master.stated import Entries
 from colgen.master.table import merged
 from colgen.master.tableau import Tableau
@@ -125,16 +127,58 @@ class Joining:
             return
         self._refuse(fresh.values())
         self._lookup.forget()
-        first, joining = len(every), list(fresh.values())
-        starts, columns, values = self._enter(joining)
+        joining = list(fresh.values())
+        entries = self._enter(joining)
         lower, upper = np.array([row.lower for row in joining]), np.array([row.upper for row in joining])
         known = np.stack([lower, upper], axis=1)
         if sides:
             known = np.array([sides.get(row.key, (row.lower, row.upper)) for row in joining])
-        matrix = sparse.csr_array((values, columns, starts), shape=(len(joining), max(len(self._table), 1)))
+        self._join(lower, upper, known, entries)
+
+    def add_batch(self, batch: RowBatch) -> None:
+        """Append rows given as arrays over the table's columns; those that are there are passed over."""
+        every = self._rows
+        fresh = [k for k, key in enumerate(batch.keys) if key not in every.names.position]
+        if len(fresh) < len(batch):
+            batch = batch.take(np.array(fresh, dtype=np.int64))
+        if not len(batch):
+            return
+        if len(batch.columns) and not 0 <= batch.columns.min() <= batch.columns.max() < len(self._table):
+            raise FormulationError(
+                f"a batch of rows states columns that are not in the master, which has {len(self._table)}"
+            )
+        if any(issubclass(kind, Term) for kind in {type(key[1]) for key in batch.keys}):
+            self._refuse([Row(key) for key in batch.keys])
+        self._lookup.forget()
+        self._learn(batch, len(every))
+        every.names.extend(batch.keys)
+        self._join(
+            batch.lower,
+            batch.upper,
+            np.stack([batch.lower, batch.upper], axis=1),
+            (batch.starts, batch.columns, batch.values),
+        )
+
+    def _learn(self, batch: RowBatch, first: int) -> None:
+        """Remember what rows state of generated columns that have keys: they may be asked about again."""
+        table = self._table
+        owners = np.repeat(np.arange(first, first + len(batch)), np.diff(batch.starts))
+        generated = np.flatnonzero(table.is_generated(batch.columns))
+        for column, row, value in zip(
+            batch.columns[generated].tolist(), owners[generated].tolist(), batch.values[generated].tolist(), strict=True
+        ):
+            key = table.key(column)
+            if key is not None:
+                self._lookup.learn_entry(key, row, value)
+
+    def _join(self, lower: Floats, upper: Floats, known: Floats, entries: Entries) -> None:
+        """Append rows that have their names already, of these sides and entries: starts, columns, values."""
+        every, (starts, columns, values) = self._rows, entries
+        first, count = len(every) - len(lower), len(lower)
+        matrix = sparse.csr_array((values, columns, starts), shape=(count, max(len(self._table), 1)))
         sizes = row_sizes(matrix, known[:, 0], known[:, 1])
         every.extend(lower, upper, sizes)
-        owners = np.repeat(np.arange(len(joining)), np.diff(starts))
+        owners = np.repeat(np.arange(count), np.diff(starts))
         self._program.append_rows(lower, upper, (owners, columns, values), sizes)
         self._table.add_entries(columns, first + owners, values)
         added = np.arange(first, len(every))

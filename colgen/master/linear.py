@@ -21,6 +21,7 @@ from colgen.core.decision import Decision
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import InputError, UnknownRowError
 from colgen.core.pool import Pool
+from colgen.core.row_batches import RowBatch
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import Basis
@@ -263,6 +264,10 @@ class LinearMaster(RestrictedMaster):
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Append rows with their coefficients in all present columns; those that the master knows are passed over."""
         self._joining.add_rows(rows)
+
+    def add_row_batch(self, batch: RowBatch) -> None:
+        """Append rows as arrays over the columns' positions in the table; those that are there are passed over."""
+        self._joining.add_batch(batch)
 
     def remove_stale(self, age: int) -> int:
         return self._idle.retire_old(age)

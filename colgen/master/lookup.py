@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colgen.core.batches import Columns, Meanings
-from colgen.core.columns import Column, Row
+from colgen.core.columns import Column, Key, Row
 from colgen.core.duals import RowNames
 from colgen.core.errors import FormulationError, UnknownRowError
 from colgen.master.pool import Floats, Ints
@@ -61,6 +61,10 @@ class LookUp:
     def learn(self, row: Row, position: int) -> None:
         """Take in what a new row says of columns."""
         self._stated.learn(row, position)
+
+    def learn_entry(self, key: Key, position: int, value: float) -> None:
+        """Take in what a new row says of the column of a key."""
+        self._stated.learn_entry(key, position, value)
 
     def entries(self, column: Column) -> tuple[list[int], list[float]]:
         """Positions of the rows that a column has coefficients in, and the coefficients."""

@@ -153,6 +153,10 @@ class ColumnPool:
         meanings, k = self._meaning(position)
         return None if meanings is None else meanings.of(k)
 
+    def key(self, position: int) -> Key | None:
+        """The name of the column at a position."""
+        return self._keys.get(position)
+
     def is_generated(self, positions: Ints) -> NDArray[np.bool_]:
         """Which positions hold columns of oracles, or given ones."""
         return np.asarray(self.origins[positions] >= _GIVEN)

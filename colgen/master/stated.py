@@ -30,9 +30,13 @@ class StatedByRows:
     def learn(self, row: Row, position: int) -> None:
         """Remember what a row says, of columns that are here as well: others may come with the same key."""
         for key, value in row.coefficients.items():
-            self._by_key.setdefault(key, []).append((position, float(value)))
+            self.learn_entry(key, position, float(value))
         if row.family is not None or row.coefficient is not None:
             self._by_function.append(position, row)
+
+    def learn_entry(self, key: Hashable, position: int, value: float) -> None:
+        """Remember what a row says of the column of one key."""
+        self._by_key.setdefault(key, []).append((position, value))
 
     def speaks_of(self, column: Column) -> bool:
         """Whether rows may state entries of a column."""

@@ -1,5 +1,6 @@
 """Columns and rows that join a linear master, in any order, and what is refused."""
 
+import dataclasses
 import math
 
 import pyomo.environ as pyo
@@ -13,6 +14,7 @@ from colgen import (
     compile_model,
 )
 from colgen.core.errors import FormulationError, UnknownRowError
+from colgen.core.row_batches import RowBatch
 from tests.master.programs import (
     col,
     covering,
@@ -152,3 +154,31 @@ def test_what_all_oracles_have_found_joins_at_once():
     for name in ("origins", "costs", "starts", "rows", "values", "upper_now"):
         assert getattr(together.table, name).tolist() == getattr(one_by_one.table, name).tolist()
     assert together.solve().objective == one_by_one.solve().objective
+
+
+def test_rows_as_arrays_are_the_rows_that_single_ones_are():
+    """The same optimum and dual values; rows that are there are passed over, columns that are not are refused."""
+    found = []
+    for arrays in (True, False):
+        master = covering()
+        columns = [dataclasses.replace(col(pattern), key=("part", k)) for k, pattern in enumerate([(1, 0), (0, 1)])]
+        master.add([*columns, col((1, 1), cost=2.5)])
+        places = [master.table.position[column.key] for column in columns]
+        if arrays:
+            batch = RowBatch(
+                [("most", 0), ("most", 1)], [0, 1, 3], [places[0], *places], [1.0, 1.0, 1.0], upper=[0.5, 1.0]
+            )
+            master.add_row_batch(batch)
+            master.add_row_batch(batch)
+            with pytest.raises(FormulationError, match="columns that are not in the master, which has"):
+                master.add_row_batch(RowBatch([("most", 2)], [0, 1], [99], [1.0], upper=1.0))
+        else:
+            master.add_rows(
+                [
+                    Row(("most", 0), upper=0.5, coefficients={columns[0].key: 1.0}),
+                    Row(("most", 1), upper=1.0, coefficients={column.key: 1.0 for column in columns}),
+                ]
+            )
+        solved = master.solve()
+        found.append((master.num_rows, solved.objective, solved.values.tolist(), solved.duals.values.tolist()))
+    assert found[0] == found[1]
