@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -38,6 +39,7 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.pool import Pool
+from colgen.core.row_batches import RowBatch
 from colgen.core.warm_start import WarmStart
 from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.scorer import SentenceScorer
@@ -45,7 +47,7 @@ from problems.dependency.sentence import Heads, check_tree
 from problems.grandparent_parsing.branching import ArcFixing, OnArc
 from problems.grandparent_parsing.compiled import compiled_master
 from problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
-from problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
+from problems.grandparent_parsing.instance import Floats, Instance, Ints, Mask, PartScores, as_heads, tree_objective
 from problems.grandparent_parsing.kernels.patience import watching
 from problems.grandparent_parsing.model import master
 from problems.grandparent_parsing.pricing import (
@@ -53,9 +55,9 @@ from problems.grandparent_parsing.pricing import (
     Arcs,
     GrandparentParts,
     Parts,
+    ShortParts,
     SiblingParts,
     TreeDuals,
-    gp_arc_row,
 )
 from problems.grandparent_parsing.rounding import Rounding
 from problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
@@ -199,6 +201,7 @@ class GrandparentParsing(Problem):
             present=self._reached,
             single_root=self.single_root,
             batches=not _changed(type(self)),
+            spare=None if _changed(type(self)) else self._spare,
         )
         found: list[Pricing] = [parts]
         if self.tokens > 1 and self.start == "dual":
@@ -214,6 +217,9 @@ class GrandparentParsing(Problem):
 
     def _holds(self, key: Key) -> bool:
         return self._is_stated and self._master is not None and key in self._master.table.position
+
+    def _spare(self, duals: Duals) -> Floats | None:
+        return self._master.spare(duals) if self._is_stated and self._master is not None else None
 
     def master(self) -> pyo.ConcreteModel:
         return master(
@@ -294,7 +300,10 @@ class GrandparentParsing(Problem):
 
     def stabilization(self) -> Stabilization:
         # Raised dual values are complementary to the master's own solution, not to smoothed ones.
-        return Tightening(self._master) if self.tighten and self._master is not None else NoStabilization()
+        if not self.tighten or self._master is None:
+            return NoStabilization()
+        alone = self.arc_formulation == "all" and not self.siblings and not _changed(type(self))
+        return Tightening(self._master, self.standard.parent_child_bounds if alone else None)
 
     @property
     def rule(self) -> OnArc:
@@ -305,7 +314,10 @@ class GrandparentParsing(Problem):
         return (self.rule,)
 
     def reductions(self) -> Sequence[Reduction]:
-        return () if self._master is None else (ArcFixing(self._master, self.rule),)
+        if self._master is None:
+            return ()
+        (parts,) = [oracle for oracle in self.oracles if isinstance(oracle, GrandparentParts)]
+        return (ArcFixing(self._master, self.rule, parts.closed),)
 
     def heuristics(self) -> Sequence[Heuristic]:
         return (Rounding(self),)
@@ -444,6 +456,8 @@ class _Master(LinearMaster):
         self._problem = problem
         self._waiting: list[Column] = []
         self._answered = False
+        self._arcs: list[tuple[int, int, int]] = []
+        self._seen = 0
 
     def __getattr__(self, name: str) -> Any:
         # Whatever a linear master keeps is asked for: it has to be stated.
@@ -516,7 +530,9 @@ class _Master(LinearMaster):
 
     def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         if not isinstance(duals, TreeDuals):
-            return super().dual_bound(duals, pricing, results)
+            # Rows of parts that are not there have dual values too: what their arcs can pay.
+            short = [replace(r, total=r.short) if isinstance(r, ShortParts) else r for r in results]
+            return super().dual_bound(duals, pricing, short)
         return sum((result.total or 0.0 for result in results), self._problem.standard.constant)
 
     def named(self, duals: Any) -> Mapping[Key, float]:
@@ -540,6 +556,28 @@ class _Master(LinearMaster):
     def origin(self, column: Column) -> int | None:
         return super().origin(column) if self.is_stated else None
 
+    def spare(self, duals: Duals) -> Floats:
+        """By how much the reduced costs of arcs may rise before these improve, by head and modifier."""
+        table = self.table
+        found = np.zeros((self._problem.tokens + 1,) * 2)
+        reduced = self.all_reduced_costs(duals)
+        (heads, modifiers), k = self._arc_columns()
+        room = np.where(table.lower_now[k] > 0.0, 0.0, np.maximum(-reduced[k], 0.0))
+        found[heads, modifiers] = np.where(table.upper_now[k] > 0.0, room, np.inf)
+        return found
+
+    def _arc_columns(self) -> tuple[Ints, Ints]:
+        """Heads and modifiers of the arcs that are columns or variables, and their positions."""
+        keys = self.table.position
+        if self._seen < len(keys):
+            for key, position in itertools.islice(keys.items(), self._seen, None):
+                if isinstance(key, tuple) and key[0] == "z":
+                    self._arcs.append((*key[1], position))
+            self._seen = len(keys)
+            found = np.array(self._arcs, dtype=np.int64).T
+            self._arc_arrays = found[:2], found[2]
+        return self._arc_arrays
+
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
         if len(columns) <= SLICE:
             return super().reduced_costs(columns, duals)
@@ -562,8 +600,20 @@ class _Master(LinearMaster):
     def _add_slice(self, columns: Sequence[Column], rows: Sequence[Row], origin: int) -> int:
         added = super().add(columns, rows, origin)
         if isinstance(columns, Columns) and columns.keys is not None and self._problem.arc_formulation == "all":
-            self.add_rows(gp_arc_row(key) for key in columns.keys if key is not None and key[0] == "grandparent")
+            self._link([key for key in columns.keys if key is not None and key[0] == "grandparent"])
         return added
+
+    def _link(self, parts: Sequence[Key]) -> None:
+        """Add the rows u_gpc ≤ z_gp of parts that are there."""
+        position = self.table.position
+        keys: list[Key] = []
+        entries: list[int] = []
+        for key in parts:
+            triple: Any = key[1]
+            keys.append(("gp_arc", triple))
+            entries += (position["z", triple[:2]], position[key])
+        values = np.tile([-1.0, 1.0], len(keys))
+        self.add_row_batch(RowBatch(keys, 2 * np.arange(len(keys) + 1), entries, values, upper=0.0))
 
     def improving(
         self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from colgen import Duals, LinearMaster, Stabilization
-from problems.grandparent_parsing.instance import Ints
+from problems.grandparent_parsing.instance import Floats, Ints
 
 _EXACT = 1e-9
 """Reduced costs nearer to 0 than this, relative to the scale of the objective, leave nothing to raise."""
@@ -23,16 +25,23 @@ class Tightening(Stabilization):
     ----------
     master
         The restricted master; its own reduced costs, in which every row counts, say how far values may be raised.
+    enough
+        No part improves at dual values π(one_gp) as high as this, by parent and child: they are not raised any higher,
+        so that the arc can pay for parts that it is the upper arc of; None: as high as may be.
     """
 
     complementary = True
     blocks = ("one_gp", "before", "after")
 
-    def __init__(self, master: LinearMaster) -> None:
+    def __init__(self, master: LinearMaster, enough: Floats | None = None) -> None:
         self.master = master
+        self.enough = enough
         self._rows: list[int] = []
         self._columns: list[int] = []
+        self._ends: list[Any] = []
         self._read = 0  # rows of the master that have been looked at
+        self._known: dict[str, int] = {}
+        self._arrays = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
     def propose(self, duals: Duals) -> Duals:
         rows, columns = self._arcs()
@@ -43,17 +52,25 @@ class Tightening(Stabilization):
         if not (spare > _EXACT * self.master.scale).any():
             return duals
         values = duals.values.copy()
+        if self.enough is not None and self.master.phase == 2:
+            spare = np.minimum(spare, np.maximum(self.enough[tuple(np.array(self._ends).T)] - values[rows], 0.0))
         values[rows] += spare
         return duals.replace(values)
 
     def _arcs(self) -> tuple[Ints, Ints]:
         """Positions of the rows that hold an arc's variable with its parts, and of that variable."""
-        names, table = self.master.names, self.master.table
-        for row, (block, index) in enumerate(names.keys[self._read :], self._read):
-            if block in self.blocks:
-                column = table.position.get(("z", index))
-                if column is not None:
-                    self._rows.append(row)
-                    self._columns.append(column)
-        self._read = len(names.keys)
-        return np.array(self._rows, dtype=np.int64), np.array(self._columns, dtype=np.int64)
+        names, position = self.master.names, self.master.table.position
+        if self._read < len(names.keys):
+            for block in self.blocks:
+                rows, members = names.block(block).tolist(), names.members(block)
+                known = self._known.get(block, 0)
+                for row, index in zip(rows[known:], members[known:], strict=True):
+                    column = position.get(("z", index))
+                    if column is not None:
+                        self._rows.append(row)
+                        self._columns.append(column)
+                        self._ends.append(index)
+                self._known[block] = len(rows)
+            self._read = len(names.keys)
+            self._arrays = np.array(self._rows, dtype=np.int64), np.array(self._columns, dtype=np.int64)
+        return self._arrays
