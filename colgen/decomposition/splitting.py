@@ -188,10 +188,11 @@ class Splitting:
                     x[columns] = values
             else:
                 x[sub.columns] = sum(amount * values for values, amount in used) / sub.count
-        whole = self.reading.formulation.integer
-        near = whole & (np.abs(x - np.round(x)) <= TOLERANCES.integrality)
+        f = self.reading.formulation
+        near = f.integer & (np.abs(x - np.round(x)) <= TOLERANCES.integrality)
         x[near] = np.round(x[near])
-        return x + 0.0
+        # Amounts are exact to a tolerance, a bound of zero knows none; what is clipped here the rows are held against.
+        return np.clip(x, f.lower, f.upper) + 0.0
 
     def sides(self) -> Sequence[str]:
         """What the master and the blocks are made of, in words."""

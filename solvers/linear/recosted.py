@@ -188,5 +188,6 @@ class RecostedMIP:
         return run(highs, lambda highs: run_in_thread(highs, stopped))
 
     def _whole(self, points: Floats) -> Floats:
-        rounded = np.where(self.integer[None, :], np.round(points), points)
+        inside = np.clip(points, self._lower, self._upper)  # which HiGHS keeps to within its tolerance
+        rounded = np.where(self.integer[None, :], np.round(inside), inside)
         return np.unique(rounded, axis=0) + 0.0  # no negative zeros

@@ -28,3 +28,12 @@ def test_a_column_counts_what_its_point_counts_in_the_rows_of_the_model():
         assert column.coefficients.get(key, 0.0) == pytest.approx(activity[row])
     assert column.cost == pytest.approx(problem.reading.formulation.costs @ x)
     assert np.array_equal(splitting.values(Solution(0.0, [(column, 1.0)])), x)
+
+
+def test_an_amount_that_rounding_has_made_negative_leaves_no_value_beyond_a_bound():
+    problem = decompose(models.lots(1), "item")
+    splitting = problem.splitting
+    sub = splitting.subproblems[0]
+    nothing, something = (splitting.column(sub, np.full(len(sub.costs), value)) for value in (0.0, 1.0))
+    values = splitting.values(Solution(0.0, [(nothing, 1.0), (something, -1e-13)]))
+    assert (values >= problem.reading.formulation.lower).all()
