@@ -19,10 +19,10 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.finding import FoundBlocks, found_in
-from colgen.decomposition.knapsack import oracles
 from colgen.decomposition.partition import By, Partition, partition, says_blocks
 from colgen.decomposition.paying import remarks
 from colgen.decomposition.reading import Floats, Reading, read
+from colgen.decomposition.recognized import oracles
 from colgen.decomposition.splitting import Splitting
 from colgen.decomposition.subproblem import subproblems
 from colgen.model.formulation import Formulation

@@ -10,20 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
-from colgen.core.terms import Box, Priced
-from colgen.decomposition.mixed_integer import MixedIntegerPricing
 from colgen.decomposition.reading import Floats, Ints
-from colgen.decomposition.splitting import Splitting
 from colgen.decomposition.subproblem import Subproblem
-from colgen.pricing.oracles import PricingContext
 from solvers.arrays import EXACT
-from solvers.linear.highs import LPStatus
-from solvers.linear.recosted import Points
 from solvers.packing.zero_one import best_sets
 
 _LARGEST = 1 << 24
@@ -74,6 +67,50 @@ class Knapsack:
         taken = np.zeros(len(x))
         np.add.at(taken, owners[chosen[0]], pieces[chosen[0]])
         found: Floats = x + step * taken
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Knapsacks:
+    """Several of as many variables each, zero-one or fixed, one after the other.
+
+    Attributes
+    ----------
+    weights
+        Shape (knapsacks, variables), whole, of any sign.
+    capacities, units
+        One a knapsack; all weights of a knapsack are multiples of its unit.
+    """
+
+    weights: Ints
+    capacities: Ints
+    units: Ints
+
+    @classmethod
+    def joined(cls, parts: Sequence[Knapsack], starts: Ints) -> Knapsacks | None:
+        """None if they differ in how many variables they have."""
+        if len(set(np.diff(starts).tolist())) > 1:
+            return None
+        weights = np.array([part.weights for part in parts])
+        units = np.maximum(np.gcd.reduce(np.abs(weights), axis=1), 1)
+        return cls(weights, np.array([part.capacity for part in parts], dtype=np.int64), units)
+
+    def best(self, costs: Floats, lower: Floats, upper: Floats) -> Floats | None:
+        """The best point of each, in one array; None if one has none."""
+        costs, lower, upper = (array.reshape(self.weights.shape) for array in (costs, lower, upper))
+        turned = self.weights < 0
+        step = np.where(turned, -1.0, 1.0)
+        free = (self.weights == 0) & (costs < 0.0)
+        x = np.where(turned | free, upper, lower)
+        room = self.capacities - np.rint((self.weights * x).sum(axis=1)).astype(np.int64)
+        if (room < 0).any() or (lower > upper).any():
+            return None
+        gains, sizes = -costs * step, np.abs(self.weights)
+        mine = (gains > 0.0) & (sizes > 0) & (sizes <= room[:, None]) & (upper > lower)
+        volume = np.where(mine, sizes, 0) // self.units[:, None]
+        room = np.minimum(room // self.units, volume.sum(axis=1))
+        _, chosen = best_sets(np.where(mine, gains, -np.inf), volume, room)
+        found: Floats = (x + step * chosen).ravel()
         return found
 
 
@@ -158,36 +195,3 @@ def _in_whole_numbers(weights: Floats, capacity: float) -> tuple[Ints, int] | No
             whole = np.rint(room) if abs(room - np.rint(room)) <= 2.0**-40 * abs(room) else math.floor(room)
             return np.rint(scaled).astype(np.int64), int(whole)
     return None
-
-
-class KnapsackPricing(MixedIntegerPricing):
-    """The same by dynamic programming; under component bounds, which a knapsack knows nothing of, by HiGHS."""
-
-    def __init__(self, splitting: Splitting, sub: Subproblem, knapsack: Knapsack) -> None:
-        super().__init__(splitting, sub)
-        self.knapsack = knapsack
-
-    @cached_property
-    def _nothing(self) -> Floats:
-        return np.empty((0, len(self.sub.costs)))
-
-    def _solved(self, costs: Floats, boxes: Priced[Box], context: PricingContext) -> Points:
-        if len(boxes):
-            return super()._solved(costs, boxes, context)
-        lower, upper = self.bounds(context.decisions)
-        own = self._sign * costs
-        point = self.knapsack.best(own, lower, upper)
-        if point is None:
-            return Points(LPStatus.INFEASIBLE, math.inf, self._nothing)
-        return Points(LPStatus.OPTIMAL, float(point @ own), point[None, :] + 0.0)
-
-
-def oracles(splitting: Splitting, *, recognize: bool = True) -> Sequence[MixedIntegerPricing]:
-    """An oracle for each subproblem: a kernel where the block is recognized, HiGHS elsewhere."""
-    found: list[MixedIntegerPricing] = []
-    for sub in splitting.subproblems:
-        knapsack = knapsack_of(sub) if recognize else None
-        found.append(
-            MixedIntegerPricing(splitting, sub) if knapsack is None else KnapsackPricing(splitting, sub, knapsack)
-        )
-    return found

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from colgen.core.batches import Columns
@@ -137,8 +138,17 @@ class Splitting:
             values.append(np.append(counted[used], 1.0))
             starts.append(starts[-1] + len(used) + 1)
         joined = (np.concatenate(rows), np.concatenate(values)) if rows else (np.empty(0, dtype=np.int64), np.empty(0))
-        structures = [Point(sub.name, sub.number, point) for point in points]
-        return Columns((points * sub.costs).sum(axis=1), starts, *joined, structures, self._keys(sub, points))
+        return self.batch([(sub, point) for point in points], starts, *joined)
+
+    def batch(
+        self, points: Sequence[tuple[Subproblem, Floats]], starts: ArrayLike, rows: Ints, values: Floats
+    ) -> Columns:
+        """Points, each of its subproblem, and what they count, as columns; whoever asks, a point costs the same."""
+        costs = [float((point * sub.costs).sum()) for sub, point in points]
+        structures = [Point(sub.name, sub.number, point) for sub, point in points]
+        keys = [self._key(sub, point) for sub, point in points]
+        named = None if all(key is None for key in keys) else keys
+        return Columns(costs, starts, rows, values, structures, named)
 
     def column(self, sub: Subproblem, point: Floats) -> Column:
         """The column of one point, by the names of rows."""
@@ -149,11 +159,9 @@ class Splitting:
     def _row_position(self) -> dict[Key, int]:
         return {key: k for k, key in enumerate(self.row_keys)}
 
-    def _keys(self, sub: Subproblem, points: Floats) -> list[Key | None] | None:
-        """Names of points that linking rows do not tell apart."""
-        if sub.is_told_by_rows:
-            return None
-        return [(self._points, (sub.number, point.tobytes())) for point in points]
+    def _key(self, sub: Subproblem, point: Floats) -> Key | None:
+        """A name for a point that linking rows do not tell apart from others."""
+        return None if sub.is_told_by_rows else (self._points, (sub.number, point.tobytes()))
 
     @cached_property
     def _points(self) -> str:

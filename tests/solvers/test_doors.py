@@ -100,6 +100,12 @@ SAMPLES = {
         "least": 0.02,
         "limit": 5,
     },
+    "lot_sizing.best_lots": {
+        "setup": np.ones(2),
+        "unit": np.ones(2),
+        "hold": np.ones(2),
+        "demand": np.array([2.0, 3.0]),
+    },
     "simplex_projection.project": {"q": PROFITS},
     "stable_listing.maximal": WEIGHTED,
     "stable_search.heavy": WEIGHTED | {"number": 4},

@@ -1,0 +1,96 @@
+r"""Lot sizing without capacities: when to produce, and how much, so that demand is met at least cost.
+
+    min Σ_t f_t y_t + p_t x_t + h_t s_t    subject to    s_{t-1} + x_t = d_t + s_t,  x_t > 0 only where y_t = 1,
+
+with no stock before the first period and none after the last.  Costs of either sign are allowed: all that is produced
+is needed, so that nothing grows without end.  Of the best plans one produces only where there is no stock: each lot
+then covers the demand of consecutive periods, and the best sequence of lots is a shortest path, in O(T^2) steps.
+
+Source: H. M. Wagner, T. M. Whitin, *Dynamic version of the economic lot size model*, Management Science 5 (1958).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import as_floats
+
+Floats = NDArray[np.float64]
+
+LARGEST = float(np.finfo(np.float64).max)
+"""No cost is so good as to be infinite: ``inf`` is for what cannot be done."""
+
+
+def best_lots(setup: ArrayLike, unit: ArrayLike, hold: ArrayLike, demand: ArrayLike) -> tuple[float, Floats]:
+    """The best plan of production.
+
+    Parameters
+    ----------
+    setup
+        The cost of producing at all, one a period; ``inf`` where nothing can be produced.
+    unit
+        The cost of producing one unit, likewise.
+    hold
+        The cost of keeping one unit until the next period; ``inf`` where nothing can be kept.  The last one counts for
+        nothing.
+    demand
+        Not negative.
+
+    Returns
+    -------
+    value
+        The least cost; ``inf`` if demand cannot be met.
+    amounts
+        Produced in each period; zeros if demand cannot be met.
+
+    Raises
+    ------
+    ArrayError
+        If the arrays differ in length, a cost is -inf or not a number, or demand is negative or infinite.
+    """
+    needed = as_floats(demand, "demand", shape=(None,), low=0.0)
+    every = (len(needed),)
+    names = (("setup", setup), ("unit", unit), ("hold", hold))
+    first, each, kept = (as_floats(array, name, shape=every, low=-LARGEST, finite=False) for name, array in names)
+    amounts = np.zeros(len(needed))
+    value = lots(first, each, kept, needed, amounts)
+    return float(value), amounts
+
+
+@njit(cache=True, nogil=True)
+def lots(setup, unit, hold, demand, amounts):  # type: ignore[no-untyped-def]
+    """The least cost; ``amounts`` is overwritten with what is produced."""
+    periods = len(demand)
+    best = np.full(periods + 1, np.inf)
+    begun = np.full(periods + 1, -1)  # where the last lot began; -1: nothing is needed in the last period
+    best[0] = 0.0
+    for s in range(periods):
+        if best[s] == np.inf:
+            continue
+        if demand[s] == 0.0 and best[s] < best[s + 1]:
+            best[s + 1], begun[s + 1] = best[s], -1
+        if setup[s] == np.inf or unit[s] == np.inf:
+            continue
+        value, each = best[s] + setup[s], unit[s]
+        for t in range(s, periods):
+            if demand[t] > 0.0:
+                if each == np.inf:
+                    break
+                value += demand[t] * each
+            if value < best[t + 1]:
+                best[t + 1], begun[t + 1] = value, s
+            each += hold[t]
+    amounts[:] = 0.0
+    if best[periods] == np.inf:
+        return np.inf
+    t = periods
+    while t > 0:
+        s = begun[t]
+        if s < 0:
+            t -= 1
+            continue
+        amounts[s] = demand[s:t].sum()
+        t = s
+    return best[periods]

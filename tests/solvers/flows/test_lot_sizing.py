@@ -1,0 +1,87 @@
+"""Lots without capacities, against all ways to set up."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solvers.arrays import ArrayError
+from solvers.flows.lot_sizing import best_lots
+
+COSTS = st.one_of(st.integers(-5, 9).map(float), st.floats(-5, 9), st.just(np.inf))
+
+
+@st.composite
+def plans(draw):
+    periods = draw(st.integers(1, 6))
+    scale = 2.0 ** draw(st.integers(-30, 30))
+
+    def list_of(values):
+        return draw(st.lists(values, min_size=periods, max_size=periods))
+
+    demand = list_of(st.one_of(st.just(0.0), st.integers(1, 5).map(float)))
+    setup = [scale * abs(cost) for cost in list_of(COSTS)]
+    unit, hold = ([scale * cost for cost in list_of(COSTS)] for _ in range(2))
+    return setup, unit, hold, demand
+
+
+def cost_of(amounts, setup, unit, hold, demand):
+    """inf if it cannot be done."""
+    total, stock = 0.0, 0.0
+    for t, amount in enumerate(amounts):
+        if amount > 0.0:
+            total += setup[t] + amount * unit[t]
+        stock += amount - demand[t]
+        if stock < 0.0:
+            return np.inf
+        if stock > 0.0:
+            total += stock * hold[t]
+    return total if stock == 0.0 else np.inf
+
+
+def enumerated(setup, unit, hold, demand):
+    """Each demand is met by a lot of one period: all ways to say which."""
+    periods = len(demand)
+    best = np.inf
+    for sources in itertools.product(*(range(t + 1) for t in range(periods))):
+        amounts = np.zeros(periods)
+        np.add.at(amounts, list(sources), demand)
+        best = min(best, cost_of(amounts, setup, unit, hold, demand))
+    return best
+
+
+@given(plans())
+def test_no_way_to_meet_demand_costs_less(plan):
+    value, amounts = best_lots(*plan)
+    least = enumerated(*plan)
+    if np.isinf(least):
+        assert value == np.inf
+        assert not amounts.any()
+        return
+    assert value == pytest.approx(least, rel=1e-12, abs=1e-300)
+    assert cost_of(amounts, *plan) == pytest.approx(least, rel=1e-12, abs=1e-300)
+
+
+def test_the_textbook_case():
+    # Set-ups of 10, one a unit and period: two lots, of 30 and of 35.
+    value, amounts = best_lots([10.0] * 4, [0.0] * 4, [1.0] * 4, [20.0, 10.0, 30.0, 5.0])
+    assert value == 10 + 10 + 10 + 5
+    assert amounts.tolist() == [30.0, 0.0, 35.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"setup": [1.0]}, "setup"),
+        ({"unit": [1.0, -np.inf]}, "unit"),
+        ({"hold": [np.nan, 1.0]}, "hold"),
+        ({"demand": [-1.0, 2.0]}, "demand"),
+        ({"demand": [np.inf, 2.0]}, "demand"),
+    ],
+)
+def test_what_is_no_plan_is_refused_by_name(change, words):
+    fine = {"setup": [1.0, 1.0], "unit": [1.0, 1.0], "hold": [1.0, 1.0], "demand": [2.0, 3.0]}
+    with pytest.raises(ArrayError, match=words):
+        best_lots(**(fine | change))
