@@ -17,6 +17,7 @@ from colgen.core.result import Result
 from colgen.core.warm_start import WarmStart
 from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
+from solvers.linear.backends.registry import HIGHS, BackendError, check_backend
 from solvers.linear.options import OptionError, check_options
 
 _Part = TypeVar("_Part")
@@ -36,6 +37,7 @@ def check_settings(
     depth_limit: Any = None,
     clean_up_after: Any = None,
     pricing_share: Any = 1.0,
+    lp: Any = None,
     lp_options: Any = None,
     tolerance: Any = 1.0,
     keep_duals: Any = False,
@@ -91,6 +93,13 @@ def check_settings(
         whole(depth_limit, "depth_limit")
     if clean_up_after is not None:
         whole(clean_up_after, "clean_up_after", low=1)
+    if lp is not None:
+        try:
+            check_backend(lp)
+        except BackendError as error:
+            raise InputError(f"lp: {error}") from None
+        if lp_options is not None and lp != HIGHS:
+            raise InputError(f"lp_options: they are those of HiGHS: leave them out beside lp={lp!r}")
     if lp_options is not None:
         try:
             check_options(lp_options)

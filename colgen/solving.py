@@ -54,6 +54,7 @@ def solve(
     depth_limit: int | None = None,
     clean_up_after: int | None = None,
     pricing_share: float = 1.0,
+    lp: str | None = None,
     lp_options: Mapping[str, Any] | None = None,
     tolerance: float = TOLERANCES.reduced_cost,
     keep_duals: bool = False,
@@ -96,6 +97,9 @@ def solve(
     pricing_share
         Of many pricing problems, ask this share at a time, in turn, until one finds a column; all of them are asked
         before anything is proved.  It pays where oracles are slow and most rounds find columns anywhere.
+    lp
+        The solver of the restricted master's linear programs instead of HiGHS, where it is installed: ``"gurobi"``,
+        ``"xpress"``, ``"cplex"``, ``"soplex"``, ``"glpk"``.
     lp_options
         Options of HiGHS for the restricted master's linear programs, by name: ``{"simplex_price_strategy": 1}``.
     tolerance
@@ -138,6 +142,7 @@ def solve(
         depth_limit=depth_limit,
         clean_up_after=clean_up_after,
         pricing_share=pricing_share,
+        lp=lp,
         lp_options=lp_options,
         tolerance=tolerance,
         keep_duals=keep_duals,
@@ -159,6 +164,8 @@ def solve(
         def check(solution: Solution) -> float | None:
             return problem.check(answer_to_check(problem, solution))
 
+        if lp is not None:
+            master.set_solver(lp)
         if lp_options is not None:
             master.set_options(lp_options)
         settings = Settings(

@@ -166,6 +166,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--time-limit", metavar="S", type=_nonnegative, help="stop after so many seconds")
     command.add_argument("--gap", metavar="G", type=_nonnegative, help="stop at this relative gap (0.01 is 1%%)")
     command.add_argument("--node-limit", metavar="N", type=_count, help="stop after so many branch-and-bound nodes")
+    command.add_argument("--lp", metavar="NAME", help="the solver of linear programs (highs), such as gurobi")
     command.add_argument("--relaxation", action="store_true", help="solve the root's relaxation only")
     command.add_argument("--json", metavar="FILE", help="write answer and bounds; - writes them instead of the text")
     command.add_argument("--log", metavar="CSV", type=Path, help="write one line a round")

@@ -63,6 +63,7 @@ def solve_file(arguments: argparse.Namespace) -> int:
                 stop=stop,
                 relaxation=arguments.relaxation,
                 node_limit=arguments.node_limit,
+                lp=arguments.lp,
                 certificate=arguments.certificate,
                 progress=not arguments.quiet and is_terminal(sys.stderr),
             )
@@ -98,7 +99,7 @@ def _material(arguments: argparse.Namespace, template: Template) -> tuple[Materi
 
 def _solve_all(arguments: argparse.Namespace, template: Template, several: Iterator[Solved], source: str) -> int:
     """Answer after answer on standard output or as JSON, and a line that sums up on standard error."""
-    for option in ("node_limit", "relaxation", "log", "plot", "picture", "report", "certificate"):
+    for option in ("node_limit", "lp", "relaxation", "log", "plot", "picture", "report", "certificate"):
         if getattr(arguments, option):
             raise InputError(
                 f"--{option.replace('_', '-')} is for one instance: choose one of {source} with --option "

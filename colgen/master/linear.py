@@ -50,6 +50,7 @@ from colgen.pricing.cut_terms import check_priced
 from colgen.pricing.oracles import Pricing, PricingResult
 from solvers.columns.solved import are_whole
 from solvers.linear import lp as programs
+from solvers.linear.backends.registry import BackendError, check_backend
 from solvers.linear.lp import LinearProgram
 from solvers.linear.options import OptionError, check_options
 
@@ -100,8 +101,8 @@ class LinearMaster(RestrictedMaster):
         self.formulation = f = formulation
         self.central = central
         self.sense = f.sense
-        self._options: dict[str, Any] = {}
-        tableau = tableau_of(f, self._options, dual_first)
+        self._settings: dict[str, Any] = {}
+        tableau = tableau_of(f, self._settings, dual_first)
         self.table, self.rows, self.program, self.objective = tableau
         self._lookup, imposed = LookUp(self.rows.names), Imposed()
         self._generated, self._reduced_costs = Generated(self.table), ReducedCosts(tableau, self._lookup)
@@ -118,11 +119,19 @@ class LinearMaster(RestrictedMaster):
 
     def set_options(self, options: Mapping[str, Any]) -> None:
         try:
-            self._options |= check_options(options)
+            self._settings["options"] = self._settings.get("options", {}) | check_options(options)
         except OptionError as error:
             raise InputError(f"lp_options: {error}") from None
         if self.is_built:
             raise InputError("lp_options: the linear program has been solved already, with other options")
+
+    def set_solver(self, name: str) -> None:
+        try:
+            self._settings["backend"] = check_backend(name)
+        except BackendError as error:
+            raise InputError(f"lp: {error}") from None
+        if self.is_built:
+            raise InputError("lp: the linear program has been solved already, by another solver")
 
     def _check_priced(self, rows: Iterable[Row]) -> None:
         check_priced(self.oracles, rows)

@@ -105,6 +105,10 @@ class RestrictedMaster(ABC):
         """Options of the solver of linear programs, by name, before the first solve."""
         raise InputError(f"lp_options: {type(self).__name__} is no linear program, so it has none")
 
+    def set_solver(self, name: str) -> None:
+        """Which solver of linear programs it is, before the first solve."""
+        raise InputError(f"lp: {type(self).__name__} is no linear program, so it has no solver of one")
+
     @abstractmethod
     def solve(self, budget: Budget) -> MasterSolution:
         """Optimise over the columns and rows that are there."""

@@ -1,4 +1,4 @@
-"""What a linear master consists of: columns, rows, the program in HiGHS, and what is optimised at present."""
+"""What a linear master consists of: columns, rows, the linear program, and what is optimised at present."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Tableau(NamedTuple):
     objective: PresentObjective
 
 
-def tableau_of(formulation: Formulation, options: Mapping[str, Any], dual_first: bool) -> Tableau:
+def tableau_of(formulation: Formulation, settings: Mapping[str, Any], dual_first: bool) -> Tableau:
     """A template before any column has been generated.
 
     Parameters
     ----------
-    options
-        Of HiGHS, read when the program is built.
+    settings
+        Of the linear program, read when it is built: ``options`` of HiGHS, or the name of another ``backend``.
     dual_first
         Solve by the dual simplex method at first, also where no rows have come before.
     """
@@ -51,9 +51,9 @@ def tableau_of(formulation: Formulation, options: Mapping[str, Any], dual_first:
             rows.upper,
             objective.constant,
             dual_first=dual_first or len(rows) > len(f.row_keys),
-            options=options,
             sizes=np.where(rows.unsized, 0.0, rows.sizes),
             units=units[active],
+            **settings,
         )
 
     program = MasterProgram(table, build)

@@ -15,6 +15,7 @@ from problems.cutting_stock.drawing import draw_plan
 from problems.cutting_stock.engine import bench_engine
 from problems.cutting_stock.experiment import bench_cutting_stock
 from problems.cutting_stock.instance import Instance, Pattern, read
+from problems.cutting_stock.lp_backends import bench_lp_backends
 from problems.cutting_stock.template import CuttingStock
 
 _SHOWN = 30
@@ -108,6 +109,7 @@ TEMPLATE = Template(
         "branching": bench_branching,
         "cutting_stock": bench_cutting_stock,
         "decompose": _bench_decompose,
+        "lp_backends": bench_lp_backends,
         "truth": _bench_truth,
         "proofs": _bench_proofs,
         "stabilization": _bench_stabilization,

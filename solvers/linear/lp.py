@@ -1,19 +1,20 @@
-r"""Linear and mixed-integer linear programs in HiGHS: arrays in, arrays out.
+r"""Linear programs that grow, in HiGHS or in another solver: arrays in, arrays out.
 
 The linear program is, in the caller's own sense (minimise or maximise),
 
     opt  cᵀx + c₀    subject to    rᴸ ≤ A x ≤ rᵁ   [π],    l ≤ x ≤ u,
 
-and grows by batches of columns and rows while HiGHS keeps its basis, so that each solve starts where the last one
+and grows by batches of columns and rows while the solver keeps its basis, so that each solve starts where the last one
 ended. The dual values satisfy ``reduced cost = c_j - πᵀa_j`` in either sense: π_i is the change of the optimum for one
 more unit on the right-hand side of row i.
 
-HiGHS is given the program scaled by powers of two, which loses nothing: each row by the size of its sides and
+The solver is given the program scaled by powers of two, which loses nothing: each row by the size of its sides and
 entries, the objective by the size of the costs that the answers are made of.  Its absolute tolerances are then relative
 ones, and a program whose costs are multiplied by a power of two is the same program to it.  All arrays here are in the
 caller's units.
 
-This is the only module that imports highspy.  Source: Q. Huangfu and J. A. J. Hall, *Parallelizing the dual revised
+Which solver it is, :mod:`solvers.linear.backends` says.  Copies of a program (with whole columns, or solved by an
+interior point method) are HiGHS's in any case.  Source: Q. Huangfu and J. A. J. Hall, *Parallelizing the dual revised
 simplex method*, Mathematical Programming Computation 10 (2018).
 """
 
@@ -27,6 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.linear.backends.highs import HighsBackend
+from solvers.linear.backends.protocol import LPBackend
+from solvers.linear.backends.registry import new_backend
 from solvers.linear.highs import (
     FEASIBILITY_TOLERANCE,
     INFINITY,
@@ -40,25 +44,16 @@ from solvers.linear.highs import (
     check,
     check_finite,
     highs_lp,
-    int32,
     new_highs,
-    run,
-    run_in_thread,
-    set_tolerance,
 )
 from solvers.linear.mip import MIPSolution, solve_built_mip
-from solvers.linear.options import Options, set_options
+from solvers.linear.options import Options
 from solvers.linear.scaling import FAR, SCALINGS, better_scale, paid, row_sizes, scaled, typical_size
 
 __all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
 
-_DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
-
 _INTERIOR_STEPS = 100
 """Of the interior point method: it takes a few dozen, or never ends."""
-
-_SLICE = 0.25
-"""Seconds after which a linear program counts as long: until then nobody can stop it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +78,7 @@ class LPSolution:
 
 
 class LinearProgram:
-    """One linear program that stays alive in HiGHS, warm-started from solve to solve.
+    """One linear program that stays alive in its solver, warm-started from solve to solve.
 
     Parameters
     ----------
@@ -105,9 +100,11 @@ class LinearProgram:
     sizes
         The size of each row, a power of two; by default that of its largest side or entry.
     units
-        What HiGHS counts each column in, powers of two; by default 1.
+        What the solver counts each column in, powers of two; by default 1.
     options
         Of HiGHS, by name, checked by :func:`solvers.linear.options.check_options`.
+    backend
+        The name of the solver, checked by :func:`solvers.linear.backends.registry.check_backend`.
     """
 
     def __init__(
@@ -126,13 +123,11 @@ class LinearProgram:
         sizes: Floats | None = None,
         units: Floats | None = None,
         options: Options | None = None,
+        backend: str = HighsBackend.name,
     ) -> None:
         self._tolerance = tolerance
-        self._highs = new_highs(tolerance)
-        self._highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
-        set_options(self._highs, options or {})
+        self._backend: LPBackend = new_backend(backend, tolerance, options or {})
         self._rows_changed = dual_first
-        self._strategy: int | None = None
         self._present: highspy.HighsBasis | None = None
         check_finite(costs, matrix.data)
         sizes = row_sizes(matrix, row_lower, row_upper) if sizes is None else sizes
@@ -142,20 +137,23 @@ class LinearProgram:
         self._offset = offset
         self._factor = 1.0 / typical_size(self._costs * self._units)
         self._has_cost = bool(self._costs.any())
-        check(
-            self._highs.passModel(
-                highs_lp(
-                    maximize,
-                    scaled(matrix, self._rows, self._units),
-                    self._costs * self._units * self._factor,
-                    lower / self._units,
-                    upper / self._units,
-                    row_lower * self._rows,
-                    row_upper * self._rows,
-                    offset * self._factor,
-                )
+        self._backend.load(
+            highs_lp(
+                maximize,
+                scaled(matrix, self._rows, self._units),
+                self._costs * self._units * self._factor,
+                lower / self._units,
+                upper / self._units,
+                row_lower * self._rows,
+                row_upper * self._rows,
+                offset * self._factor,
             )
         )
+
+    @property
+    def backend(self) -> LPBackend:
+        """The solver that holds the program."""
+        return self._backend
 
     @property
     def cost_scale(self) -> float:
@@ -165,24 +163,24 @@ class LinearProgram:
     def set_sizes(self, rows: Ints, sizes: Floats, columns: Ints, units: Floats) -> None:
         """Say the size of rows that have none, and what to count the columns in that have their only entry there.
 
-        Sides of such rows are zero or infinite, and a column's only entry is the same number in other units: HiGHS need
-        not be told.
+        Sides of such rows are zero or infinite, and a column's only entry is the same number in other units: the solver
+        need not be told.
         """
         self._rows[rows] = 1.0 / sizes
         self._units[columns] = units
 
     @property
     def num_columns(self) -> int:
-        return int(self._highs.getNumCol())
+        return self._backend.num_columns
 
     @property
     def num_rows(self) -> int:
-        return int(self._highs.getNumRow())
+        return self._backend.num_rows
 
     @property
     def simplex_iterations(self) -> int:
         """Simplex iterations of the last solve: zero shows that the basis was already optimal."""
-        return int(self._highs.getInfo().simplex_iteration_count)
+        return self._backend.iterations
 
     def add_columns(
         self, costs: Floats, lower: Floats, upper: Floats, starts: Ints, rows: Ints, values: Floats
@@ -197,7 +195,7 @@ class LinearProgram:
         self._units = np.concatenate([self._units, np.ones(len(costs))])
         values = values * self._rows[rows]
         costs = costs * self._factor
-        check(self._highs.addCols(len(costs), costs, lower, upper, len(values), int32(starts), int32(rows), values))
+        self._backend.add_columns(costs, lower, upper, starts, rows, values)
 
     def add_rows(
         self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats, sizes: Floats | None = None
@@ -215,14 +213,21 @@ class LinearProgram:
         self._rows = np.concatenate([self._rows, factors])
         values = values * np.repeat(factors, np.diff(starts)) * self._units[columns]
         lower, upper = lower * factors, upper * factors
-        check(self._highs.addRows(len(lower), lower, upper, len(values), int32(starts), int32(columns), values))
+        self._backend.add_rows(lower, upper, starts, columns, values)
 
     def delete_columns(self, columns: Ints) -> None:
         """Delete columns; if none of them is basic then the basis stays optimal."""
         self._present = None
-        check(self._highs.deleteCols(len(columns), int32(columns)))
+        self._backend.delete_columns(columns)
         self._costs = np.delete(self._costs, columns)
         self._units = np.delete(self._units, columns)
+
+    def delete_rows(self, rows: Ints) -> None:
+        """Delete rows; if all their slacks are basic then the basis stays optimal."""
+        self._present = None
+        self._rows_changed = True
+        self._backend.delete_rows(rows)
+        self._rows = np.delete(self._rows, rows)
 
     def change_objective(self, costs: Floats, offset: float) -> None:
         """Another objective: its costs of all columns, and its constant term."""
@@ -233,27 +238,23 @@ class LinearProgram:
     def _scale_costs(self, factor: float) -> None:
         self._factor = factor
         count = len(self._costs)
-        check(self._highs.changeColsCost(count, np.arange(count, dtype=np.int32), self._costs * self._units * factor))
-        check(self._highs.changeObjectiveOffset(self._offset * factor))
+        self._backend.change_costs(np.arange(count), self._costs * self._units * factor)
+        self._backend.change_offset(self._offset * factor)
 
     def change_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
         self._rows_changed = True
         if len(columns) and not 0 <= columns.min() <= columns.max() < len(self._units):
-            raise SolverError("HiGHS refused a change of the linear program: an index is out of range")
+            raise SolverError("a change of the linear program was refused: an index is out of range")
         units = self._units[columns]
-        check(self._highs.changeColsBounds(len(columns), int32(columns), lower / units, upper / units))
+        self._backend.change_bounds(columns, lower / units, upper / units)
 
     def change_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         self._rows_changed = True
-        check(
-            self._highs.changeRowsBounds(  # type: ignore[attr-defined]  # missing in highspy's stubs
-                len(rows), int32(rows), lower * self._rows[rows], upper * self._rows[rows]
-            )
-        )
+        self._backend.change_row_bounds(rows, lower * self._rows[rows], upper * self._rows[rows])
 
     def basis(self) -> highspy.HighsBasis:
         """The current basis, to be handed back to :meth:`set_basis` (columns and rows may have been appended since)."""
-        self._present = self._highs.getBasis()
+        self._present = self._backend.basis()
         return self._present
 
     def set_basis(self, basis: highspy.HighsBasis, places: Ints | None = None) -> None:
@@ -277,7 +278,8 @@ class LinearProgram:
         whole = highspy.HighsBasis()
         whole.col_status, whole.row_status, whole.valid = columns, rows, True
         self._present = None
-        check(self._highs.setBasis(whole))
+        if not self._backend.set_basis(whole):
+            raise SolverError(f"{self._backend.title} does not take the basis")
 
     def begin_at(self, columns: NDArray[np.bool_], rows: NDArray[np.bool_]) -> bool:
         """Start the next solve from these basic columns and slacks, if they are as many as there are rows."""
@@ -289,11 +291,11 @@ class LinearProgram:
         basis.row_status = [basic if is_in else at_lower for is_in in rows.tolist()]
         basis.valid = True
         self._present = None
-        return bool(self._highs.setBasis(basis) == highspy.HighsStatus.kOk)
+        return self._backend.set_basis(basis)
 
     def basic_columns(self) -> NDArray[np.bool_]:
         """Mask of the columns in the current basis."""
-        return basic_columns(self._highs.getBasis())
+        return basic_columns(self._backend.basis())
 
     def solve(self, time_limit: float = INFINITY, stopped: Stopped | None = None) -> LPSolution:
         """Solve from the current basis.
@@ -308,44 +310,43 @@ class LinearProgram:
         Raises
         ------
         SolverError
-            When HiGHS fails from a fresh start as well, and with a looser tolerance.
+            When the solver fails from a fresh start as well, and with a looser tolerance.
         """
-        highs, deadline = self._highs, time.monotonic() + time_limit
+        backend, deadline = self._backend, time.monotonic() + time_limit
         # New columns and costs leave the basis primal feasible, new rows and bounds leave it dual feasible.
-        strategy = _DUAL_SIMPLEX if self._rows_changed else _PRIMAL_SIMPLEX
-        self._rows_changed = False
-        status = self._run(strategy, deadline, stopped)
+        by_dual, self._rows_changed = self._rows_changed, False
+        status = self._run(by_dual, deadline, stopped)
         if status not in (LPStatus.OPTIMAL, LPStatus.LIMIT):
             # A second opinion, by the other method and from a fresh start: beside sides of 1e8 the primal
             # simplex method has called a program of nonnegative costs unbounded.
-            highs.clearSolver()
-            status = self._run(_DUAL_SIMPLEX, deadline, stopped)
+            backend.forget()
+            status = self._run(True, deadline, stopped)
         if status is None:
             status = self._last_try(deadline, stopped)
         for attempt in range(SCALINGS + 1):
             if status is not LPStatus.OPTIMAL:
                 break
-            solution = highs.getSolution()
-            values = np.array(solution.col_value)
+            found = backend.solution()
+            values = found.values
             costs = self._costs * self._units
             used = paid(costs, values)
             if attempt == SCALINGS or not self._scale_again(costs, used):
                 break
-            status = self._run(_PRIMAL_SIMPLEX, deadline, stopped)
+            status = self._run(False, deadline, stopped)
         if status is None:
-            raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
+            raise SolverError(f"{backend.title} could not solve the linear program: {backend.says()}")
         if status is not LPStatus.OPTIMAL:
             empty = np.empty(0)
             return LPSolution(status, float("nan"), empty, empty, empty)
-        values *= self._units
+        values = values * self._units
         self._has_cost = len(used) > 0
         return LPSolution(
             status,
             # Without columns HiGHS forgets the offset.
-            highs.getObjectiveValue() / self._factor if len(values) else self._offset,
+            found.objective / self._factor if len(values) else self._offset,
             values,
-            np.array(solution.row_dual) * self._rows / self._factor,
-            np.array(solution.col_dual) / self._units / self._factor,
+            found.duals * self._rows / self._factor,
+            found.reduced_costs / self._units / self._factor,
         )
 
     def solve_without(self, columns: Ints, time_limit: float = INFINITY, stopped: Stopped | None = None) -> LPSolution:
@@ -364,47 +365,29 @@ class LinearProgram:
             self._rows_changed = changed
 
     def _bounds(self, columns: Ints) -> tuple[Floats, Floats]:
-        lp, units = self._highs.getLp(), self._units[columns]
+        lp, units = self._backend.program(), self._units[columns]
         return np.array(lp.col_lower_)[columns] * units, np.array(lp.col_upper_)[columns] * units
 
     def _change_costs(self, columns: Ints, costs: Floats) -> None:
         self._costs[columns] = costs
-        scaled = costs * self._units[columns] * self._factor
-        check(self._highs.changeColsCost(len(columns), int32(columns), scaled))
+        self._backend.change_costs(columns, costs * self._units[columns] * self._factor)
 
-    def _run(self, strategy: int, deadline: float, stopped: Stopped | None) -> LPStatus | None:
-        """Run HiGHS, a long run in a thread of its own: while it runs in this one, Python sees no signal.
-
-        A run that is taken up again has forgotten what it had learnt of its pivots, which dual steepest edge learns
-        slowly: in slices of a quarter of a second each a program of 200 rows needed 5 s for what takes a tenth.
-        """
-        highs = self._highs
+    def _run(self, by_dual: bool, deadline: float, stopped: Stopped | None) -> LPStatus | None:
         self._present = None
-        if strategy != self._strategy:
-            highs.setOptionValue("simplex_strategy", strategy)
-            self._strategy = strategy
-        left = max(deadline - time.monotonic(), 0.0)
-        part = left if stopped is None else min(left, _SLICE)
-        highs.setOptionValue("time_limit", highs.getRunTime() + part)
-        status = run(highs)
-        if status is not LPStatus.LIMIT or part == left or (stopped is not None and stopped()):
-            return status
-        left = max(deadline - time.monotonic(), 0.0)
-        highs.setOptionValue("time_limit", highs.getRunTime() + left)
-        return run(highs, lambda highs: run_in_thread(highs, stopped))
+        return self._backend.run(by_dual, max(deadline - time.monotonic(), 0.0), stopped)
 
     def _last_try(self, deadline: float, stopped: Stopped | None) -> LPStatus | None:
         """From a fresh start, at a tolerance that is easier to meet."""
-        highs = self._highs
+        backend = self._backend
         try:
-            set_tolerance(highs, LOOSER)
-            for strategy in (_PRIMAL_SIMPLEX, _DUAL_SIMPLEX):
-                highs.clearSolver()
-                status = self._run(strategy, deadline, stopped)
+            backend.set_tolerance(LOOSER)
+            for by_dual in (False, True):
+                backend.forget()
+                status = self._run(by_dual, deadline, stopped)
                 if status is not None:
                     return status
         finally:
-            set_tolerance(highs, self._tolerance)
+            backend.set_tolerance(self._tolerance)
         return None
 
     def _scale_again(self, costs: Floats, used: Floats) -> bool:
@@ -429,7 +412,7 @@ class LinearProgram:
         highs.setOptionValue("ipm_iteration_limit", _INTERIOR_STEPS)
         if time_limit < INFINITY:
             highs.setOptionValue("time_limit", max(time_limit, 0.0))
-        lp = self._highs.getLp()
+        lp = self._backend.program()
         sign = 1.0
         if lp.sense_ == highspy.ObjSense.kMaximize:  # HiGHS 1.15 returns these duals with the signs of minimising
             sign, lp.sense_ = -1.0, highspy.ObjSense.kMinimize
@@ -440,15 +423,13 @@ class LinearProgram:
         return sign * np.array(solution.row_dual) * self._rows / self._factor if solution.dual_valid else None
 
     def solve_for_duals(self) -> tuple[float, Floats]:
-        """Optimum and dual values alone: for a loop over columns that is to cost no more than HiGHS itself."""
-        highs = self._highs
+        """Optimum and dual values alone: for a loop over columns that is to cost no more than the solver itself."""
+        backend = self._backend
         self._present = None
-        highs.setOptionValue("simplex_strategy", _PRIMAL_SIMPLEX)
-        self._strategy = _PRIMAL_SIMPLEX
-        if run(highs) is not LPStatus.OPTIMAL:
-            raise SolverError(f"HiGHS could not solve the linear program: {highs.getModelStatus()}")
-        duals = np.array(highs.getSolution().row_dual) * self._rows / self._factor
-        return highs.getObjectiveValue() / self._factor, duals
+        if backend.run(False, INFINITY, None) is not LPStatus.OPTIMAL:
+            raise SolverError(f"{backend.title} could not solve the linear program: {backend.says()}")
+        found = backend.solution()
+        return found.objective / self._factor, found.duals * self._rows / self._factor
 
     def solve_mip(
         self,
@@ -469,7 +450,7 @@ class LinearProgram:
         stopped
             As for :meth:`solve`.
         """
-        lp = self._highs.getLp()
+        lp = self._backend.program()
         if upper is not None:
             lp.col_upper_ = upper / self._units
         point = None if start is None else start / self._units

@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
-from solvers.linear import lp as module
 from solvers.linear import scaling
+from solvers.linear.backends import highs as module
 from solvers.linear.highs import run
 from solvers.linear.lp import LinearProgram, LPStatus, SolverError
 from solvers.linear.mip import solve_mip

@@ -46,7 +46,7 @@ def test_options_reach_the_solver():
     options = check_options({"simplex_price_strategy": 1, "primal_feasibility_tolerance": 1})
     assert options == {"simplex_price_strategy": 1, "primal_feasibility_tolerance": 1}
     lp = LinearProgram(False, matrix, np.ones(2), two, two + 9.0, one, one, options={"random_seed": 5})
-    assert lp._highs.getOptionValue("random_seed")[1] == 5
+    assert lp.backend.highs.getOptionValue("random_seed")[1] == 5
     assert lp.solve().objective == pytest.approx(0.5)
 
 
@@ -54,7 +54,7 @@ def test_a_master_and_a_run_take_options():
     problem = assignment()
     master = LinearMaster(problem.formulation(), options={"random_seed": 3})
     master.set_options({"presolve": "on"})
-    assert [master.lp._highs.getOptionValue(name)[1] for name in ("random_seed", "presolve")] == [3, "on"]
+    assert [master.lp.backend.highs.getOptionValue(name)[1] for name in ("random_seed", "presolve")] == [3, "on"]
     with pytest.raises(InputError, match="has been solved already"):
         master.set_options({"random_seed": 4})
     plain, seeded = solve(problem), solve(problem, lp_options={"random_seed": 11, "simplex_price_strategy": 0})

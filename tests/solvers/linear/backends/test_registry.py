@@ -1,0 +1,87 @@
+"""Solvers of linear programs by name: what cannot be had is one sentence, before any work."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from colgen import InputError, solve
+from colgen.core.errors import SolverError
+from solvers.linear.backends import registry
+from solvers.linear.backends.foreign import ForeignBackend
+from solvers.linear.backends.registry import NAMES, BackendError, check_backend
+from tests.assignment import assignment
+
+
+@pytest.fixture(autouse=True)
+def _asked_anew():
+    registry._refusal.cache_clear()
+    yield
+    registry._refusal.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("guroby", "no solver of linear programs is called 'guroby'; did you mean 'gurobi'?"),
+        ("qqq", "no solver of linear programs is called 'qqq': there are highs, cplex, glpk, gurobi, soplex, xpress"),
+        (3, "expected the name of a solver of linear programs, such as 'gurobi', not 3"),
+    ],
+)
+def test_what_there_is_not(name, said):
+    with pytest.raises(BackendError) as refused:
+        check_backend(name)
+    assert str(refused.value) == said
+    with pytest.raises(InputError) as refused:
+        solve(assignment(), lp=name)
+    assert str(refused.value) == f"lp: {said}"
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_what_is_not_installed(name, monkeypatch):
+    maker = registry._MAKERS[name]
+    monkeypatch.setitem(sys.modules, maker.package, None)
+    monkeypatch.delitem(sys.modules, f"solvers.linear.backends.{maker.module}", raising=False)
+    with pytest.raises(BackendError) as refused:
+        check_backend(name)
+    assert str(refused.value) == f"{maker.title} is not installed: pip install colgen[{name}]"
+
+
+class Refusing(ForeignBackend):
+    name, title, errors = "gurobi", "Gurobi", (ValueError,)
+    iterations = 0
+
+    def _make(self):
+        if self.at_once:
+            raise ValueError("no licence\nfound")
+
+    def _nothing(self, *args): ...
+
+    _set_sense = _add_columns = _add_rows = _delete_columns = _delete_rows = _change_costs = _nothing
+    _change_bounds = _change_row_bounds = _set_tolerance = _set_basis = _forget = _solution = says = _nothing
+
+    def _basis(self):
+        return np.zeros(self.num_columns, dtype=int), np.ones(self.num_rows, dtype=int)
+
+    def _run(self, *args):
+        raise ValueError("model too large for the licence")
+
+
+def test_a_licence_that_refuses(monkeypatch):
+    monkeypatch.setattr(registry, "_class", lambda name: Refusing)
+    monkeypatch.setattr(Refusing, "at_once", True, raising=False)
+    with pytest.raises(InputError) as refused:
+        solve(assignment(), lp="gurobi")
+    assert str(refused.value) == "lp: Gurobi refuses a linear program of 0 columns and 0 rows: no licence found"
+    registry._refusal.cache_clear()
+    monkeypatch.setattr(Refusing, "at_once", False)
+    with pytest.raises(SolverError, match=r"^Gurobi refuses a linear program of \d+ columns and \d+ rows: model too"):
+        solve(assignment(), lp="gurobi")
+
+
+def test_options_belong_to_highs(monkeypatch):
+    monkeypatch.setattr(registry, "_class", lambda name: Refusing)
+    monkeypatch.setattr(Refusing, "at_once", False, raising=False)
+    with pytest.raises(InputError, match="leave them out beside lp='gurobi'"):
+        solve(assignment(), lp="gurobi", lp_options={"presolve": "on"})
+    assert solve(assignment(), lp="highs", lp_options={"random_seed": 3}).is_optimal
