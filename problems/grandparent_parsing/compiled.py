@@ -17,6 +17,14 @@ from problems.grandparent_parsing.model import CONNECTIVITIES
 
 
 @lru_cache(64)
+def arc_ends(tokens: int) -> tuple[Ints, Ints]:
+    """Heads and modifiers of all arcs, in the order of the master's block ``z``; nobody writes to what it returns."""
+    modifiers, heads = np.divmod(np.arange(tokens * (tokens + 1)), tokens + 1)
+    modifiers += 1
+    return heads[heads != modifiers], modifiers[heads != modifiers]
+
+
+@lru_cache(64)
 def compiled_master(
     tokens: int,
     *,
@@ -34,9 +42,7 @@ def compiled_master(
         raise InputError(f"formulation must be 'all' or 'one_gp+no_gp' for columns to come, not {formulation!r}")
     if connectivity not in CONNECTIVITIES:
         raise InputError(f"connectivity must be 'flow' or 'cuts', not {connectivity!r}")
-    modifiers, heads = np.divmod(np.arange(tokens * (tokens + 1)), tokens + 1)
-    modifiers += 1
-    heads, modifiers = heads[heads != modifiers], modifiers[heads != modifiers]
+    heads, modifiers = arc_ends(tokens)
     arcs = list(zip(heads.tolist(), modifiers.tolist(), strict=True))
     inner = np.flatnonzero(heads > 0)
     inner_arcs = [arcs[k] for k in inner.tolist()]

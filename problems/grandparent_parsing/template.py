@@ -45,7 +45,7 @@ from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads, check_tree
 from problems.grandparent_parsing.branching import ArcFixing, OnArc
-from problems.grandparent_parsing.compiled import compiled_master
+from problems.grandparent_parsing.compiled import arc_ends, compiled_master
 from problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
 from problems.grandparent_parsing.instance import Floats, Instance, Ints, Mask, PartScores, as_heads, tree_objective
 from problems.grandparent_parsing.kernels.patience import watching
@@ -247,7 +247,7 @@ class GrandparentParsing(Problem):
         plain = type(self).master is GrandparentParsing.master and "master" not in vars(self)
         compiled = self._rows().with_data(**self.data()) if plain else super().formulation()
         compiled = replace(compiled, offset=compiled.offset + self.standard.constant)
-        heads, modifiers = np.array(compiled.column_blocks["z"].indices).T
+        heads, modifiers = arc_ends(self.tokens) if plain else np.array(compiled.column_blocks["z"].indices).T
         scores = self.standard.arcs[heads, modifiers]
         missing = np.isneginf(scores)
         filled = compiled.with_data(
@@ -354,9 +354,10 @@ class GrandparentParsing(Problem):
             (oracle,) = self.part_oracles
             assert isinstance(oracle, GrandparentParts)
             blocks = {block: self._rows().row_blocks[block] for block in oracle.linked}  # the master begins with these
-            triples = [(0, p, c) for p, c in np.argwhere(self.present).tolist() if p > 0 and self.present[0, p]]
+            parents, children = np.nonzero(self.present & self.present[0][:, None])
+            triples = np.stack([np.zeros_like(parents), parents, children], axis=1)[parents > 0]
             rows = {name: (block.indices, block.positions) for name, block in blocks.items()}
-            return oracle.batch(np.array(triples, dtype=np.int64).reshape(-1, 3), rows)
+            return oracle.batch(triples, rows)
         return self._first_single_columns()
 
     def _first_single_columns(self) -> Iterator[Column]:
@@ -566,17 +567,27 @@ class _Master(LinearMaster):
         found[heads, modifiers] = np.where(table.upper_now[k] > 0.0, room, np.inf)
         return found
 
-    def _arc_columns(self) -> tuple[Ints, Ints]:
+    def _arc_columns(self) -> tuple[Sequence[Ints], Ints]:
         """Heads and modifiers of the arcs that are columns or variables, and their positions."""
         keys = self.table.position
+        if self._problem.start != "dual":  # all of them are variables, which come first
+            block = self.formulation.column_blocks["z"]
+            return arc_ends(self._problem.tokens), block.positions
         if self._seen < len(keys):
             for key, position in itertools.islice(keys.items(), self._seen, None):
                 if isinstance(key, tuple) and key[0] == "z":
                     self._arcs.append((*key[1], position))
             self._seen = len(keys)
             found = np.array(self._arcs, dtype=np.int64).T
-            self._arc_arrays = found[:2], found[2]
+            self._arc_arrays = (found[0], found[1]), found[2]
         return self._arc_arrays
+
+    def _arc_places(self) -> Ints:
+        """Positions of the arcs, by head and modifier."""
+        (heads, modifiers), positions = self._arc_columns()
+        found = np.full((self._problem.tokens + 1,) * 2, -1)
+        found[heads, modifiers] = positions
+        return found
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
         if len(columns) <= SLICE:
@@ -606,12 +617,10 @@ class _Master(LinearMaster):
     def _link(self, parts: Sequence[Key]) -> None:
         """Add the rows u_gpc ≤ z_gp of parts that are there."""
         position = self.table.position
-        keys: list[Key] = []
-        entries: list[int] = []
-        for key in parts:
-            triple: Any = key[1]
-            keys.append(("gp_arc", triple))
-            entries += (position["z", triple[:2]], position[key])
+        keys: list[Key] = [("gp_arc", key[1]) for key in parts]
+        arcs = self._arc_places()
+        ends = np.array([key[1] for key in parts], dtype=np.int64).reshape(-1, 3)
+        entries = np.stack([arcs[ends[:, 0], ends[:, 1]], [position[key] for key in parts]], axis=1).ravel()
         values = np.tile([-1.0, 1.0], len(keys))
         self.add_row_batch(RowBatch(keys, 2 * np.arange(len(keys) + 1), entries, values, upper=0.0))
 

@@ -53,7 +53,7 @@ class Tightening(Stabilization):
             return duals
         values = duals.values.copy()
         if self.enough is not None and self.master.phase == 2:
-            spare = np.minimum(spare, np.maximum(self.enough[tuple(np.array(self._ends).T)] - values[rows], 0.0))
+            spare = np.minimum(spare, np.maximum(self.enough[self._pairs] - values[rows], 0.0))
         values[rows] += spare
         return duals.replace(values)
 
@@ -62,8 +62,10 @@ class Tightening(Stabilization):
         names, position = self.master.names, self.master.table.position
         if self._read < len(names.keys):
             for block in self.blocks:
-                rows, members = names.block(block).tolist(), names.members(block)
-                known = self._known.get(block, 0)
+                known, every = self._known.get(block, 0), names.block(block)
+                if len(every) == known:
+                    continue
+                rows, members = every.tolist(), names.members(block)
                 for row, index in zip(rows[known:], members[known:], strict=True):
                     column = position.get(("z", index))
                     if column is not None:
@@ -72,5 +74,7 @@ class Tightening(Stabilization):
                         self._ends.append(index)
                 self._known[block] = len(rows)
             self._read = len(names.keys)
+        if len(self._arrays[0]) < len(self._rows):
+            self._pairs: tuple[Ints, ...] = tuple(np.array(self._ends, dtype=np.int64).reshape(-1, 2).T)
             self._arrays = np.array(self._rows, dtype=np.int64), np.array(self._columns, dtype=np.int64)
         return self._arrays
