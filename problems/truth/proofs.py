@@ -16,37 +16,83 @@ from colgen import InputError, Problem, TimeLimit, solve
 from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.proof.checker import Verdict, check
 from colgen.proof.checker_pricing import WrongError
-from problems import assignment, cutting_stock
+from problems import assignment, chain_map, colouring, cutting_stock
 from problems.assignment import Assignment
+from problems.chain_map.corpus import TASKS
+from problems.chain_map.learning import train_perceptron
+from problems.chain_map.template import ChainMAP
+from problems.chain_map.training import examples_of, read_corpus
+from problems.colouring import Colouring
 from problems.cutting_stock import CuttingStock
 from problems.truth.lies import mutated
 
-_MINUTES = 10.0
+_MINUTES = 20.0
 """What it takes whole, about."""
 
 _LIMIT = 120.0
 """Seconds for an instance."""
 
 _LIES = 1_000
+"""Of each kind of certificate."""
+
+_LEARN = 2_000
+"""Sentences that a tagger learns from, whose scores are then labelled."""
+
+_TAGGED = "english_ewt"
+"""The folder of tagged sentences."""
+
 _SHORT = 40_000
 """Lies are told of certificates with no more bytes than this: each is checked up to its first false line."""
 
 
 @dataclass(frozen=True)
 class _Set:
-    """Instances whose proofs are wanted whole."""
+    """Instances whose proofs are wanted whole, and small ones beside them, for lies."""
 
     name: str
     folder: str
     patterns: Sequence[str]
     read: Callable[[Path], Any]
     problem: Callable[[Any], Problem]
+    small: Sequence[Callable[[], Any]]
 
 
 _SETS = (
-    _Set("packing", "packing", ("Hard28_*.txt", "201_*.txt"), cutting_stock.read, CuttingStock),
-    _Set("assignment", "assignment", ("*.txt",), assignment.read, Assignment),
+    _Set(
+        "packing",
+        "packing",
+        ("Hard28_*.txt", "201_*.txt"),
+        cutting_stock.read,
+        CuttingStock,
+        [lambda: cutting_stock.uniform(8, 1, demands=(1, 5)), lambda: cutting_stock.bin_packing(40, 2)],
+    ),
+    _Set(
+        "assignment",
+        "assignment",
+        ("*.txt",),
+        assignment.read,
+        Assignment,
+        [lambda: assignment.random(3, 12, 0), lambda: assignment.random(4, 16, 1)],
+    ),
+    _Set(
+        "colouring",
+        "colouring",
+        ("*.col",),
+        colouring.read,
+        Colouring,
+        [lambda: colouring.mycielski(4), lambda: colouring.random(24, 1)],
+    ),
 )
+
+
+@dataclass(frozen=True)
+class _Case:
+    """An instance: its problem, the file's text where the checker reads files, and the value that is known."""
+
+    name: str
+    problem: Callable[[], Problem]
+    text: str | None = None
+    optimum: float | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +115,7 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
     share = 0.1 if options.quick else options.share(_MINUTES)
     figures: list[Figure] = []
     outcomes: list[_Outcome] = []
+    told: dict[str, list[list[str]]] = {}
     for each in _SETS:
         files = sorted(path for pattern in each.patterns for path in (options.data / each.folder).glob(pattern))
         if not files:
@@ -76,19 +123,31 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
         with (options.data / each.folder / "optima.csv").open(newline="") as table:
             optima = {row[0]: row[1] for row in csv.reader(table)}
         solve(each.problem(each.read(files[0])), stop=TimeLimit(1.0))  # compiles the kernels
+        small = [_outcome(_Case("", _of(each.problem, make())), compared=False) for make in each.small]
         found = []
         for k, path in enumerate(spread(files, share)):
-            found.append(_outcome(each, path, float(optima[path.stem]), compared=k % 4 == 0))
-            last = found[-1]
-            options.say(
-                f"{path.stem}: {'proved' if last.proved else 'NOT PROVED'}, {last.seconds:.2f} s, checked in "
-                f"{last.checking:.2f} s, {last.size:,} bytes"
-            )
+            case = _Case(path.stem, _of(each.problem, each.read(path)), path.read_text(), float(optima[path.stem]))
+            found.append(_outcome(case, compared=k % 4 == 0))
+            _say(case, found[-1], options)
         proved = sum(outcome.proved for outcome in found)
         figures.append(
             Figure(f"checked_{each.name}", proved, "instances", len(found), f"whole proofs, of {len(found)}")
         )
         outcomes += found
+        told[each.name] = [outcome.lines for outcome in (*small, *found) if outcome.proved and outcome.size <= _SHORT]
+    small = [
+        _outcome(_Case("", _of(ChainMAP, chain_map.random(k, chains=3, length=5, labels=5))), compared=False)
+        for k in range(3)
+    ]
+    told["chains"] = [outcome.lines for outcome in small]
+    if (options.data / _TAGGED).is_dir():
+        case, sentences = _sentences(options.data / _TAGGED, share)
+        whole = _outcome(case, compared=True)
+        _say(case, whole, options)
+        figures.append(
+            Figure("checked_chains", sentences * whole.proved, "sentences", sentences, "whole batches, of one test set")
+        )
+        outcomes.append(whole)
     checked = [(outcome, outcome.verdict) for outcome in outcomes if outcome.verdict is not None]
     claims = sum(verdict.claims.checked + verdict.claims.trusted for _, verdict in checked)
     trusted = sum(verdict.claims.trusted for _, verdict in checked)
@@ -119,34 +178,62 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
         ),
     ]
     wanted = 30 if options.quick else max(round(_LIES * share), 30)
-    found_lies = _lies([o.lines for o in outcomes if o.proved and o.size <= _SHORT], wanted, options)
-    figures.append(Figure("lies_found", found_lies, "lies", wanted, f"of {wanted} that change what a certificate says"))
+    lies = {kind: _lies(certificates, wanted, options) for kind, certificates in told.items()}
+    note = f"of {wanted} of each kind that change what a certificate says: "
+    note += ", ".join(f"{kind} {found:,}" for kind, found in lies.items())
+    figures.append(Figure("lies_found", sum(lies.values()), "lies", wanted * len(lies), note))
     return figures
 
 
-def _outcome(each: _Set, path: Path, optimum: float, *, compared: bool) -> _Outcome:
-    instance = each.read(path)
+def _of(problem: Callable[[Any], Problem], instance: Any) -> Callable[[], Problem]:
+    """A new problem at each call: what one has learned about an instance is not lent to the next."""
+    return lambda: problem(instance)
+
+
+def _say(case: _Case, outcome: _Outcome, options: BenchOptions) -> None:
+    options.say(
+        f"{case.name}: {'proved' if outcome.proved else 'NOT PROVED'}, {outcome.seconds:.2f} s, checked in "
+        f"{outcome.checking:.2f} s, {outcome.size:,} bytes"
+    )
+
+
+def _sentences(folder: Path, share: float) -> tuple[_Case, int]:
+    """A test set as one batch, scored by a tagger that learns from the training set; and how many sentences it has."""
+    task = TASKS["pos"]
+    tagger = train_perceptron(
+        "pos", examples_of(read_corpus(folder, task, "train")[:_LEARN], task), epochs=2, say=_nothing
+    )
+    test = spread(read_corpus(folder, task, "test"), share)
+    instance = tagger.instance([sentence.words for sentence in test])
+    return _Case(f"{len(test)} sentences", _of(ChainMAP, instance)), len(test)
+
+
+def _nothing(_: str) -> None:
+    pass
+
+
+def _outcome(case: _Case, *, compared: bool) -> _Outcome:
     plain = None
     if compared:
         begun = time.process_time()
-        solve(each.problem(instance), stop=TimeLimit(_LIMIT))
+        solve(case.problem(), stop=TimeLimit(_LIMIT))
         plain = time.process_time() - begun
     with tempfile.TemporaryDirectory() as folder:
         proof = Path(folder) / "proof.jsonl.gz"
         begun = time.process_time()
-        solve(each.problem(instance), stop=TimeLimit(_LIMIT), certificate=proof)
+        solve(case.problem(), stop=TimeLimit(_LIMIT), certificate=proof)
         seconds = time.process_time() - begun
         text = gzip.decompress(proof.read_bytes()).decode()
     lines, verdict = text.splitlines(), None
     begun = time.process_time()
     try:
-        verdict = check(lines, path.read_text())
+        verdict = check(lines, case.text)
     except WrongError as wrong:
-        raise AssertionError(f"{path.stem}: line {wrong.line} is refused: {wrong}") from None
+        raise AssertionError(f"{case.name}: line {wrong.line} is refused: {wrong}") from None
     checking = time.process_time() - begun
     proved = verdict.proves == "optimal" and not verdict.claims.trusted
-    if proved and verdict.objective != optimum:
-        raise AssertionError(f"{path.stem}: {verdict.objective} is proved, {optimum:g} is known")
+    if proved and case.optimum is not None and verdict.objective != case.optimum:
+        raise AssertionError(f"{case.name}: {verdict.objective} is proved, {case.optimum:g} is known")
     return _Outcome(proved, verdict, seconds, plain, checking, len(text), lines)
 
 
