@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+COMPILERS = ("njit", "leaf", "kernel", "inner")
 
 
 def kernels():
@@ -11,14 +12,14 @@ def kernels():
     for floor in ("solvers", "problems"):
         for path in sorted((ROOT / floor).rglob("*.py")):
             text = path.read_text(encoding="utf-8")
-            if "njit" in text or "@leaf" in text:
+            if any(name in text for name in COMPILERS):
                 for node in ast.walk(ast.parse(text)):
                     if isinstance(node, ast.FunctionDef) and any(map(is_compiled, node.decorator_list)):
                         yield path.relative_to(ROOT).as_posix(), node
 
 
 def is_compiled(decorator):
-    return any(isinstance(node, ast.Name) and node.id in ("njit", "leaf") for node in ast.walk(decorator))
+    return any(isinstance(node, ast.Name) and node.id in COMPILERS for node in ast.walk(decorator))
 
 
 def is_literal(node):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from solvers.paths.labelling.compiled import inner
 
 _ONE, _TWO, _FOUR, _FIFTY_SIX = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
@@ -16,7 +18,7 @@ NOTHING = np.uint64(0)
 ONE = _ONE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count(word: np.uint64) -> int:
     """How many bits are set."""
     word = word - ((word >> _ONE) & _PAIRS)
@@ -25,7 +27,7 @@ def count(word: np.uint64) -> int:
     return np.int64((word * _BYTES) >> _FIFTY_SIX)  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def lowest(word: np.uint64) -> int:
     """Number of the lowest bit that is set; 64 if none is."""
     return count((word & (~word + _ONE)) - _ONE)

@@ -47,6 +47,8 @@ def tighter(task: Task, sides: Sequence[Side], size: int, mirrored: bool) -> lis
     for side, ends in zip(sides, ((network.tails, network.heads), (network.heads, network.tails)), strict=True):
         tails, heads = (end[side.numbers] for end in ends)
         common, returning = memory.arc_bits(matrix, task.own, tails, heads)
+        before = common.shape[1] - task.boxes.own.shape[1]
+        common[:, before:], returning[:, before:] = 0, 0  # who is where in boxes is left out of account
         smaller.append(
             side._replace(
                 common=common, returning=returning, cuts=fields(None, network.num_vertices), rule=free(side.rule)

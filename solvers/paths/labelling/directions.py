@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.paths.labelling import memory
+from solvers.paths.labelling.boxes import Boxes
+from solvers.paths.labelling.custom import CustomResource
 from solvers.paths.labelling.layout import VALUES, Floats, Ints, Rule, Side, Words
 from solvers.paths.labelling.memory import Mask
 from solvers.paths.labelling.network import Network
 from solvers.paths.labelling.rank_one import Fields
-from solvers.paths.labelling.resources import CustomResource, Limits
+from solvers.paths.labelling.resources import Limits
 
 _FINEST, _COARSEST = 512, 64
 """Buckets of the critical resource."""
@@ -33,6 +35,9 @@ class Direction(NamedTuple):
     limits: Limits
     common: NDArray[np.uint64]
     returning: NDArray[np.uint64]
+    joint: NDArray[np.uint64]
+    come_from: Ints
+    partner: Ints
     unreachable: NDArray[np.uint64]
     lowest: float
     width: float
@@ -62,9 +67,11 @@ def direction(
     length = highest - lowest
     width = min(max(step, length / _FINEST), length / _COARSEST) if length > 0 else 1.0
     if cycle:
-        common, returning = own[tails[order]] | own[heads[order]], own[heads[order]]
+        common, returning, joint = memory.cyclic_bits(own, tails[order], heads[order], cycle - 1)
     else:
         common, returning = memory.arc_bits(neighbourhoods, own, tails[order], heads[order])
+        joint = common
+    come_from, partner = memory.places(own.shape[1], max(cycle - 1, 1))
     unreachable = np.zeros((0, n, own.shape[1]), dtype=np.uint64)
     buckets = int(length / width) + 1
     if mine.critical < mine.compared and (custom is None or custom.order is None):
@@ -82,6 +89,9 @@ def direction(
         mine,
         common,
         returning,
+        joint,
+        come_from,
+        partner,
         unreachable,
         lowest,
         width,
@@ -92,14 +102,24 @@ def direction(
 
 def side_of(
     direction: Direction, network: Network, own: Words, custom: CustomResource | None, costs: Floats, usable: Mask,
-    cuts: Fields, *, relaxed: bool = False,
+    cuts: Fields, boxes: Boxes, *, relaxed: bool = False,
 ) -> Side:  # fmt: skip
     """A direction with the costs of its arcs, as the kernels take it; relaxed: few labels are kept."""
     n, mine = network.num_vertices, direction.limits
+    more = boxes.own.shape[1]
     kept = slice(None) if usable.all() else np.flatnonzero(usable[direction.order])
     tails, order = direction.tails[kept], direction.order[kept]
     first = np.searchsorted(tails, np.arange(n + 1))
     last = np.bincount(tails[direction.skipped[kept]], minlength=n)
+    heads = direction.heads[kept]
+    common, returning, joint = direction.common[kept], direction.returning[kept], direction.joint[kept]
+    unreachable, come_from, partner = direction.unreachable, direction.come_from, direction.partner
+    if more:
+        common, returning = np.hstack([common, boxes.kept[heads]]), np.hstack([returning, boxes.refused[heads]])
+        joint = np.pad(joint, ((0, 0), (0, more)))
+        unreachable = np.pad(unreachable, ((0, 0), (0, 0), (0, more)))
+        behind = np.arange(own.shape[1] - more, own.shape[1])
+        come_from, partner = np.append(come_from, behind), np.append(partner, behind)
     none = np.zeros((network.num_arcs, 0)), np.zeros((n, 0))
     components = 0 if custom is None else len(custom.start)
     values = VALUES + mine.consumption.shape[1]
@@ -108,7 +128,7 @@ def side_of(
         origin=direction.origin,
         first=first[:-1].astype(np.int64),
         end=(first[1:] - last).astype(np.int64),
-        heads=direction.heads[kept],
+        heads=heads,
         costs=costs[order],
         numbers=order.astype(np.int64),
         consumption=mine.consumption[order],
@@ -131,10 +151,14 @@ def side_of(
         width=float(direction.width),
         buckets=direction.buckets,
         own=own,
-        common=direction.common[kept],
-        returning=direction.returning[kept],
-        unreachable=direction.unreachable,
+        common=common,
+        returning=returning,
+        come_from=come_from,
+        partner=partner,
+        joint=joint,
+        unreachable=unreachable,
         cuts=cuts,
+        boxes=boxes.fields,
         bounds=np.zeros((0, n)),
         cutoff=math.inf,
         custom=components,

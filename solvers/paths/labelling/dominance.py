@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from solvers.paths.labelling.bits import NOTHING, ONE, address, lowest
+from solvers.paths.labelling.compiled import inner
 from solvers.paths.labelling.layout import COST, VALUES, Floats, Rule, Words
 from solvers.paths.labelling.rank_one import Fields
 
 Dominates = Callable[[Any, Any], bool]
 
 
-@njit(inline="always")
+@inner
 def sought(rule: Rule, label_words: Words, label_numbers: Floats, row: int, ahead: Words) -> tuple[float, np.uint64]:
     """What :func:`candidate` asks for: a value of the first resource, and bits of the first word that are not there."""
     value = label_numbers[row, VALUES] if rule.compared else np.inf
@@ -23,14 +23,14 @@ def sought(rule: Rule, label_words: Words, label_numbers: Floats, row: int, ahea
     return value, others
 
 
-@njit(inline="always")
+@inner
 def candidate(
     memory: int, words: Words, numbers: Floats, first: int, end: int, cost: float, value: float, others: np.uint64
 ) -> int:
     """The first place among ``first:end``, by increasing cost, that may dominate a label; else ``end``.
 
-    One resource and one word, all there is in the usual case, sort out most pairs: the call for the others, which
-    counts references to all that it is given, costs more than these comparisons.
+    One resource and one word, all there is in the usual case, sort out most pairs: the call for the others costs more
+    than these comparisons.
     """
     found = end
     for place in range(first, end):
@@ -42,7 +42,7 @@ def candidate(
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def dominated(
     rule: Rule,
     cuts: Fields,
@@ -86,7 +86,7 @@ def dominated(
     return end
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _charged(rule: Rule, cuts: Fields, words: Words, place: int, label_words: Words, row: int, slack: float) -> float:
     """What is left of a slack if every cut whose state is further on overflows once more; negative: nothing."""
     for w in range(rule.state_words):

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from solvers.paths.labelling.bits import ONE, address, count, lowest
+from solvers.paths.labelling.boxes import charged
+from solvers.paths.labelling.compiled import inner, kernel
 from solvers.paths.labelling.layout import COST, EDGE, NUMBER, VALUES, Floats, Ints, Labels, Side, Words
 from solvers.paths.labelling.rank_one import Fields
 
@@ -19,13 +20,13 @@ over this arc, plus one; 0 if there is none yet."""
 Joins = Callable[[Any, Any, Any, Any], bool]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def bucket_of(value: float, lowest: float, width: float, buckets: int) -> int:
     """The bucket of a value of the critical resource, computed as in the search."""
     return max(0, min(buckets - 1, int((value - lowest) * (1.0 / width) + EDGE)))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _overflows(cuts: Fields, words: Words, states: int, one: int, words_back: Words, other: int, head: int) -> float:
     """What cuts that overflow only in the two labels together, met at a vertex, add to the cost."""
     added = 0.0
@@ -41,7 +42,7 @@ def _overflows(cuts: Fields, words: Words, states: int, one: int, words_back: Wo
     return added
 
 
-@njit(inline="always")
+@inner
 def _cheapest(
     ahead: Side, joins: Joins, arc: int, words: Words, numbers: Floats, one: int, words_back: Words,
     numbers_back: Floats, first: int, end: int, best: float,
@@ -53,8 +54,8 @@ def _cheapest(
     tuple
         The least cost, or ``best`` if none is below that; the place of the label, or -1; how many were looked at.
     """
-    consumption, common, slack = ahead.consumption, ahead.common, ahead.slack
-    resources, remembered, memory = consumption.shape[1], common.shape[1], ahead.rule.memory
+    consumption, joint, partner, slack = ahead.consumption, ahead.joint, ahead.partner, ahead.slack
+    resources, remembered, memory = consumption.shape[1], joint.shape[1], ahead.rule.memory
     head = ahead.heads[arc]
     cost = numbers[one, COST] + ahead.costs[arc]
     found = -1
@@ -66,7 +67,7 @@ def _cheapest(
         place += 1
         fits = True
         for w in range(remembered):
-            if words[one, memory + w] & words_back[place - 1, memory + w] & common[arc, w] != 0:
+            if words[one, memory + w] & words_back[place - 1, memory + partner[w]] & joint[arc, w] != 0:
                 fits = False
                 break
         if not fits:
@@ -87,12 +88,14 @@ def _cheapest(
             continue
         if ahead.cuts.keep.shape[1]:
             total += _overflows(ahead.cuts, words, ahead.rule.states, one, words_back, place - 1, head)
+        if len(ahead.boxes.charge):
+            total += charged(ahead.boxes, memory, words, one, words_back, place - 1)
         if total < best:
             best, found = total, place - 1
     return best, found, place - first + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _dearest(costs: Floats) -> int:
     """The place of the largest: numba's own takes a second to compile."""
     found = 0
@@ -102,7 +105,7 @@ def _dearest(costs: Floats) -> int:
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join(
     ahead: Side, held: Labels, held_back: Labels, joins: Joins, sink: int, tails: Ints, order: Ints, middle: int,
     cutoff: float, every: bool, at: Ints, found_costs: Floats, found: Ints, effort: int,
@@ -182,17 +185,23 @@ def join(
     return True, effort
 
 
-@njit(cache=True, nogil=True)
 def completions(side: Side, held: Labels, mirrored: Side) -> Floats:
     """By bucket and vertex of the search the other way: the least cost of a label here that can be joined there."""
-    n = len(side.own)
-    bounds = np.full((mirrored.buckets, n), np.inf)
-    for vertex in range(n):
-        first = held.pool_first[vertex]
-        for place in range(first, first + held.pool_size[vertex]):
-            latest = -held.pool_numbers[place, VALUES + side.critical] + side.slack[side.critical]
-            bucket = bucket_of(latest, mirrored.lowest, mirrored.width, mirrored.buckets)
-            bounds[bucket, vertex] = min(bounds[bucket, vertex], held.pool_numbers[place, COST])
-        for bucket in range(mirrored.buckets - 2, -1, -1):
-            bounds[bucket, vertex] = min(bounds[bucket, vertex], bounds[bucket + 1, vertex])
+    bounds = np.full((mirrored.buckets, len(side.own)), np.inf)
+    value, slack = VALUES + side.critical, float(side.slack[side.critical])
+    _complete(held.pool_numbers, held.pool_first, held.pool_size, value, slack, mirrored.lowest, mirrored.width, bounds)
     return bounds
+
+
+@kernel
+def _complete(
+    numbers: Floats, firsts: Ints, sizes: Ints, value: int, slack: float, lowest: float, width: float, bounds: Floats
+) -> None:
+    buckets = len(bounds)
+    for vertex in range(len(firsts)):
+        first = firsts[vertex]
+        for place in range(first, first + sizes[vertex]):
+            bucket = bucket_of(slack - numbers[place, value], lowest, width, buckets)
+            bounds[bucket, vertex] = min(bounds[bucket, vertex], numbers[place, COST])
+        for bucket in range(buckets - 2, -1, -1):
+            bounds[bucket, vertex] = min(bounds[bucket, vertex], bounds[bucket + 1, vertex])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -13,25 +13,25 @@ from numpy.typing import ArrayLike
 from solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
 from solvers.paths.labelling import memory
 from solvers.paths.labelling.attempts import exact, heuristic
+from solvers.paths.labelling.boxes import BoxDuals, boxed
 from solvers.paths.labelling.clock import Clock, LabelLimitError, OutOfTimeError
 from solvers.paths.labelling.completions import completion_bounds, narrowed
+from solvers.paths.labelling.custom import CustomResource
 from solvers.paths.labelling.directions import direction as direction_of
-from solvers.paths.labelling.layout import Floats, Ints
+from solvers.paths.labelling.layout import Floats
 from solvers.paths.labelling.listing import listed
 from solvers.paths.labelling.memory import Mask
 from solvers.paths.labelling.mirror import Mirror, potential, reflection
-from solvers.paths.labelling.network import Network
-from solvers.paths.labelling.rank_one import RankOneDuals, coefficients, fields
-from solvers.paths.labelling.resources import CustomResource, Resource, limits, progresses
-from solvers.paths.labelling.routes import Completion, Routes, gathered
+from solvers.paths.labelling.network import Network, cheapest_arcs
+from solvers.paths.labelling.rank_one import RankOneDuals, fields
+from solvers.paths.labelling.resources import Resource, limits, require_progress
+from solvers.paths.labelling.routes import Completion, Routes, assembled, gathered
 from solvers.paths.labelling.runs import both_whole, joined
+from solvers.paths.labelling.tabu import tabu
 from solvers.paths.labelling.task import Task
 from solvers.stopping import Expired, never
 
-Mode = Literal["exact", "relaxed", "sparse"]
-
-_SPARSE = 8
-"""Arcs a vertex that the sparse mode leaves."""
+Mode = Literal["exact", "relaxed", "sparse", "tabu"]
 
 
 class Labelling:
@@ -47,8 +47,8 @@ class Labelling:
         ``"elementary"``; or by two vertices i, j whether a path at i remembers that it visited j, and must not visit it
         again from there (ng-routes); or None: nothing is remembered.
     cycle
-        2, with ``neighbourhoods=None``: a path never goes straight back to the vertex that it has just come from
-        (2-cycle elimination); 0: it may.
+        With ``neighbourhoods=None``: a path has no cycle of so many arcs or fewer (k-cycle elimination).  2: it never
+        goes straight back to the vertex that it has just come from; 0: it may.
     direction
         ``"both"`` joins paths from the source with paths to the sink where the two searches meet.
     max_labels
@@ -66,14 +66,15 @@ class Labelling:
         resources: Sequence[Resource | CustomResource],
         *,
         neighbourhoods: ArrayLike | Literal["elementary"] | None = "elementary",
-        cycle: Literal[0, 2] = 0,
+        cycle: int = 0,
         direction: Literal["both", "forward"] = "both",
         max_labels: int = 20_000_000,
     ) -> None:
         if direction not in ("both", "forward"):
             raise ArrayError(f"direction: expected 'both' or 'forward', got {direction!r}")
-        if cycle not in (0, 2):
-            raise ArrayError(f"cycle: expected 0 or 2, got {cycle!r}")
+        cycle = as_integer(cycle, "cycle", low=0)
+        if cycle == 1:
+            raise ArrayError("cycle: expected 0 or at least 2, since there are no loops, got 1")
         if cycle and neighbourhoods is not None:
             raise ArrayError("cycle: expected neighbourhoods=None beside it, which remember no less")
         self.network = network
@@ -100,18 +101,7 @@ class Labelling:
         limit
             A cycle is left alone if it would make a neighbourhood larger than this.
         """
-        matrix = self.neighbourhoods.copy()
-        for k in range(len(routes)):
-            seen: dict[int, int] = {}
-            route = routes.route(k)
-            for place, vertex in enumerate(map(int, route)):
-                if vertex in seen:
-                    between = route[seen[vertex] : place]
-                    sizes = matrix[between].sum(axis=1) + ~matrix[between, vertex]
-                    if limit is None or sizes.max() <= limit:
-                        matrix[between, vertex] = True
-                seen[vertex] = place
-        return matrix
+        return memory.enlarged(self.neighbourhoods, [routes.route(k) for k in range(len(routes))], limit)
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
@@ -120,8 +110,10 @@ class Labelling:
         arc_costs: ArrayLike,
         *,
         rank_one: RankOneDuals | None = None,
+        boxes: BoxDuals | None = None,
         forbidden: ArrayLike | None = None,
         mode: Mode = "exact",
+        starts: Iterable[Sequence[int]] = (),
         routes: int = 1,
         cutoff: float = math.inf,
         deadline: float = math.inf,
@@ -135,12 +127,16 @@ class Labelling:
             One number an arc.
         rank_one
             Cuts whose dual values routes pay for.
+        boxes
+            What routes pay, or earn, for whom they visit and whom they do not.
         forbidden
             Whether each arc may not be used.
         mode
             ``"exact"``; ``"relaxed"``: of the paths to a vertex only those that are cheap for what they consume of the
-            critical resource are kept; ``"sparse"``: that, over the cheapest arcs of each vertex.  The latter two prove
-            nothing, and are quick.
+            critical resource are kept; ``"sparse"``: that, over the cheapest arcs of each vertex; ``"tabu"``: a local
+            search among elementary routes.  All but the first prove nothing, and are quick.
+        starts
+            Routes, by their vertices, that the local search begins with, besides those of one vertex.
         routes
             How many, at most: the cheapest one, and others that end differently; no two with the same vertices.
         cutoff
@@ -153,27 +149,31 @@ class Labelling:
         LabelLimitError
             If there are more labels than this object may hold.
         """
-        if mode not in ("exact", "relaxed", "sparse"):
-            raise ArrayError(f"mode: expected 'exact', 'relaxed' or 'sparse', got {mode!r}")
+        if mode not in ("exact", "relaxed", "sparse", "tabu"):
+            raise ArrayError(f"mode: expected 'exact', 'relaxed', 'sparse' or 'tabu', got {mode!r}")
         costs, usable = self._costs(arc_costs, forbidden)
         wanted = as_integer(routes, "routes", low=1)
         if not cutoff > -math.inf:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
         if mode == "sparse":
-            usable = usable & self._cheap(costs, usable)
-        attempt = heuristic if mode != "exact" else exact
-        task = self._task(costs, usable, rank_one, Clock(deadline, expired))
-        found, finished, labels = attempt(task, wanted, cutoff)
+            usable = usable & cheapest_arcs(self.network, costs, usable)
+        task = self._task(costs, usable, rank_one, boxes, Clock(deadline, expired))
+        if mode == "tabu":
+            found, finished, labels = tabu(task, starts, wanted, cutoff)
+        else:
+            attempt = heuristic if mode != "exact" else exact
+            found, finished, labels = attempt(task, wanted, cutoff)
         bound = None
         if mode == "exact" and finished:
             bound = min(cutoff, min((cost for cost, _ in found), default=math.inf))
-        return self._routes(found, costs, rank_one, bound, finished, labels, wanted)
+        return assembled(found, self.network, costs, rank_one, boxes, bound, finished, labels, wanted)
 
     def completion(
         self,
         arc_costs: ArrayLike,
         *,
         rank_one: RankOneDuals | None = None,
+        boxes: BoxDuals | None = None,
         forbidden: ArrayLike | None = None,
         cutoff: float = math.inf,
         deadline: float = math.inf,
@@ -183,7 +183,7 @@ class Labelling:
 
         Parameters
         ----------
-        arc_costs, rank_one, forbidden, deadline, expired
+        arc_costs, rank_one, boxes, forbidden, deadline, expired
             As of :meth:`price`.
         cutoff
             Of an arc whose routes cost this or more it is enough to say so, which is sooner known.
@@ -198,7 +198,7 @@ class Labelling:
         costs, usable = self._costs(arc_costs, forbidden)
         if not cutoff > -math.inf:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
-        task = self._task(costs, usable, rank_one, Clock(deadline, expired))
+        task = self._task(costs, usable, rank_one, boxes, Clock(deadline, expired))
         cheapest = np.full(self.network.num_arcs, np.inf)
         try:
             ahead, back = narrowed(task, cutoff)
@@ -222,6 +222,7 @@ class Labelling:
         *,
         limit: int = 1_000_000,
         rank_one: RankOneDuals | None = None,
+        boxes: BoxDuals | None = None,
         forbidden: ArrayLike | None = None,
         costs: ArrayLike | None = None,
         deadline: float = math.inf,
@@ -234,7 +235,7 @@ class Labelling:
 
         Parameters
         ----------
-        arc_costs, rank_one, forbidden, deadline, expired
+        arc_costs, rank_one, boxes, forbidden, deadline, expired
             As of :meth:`price`.
         gap
             What routes must cost less than.
@@ -253,76 +254,44 @@ class Labelling:
         compared = reduced if costs is None else as_floats(costs, "costs", shape=reduced.shape)
         clock = Clock(deadline, expired)
         try:
-            bounds = completion_bounds(self._task(reduced, usable, rank_one, clock), gap)
-            elementary = self.with_neighbourhoods("elementary")._task(reduced, usable, rank_one, clock)
+            bounds = completion_bounds(self._task(reduced, usable, rank_one, boxes, clock), gap)
+            elementary = self.with_neighbourhoods("elementary")._task(reduced, usable, rank_one, boxes, clock)
             found, finished, labels = listed(elementary, compared, bounds, gap, limit)
         except (OutOfTimeError, LabelLimitError):
             return gathered([], self.network.tails, self.network.heads, np.zeros(0), None, False, 0)
-        return self._routes(found, reduced, rank_one, None, finished, labels, limit)
-
-    # --- what comes of it --------------------------------------------------------------------------------------------
-
-    def _routes(
-        self, found: list[tuple[float, Ints]], costs: Floats, rank_one: RankOneDuals | None, bound: float | None,
-        finished: bool, labels: int, wanted: int,
-    ) -> Routes:  # fmt: skip
-        """The routes, those with the same vertices once, at the costs of their arcs."""
-        network = self.network
-        kept: dict[bytes, tuple[float, Ints]] = {}
-        for cost, path in found:
-            visited = np.sort(network.heads[path]).tobytes()
-            if visited not in kept or cost < kept[visited][0]:
-                kept[visited] = (cost, path)
-        paths = [path for _, path in sorted(kept.values(), key=lambda pair: pair[0])[:wanted]]
-        routes = gathered(paths, network.tails, network.heads, np.zeros(len(paths)), bound, finished, labels)
-        paid = np.array([costs[path].sum() for path in paths])
-        if rank_one is not None and paths:
-            rank_one = RankOneDuals(*rank_one)
-            counted = coefficients(rank_one, routes.starts, routes.vertices)
-            paid = paid + counted @ np.asarray(rank_one.penalties, dtype=float)
-        routes.costs[:] = paid
-        return routes
+        return assembled(found, self.network, reduced, rank_one, boxes, None, finished, labels, limit)
 
     # --- what the kernels are told -----------------------------------------------------------------------------------
 
     def _set_neighbourhoods(self, neighbourhoods: ArrayLike | str | None, cycle: int) -> None:
-        network, n = self.network, self.network.num_vertices
-        if isinstance(neighbourhoods, str) and neighbourhoods != "elementary":
-            raise ArrayError(f"neighbourhoods: expected 'elementary', a matrix or None, got {neighbourhoods!r}")
-        if neighbourhoods is None:
-            matrix = np.zeros((n, n), dtype=bool)
-        elif isinstance(neighbourhoods, str):
-            matrix = memory.checked(network, memory.complete(network))
-        else:
-            matrix = memory.checked(network, neighbourhoods)
-        inner = np.arange(n)[(np.arange(n) != network.source) & (np.arange(n) != network.sink)]
+        network, mine = self.network, self._limits
+        matrix = memory.as_matrix(network, neighbourhoods)
+        inner = np.setdiff1d(np.arange(network.num_vertices), [network.source, network.sink])
         self.elementary = bool(matrix[np.ix_(inner, inner)].all())
         if not self.elementary and (self.custom is None or self.custom.order is None):
-            self._require_progress()
+            require_progress(network, mine)
         self.neighbourhoods = matrix
-        # Who does not go straight back remembers two vertices, any two: no bits can be shared.
-        self._own = memory.bits(memory.checked(network, memory.complete(network)) if cycle else matrix)
-        mine = self._limits
+        # The last vertices can be any: no bits can be shared.  There are no more of them than there are vertices.
+        cycle = min(cycle, max(len(inner), 2))
+        own = memory.bits(memory.checked(network, memory.complete(network)) if cycle else matrix)
+        self._own = np.tile(own, max(cycle - 1, 1))
         self._ahead = direction_of(network, matrix, self._own, self.custom, mine, forwards=True, cycle=cycle)
         self._back = direction_of(
             network, matrix, self._own, self.custom, mine.reversed(network.sink), forwards=False, cycle=cycle
         )
         self._mirror = reflection(network, mine, self.custom)
 
-    def _require_progress(self) -> None:
-        """Refuse paths that can go round and round for nothing."""
-        mine = self._limits
-        if mine.critical == mine.compared or not progresses(self.network, mine.consumption[:, mine.critical]):
-            raise ArrayError(
-                "resources: expected one that never decreases, ends at a finite limit and is consumed on every cycle, "
-                "since routes that are not elementary could become longer and longer"
-            )
-
-    def _task(self, costs: Floats, usable: Mask, rank_one: RankOneDuals | None, clock: Clock) -> Task:
-        cuts, mirror = fields(rank_one, self.network.num_vertices), self._mirrored(costs, usable)
+    def _task(
+        self, costs: Floats, usable: Mask, rank_one: RankOneDuals | None, boxes: BoxDuals | None, clock: Clock
+    ) -> Task:
+        cuts, bounded = fields(rank_one, self.network.num_vertices), boxed(boxes, self.network, self._own.shape[1])
+        own = np.hstack([self._own, bounded.own]) if bounded.own.shape[1] else self._own
+        if bounded.given:
+            costs = np.where(self.network.tails == self.network.source, costs + bounded.given, costs)
+        mirror = self._mirrored(costs, usable)
         return Task(
-            self.network, self.neighbourhoods, self._own, self.custom, self._ahead, self._back, mirror, self.both,
-            self.max_labels, costs, usable, cuts, clock,
+            self.network, self.neighbourhoods, own, self.custom, self._ahead, self._back, mirror, self.both,
+            self.max_labels, costs, usable, cuts, bounded, clock,
         )  # fmt: skip
 
     def _costs(self, arc_costs: ArrayLike, forbidden: ArrayLike | None) -> tuple[Floats, Mask]:
@@ -331,17 +300,6 @@ class Labelling:
         if forbidden is None:
             return costs, np.ones(network.num_arcs, dtype=bool)
         return costs, ~as_booleans(forbidden, "forbidden", shape=(network.num_arcs,))
-
-    def _cheap(self, costs: Floats, usable: Mask) -> Mask:
-        """The cheapest arcs out of and into each vertex, and all at the ends."""
-        network = self.network
-        kept = (network.tails == network.source) | (network.heads == network.sink)
-        priced = np.where(usable, costs, np.inf)
-        for ends in (network.tails, network.heads):
-            order = np.lexsort((priced, ends))
-            place = np.arange(len(order)) - np.searchsorted(ends[order], ends[order])
-            kept[order[place < _SPARSE]] = True
-        return np.asarray(kept)
 
     def _mirrored(self, costs: Floats, usable: Mask) -> Mirror | None:
         mirror = self._mirror

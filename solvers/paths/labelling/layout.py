@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.paths.labelling.boxes import BoxFields
 from solvers.paths.labelling.rank_one import Fields
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,9 @@ EDGE = 1e-9
 
 BUCKET, PHASE, VERTEX, SETTLED, EXTENDED, FREE, MADE, POOLED, WANTED = range(9)
 """Entries of ``Labels.at``: how far a search has come."""
+
+DONE, PAUSED, MORE_LABELS, MORE_OPEN, MORE_POOL = range(5)
+"""Why a search comes back: its buckets are done, its effort is used up, or it needs room for more labels."""
 
 
 class Rule(NamedTuple):
@@ -81,10 +85,15 @@ class Side(NamedTuple):
     own, common, returning
         Sets of bits: of a vertex; of the vertices that both ends of an arc remember; and of an arc's head, empty if
         the tail does not remember it.
+    come_from, partner, joint
+        By word of what labels remember: the word of the label before that it comes from, and that of the label which it
+        is joined with; and what two labels that are joined over an arc must not both remember.
     unreachable
         By bucket and vertex the remembered vertices that no path can reach any more; no buckets: not computed.
     cuts
         The rank-1 cuts.
+    boxes
+        Charges for whom routes visit and whom they do not.
     bounds, cutoff
         By bucket and vertex: no completion of a path there costs less; paths that cannot become cheaper than the cutoff
         are dropped.  No buckets: nothing is known.
@@ -111,8 +120,12 @@ class Side(NamedTuple):
     own: Words
     common: Words
     returning: Words
+    come_from: Ints
+    partner: Ints
+    joint: Words
     unreachable: NDArray[np.uint64]
     cuts: Fields
+    boxes: BoxFields
     bounds: Floats
     cutoff: float
     custom: int
@@ -143,6 +156,8 @@ class Labels(NamedTuple):
         The settled labels again, those of a vertex together and by increasing cost.
     pool_first, pool_size, pool_room
         Where the labels of each vertex are in the pool, how many they are, and how many there is room for.
+    together, order, costs, nobody, ahead
+        Room for the labels that are settled together, and for two sets of bits, the first of them empty.
     """
 
     at: Ints
@@ -162,6 +177,15 @@ class Labels(NamedTuple):
     pool_first: Ints
     pool_size: Ints
     pool_room: Ints
+    together: Ints
+    order: Ints
+    costs: Floats
+    nobody: Words
+    ahead: Words
+
+
+TOGETHER = 8192
+"""Labels of a vertex that are settled together, at most."""
 
 
 def columns(side: Side) -> int:
@@ -195,6 +219,11 @@ def begun(side: Side, labels: int) -> Labels:
         pool_first=np.zeros(n, dtype=np.int64),
         pool_size=np.zeros(n, dtype=np.int64),
         pool_room=np.zeros(n, dtype=np.int64),
+        together=np.empty(TOGETHER, dtype=np.int64),
+        order=np.empty(TOGETHER, dtype=np.int64),
+        costs=np.empty(TOGETHER),
+        nobody=np.zeros(side.rule.memory_words, dtype=np.uint64),
+        ahead=np.zeros(side.rule.memory_words, dtype=np.uint64),
     )
     resources = side.consumption.shape[1]
     held.open_numbers[0, VALUES : VALUES + resources] = side.start

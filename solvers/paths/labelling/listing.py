@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solvers.paths.labelling.boxes import charged
 from solvers.paths.labelling.layout import COST, NUMBER, SETTLED, Floats, Ints, Side, begun
 from solvers.paths.labelling.routes import trace
 from solvers.paths.labelling.runs import FIRST, advanced
@@ -31,7 +32,10 @@ def listed(task: Task, compared: Floats, bounds: Floats, gap: float, limit: int)
     sink, clock = task.network.sink, task.clock
     first, size = int(held.pool_first[sink]), int(held.pool_size[sink])
     ends = held.pool_words[first : first + size, NUMBER].astype(np.int64)
-    paid = held.pool_numbers[first : first + size, COST]
+    paid = held.pool_numbers[first : first + size, COST].copy()
+    if len(task.boxes.fields.charge):
+        words, memory = held.pool_words, side.rule.memory
+        paid += [charged(task.boxes.fields, memory, words, k, words, k) for k in range(first, first + size)]
     best: dict[bytes, tuple[float, float, Ints]] = {}
     finished = True
     for k, (label, cost) in enumerate(zip(ends[paid < gap], paid[paid < gap], strict=True)):
@@ -50,9 +54,9 @@ def _listing(task: Task, compared: Floats, bounds: Floats, gap: float) -> Side:
     """The direction ahead for listing routes: paths are compared with those that visit the same vertices alone."""
     side = task.side(task.ahead)
     place, n = side.rule.compared, task.network.num_vertices
-    everybody = np.bitwise_or.reduce(task.own, axis=0)
-    common = side.common.copy()
-    common[side.heads == task.network.sink] = everybody
+    common, own = side.common.copy(), side.own.copy()
+    common[side.heads == task.network.sink] = ~np.uint64(0)
+    own[task.network.sink] = 0
     rule = side.rule._replace(
         compared=place + 1,
         custom=side.rule.custom + bool(side.rule.custom),
@@ -69,6 +73,7 @@ def _listing(task: Task, compared: Floats, bounds: Floats, gap: float) -> Side:
         start=np.insert(side.start, place, 0.0),
         slack=np.insert(side.slack, place, 0.0),
         critical=side.critical + (side.critical >= place),
+        own=own,
         common=common,
         unreachable=np.zeros((0, n, common.shape[1]), dtype=np.uint64),
         rule=rule,

@@ -3,9 +3,10 @@
 An ng-route may visit a vertex again only after a vertex that does not remember it.  With everybody remembering
 everything, routes are elementary paths; with nobody remembering, any walks.
 
-A path that never goes straight back (2-cycle elimination) remembers at j the vertex i that it came from and j itself:
-over an arc it keeps its tail.  Two paths that meet over an arc (i, j) fit if the one behind has not come from j and the
-other does not go on to i.
+A path without cycles of up to k arcs (k-cycle elimination) remembers its last k vertices, and in what order: as k - 1
+sets, the last k, ..., the last two.  Each comes from the next one, over an arc, with the arc's head; the smallest one
+keeps the tail.  Of two labels one allows whatever the other does if each of its sets is part of the other's.  Two paths
+that meet over an arc fit if no vertex is among the last m of one and the last k + 1 - m of the other.
 
 Two vertices that are never remembered by the same vertex may share a bit: what a label remembers at a vertex i is then
 a set of bits of N_i, in which no two vertices share one.  A proper colouring of few colours fits into one word what
@@ -17,11 +18,13 @@ problem*, Operations Research 59 (2011).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_booleans, as_floats, as_integer
+from solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
 from solvers.paths.labelling.layout import Floats, Ints, Words
 from solvers.paths.labelling.network import Network
 
@@ -56,6 +59,30 @@ def nearest(network: Network, weights: ArrayLike, size: int, *, finite: bool = T
 def complete(network: Network) -> Mask:
     """Everybody remembers everything."""
     return np.ones((network.num_vertices, network.num_vertices), dtype=bool)
+
+
+def as_matrix(network: Network, neighbourhoods: ArrayLike | str | None) -> Mask:
+    """Neighbourhoods as a matrix: all vertices for elementary paths, nobody where nothing is remembered."""
+    if isinstance(neighbourhoods, str) and neighbourhoods != "elementary":
+        raise ArrayError(f"neighbourhoods: expected 'elementary', a matrix or None, got {neighbourhoods!r}")
+    if neighbourhoods is None:
+        return np.zeros((network.num_vertices, network.num_vertices), dtype=bool)
+    return checked(network, complete(network) if isinstance(neighbourhoods, str) else neighbourhoods)
+
+
+def enlarged(matrix: Mask, routes: Sequence[Ints], limit: int | None) -> Mask:
+    """Neighbourhoods in which everybody on a cycle of a route remembers where it began, none larger than the limit."""
+    matrix = matrix.copy()
+    for route in routes:
+        seen: dict[int, int] = {}
+        for place, vertex in enumerate(map(int, route)):
+            if vertex in seen:
+                between = route[seen[vertex] : place]
+                sizes = matrix[between].sum(axis=1) + ~matrix[between, vertex]
+                if limit is None or sizes.max() <= limit:
+                    matrix[between, vertex] = True
+            seen[vertex] = place
+    return matrix
 
 
 def checked(network: Network, neighbourhoods: ArrayLike) -> Mask:
@@ -103,6 +130,26 @@ def arc_bits(matrix: Mask, own: Words, tails: Ints, heads: Ints) -> tuple[Words,
             for w in range(words):
                 returning[arc, w] = own[head, w]
     return common, returning
+
+
+def cyclic_bits(own: Words, tails: Ints, heads: Ints, sets: int) -> tuple[Words, Words, Words]:
+    """The same for sets of last vertices, the largest first; and what two paths that meet must not both remember."""
+    words = own.shape[1] // sets
+    common, joint = (np.full((len(tails), own.shape[1]), ~np.uint64(0)) for _ in range(2))
+    ends = own[tails] | own[heads]
+    common[:, -words:], joint[:, :words] = ends[:, -words:], ends[:, :words]
+    returning = np.zeros_like(common)
+    returning[:, :words] = own[heads][:, :words]
+    return common, returning, joint
+
+
+def places(words: int, sets: int) -> tuple[Ints, Ints]:
+    """Of each word in so many sets, the largest first: that which it comes from, and that which it must fit."""
+    place, each = np.arange(words), words // sets
+    number = place // each
+    come_from = np.where(number < sets - 1, place + each, place)
+    partner = np.where(number > 0, (sets - number) * each + place % each, place)
+    return come_from.astype(np.int64), partner.astype(np.int64)
 
 
 @njit(cache=True, nogil=True)

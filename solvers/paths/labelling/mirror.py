@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solvers.paths.labelling.custom import CustomResource
 from solvers.paths.labelling.layout import POOLED, VALUES, Floats, Ints, Labels, Side
 from solvers.paths.labelling.network import Network
-from solvers.paths.labelling.resources import CustomResource, Limits
+from solvers.paths.labelling.resources import Limits
 
 
 class Mirror(NamedTuple):

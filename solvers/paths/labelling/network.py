@@ -7,7 +7,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_indices, as_integer
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_SPARSE = 8
+"""Arcs into and out of a vertex that are cheap."""
 
 
 class Network:
@@ -68,3 +73,14 @@ class Network:
 
     def __repr__(self) -> str:
         return f"Network({self.num_vertices} vertices, {self.num_arcs} arcs, {self.source} to {self.sink})"
+
+
+def cheapest_arcs(network: Network, costs: Floats, usable: Mask) -> Mask:
+    """The cheapest arcs out of and into each vertex, and all at the ends."""
+    kept = (network.tails == network.source) | (network.heads == network.sink)
+    priced = np.where(usable, costs, np.inf)
+    for ends in (network.tails, network.heads):
+        order = np.lexsort((priced, ends))
+        place = np.arange(len(order)) - np.searchsorted(ends[order], ends[order])
+        kept[order[place < _SPARSE]] = True
+    return np.asarray(kept)

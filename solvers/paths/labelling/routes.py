@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.paths.labelling.boxes import BoxDuals, charges_of
 from solvers.paths.labelling.layout import Floats, Ints, Labels
+from solvers.paths.labelling.network import Network
+from solvers.paths.labelling.rank_one import RankOneDuals, coefficients
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +92,29 @@ def gathered(
         vertices[first] = tails[[path[0] for path in paths]]
         vertices[~first] = heads[arcs]
     return Routes(starts, vertices, arcs, costs, bound, finished, labels)
+
+
+def assembled(
+    found: list[tuple[float, Ints]], network: Network, costs: Floats, rank_one: RankOneDuals | None,
+    boxes: BoxDuals | None, bound: float | None, finished: bool, labels: int, wanted: int,
+) -> Routes:  # fmt: skip
+    """The cheapest of some routes, those with the same vertices once, at what their arcs cost and they are charged."""
+    kept: dict[bytes, tuple[float, Ints]] = {}
+    for cost, path in found:
+        visited = np.sort(network.heads[path]).tobytes()
+        if visited not in kept or cost < kept[visited][0]:
+            kept[visited] = (cost, path)
+    paths = [path for _, path in sorted(kept.values(), key=lambda pair: pair[0])[:wanted]]
+    routes = gathered(paths, network.tails, network.heads, np.zeros(len(paths)), bound, finished, labels)
+    paid = np.array([costs[path].sum() for path in paths])
+    if rank_one is not None and paths:
+        rank_one = RankOneDuals(*rank_one)
+        counted = coefficients(rank_one, routes.starts, routes.vertices)
+        paid = paid + counted @ np.asarray(rank_one.penalties, dtype=float)
+    if boxes is not None and paths:
+        paid = paid + charges_of(BoxDuals(*boxes), network, routes.starts, routes.vertices)
+    routes.costs[:] = paid
+    return routes
 
 
 def trace(held: Labels, label: int) -> list[int]:

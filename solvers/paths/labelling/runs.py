@@ -12,7 +12,10 @@ from solvers.paths.labelling.directions import tails_of
 from solvers.paths.labelling.layout import (
     BUCKET,
     COST,
+    DONE,
     MADE,
+    MORE_LABELS,
+    PAUSED,
     SETTLED,
     WANTED,
     Ints,
@@ -83,7 +86,7 @@ def advanced(
             mine.extend, mine.dominates, mine.extend, mine.dominates, side, held, side, held, end, 0,
             2 * end + 1, extending, given,
         )  # fmt: skip
-        if status == search.DONE:
+        if status == DONE:
             task.clock.left -= given - left
             return held
         task.clock.charge(given, left)
@@ -99,7 +102,7 @@ def advanced_both(task: Task, ahead: Side, held: Labels, back: Side, other: Labe
             mine.extend, mine.dominates, theirs.extend, theirs.dominates, ahead, held, back, other, ahead.buckets,
             back.buckets, ahead.buckets + 2, True, given,
         )  # fmt: skip
-        if status == search.DONE:
+        if status == DONE:
             task.clock.left -= given - left
             return held, other
         task.clock.charge(given, left)
@@ -110,12 +113,15 @@ def advanced_both(task: Task, ahead: Side, held: Labels, back: Side, other: Labe
 
 
 def _more_room(task: Task, held: Labels, status: int, most: int | None = None) -> Labels:
-    if status == search.PAUSED:
+    if status == PAUSED:
         return held
     most = task.max_labels if most is None else min(most, task.max_labels)
     if max(held.at[SETTLED], held.at[MADE]) > most:
         raise LabelLimitError(f"max_labels: the search needs more than {most} labels")
-    return grown(held, status - search.MORE_LABELS, int(held.at[WANTED]))
+    try:
+        return grown(held, status - MORE_LABELS, int(held.at[WANTED]))
+    except MemoryError:
+        raise LabelLimitError(f"max_labels: there is no memory for more than {held.at[SETTLED]} labels") from None
 
 
 def joined(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from solvers.paths.labelling.boxes import Boxes
 from solvers.paths.labelling.clock import Clock
+from solvers.paths.labelling.custom import CustomResource, Functions, functions
 from solvers.paths.labelling.directions import Direction, side_of
 from solvers.paths.labelling.layout import Floats, Side, Words
 from solvers.paths.labelling.memory import Mask
 from solvers.paths.labelling.mirror import Mirror
 from solvers.paths.labelling.network import Network
 from solvers.paths.labelling.rank_one import Fields
-from solvers.paths.labelling.resources import CustomResource, Functions, functions
 
 
 class Task(NamedTuple):
@@ -20,7 +21,7 @@ class Task(NamedTuple):
     Attributes
     ----------
     own
-        The bits of the vertices.
+        The bits of the vertices, those of boxes behind.
     ahead, back
         The directions.
     mirror
@@ -43,13 +44,15 @@ class Task(NamedTuple):
     costs: Floats
     usable: Mask
     cuts: Fields
+    boxes: Boxes
     clock: Clock
 
     def side(self, direction: Direction, *, relaxed: bool = False) -> Side:
         """A direction with the costs of its arcs, as the kernels take it."""
         return side_of(
-            direction, self.network, self.own, self.custom, self.costs, self.usable, self.cuts, relaxed=relaxed
-        )
+            direction, self.network, self.own, self.custom, self.costs, self.usable, self.cuts, self.boxes,
+            relaxed=relaxed,
+        )  # fmt: skip
 
     @property
     def written(self) -> tuple[Functions, Functions]:

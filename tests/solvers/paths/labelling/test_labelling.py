@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import pathlib
 import time
 
 import numpy as np
 import pytest
+from numba.core.registry import CPUDispatcher as Dispatcher
 
 from solvers.arrays import ArrayError
 from solvers.paths.labelling import (
@@ -18,7 +21,9 @@ from solvers.paths.labelling import (
     attempts,
     clock,
     coefficients,
+    labelling,
     nearest,
+    runs,
 )
 from tests.solvers.paths.labelling.enumerated import Drawn, best, cost, draw, walks
 
@@ -78,7 +83,7 @@ def test_forbidden_arcs_are_not_used() -> None:
 def test_heuristic_modes_find_routes_and_prove_nothing() -> None:
     for seed in range(20):
         drawn = draw(seed)
-        for mode in ("relaxed", "sparse"):
+        for mode in ("relaxed", "sparse", "tabu"):
             found = solver(drawn, elementary=True).price(drawn.costs, mode=mode, routes=3, rank_one=drawn.duals)
             assert found.bound is None
             check(drawn, found, elementary=True, cuts=True)
@@ -179,6 +184,48 @@ def test_what_comes_too_late_or_grows_too_large_is_said() -> None:
         Labelling(network, [load], max_labels=5_000).price(costs)
 
 
+def test_where_the_machine_has_no_more_memory_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: object) -> None:
+        raise MemoryError
+
+    network = Network.complete(40)
+    load = Resource.on_vertices(network, np.r_[0, np.ones(40), 0], 30.0)
+    costs = np.random.default_rng(0).integers(-99, 9, network.num_arcs).astype(float)
+    monkeypatch.setattr(runs, "grown", none_left)
+    with pytest.raises(LabelLimitError, match="there is no memory for more than"):
+        Labelling(network, [load]).price(costs)
+
+
+def test_no_kernel_holds_the_interpreters_lock() -> None:
+    folder = pathlib.Path(labelling.__file__).parent
+    names = [f"solvers.paths.labelling.{path.stem}" for path in folder.glob("*.py")]
+    found = [each for name in names for each in vars(importlib.import_module(name)).values()]
+    kernels = [each for each in found if isinstance(each, Dispatcher) and each.targetoptions.get("inline") != "always"]
+    assert len(kernels) > 10
+    assert all(kernel.targetoptions.get("nogil") for kernel in kernels)
+
+
+def test_a_local_search_goes_on_from_given_routes() -> None:
+    best_found = 0
+    for seed in range(20):
+        drawn, costs = symmetric(seed, inner=6)
+        mine = solver(drawn, elementary=True)
+        exact = mine.price(costs, routes=4)
+        again = mine.price(costs, mode="tabu", routes=4, starts=[exact.route(0)])
+        assert again.costs[0] == exact.costs[0]
+        best_found += mine.price(costs, mode="tabu").costs[0] == exact.costs[0]
+        assert (mine.price(costs, mode="tabu", routes=9, cutoff=-3.0).costs < -3.0).all()
+        asked = iter(range(100))
+        assert not mine.price(costs, mode="tabu", expired=lambda asked=asked: next(asked) >= 0).finished
+        closed = np.zeros(len(costs), dtype=bool)
+        closed[exact.arcs_of(0)] = True
+        without = mine.price(costs, mode="tabu", routes=9, starts=[exact.route(0)], forbidden=closed)
+        assert not closed[without.arcs].any()
+    assert best_found >= 15
+    with pytest.raises(ArrayError, match="starts"):
+        mine.price(costs, mode="tabu", starts=[[0, 99]])
+
+
 def test_whenever_time_is_over_the_search_ends_without_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempts, "_SMALL", 0)
     monkeypatch.setattr(attempts, "_SIZES", (1, 2, 3))
@@ -259,50 +306,3 @@ def test_what_a_small_search_finds_is_found_with_bounds_too(monkeypatch: pytest.
         for one, other in zip(*found, strict=True):
             assert (one.bound, one.finished) == (other.bound, other.finished)
             assert one.costs[:1].tolist() == other.costs[:1].tolist()
-
-
-def without_straight_returns(drawn: Drawn) -> list[list[int]]:
-    """The walks that never go straight back."""
-    found = walks(drawn.network, drawn.resources, np.zeros_like(drawn.neighbourhoods))
-    heads = drawn.network.heads
-    return [arcs for arcs in found if not (heads[arcs][2:] == heads[arcs][:-2]).any()]
-
-
-@pytest.mark.parametrize("cuts", [False, True])
-@pytest.mark.parametrize("direction", ["both", "forward"])
-def test_paths_that_never_go_straight_back(direction: str, cuts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(30):
-        drawn = symmetric(seed)[0] if seed % 3 == 0 else draw(seed, windows=seed % 4 != 0)
-        monkeypatch.setattr(attempts, "_SMALL", [0, 30_000][seed % 2])
-        allowed = without_straight_returns(drawn)
-        expected = min((cost(drawn, arcs, cuts=cuts) for arcs in allowed), default=math.inf)
-        mine = Labelling(drawn.network, drawn.resources, neighbourhoods=None, cycle=2, direction=direction)
-        duals = drawn.duals if cuts else None
-        for wanted, cutoff in ((1, math.inf), (5, math.inf), (3, 0.0)):
-            found = mine.price(drawn.costs, rank_one=duals, routes=wanted, cutoff=cutoff)
-            assert found.bound == min(expected, cutoff)
-            assert all(found.arcs_of(k).tolist() in allowed for k in range(len(found)))
-            if expected < cutoff:
-                assert found.costs[0] == expected
-        for mode in ("relaxed", "sparse"):
-            found = mine.price(drawn.costs, rank_one=duals, routes=3, mode=mode)
-            assert found.bound is None
-            assert all(found.arcs_of(k).tolist() in allowed for k in range(len(found)))
-        through = np.full(drawn.network.num_arcs, math.inf)
-        for arcs in allowed:
-            through[arcs] = np.minimum(through[arcs], cost(drawn, arcs, cuts=cuts))
-        assert mine.completion(drawn.costs, rank_one=duals).arcs == pytest.approx(through)
-        gap = expected + 2.5
-        if expected < math.inf and not cuts:
-            listed = mine.enumerate(drawn.costs, gap)
-            exact = Labelling(drawn.network, drawn.resources).enumerate(drawn.costs, gap)
-            assert listed.costs.tolist() == exact.costs.tolist()
-
-
-def test_straight_returns_are_eliminated_where_nothing_else_is_remembered() -> None:
-    network = Network.complete(3)
-    load = Resource.on_vertices(network, np.r_[0, np.ones(3), 0], 3.0)
-    with pytest.raises(ArrayError, match="expected 0 or 2"):
-        Labelling(network, [load], neighbourhoods=None, cycle=3)
-    with pytest.raises(ArrayError, match="neighbourhoods=None"):
-        Labelling(network, [load], cycle=2)
