@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from colgen.tree.choice import Choice, Chosen, MostFractional, PseudoCostBranching
     from colgen.tree.enumeration import Enumerated, Enumeration
     from colgen.tree.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
+    from colgen.tree.path_enumeration import PathEnumeration
     from colgen.tree.strong_branching import StrongBranching
 
 _HOMES = {
@@ -80,6 +81,7 @@ _HOMES = {
     "reporting.comparison": "Compared Comparison compare solve_complete",
     "core.duals": "Duals",
     "tree.enumeration": "Enumerated Enumeration",
+    "tree.path_enumeration": "PathEnumeration",
     "core.pool": "Pool",
     "core.errors": "ColgenError InfeasibleAnswerError InputError",
     "parallel.executor": "Executor seeds_from",
@@ -194,6 +196,7 @@ __all__ = [
     "Duals",
     "Enumerated",
     "Enumeration",
+    "PathEnumeration",
     "Executor",
     "Formulation",
     "FormulationCache",

@@ -8,6 +8,7 @@ compiled code.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -17,24 +18,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.batches import Columns
-from colgen.core.columns import Key
-from colgen.core.decision import Apart, Together
+from colgen.core.columns import Column, Key
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
-from colgen.core.terms import Count, Linear, Term
+from colgen.core.terms import Box, Count, Linear, Term
 from colgen.pricing.oracles import Marginals, Pricing, PricingContext, PricingResult
+from colgen.pricing.visits import Visits
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
 class Labelling(Pricing):
     """Paths of best reduced cost, when minimising: cheap searches first, then one that states the bound.
 
-    It reads the dual values of the rows that vertices and arcs touch, of rows on arcs that branching adds, and of cuts:
-    ``Linear`` terms over vertices and arcs, ``Count`` terms over vertices.  It honours branching on arcs, on pairs of
-    vertices that are to be visited apart, and on the number of paths; that vertices are visited together it refuses.
+    It reads the dual values of the rows that vertices and arcs touch, of rows that branching adds, and of cuts:
+    ``Linear`` terms over vertices and arcs, ``Count`` and ``Box`` terms over vertices.  It honours branching on arcs,
+    on the number of paths, and on pairs of vertices that one path visits or two do (:class:`colgen.RyanFoster`), inside
+    the labels.  Its marginals are those of arcs (:class:`colgen.ReducedCostFixing`), and it lists all paths of small
+    reduced cost (:class:`colgen.PathEnumeration`).
 
     Parameters
     ----------
@@ -55,10 +59,12 @@ class Labelling(Pricing):
     routes
         Columns a call, at most.
     modes
-        Of the solver, in order; the last is exact.
+        Of the solver, in order; the last is exact.  ``"tabu"`` is another one.
     arcs
         Block of the branching rule's rows on arcs, whose names are ``(tail, head)``; a column's arcs are
         :meth:`arcs_of`.
+    paths
+        Block of the branching rule's row on the number of paths, to which a column adds :meth:`number_of`.
 
     Raises
     ------
@@ -66,7 +72,7 @@ class Labelling(Pricing):
         If a vertex or an arc is not one of the network.
     """
 
-    prices: frozenset[type[Term]] = frozenset({Linear, Count})
+    prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})
 
     def __init__(
         self,
@@ -81,9 +87,11 @@ class Labelling(Pricing):
         routes: int = 50,
         modes: Sequence[str] = ("sparse", "relaxed", "exact"),
         arcs: str = "arc",
+        paths: str = "path",
     ) -> None:
         network = solver.network
         self.solver, self.routes, self.modes, self.block = solver, routes, tuple(modes), arcs
+        self.paths = paths
         self.costs: Floats = np.array(costs, dtype=np.float64)
         if self.costs.shape != (network.num_arcs,):
             raise InputError(f"costs: expected {network.num_arcs} numbers, one an arc, got {self.costs.shape}")
@@ -99,7 +107,21 @@ class Labelling(Pricing):
                 raise InputError(f"arc_rows: expected arcs from 0 to {network.num_arcs - 1}, got {arc}")
         self.vehicles, self.multiplicity = vehicles, multiplicity
         self._structure = structure
-        self._vertex_of = {key: vertex for vertex, key in self.vertex_rows.items()}
+        self._keys: list[Key] = list(dict.fromkeys([*self.vertex_rows.values(), *(key for _, key, _ in self.arc_rows)]))
+        if vehicles is not None and vehicles not in self._keys:
+            self._keys.append(vehicles)
+        number = {key: k for k, key in enumerate(self._keys)}
+        self._row_of = np.full(network.num_vertices, -1, dtype=np.int64)
+        for vertex, key in self.vertex_rows.items():
+            self._row_of[vertex] = number[key]
+        by_arc = sorted((arc, number[key], amount) for arc, key, amount in self.arc_rows)
+        self._arc_entries = tuple(np.array(each) for each in zip(*by_arc, strict=True)) if by_arc else None
+        others = {vehicles, *(key for _, key, _ in self.arc_rows)}
+        self._visits = Visits(self.name, self.vertex_rows, others, arcs, solver)
+        self._forbidden: tuple[object, Mask | None] = (None, None)
+        self._arcs_named: dict[Hashable, list[int]] = {}
+        for arc, ends in enumerate(zip(network.tails.tolist(), network.heads.tolist(), strict=True)):
+            self._arcs_named.setdefault(ends, []).append(arc)
 
     @staticmethod
     def arcs_of(vertices: Sequence[int]) -> dict[Hashable, float]:
@@ -109,16 +131,23 @@ class Labelling(Pricing):
             found[tail, head] = found.get((tail, head), 0.0) + 1.0
         return found
 
+    @staticmethod
+    def number_of(_column: Column) -> dict[Hashable, float]:
+        """What a column adds to the number of paths: the original variable for a branching rule."""
+        return {"number": 1.0}
+
+    def exactly(self) -> Labelling:
+        """The same, by the exact search alone: what marginals are asked of."""
+        other = copy.copy(self)
+        other.modes = ("exact",)
+        return other
+
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         if context.sense is not Sense.MINIMIZE:
             raise InputError(f"{self.name}: expected a problem that minimises")
-        reduced, forbidden = self.reduced_costs(duals, context), self.forbidden(context)
-        rank_one = self._counted(duals, self._apart(context), reduced)
+        reduced, given = self.reduced_costs(duals, context), self._given(duals, context)
         for mode in self.modes:
-            found = self.solver.price(
-                reduced, rank_one=rank_one, forbidden=forbidden, mode=mode, routes=self.routes, cutoff=0.0,
-                deadline=context.deadline, expired=lambda: context.budget.expired,
-            )  # fmt: skip
+            found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **given)
             columns, stated = self._batch(found, duals)
             improving = context.reduced_costs(columns, duals)
             if mode != "exact" and any(
@@ -130,10 +159,8 @@ class Labelling(Pricing):
                 return PricingResult(columns, None, stated, cut_off=True)
 
         def marginals() -> Marginals | None:
-            through = self.solver.completion(
-                reduced, rank_one=rank_one, forbidden=forbidden, cutoff=context.slack - min(found.bound or 0.0, 0.0),
-                deadline=context.deadline, expired=lambda: context.budget.expired,
-            )  # fmt: skip
+            cutoff = context.slack - min(found.bound or 0.0, 0.0)
+            through = self.solver.completion(reduced, cutoff=cutoff, **given)
             if not through.finished:
                 return None
             network = self.solver.network
@@ -144,125 +171,116 @@ class Labelling(Pricing):
 
         return PricingResult(columns, found.bound, stated, marginals=marginals)
 
+    def listed(self, duals: Duals, context: PricingContext, limit: int) -> Columns | None:
+        """All paths that an answer of interest can use; of those that visit the same vertices the one that costs least.
+
+        Parameters
+        ----------
+        context
+            Its slack says what an answer of interest can afford.
+
+        Returns
+        -------
+        Columns or None
+            None if they are more than the limit, or the time was over.
+        """
+        reduced, given = self.reduced_costs(duals, context), self._given(duals, context)
+        best = self.solver.price(reduced, **given)
+        if best.bound is None:
+            return None
+        # An answer's other paths may have the best reduced cost, which is negative where duals are not optimal.
+        found = self.solver.enumerate(
+            reduced, context.slack + min(best.bound, 0.0), limit=limit, costs=self.costs, **given
+        )
+        return self._batch(found, duals)[0] if found.finished else None
+
     # --- dual values -------------------------------------------------------------------------------------------------
+
+    def _given(self, duals: Duals, context: PricingContext) -> dict[str, Any]:
+        """What the solver is told besides the reduced costs of the arcs."""
+        return {
+            "rank_one": self._visits.counted(duals.terms(Count)),
+            "boxes": self._visits.boxed(duals.terms(Box), context.decisions),
+            "forbidden": self.forbidden(context),
+            "deadline": context.deadline,
+            "expired": lambda: context.budget.expired,
+        }
 
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
         """Of the arcs: what each costs, less what it, its head, and a path that leaves the source earn."""
         network = self.solver.network
-        earned = np.zeros(network.num_vertices)
-        for vertex, key in self.vertex_rows.items():
-            earned[vertex] += duals.get(key)
-        reduced = context.cost_weight * self.costs
-        for arc, key, coefficient in self.arc_rows:
-            reduced[arc] -= coefficient * duals.get(key)
-        linear = duals.terms(Linear)
-        for block in {key[0] for key in self._vertex_of}:
-            for member, value in linear.earned(block).items():
-                if (block, member) in self._vertex_of:
-                    earned[self._vertex_of[block, member]] += value
+        values: dict[Key, float] = {}
+        for block in dict.fromkeys(key[0] for key in self._keys):
+            values.update({(block, index): value for index, value in duals.items(block)})
+        of_row = np.array([values.get(key, 0.0) for key in self._keys] + [0.0])  # the last: of vertices without a row
+        reduced = context.cost_weight * self.costs - of_row[self._row_of][network.heads]
+        if self._arc_entries is not None:
+            arcs, rows, amounts = self._arc_entries
+            np.subtract.at(reduced, arcs, amounts * of_row[rows])
         for name, value in duals.items(self.block):
             reduced[self._arcs(name)] -= value
+        leaving = sum(value for _, value in duals.items(self.paths))
         if self.vehicles is not None:
-            reduced[network.tails == network.source] -= duals.get(self.vehicles)
-        return np.asarray(reduced - earned[network.heads])
-
-    def _counted(self, duals: Duals, apart: Sequence[tuple[int, int]], reduced: Floats) -> tuple[Any, ...] | None:
-        """Rank-1 cuts: numerators, denominators, memory, and what they charge.
-
-        A pair of vertices that are kept apart is one more, ``⌊(a_i + a_j) / 2⌋``, that charges more than all arcs of a
-        path can earn.
-        """
-        counted = duals.terms(Count)
-        if not counted and not apart:
-            return None
-        count, n = len(counted.terms), self.solver.network.num_vertices
-        numerators, memory = (
-            np.zeros((count + len(apart), n), dtype=np.int64),
-            np.ones((count + len(apart), n), dtype=bool),
-        )
-        divisors, penalties = np.full(len(numerators), 2, dtype=np.int64), np.full(len(numerators), math.inf)
-        if counted:
-            blocks = {term.block for term in counted.terms}
-            found = counted.arrays({key[1]: vertex for key, vertex in self._vertex_of.items() if key[0] in blocks})
-            terms = np.arange(count)
-            numerators[np.repeat(terms, np.diff(found.starts)), found.members] = found.weights
-            memory[:count][found.limited] = False
-            memory[np.repeat(terms, np.diff(found.memory_starts)), found.memory] = True
-            divisors[:count], penalties[:count] = found.divisors, np.maximum(-found.values, 0.0)
-        for k, pair in enumerate(apart, start=count):
-            numerators[k, list(pair)] = 1
-        # a path has no more arcs than there are vertices, or else than its resources allow: see the solver's limits
-        penalties[count:] = 1.0 + n * n * float(np.abs(reduced).max(initial=0.0))
-        return numerators, divisors, memory, penalties
+            leaving += values.get(self.vehicles, 0.0)
+        reduced[network.tails == network.source] -= leaving
+        return np.asarray(reduced)
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
-    def _arcs(self, name: Hashable) -> Mask:
+    def _arcs(self, name: Hashable) -> list[int]:
         """The arcs that a name is about: parallel ones have the same."""
-        network = self.solver.network
         if not (isinstance(name, tuple) and len(name) == 2):
             raise InputError(f"{self.block}: expected arcs named (tail, head), got {name!r}")
-        return np.asarray((network.tails == name[0]) & (network.heads == name[1]))
+        return self._arcs_named.get(name, [])
 
     def forbidden(self, context: PricingContext) -> Mask | None:
         """The arcs that the decisions forbid; None where they forbid none."""
-        closed = np.zeros(len(self.costs), dtype=np.bool_)
-        for name in context.forbidden(self.block):
-            closed |= self._arcs(name)
-        return closed if closed.any() else None
-
-    def _apart(self, context: PricingContext) -> list[tuple[int, int]]:
-        """Pairs of vertices that no path may visit both of.
-
-        Raises
-        ------
-        InputError
-            If decisions join vertices: labels do not know what a path will still visit.
-        """
-        blocks = {key[0] for key in self._vertex_of}
-        pairs = []
-        for decision in context.decisions:
-            if isinstance(decision, Together) and decision.first[0] in blocks:
-                raise InputError(
-                    f"{self.name}: {decision.first} and {decision.second} are to be visited together, which it cannot "
-                    "price; branch on arcs instead (OnOriginalVariable with Labelling.arcs_of)"
-                )
-            if isinstance(decision, Apart) and decision.first in self._vertex_of:
-                pairs.append((self._vertex_of[decision.first], self._vertex_of[decision.second]))
-        return list(dict.fromkeys(pairs))
+        known, mask = self._forbidden
+        if known is not context.decisions:  # remembered while a node is treated: fixing forbids thousands of arcs
+            closed = np.zeros(len(self.costs), dtype=np.bool_)
+            for name in context.forbidden(self.block):
+                closed[self._arcs(name)] = True
+            if context.forbidden(self.paths):
+                closed[:] = True
+            mask = closed if closed.any() else None
+            self._forbidden = context.decisions, mask
+        return mask
 
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def _batch(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
         """The columns of routes, and what the solver says that their reduced costs are."""
-        entries: list[dict[int, float]] = []
-        rows = {key: int(duals.rows(key[0])[duals.members(key[0]).index(key[1])]) for key in self._keys()}
-        touched: dict[int, list[tuple[Key, float]]] = {}
-        for arc, key, coefficient in self.arc_rows:
-            touched.setdefault(arc, []).append((key, coefficient))
-        costs = []
-        for k in range(len(found)):
-            entry: dict[int, float] = {}
-            amounts = [(self.vertex_rows[v], 1.0) for v in found.route(k).tolist() if v in self.vertex_rows]
-            amounts += [each for arc in found.arcs_of(k).tolist() for each in touched.get(arc, ())]
-            amounts += [(self.vehicles, 1.0)] if self.vehicles is not None else []
-            for key, amount in amounts:
-                entry[rows[key]] = entry.get(rows[key], 0.0) + amount
-            entries.append(entry)
-            costs.append(float(self.costs[found.arcs_of(k)].sum()))
-        starts = np.concatenate([[0], np.cumsum([len(entry) for entry in entries])]).astype(np.int64)
-        meanings = [tuple(found.route(k).tolist()) for k in range(len(found))]
+        count, size = len(found), len(self._keys)
+        owners = np.repeat(np.arange(count), np.diff(found.starts))
+        visited = self._row_of[found.vertices]
+        entries = [(owners[visited >= 0] * size + visited[visited >= 0], np.ones(int((visited >= 0).sum())))]
+        drivers = np.repeat(np.arange(count), np.diff(found.starts) - 1)
+        if self._arc_entries is not None:
+            arcs, rows, amounts = self._arc_entries
+            first, end = np.searchsorted(arcs, found.arcs), np.searchsorted(arcs, found.arcs, side="right")
+            each = np.repeat(np.arange(len(found.arcs)), end - first)
+            place = np.arange(len(each)) - np.repeat(np.cumsum(end - first) - (end - first), end - first) + first[each]
+            entries.append((drivers[each] * size + rows[place], amounts[place]))
+        if self.vehicles is not None:
+            entries.append((np.arange(count) * size + self._keys.index(self.vehicles), np.ones(count)))
+        codes, inverse = np.unique(np.concatenate([code for code, _ in entries]), return_inverse=True)
+        values = np.bincount(inverse, np.concatenate([amount for _, amount in entries]), minlength=len(codes))
+        of_columns, of_keys = np.divmod(codes, size)
+        meanings = [tuple(found.route(k).tolist()) for k in range(count)]
         batch = Columns(
-            costs,
-            starts,
-            np.array([row for entry in entries for row in entry], dtype=np.int64),
-            np.array([amount for entry in entries for amount in entry.values()]),
+            np.bincount(drivers, self.costs[found.arcs], minlength=count)[:count],
+            np.searchsorted(of_columns, np.arange(count + 1)).astype(np.int64),
+            self._positions(duals)[of_keys],
+            values,
             [self._structure(route) if self._structure is not None else route for route in meanings],
             [("path", route) for route in meanings],
         )
         return batch, np.asarray(found.costs, dtype=np.float64)
 
-    def _keys(self) -> list[Key]:
-        """The rows that paths touch."""
-        keys = [*self.vertex_rows.values(), *(key for _, key, _ in self.arc_rows)]
-        return list(dict.fromkeys([*keys, *([self.vehicles] if self.vehicles is not None else [])]))
+    def _positions(self, duals: Duals) -> Ints:
+        """Where the rows that paths touch are in the master."""
+        where: dict[Key, int] = {}
+        for block in dict.fromkeys(key[0] for key in self._keys):
+            members = duals.members(block)
+            where.update(zip(((block, index) for index in members), duals.rows(block).tolist(), strict=True))
+        return np.array([where[key] for key in self._keys], dtype=np.int64)

@@ -18,12 +18,17 @@ from solvers.paths.labelling import Labelling, Network, Resource, nearest
 pytestmark = pytest.mark.timeout(120)
 
 
+def arcs_of(column: colgen.Column):
+    return colgen.Labelling.arcs_of(column.structure)
+
+
 class Routing(colgen.Problem):
     """Customers in the plane, vehicles of one capacity: as short as a user would write it."""
 
-    def __init__(self, seed: int, customers: int = 7, *, cuts: bool = False) -> None:
+    def __init__(self, seed: int, customers: int = 7, *, cuts: bool = False, by: str = "arc", modes=None) -> None:
         rng = np.random.default_rng(seed)
-        self.n, self.cuts = customers, cuts
+        self.n, self.cuts, self.by = customers, cuts, by
+        self.modes = modes or ("sparse", "relaxed", "exact")
         places = rng.integers(0, 50, (customers + 1, 2))
         self.distance = np.rint(np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1)))
         self.demand, self.capacity = np.append(0, rng.integers(3, 8, customers)), 15
@@ -42,12 +47,18 @@ class Routing(colgen.Problem):
         heads = network.heads % (self.n + 1)
         lengths = self.distance[network.tails, heads]
         load = Resource(self.demand[heads], self.capacity)
-        solver = Labelling(network, [load], neighbourhoods=nearest(network, lengths, 3))
+        # who branches on pairs wants routes that visit nobody twice
+        memory = "elementary" if self.by == "pair" else nearest(network, lengths, 3)
+        solver = Labelling(network, [load], neighbourhoods=memory)
         rows = {i: ("visit", i) for i in range(1, self.n + 1)}
-        return colgen.Labelling(solver, lengths, rows, vehicles=("vehicles", None), multiplicity=self.n)
+        return colgen.Labelling(
+            solver, lengths, rows, vehicles=("vehicles", None), multiplicity=self.n, modes=self.modes
+        )
 
     def branching(self):
-        return (colgen.OnOriginalVariable(lambda column: colgen.Labelling.arcs_of(column.structure), block="arc"),)
+        number = colgen.OnOriginalVariable(colgen.Labelling.number_of, block="path")
+        arcs = colgen.OnOriginalVariable(arcs_of, block="arc")
+        return {"arc": (arcs,), "number": (number, arcs), "pair": (number, colgen.RyanFoster("visit"), arcs)}[self.by]
 
     def separation(self):
         return [colgen.RankOne("visit", order=lambda column: column.structure[1:-1])] if self.cuts else []
@@ -97,14 +108,55 @@ def paths(result: colgen.PricingResult) -> list[tuple[int, ...]]:
     return [result.columns.meanings.of(k) for k in range(len(result.columns))]
 
 
-def test_vertices_that_are_apart_share_no_path_and_together_is_refused() -> None:
+@pytest.mark.parametrize("by", ["number", "pair"])
+@pytest.mark.parametrize("seed", [1, 2, 6])
+def test_branching_on_the_number_of_paths_and_on_pairs_ends_at_the_optimum(by: str, seed: int) -> None:
+    problem = Routing(seed, by=by, modes=("tabu", "sparse", "relaxed", "exact"))
+    result = colgen.solve(problem)
+    assert result.is_optimal
+    assert result.objective == pytest.approx(problem.optimum())
+
+
+def test_nothing_is_found_wrong_where_pairs_are_joined_and_parted() -> None:
+    report = check_problem(Routing(4, by="pair"), seconds=5.0)
+    assert report.ok, report
+
+
+def test_vertices_that_are_apart_share_no_path_and_those_together_share_all() -> None:
     oracle = Routing(5).pricing()
     assert any({1, 2} <= set(path) for path in paths(priced(oracle)))
     found = paths(priced(oracle, Apart(("visit", 1), ("visit", 2))))
     assert len(found)
     assert not any({1, 2} <= set(path) for path in found)
-    with pytest.raises(colgen.InputError, match="together, which it cannot price"):
-        priced(oracle, Together(("visit", 1), ("visit", 2)))
+    assert any(len({1, 2} & set(path)) == 1 for path in found)
+    found = paths(priced(oracle, Together(("visit", 1), ("visit", 2))))
+    assert any({1, 2} <= set(path) for path in found)
+    assert all(len({1, 2} & set(path)) != 1 for path in found)
+
+
+def columns_at(oracle: colgen.Labelling, keys, values):
+    """What the oracle finds at dual values, with their reduced costs by the rows' own definitions."""
+    names = RowNames()
+    names.extend(keys)
+    duals = Duals(np.array(values), names)
+    result = oracle.price(duals, colgen.PricingContext(colgen.Sense.MINIMIZE))
+    return result, [result.columns.meanings.of(k) for k in range(len(result.columns))]
+
+
+def test_rows_of_arcs_and_parallel_arcs_enter_columns() -> None:
+    network = Network(4, [0, 0, 1, 1, 2], [1, 2, 2, 3, 3], 0, 3)
+    noise = [(0, ("noise", 0), 2.0), (2, ("noise", 0), 1.0), (2, ("visit", 2), 0.5)]
+    oracle = colgen.Labelling(
+        Labelling(network, []), [1, 2, 3, 4, 5], {1: ("visit", 1), 2: ("visit", 2)}, arc_rows=noise, modes=("exact",)
+    )
+    keys, values = [("visit", 1), ("visit", 2), ("noise", 0)], [30.0, 20.0, -1.0]
+    result, found = columns_at(oracle, keys, values)
+    columns, k = result.columns, found.index((0, 1, 2, 3))
+    mine = slice(columns.starts[k], columns.starts[k + 1])
+    entries = {keys[row]: value for row, value in zip(columns.rows[mine], columns.values[mine], strict=True)}
+    assert entries == {("visit", 1): 1.0, ("visit", 2): 1.5, ("noise", 0): 3.0}
+    assert columns.costs[k] == 9.0
+    assert result.bound == 1 + 3 + 5 - 30 - 1.5 * 20 + 3
 
 
 def test_it_says_what_it_expects() -> None:
