@@ -154,7 +154,7 @@ def read_instance(folder: Path, name: str) -> tuple[Network, Floats, Floats, Res
     text = read_text(found[0])
     sections = {
         match[1]: np.array(match[2].split(), dtype=np.float64)
-        for match in re.finditer(r"(\w+)_SECTION[^\S\n]*\n([-+\d.eE\s]*)", text)
+        for match in re.finditer(r"(\w+)_SECTION[^\S\n]*\n((?:\s*[-+.]?\d\S*)*)", text)
     }
     capacity = re.search(r"CAPACITY\s*:\s*(\d+)", text)
     if capacity is None or "DEMAND" not in sections:

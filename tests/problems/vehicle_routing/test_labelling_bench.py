@@ -26,6 +26,7 @@ DEMAND_SECTION
 2 6
 3 4
 4 5
+EOF
 """
 
 
