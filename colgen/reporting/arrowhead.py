@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from colgen.decomposition.partition import MASTER, Partition
+from colgen.reporting.plotting import new_figure
 
 
 def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str | None = None) -> Any:
@@ -26,7 +27,6 @@ def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str |
     matplotlib.figure.Figure
         One axes.
     """
-    from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
     # Blocks in their order, variables of the master last.
@@ -35,7 +35,7 @@ def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str |
     rows = np.argsort(partition.of_row, kind="stable")
     row_place, column_place = np.empty(len(rows)), np.empty(len(columns))
     row_place[rows], column_place[columns] = np.arange(len(rows)), np.arange(len(columns))
-    figure = Figure(figsize=(6.0, 6.0 * min(max(len(rows) / max(len(columns), 1), 0.3), 1.5)), layout="constrained")
+    figure = new_figure((6.0, 6.0 * min(max(len(rows) / max(len(columns), 1), 0.3), 1.5)))
     axes = figure.add_subplot()
     left, top = 0, int((partition.of_row == MASTER).sum())
     for number in range(last):

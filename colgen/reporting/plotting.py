@@ -133,7 +133,7 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
         values[k, : len(iteration.duals.values)] = iteration.duals.values
     x = _horizontal(rounds, "round")
 
-    figure = _figure((7.0, 6.0)) if figure is None else figure
+    figure = new_figure((7.0, 6.0)) if figure is None else figure
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     moved = np.nansum(np.abs(np.diff(values, axis=0)), axis=0)
     order = np.argsort(-moved, kind="stable")
@@ -250,7 +250,7 @@ def overview(result: Result, figure: Figure | None = None) -> Figure:
 
     A run that never branched shows its bounds by time in place of a tree.
     """
-    figure = _figure((12.0, 8.0)) if figure is None else figure
+    figure = new_figure((12.0, 8.0)) if figure is None else figure
     (upper_left, upper_right), (lower_left, lower_right) = figure.subplots(2, 2)
     bounds(result, ax=upper_left)
     columns_and_rows(result, ax=upper_right)
@@ -268,7 +268,14 @@ def overview(result: Result, figure: Figure | None = None) -> Figure:
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
-def _figure(size: tuple[float, float]) -> Figure:
+def new_figure(size: tuple[float, float]) -> Figure:
+    """An empty figure of so many inches, which belongs to the caller alone.
+
+    Raises
+    ------
+    ImportError
+        Without matplotlib; the message says how to get it.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -278,7 +285,7 @@ def _figure(size: tuple[float, float]) -> Figure:
 
 def new_axes(size: tuple[float, float] = (6.4, 4.2)) -> Axes:
     """Of a new figure."""
-    axes: Axes = _figure(size).subplots()
+    axes: Axes = new_figure(size).subplots()
     return axes
 
 

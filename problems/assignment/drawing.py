@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import InputError
+from colgen.reporting.plotting import new_figure
 from problems.assignment.instance import Instance
 
 if TYPE_CHECKING:
@@ -25,16 +26,13 @@ def draw_assignment(instance: Instance, machines: Sequence[int], *, title: str =
     """
     if len(machines) != instance.num_tasks:
         raise InputError(f"expected a machine for each of {instance.num_tasks} tasks, not {len(machines)}")
-    try:
-        from matplotlib import colormaps
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
     costs = [float(instance.costs[machine, task]) for task, machine in enumerate(machines)]
     low, high = min(costs), max(costs)
     longest = max(1, int(instance.capacities.max()))
+    figure = new_figure((8.0, 1.2 + 0.35 * instance.num_machines))
+    from matplotlib import colormaps
+
     shades = colormaps["YlOrBr"]
-    figure = Figure(figsize=(8.0, 1.2 + 0.35 * instance.num_machines), layout="constrained")
     ax = figure.subplots()
     for machine in range(instance.num_machines):
         at = 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from colgen.reporting.plotting import new_figure
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -26,9 +28,7 @@ _STYLES = {"cg": ("o-", "column generation"), "viterbi": ("s--", "vectorised Vit
 
 def draw(regularised: Sequence[Point], by_labels: Mapping[str, Sequence[Point]]) -> Figure:
     """Accuracy against throughput as transitions are regularised, and throughput by number of labels."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = new_figure((10, 4))
     left, right = figure.subplots(1, 2)
     left.plot([p.x / 1000 for p in regularised], [p.y for p in regularised], "o-", color="black")
     for point in regularised:
@@ -72,9 +72,7 @@ def draw_domains(
     best
         The best labelling; its labels are written first.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(max(6.0, 0.75 * len(words)), 1.2 + 0.6 * len(rounds)), layout="constrained")
+    figure = new_figure((max(6.0, 0.75 * len(words)), 1.2 + 0.6 * len(rounds)))
     axes = figure.subplots()
     sizes = [[len(domain) for domain in domains] for domains in rounds]
     axes.imshow(sizes, cmap="Greys", vmin=1, vmax=2 * max(map(max, sizes)), aspect="auto")
@@ -105,7 +103,6 @@ def draw_labelling(instance: Instance, labellings: Labellings, tree: int = 0, *,
         Labels shown: those of the labelling, then those of best score.
     """
     import numpy as np
-    from matplotlib.figure import Figure
 
     first, end = (int(node) for node in instance.forest.starts[tree : tree + 2])
     best = labellings[tree]
@@ -114,7 +111,7 @@ def draw_labelling(instance: Instance, labellings: Labellings, tree: int = 0, *,
     chosen = list(dict.fromkeys([*best[best >= 0].tolist(), *order]))
     shown = sorted(chosen[: max(most, len(set(best.tolist())))])
     finite = scores[np.isfinite(scores)]
-    figure = Figure(figsize=(max(4.0, 0.75 * len(best) + 2.0), 1.4 + 0.34 * len(shown)), layout="constrained")
+    figure = new_figure((max(4.0, 0.75 * len(best) + 2.0), 1.4 + 0.34 * len(shown)))
     axes = figure.subplots()
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     # Twice the range: the darkest cell is a middle grey, on which the line is seen.

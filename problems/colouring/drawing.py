@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import InputError
+from colgen.reporting.plotting import new_figure
 from problems.colouring.instance import Instance
 
 if TYPE_CHECKING:
@@ -26,18 +27,15 @@ def draw_colouring(instance: Instance, colours: Sequence[int], *, title: str = "
     """
     if len(colours) != instance.num_vertices:
         raise InputError(f"expected a colour for each of {instance.num_vertices} vertices, not {len(colours)}")
-    try:
-        from matplotlib import colormaps
-        from matplotlib.collections import LineCollection
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
     order = sorted(range(instance.num_vertices), key=lambda v: (colours[v], v))
     angle = {v: 2.0 * math.pi * k / len(order) for k, v in enumerate(order)}
     places = {v: (math.sin(a), math.cos(a)) for v, a in angle.items()}
     numbers = {colour: k for k, colour in enumerate(sorted(set(colours)))}
+    figure = new_figure((7.0, 7.0))
+    from matplotlib import colormaps
+    from matplotlib.collections import LineCollection
+
     shades = colormaps["nipy_spectral"]
-    figure = Figure(figsize=(7.0, 7.0), layout="constrained")
     ax = figure.subplots()
     lines = LineCollection([(places[u], places[v]) for u, v in instance.edges], colors="0.8", linewidths=0.4, zorder=1)
     ax.add_collection(lines)

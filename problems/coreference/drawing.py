@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
+from colgen.reporting.plotting import new_figure
 from problems.coreference.conll import Document, Mention
 from problems.coreference.instance import Instance
 from problems.coreference.ways import ALL_LINK, GENERATED, WAYS, Run
@@ -41,7 +42,7 @@ def draw(runs: Iterable[Run]) -> Figure:
     runs = list(runs)
     if not runs:
         raise InputError("there are no measurements to draw")
-    figure = _figure((10.0, 4.2))
+    figure = new_figure((10.0, 4.2))
     from matplotlib.ticker import MaxNLocator
 
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
@@ -146,7 +147,7 @@ def draw_clustering(
     places, lines = _lay_out(document, width)
     spacing = (_WORDS * 1.7 + _ANNOTATION * 0.95 * (1 + max(level, default=0))) / 72.0  # inches from line to line
     height = lines * spacing + (0.55 if title else 0.25)
-    figure = _figure((width, height))
+    figure = new_figure((width, height))
     figure.set_layout_engine(None)
     ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     ax.set_xlim(0.0, width)
@@ -182,7 +183,7 @@ def draw_matrix(instance: Instance, clusters: Iterable[Sequence[int]], *, title:
     most = float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0)) or 1.0
     n = len(order)
     side = min(9.0, max(3.2, 0.16 * n))
-    figure = _figure((side + 1.3, side))
+    figure = new_figure((side + 1.3, side))
     from matplotlib.patches import Rectangle
 
     ax = figure.subplots()
@@ -268,11 +269,3 @@ def _lay_out(document: Document, width: float) -> tuple[list[tuple[int, float, f
             places.append((line, at, end))
             at = end + advance
     return places, line + 1
-
-
-def _figure(size: tuple[float, float]) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
-    return Figure(figsize=size, layout="constrained")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import InputError
+from colgen.reporting.plotting import new_figure
 from problems.cutting_stock.instance import Instance, Pattern
 
 if TYPE_CHECKING:
@@ -27,13 +28,9 @@ def draw_plan(instance: Instance, plan: Sequence[tuple[Pattern, int]], *, most: 
     """
     if not plan:
         raise InputError("expected a plan with a pattern or more to draw, there is none")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
     shown = sorted(plan, key=lambda pair: (-pair[1], pair[0]))[:most]
     rank = {item: k for k, item in enumerate(sorted(range(len(instance.widths)), key=lambda i: -instance.widths[i]))}
-    figure = Figure(figsize=(9.0, 1.2 + 0.34 * len(shown)), layout="constrained")
+    figure = new_figure((9.0, 1.2 + 0.34 * len(shown)))
     ax = figure.subplots()
     for row, (pattern, _) in enumerate(shown):
         at = 0

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from colgen import InputError
+from colgen.reporting.plotting import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +62,7 @@ def draw_tree(
     highest = _RISE + _LEVEL * max(levels.values(), default=0)
     width, height = max(at, 3.0), highest + 1.0
     if ax is None:
-        ax = _figure((width, height + (0.3 if title else 0.0))).subplots()
+        ax = new_figure((width, height + (0.3 if title else 0.0))).subplots()
     ends = _ends(arcs, centres)
     for arc in arcs:
         _draw_arc(ax, arc, values[arc], ends[arc], _RISE + _LEVEL * levels[arc], highest + 0.25, arc in marked)
@@ -131,11 +132,3 @@ def _draw_arc(
         box = {"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"}
         place = ((left + right) / 2, height) if arc[0] else (right, 0.75 * top)
         ax.text(*place, f"{value:.2f}", ha="center", va="center", fontsize="small", bbox=box)
-
-
-def _figure(size: tuple[float, float]) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
-    return Figure(figsize=size, layout="constrained")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from colgen.reporting.plotting import new_figure
 from problems.dependency.drawing import draw_tree as draw_arcs
 from problems.nonlocal_parsing.measuring import Parsed
 
@@ -45,9 +46,7 @@ _STYLES = (("-", "o", "0.0"), ("--", "s", "0.0"), (":", "^", "0.0"), ("-", "D", 
 
 def draw_candidates(corpora: Mapping[str, Mapping[str, Setting]], width: int = 5) -> Figure:
     """Of each corpus, by candidate heads: seconds and calls against sentence length, and accuracy against speed."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 3.6 * len(corpora)), layout="constrained")
+    figure = new_figure((12.0, 3.6 * len(corpora)))
     rows = figure.subplots(len(corpora), 3, squeeze=False)
     for (corpus, settings), axes in zip(corpora.items(), rows, strict=True):
         for (name, setting), (line, marker, grey) in zip(settings.items(), cycle(_STYLES)):

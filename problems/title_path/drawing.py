@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
+from colgen.reporting.plotting import new_figure
 from problems.title_path.instance import Instance, Path
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def draw_convergence(iterations: Sequence[float]) -> Figure:
     """
     if not len(iterations):
         raise InputError("there are no measurements to draw")
-    figure = _figure((6.0, 3.8))
+    figure = new_figure((6.0, 3.8))
     ax = figure.subplots()
     ended = sorted(iterations)
     most = max([i for i in ended if i < math.inf], default=1.0)
@@ -89,7 +90,7 @@ def draw_path(instance: Instance, path: Path, *, most: int = 24, title: str = ""
     stations = [ends / 2, *centres, at + ends / 2]
     heights = [(_ROW if rank % 2 else -_ROW) * ((rank + 1) // 2) for rank in range(max(map(len, columns)))]
     total, bottom, top = at + ends, min(heights) - 0.4, max(heights) + 0.4
-    figure = _figure((total, top - bottom + (0.4 if title else 0.0)))
+    figure = new_figure((total, top - bottom + (0.4 if title else 0.0)))
     ax = figure.subplots()
     places = {
         v: (x, y) for column, x in zip(columns, centres, strict=True) for v, y in zip(column, heights, strict=False)
@@ -169,11 +170,3 @@ def _step(instance: Instance, u: int | None, v: int | None) -> float:
         assert v is not None
         return float(graph.first[v])
     return float(graph.last[u] if v is None else graph.weights[u, v])
-
-
-def _figure(size: tuple[float, float]) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
-    return Figure(figsize=size, layout="constrained")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
+from colgen.reporting.plotting import new_figure
 from problems.vehicle_routing.instance import Instance
 
 if TYPE_CHECKING:
@@ -34,13 +35,10 @@ def draw_routes(instance: Instance, routes: Sequence[Sequence[int]], *, title: s
         raise InputError("expected a route or more to draw, there is none")
     if instance.places is None:
         raise InputError("expected an instance with coordinates to draw its routes, there are distances alone")
-    try:
-        from matplotlib import colormaps
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
     places = np.array(instance.places)
-    figure = Figure(figsize=(7.5, 7.0), layout="constrained")
+    figure = new_figure((7.5, 7.0))
+    from matplotlib import colormaps
+
     ax = figure.subplots()
     # Neighbouring routes get colours that are far apart.
     angles = [float(np.arctan2(*(places[list(route)].mean(axis=0) - places[0])[::-1])) for route in routes]
