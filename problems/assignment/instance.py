@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.core.files import read_text, write_text
+from colgen.core.numbers import numbers_of
 from colgen.core.tolerances import power_of_two
 from solvers.arrays import EXACT, ArrayError, as_floats, as_integers
 from solvers.packing.zero_one import LARGEST_TABLE
@@ -149,10 +149,7 @@ class Instance:
         ValueError
             If it is not an answer; the message says why.
         """
-        try:
-            machines = [operator.index(machine) for machine in answer]
-        except TypeError as error:
-            raise ValueError(f"expected a machine for each task, a whole number: {error}") from None
+        machines = numbers_of(answer, "a machine for each task")
         if len(machines) != self.num_tasks:
             raise ValueError(f"{len(machines)} tasks have a machine, there are {self.num_tasks}")
         loads = [0] * self.num_machines

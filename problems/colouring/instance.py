@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.core.files import read_text, write_text
+from colgen.core.numbers import as_whole, numbers_of
 
 LARGEST = 20_000
 """Vertices of a graph: with more, a matrix of who is whose neighbour fills the memory."""
@@ -45,7 +45,7 @@ class Instance:
     name: str = ""
 
     def __post_init__(self) -> None:
-        count = _whole(self.num_vertices, "the number of vertices")
+        count = as_whole(self.num_vertices, "the number of vertices")
         if not 1 <= count <= LARGEST:
             raise InputError(f"the number of vertices must be 1 to {LARGEST:,}, not {count:,}")
         distinct = set()
@@ -54,7 +54,7 @@ class Instance:
                 u, v = edge
             except (TypeError, ValueError):
                 raise InputError(f"an edge must be a pair of vertices, not {str(edge)[:40]!r}") from None
-            u, v = _whole(u, "each end of an edge"), _whole(v, "each end of an edge")
+            u, v = as_whole(u, "each end of an edge"), as_whole(v, "each end of an edge")
             if not (0 <= u < count and 0 <= v < count):
                 raise InputError(f"the edge ({u}, {v}) has an end that is no vertex, expected 0 to {count - 1}")
             if u == v:
@@ -95,10 +95,7 @@ class Instance:
         ValueError
             If it is not an answer; the message says why.
         """
-        try:
-            colours = [operator.index(colour) for colour in answer]
-        except TypeError as error:
-            raise ValueError(f"expected a colour for each vertex, a whole number: {error}") from None
+        colours = numbers_of(answer, "a colour for each vertex")
         if len(colours) != self.num_vertices:
             raise ValueError(f"{len(colours)} vertices have a colour, the graph has {self.num_vertices}")
         for u, v in self.edges:
@@ -109,15 +106,6 @@ class Instance:
     def by_label(self, answer: Sequence[int]) -> dict[Hashable, int]:
         """The colour of each vertex by what it is called."""
         return dict(zip(self.labels, answer, strict=True))
-
-
-def _whole(value: object, what: str) -> int:
-    try:
-        if not isinstance(value, bool):
-            return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        pass
-    raise InputError(f"{what} must be a whole number, not {repr(value)[:40]}")
 
 
 def from_networkx(graph: Any, name: str = "") -> Instance:

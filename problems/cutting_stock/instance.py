@@ -13,6 +13,7 @@ import numpy as np
 
 from colgen import InputError
 from colgen.core.files import read_text, write_text
+from colgen.core.numbers import as_whole
 
 Pattern: TypeAlias = tuple[tuple[int, int], ...]
 """What is cut from one roll: ``(item, copies)`` for each item in it, widest first."""
@@ -48,9 +49,9 @@ class Instance:
     name: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "roll", _whole(self.roll, "the roll width"))
+        object.__setattr__(self, "roll", as_whole(self.roll, "the roll width"))
         for field in ("widths", "demands"):
-            values = tuple(_whole(v, f"each of the {field}") for v in getattr(self, field))
+            values = tuple(as_whole(v, f"each of the {field}") for v in getattr(self, field))
             object.__setattr__(self, field, values)
         if not self.widths:
             raise InputError("a cutting stock instance needs at least one item")
@@ -121,16 +122,6 @@ class Instance:
         return total
 
 
-def _whole(value: object, what: str) -> int:
-    try:
-        number = int(value)  # type: ignore[call-overload]
-        if number == value and not isinstance(value, bool):
-            return int(number)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise InputError(f"{what} must be a whole number, not {repr(value)[:40]}")
-
-
 def _index(value: object) -> int:
     number = operator.index(value)  # type: ignore[arg-type]
     return number
@@ -138,7 +129,7 @@ def _index(value: object) -> int:
 
 def from_items(roll: int, items: Iterable[int], name: str = "") -> Instance:
     """An instance from single pieces, equal widths made one item, widest first (bin packing)."""
-    counts = Counter(_whole(width, "each of the items") for width in items)
+    counts = Counter(as_whole(width, "each of the items") for width in items)
     widths = tuple(sorted(counts, reverse=True))
     return Instance(roll, widths, tuple(counts[w] for w in widths), name)
 

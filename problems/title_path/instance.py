@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.numbers import as_whole
 from problems.title_path.scaled import Scaled, scaled
 from solvers.paths import walks
 
@@ -195,17 +196,12 @@ def check_size(n: int) -> None:
 
 def as_length(value: object) -> int:
     """A number of vertices, after checking that it is a whole number of 1 or more."""
-    try:
-        number = int(value)  # type: ignore[call-overload]
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"the length k must be a whole number, not {value!r}") from None
-    if number != value or isinstance(value, bool):
-        raise InputError(f"the length k must be a whole number, not {value!r}")
+    number = as_whole(value, "the length k")
     if number < 1:
         raise InputError(f"the length k must be 1 or more, not {number}")
     if number >= 2**63:
         raise InputError("the length k must be less than 2^63")
-    return int(number)
+    return number
 
 
 def _weights(values: ArrayLike, what: str, shape: tuple[int, ...] | None) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from colgen.core.numbers import as_whole
 from colgen.core.tolerances import TOLERANCES
 
 Route: TypeAlias = tuple[int, ...]
@@ -68,9 +69,9 @@ class Instance:
     def __post_init__(self) -> None:
         self._check_matrix()
         count = len(self.distances)
-        demands = tuple(_whole(q, "each of the demands") for q in self._listed("demands", count))
+        demands = tuple(as_whole(q, "each of the demands") for q in self._listed("demands", count))
         object.__setattr__(self, "demands", demands)
-        object.__setattr__(self, "capacity", _whole(self.capacity, "the capacity"))
+        object.__setattr__(self, "capacity", as_whole(self.capacity, "the capacity"))
         if not 1 <= self.capacity <= LARGEST:
             raise InputError(f"the capacity must be 1 to 2^40, not {self.capacity}")
         if demands[0]:
@@ -79,7 +80,7 @@ class Instance:
             if not 0 <= q <= self.capacity:
                 raise InputError(f"the demand of customer {i} must be 0 to {self.capacity} (the capacity), not {q}")
         if self.vehicles is not None:
-            object.__setattr__(self, "vehicles", _whole(self.vehicles, "the number of vehicles"))
+            object.__setattr__(self, "vehicles", as_whole(self.vehicles, "the number of vehicles"))
             if self.vehicles < 1:
                 raise InputError(f"the number of vehicles must be at least 1, not {self.vehicles}")
         if self.places is not None:
@@ -282,16 +283,6 @@ class Instance:
         if len(routes) > self.most:
             raise ValueError(f"there are {len(routes)} routes, expected at most {self.most}")
         return self.total(routes)
-
-
-def _whole(value: object, what: str) -> int:
-    try:
-        number = int(value)  # type: ignore[call-overload]
-        if number == value and not isinstance(value, bool):
-            return int(number)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise InputError(f"{what} must be a whole number, not {repr(value)[:40]}")
 
 
 def _pair(value: object, what: str) -> tuple[float, float]:

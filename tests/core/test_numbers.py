@@ -1,0 +1,35 @@
+"""Whole numbers: what is one is taken as it is, what is none is refused by name."""
+
+import numpy as np
+import pytest
+
+from colgen import InputError
+from colgen.core.numbers import as_whole, numbers_of
+
+
+@pytest.mark.parametrize("value", [7, 7.0, np.int32(7), np.float64(7.0), np.array(7)])
+def test_a_whole_number_is_taken(value):
+    found = as_whole(value, "the roll width")
+    assert found == 7
+    assert type(found) is int
+
+
+@pytest.mark.parametrize("value", [7.5, "7", True, None, float("nan"), float("inf"), [7], np.array([7, 8])])
+def test_what_is_none_is_named(value):
+    with pytest.raises(InputError, match="the roll width must be a whole number, not ") as caught:
+        as_whole(value, "the roll width")
+    assert len(str(caught.value)) < 100
+
+
+def test_more_than_64_bits_are_whole():
+    assert as_whole(10**400, "a score") == 10**400
+
+
+def test_an_answer_has_a_number_for_each():
+    assert numbers_of((1, np.int64(2), 0), "a colour for each vertex") == [1, 2, 0]
+
+
+@pytest.mark.parametrize("answer", [[1, 2.0], [None], None, 3, "ab"])
+def test_an_answer_of_something_else_is_refused(answer):
+    with pytest.raises(ValueError, match="expected a colour for each vertex, a whole number: "):
+        numbers_of(answer, "a colour for each vertex")
