@@ -30,6 +30,9 @@ _LAST = (1 << _BITS) - 1
 _REMEMBERED = 1 << 16
 """So many columns are remembered with the original variables that they set."""
 
+_PAIRS = 1 << 22
+"""So many pairs of rows are remembered, of columns that cover them."""
+
 
 class BranchingRule(ABC):
     """Splits a node whose relaxation is not integral."""
@@ -99,7 +102,8 @@ class RyanFoster(BranchingRule):
         self._keys: list[Key] = []
         self._names: list[str] = []
         self._numbers: dict[Key, int] = {}
-        self._known: dict[int, tuple[Column, Sequence[int]]] = {}
+        self._known: dict[int, tuple[Column, NDArray[np.int64]]] = {}
+        self._held = 0
 
     def suit(self, master: RestrictedMaster) -> None:
         sides = master.sides(self.block)
@@ -118,33 +122,34 @@ class RyanFoster(BranchingRule):
         self._whole = {key: upper for key, (_, upper) in sides.items()}
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
-        together = self._together(solution)
-        distances = [fractionality(value) for value in together.values()]
-        most = max(distances, default=0.0)
+        pairs, values, distances = self._together(solution)
+        most = distances.max(initial=0.0)
         if not most:
             return ()
-        nearest = (pair for pair, distance in zip(together, distances, strict=True) if distance == most)
-        pair = max(nearest, key=self._named)
-        return self._candidate(pair, together[pair]).children
+        nearest = np.flatnonzero(distances == most).tolist()
+        best = max(nearest, key=lambda k: self._named(pairs.item(k)))
+        return self._candidate(pairs.item(best), values.item(best)).children
 
     def candidates(self, solution: Solution) -> Sequence[Candidate]:
         if type(self).branch is not RyanFoster.branch:
             return super().candidates(solution)
-        found = [(fractionality(value), pair, value) for pair, value in self._together(solution).items()]
-        found = [entry for entry in found if entry[0]]
+        each = zip(*(numbers.tolist() for numbers in self._together(solution)), strict=True)
+        found = [(distance, pair, value) for pair, value, distance in each if distance]
         found.sort(key=lambda entry: (entry[0], self._named(entry[1])), reverse=True)
         return [self._candidate(pair, value) for _, pair, value in found]
 
-    def _together(self, solution: Solution) -> dict[int, float]:
-        """To what extent each two rows are covered by one column, by both their numbers in one."""
-        together: dict[int, float] = defaultdict(float)
-        for column, value in solution.columns:
-            if fractionality(value):
-                rows = self._rows_of(column)
-                for k, first in enumerate(rows, 1):
-                    for second in rows[k:]:
-                        together[first << _BITS | second] += value  # whole numbers are looked up sooner than pairs
-        return together
+    def _together(self, solution: Solution) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Pairs of rows, to what extent each is covered by one column, and how far that is from a whole number."""
+        used = [(column, value) for column, value in solution.columns if fractionality(value)]
+        if not used:
+            return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
+        each = [self._pairs_of(column) for column, _ in used]
+        pairs, where = np.unique(np.concatenate(each), return_inverse=True)
+        amounts = np.repeat([value for _, value in used], list(map(len, each)))
+        values: Floats = np.bincount(where, amounts, minlength=len(pairs)).astype(np.float64, copy=False)
+        distances: Floats = np.abs(values - np.rint(values))
+        distances[distances <= TOLERANCES.integrality] = 0.0
+        return pairs, values, distances
 
     def _named(self, pair: int) -> tuple[str, str]:
         return self._names[pair >> _BITS], self._names[pair & _LAST]
@@ -157,15 +162,19 @@ class RyanFoster(BranchingRule):
             children, moves = children[::-1], moves[::-1]
         return Candidate(children, keys, moves, fractionality(value))
 
-    def _rows_of(self, column: Column) -> Sequence[int]:
-        """Numbers of the block's rows that a column covers, in the order of their names; looked at once a column."""
+    def _pairs_of(self, column: Column) -> NDArray[np.int64]:
+        """Pairs of the block's rows that a column covers, both numbers in one; looked at once a column."""
         known = self._known.get(id(column))
         if known is None or known[0] is not column:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
             keys = [row for row, entry in column.coefficients.items() if row[0] == self.block and entry]
             self._check(column, keys)
-            known = self._known[id(column)] = column, sorted(map(self._number, keys), key=self._names.__getitem__)
+            rows = sorted(map(self._number, keys), key=self._names.__getitem__)
+            pairs = [first << _BITS | second for k, first in enumerate(rows, 1) for second in rows[k:]]
+            self._held += len(pairs) + 1  # none is something to remember as well
+            if self._held > _PAIRS:
+                self._known.clear()
+                self._held = len(pairs) + 1
+            known = self._known[id(column)] = column, np.array(pairs, dtype=np.int64)
         return known[1]
 
     def _number(self, row: Key) -> int:

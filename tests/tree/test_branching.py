@@ -1,9 +1,11 @@
 """Decisions and rules on solutions written by hand."""
 
+import itertools
 import math
 import re
 from dataclasses import dataclass
 
+import numpy as np
 import pyomo.environ as pyo
 import pytest
 
@@ -28,6 +30,7 @@ from colgen import (
 )
 from colgen.core.activity import activity
 from colgen.core.decision import admits, fractionality
+from colgen.tree import branching
 from tests.toys import Partition, SetPartitioning
 
 
@@ -72,6 +75,30 @@ def test_ryan_foster_sees_nothing_in_a_whole_solution():
     assert not RyanFoster("cover").branch(Solution(2.0, ((subset(0, 1), 1.0), (subset(2), 1.0))))
     # Two columns of the same rows: every pair is together wholly.
     assert not RyanFoster("cover").branch(Solution(1.0, ((subset(0, 1), 0.5), (subset(0, 1, key=("x", 1)), 0.5))))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ryan_foster_counts_all_pairs_and_forgets_some_columns(seed, monkeypatch):
+    """A pair's value is the sum over the columns that cover both, however many columns are remembered."""
+    random = np.random.default_rng(seed)
+    members = [random.choice(8, size=random.integers(0, 6), replace=False).tolist() for _ in range(12)]
+    used = [(subset(*chosen), value) for chosen, value in zip(members, random.random(12).tolist(), strict=True)]
+    together = {
+        pair: sum(value for column, value in used if set(pair) <= set(column.structure))
+        for pair in itertools.combinations(range(8), 2)
+    }
+    wanted = sorted(d for d in map(fractionality, together.values()) if d)
+    for held in (1 << 22, 5):
+        monkeypatch.setattr(branching, "_PAIRS", held)
+        rule, solution = RyanFoster("cover"), Solution(0.0, tuple(used))
+        for _ in range(2):
+            found = rule.candidates(solution)
+            assert sorted(candidate.score for candidate in found) == pytest.approx(wanted)
+            for candidate in found:
+                first, second = sorted(key[1] for key in candidate.quantity)
+                assert candidate.score == pytest.approx(fractionality(together[first, second]))
+            assert rule.branch(solution) == found[0].children
+    assert RyanFoster("cover").branch(Solution(0.0, tuple((column, 1.0) for column, _ in used))) == ()
 
 
 def test_a_coefficient_of_zero_covers_nothing():
