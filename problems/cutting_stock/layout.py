@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,34 @@ Arc: TypeAlias = tuple[int, int]
 def as_arc(variable: Hashable) -> Arc:
     """An original variable, or the index of a branching row, as the arc that it is (to the engine it is a hashable)."""
     return cast(Arc, variable)
+
+
+class Patterns(Sequence[Pattern]):
+    """Patterns of one round, as arrays; of most of them nobody asks for more.
+
+    Attributes
+    ----------
+    starts, items, copies
+        Pattern k has ``copies[starts[k]:starts[k + 1]]`` of ``items[starts[k]:starts[k + 1]]``, widest first.
+    """
+
+    def __init__(self, starts: NDArray[np.int64], items: NDArray[np.int64], copies: NDArray[np.int64]) -> None:
+        self.starts, self.items, self.copies = starts, items, copies
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @cached_property
+    def _made(self) -> list[Pattern]:
+        pieces = list(zip(self.items.tolist(), self.copies.tolist(), strict=True))
+        return [tuple(pieces[start:end]) for start, end in itertools.pairwise(self.starts.tolist())]
+
+    @overload
+    def __getitem__(self, k: int) -> Pattern: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Pattern]: ...
+    def __getitem__(self, k: int | slice) -> Pattern | list[Pattern]:
+        return self._made[k]
 
 
 class Layout:
@@ -68,12 +96,13 @@ class Layout:
         ranks = np.flatnonzero(copies)
         return tuple(zip(self.item_of_rank[ranks].tolist(), copies[ranks].tolist(), strict=True))
 
-    def patterns(self, packings: NDArray[np.int64]) -> list[Pattern]:
+    def patterns(self, packings: NDArray[np.int64]) -> Patterns:
         """The patterns of several packings, one a row."""
-        rows, ranks = np.nonzero(packings)
-        pieces = list(zip(self.item_of_rank[ranks].tolist(), packings[rows, ranks].tolist(), strict=True))
-        ends = np.searchsorted(rows, np.arange(len(packings) + 1)).tolist()
-        return [tuple(pieces[start:end]) for start, end in itertools.pairwise(ends)]
+        flat = packings.ravel()
+        pieces = flat.nonzero()[0]
+        owners, ranks = np.divmod(pieces, packings.shape[1])
+        starts = np.searchsorted(owners, np.arange(len(packings) + 1))
+        return Patterns(starts, self.item_of_rank[ranks], flat[pieces])
 
     def arcs(self, column: Column) -> Mapping[Hashable, float]:
         """The arcs of a column's pattern, each with value 1: the original variables that the pattern sets."""

@@ -74,14 +74,9 @@ class PatternOracle(Pricing):
 
     def batch(self, packings: NDArray[np.int64], duals: Duals) -> Columns:
         """The columns of packings, one a row, by rank."""
-        count, (owners, ranks) = len(packings), np.nonzero(packings)
-        return Columns(
-            np.ones(count),
-            np.searchsorted(owners, np.arange(count + 1)),
-            duals.rows("demand")[self.layout.item_of_rank[ranks]],
-            packings[owners, ranks],
-            self.layout.patterns(packings),
-        )
+        patterns = self.layout.patterns(packings)
+        rows = duals.rows("demand")[patterns.items]
+        return Columns(np.ones(len(patterns)), patterns.starts, rows, patterns.copies, patterns)
 
     def encode(self, pattern: Pattern) -> Column:
         """The column of a pattern."""
