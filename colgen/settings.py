@@ -127,9 +127,11 @@ def parts_of(found: _Part | Iterable[_Part], kind: type, problem: object, method
     InputError
         Naming the method and what was expected.
     """
-    name = f"{type(problem).__name__}.{method}()"
+    if type(found) is tuple and all(isinstance(part, kind) for part in found):
+        return found
     if isinstance(found, kind):
         return (cast(_Part, found),)
+    name = f"{type(problem).__name__}.{method}()"
     if found is None:
         raise InputError(f"{name} returned nothing: expected a {kind.__name__} or several, or () for none")
     if isinstance(found, type) or not isinstance(found, Iterable):

@@ -18,6 +18,9 @@ from colgen.core.patterns import Compressed, in_order, picked
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 
+_FEW = 16
+"""So many single columns, or fewer, are put in order one by one."""
+
 Structures: TypeAlias = Callable[[int], Any] | Sequence[Any] | NDArray[Any] | None
 """What the columns of a batch mean: ``structure(k)``, made when somebody asks for it, or ``structure[k]``."""
 
@@ -187,23 +190,29 @@ class Columns(Sequence[Column]):
         values: list[float] = []
         starts = [0]
         find = position.__getitem__
+        rising = len(columns) <= _FEW  # of a few columns a look at each is sooner done than one at arrays
         for column in columns:
-            rows += map(find, column.coefficients)
+            mine = [*map(find, column.coefficients)]
+            rising = rising and mine == sorted(mine)
+            rows += mine
             values += column.coefficients.values()
             starts.append(len(rows))
+        entries = np.array(starts, np.int32), np.array(rows, np.int32), np.array(values, np.float64)
+        keys = [column.key for column in columns]
         # What a column checks of itself needs no second look: it has a cost, bounds, and each row once.
         batch = made_of(
             np.array([column.cost for column in columns], dtype=np.float64),
-            in_order(np.array(starts), np.array(rows, dtype=np.int32), np.array(values, dtype=np.float64)),
+            entries if rising else in_order(*entries),
             Meanings(given=list(columns)),
-            None if all(column.key is None for column in columns) else [column.key for column in columns],
+            None if all(key is None for key in keys) else keys,
             np.array([column.upper for column in columns], dtype=np.float64),
             np.array([column.lower for column in columns], dtype=np.float64),
             np.array([column.integer for column in columns], dtype=np.bool_),
             row_keys,
             position,
         )
-        batch._check_values()
+        if not math.isfinite(np.vdot(batch.values, batch.values)):  # as it is only if all of them are
+            batch._check_values()
         return batch
 
     def _check(self, bounded: bool) -> None:

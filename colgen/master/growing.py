@@ -31,9 +31,9 @@ class Growing(Generic[Kind]):
 
     def extend(self, more: Any, count: int) -> None:
         """Append ``count`` numbers, or one of them so many times."""
-        before = len(self.array)
+        before = self.array.size
         after = before + count
-        if after > len(self._room):
+        if after > self._room.size:
             room = np.empty(max(after, int(_ROOM * before) + 16), dtype=self._room.dtype)
             room[:before] = self.array
             self._room = room

@@ -202,11 +202,14 @@ class ColumnPool:
 
     def batch(self, positions: Ints) -> Columns:
         """The columns at some positions, as a batch."""
-        places = positions.tolist()
-        named = self._num_named and any(position in self._keys for position in places)
         chosen: slice | Ints = positions
-        if places and places == list(range(places[0], places[-1] + 1)):  # views of what never changes
-            chosen = slice(places[0], places[-1] + 1)
+        places: Sequence[int]
+        if len(positions) and (positions[1:] - positions[:-1] == 1).all():  # views of what never changes
+            first = int(positions[0])
+            chosen, places = slice(first, first + len(positions)), range(first, first + len(positions))
+        else:
+            places = positions.tolist()
+        named = self._num_named and any(position in self._keys for position in places)
         return made_of(
             self.costs[chosen],
             picked(self.starts, self.rows, self.values, chosen),

@@ -124,7 +124,8 @@ class BranchAndPrice(Relaxation):
         if node.number == 0:
             self._keep_root(relaxed)
         if relaxed.outcome is Outcome.SOLVED and relaxed.solved is not None and not self.search.relaxation_only:
-            self.heuristics.search(node, self.master.solution(relaxed.solved), relaxed.bound, quick=True)
+            if self.heuristics.apply(node.depth, quick=True):
+                self.heuristics.search(node, self.master.solution(relaxed.solved), relaxed.bound, quick=True)
             if self.run.prunes(relaxed.bound):
                 return Evaluation(relaxed.bound, "pruned")
             early = self._stopped_early(relaxed, relaxed.solved)
@@ -183,7 +184,7 @@ class BranchAndPrice(Relaxation):
             # there is none whose rounded objective is better, and that is what the bound says.
             return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
         # A dive often finds in less time what a long program proves, so that the program is tried shortly, then again.
-        dives = self.heuristics.dives(node.depth)
+        dives = self.heuristics.apply(node.depth, quick=False)
         closed, cut_short = self.enumeration.close(node, relaxed, _TRIAL if dives else 1.0)
         if closed is not None:
             return closed
@@ -199,7 +200,7 @@ class BranchAndPrice(Relaxation):
             if closed is not None:
                 return closed
         for rule in self.search.branching:
-            chosen = self._choose(rule, node, relaxed, solved, start)
+            chosen = self._choose(rule, node, relaxed, solved, solution, start)
             if chosen is None:
                 continue
             check_children(rule, node.number, chosen.candidate.children, solution)
@@ -232,10 +233,15 @@ class BranchAndPrice(Relaxation):
         return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)
 
     def _choose(
-        self, rule: BranchingRule, node: Node, relaxed: Bounded, solved: MasterSolution, start: _Start
+        self,
+        rule: BranchingRule,
+        node: Node,
+        relaxed: Bounded,
+        solved: MasterSolution,
+        solution: Solution,
+        start: _Start,
     ) -> Chosen | None:
         """The candidate that the node is split by, and what is known of its children."""
-        solution = self.master.solution(solved)
         choice = self.search.choice
         if isinstance(choice, MostFractional) or not self.master.holds_columns:
             return first_of(rule, solution)

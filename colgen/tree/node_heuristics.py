@@ -24,9 +24,9 @@ class NodeHeuristics:
         self.heuristics, self._parts, self._bounds = heuristics, parts, bounds
         self.master, self.run, self.answers = parts.master, parts.run, bounds.answers
 
-    def dives(self, depth: int) -> bool:
-        """Whether any that takes its time applies at a depth."""
-        return any(not heuristic.quick and heuristic.applies(depth) for heuristic in self.heuristics)
+    def apply(self, depth: int, quick: bool) -> bool:
+        """Whether any quick one, or any that takes its time, applies at a depth."""
+        return any(heuristic.quick is quick and heuristic.applies(depth) for heuristic in self.heuristics)
 
     def search(self, node: Node, solution: Solution, bound: float, quick: bool) -> None:
         """Run the quick heuristics, or the others, that apply at this depth."""

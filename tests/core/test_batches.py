@@ -169,3 +169,16 @@ def test_a_column_of_a_batch_is_made_once():
     batch = batch_of([Column(1.0, {ROWS[0]: 1.0}, structure=0), Column(2.0, {ROWS[1]: 1.0}, structure=1)])
     assert batch[1] is batch[1]
     assert batch[1] == batch.take(np.array([1]))[0]
+
+
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_single_columns_are_put_in_order_few_and_many(count):
+    """However many there are: entries by rising row number, and numbers whose squares overflow are numbers."""
+    keys = [("cover", row) for row in range(6)]
+    coefficients = {keys[4]: 1e200, keys[1]: 2.0, keys[5]: -3.0}
+    batch = Columns.of(
+        [Column(1.0, coefficients, k) for k in range(count)], keys, {key: k for k, key in enumerate(keys)}
+    )
+    assert batch.starts.tolist() == [3 * k for k in range(count + 1)]
+    assert batch.rows.tolist() == [1, 4, 5] * count
+    assert batch.values.tolist() == [2.0, 1e200, -3.0] * count
