@@ -7,6 +7,27 @@ from numba import njit
 from solvers.chains import vectors
 from solvers.chains.vectors import WIDTH
 
+# Compiled once for each type, in each run: a kernel that is kept would not see that the instructions have changed.
+
+
+@njit
+def summed(a, left, i, right, j, out, table, bound):
+    best = vectors.sum_rows(a, left, i, right, j, out)
+    bits = np.empty((2, len(out) // WIDTH), dtype=np.int64)
+    for k in range(0, len(out), WIDTH):
+        bits[0, k // WIDTH] = vectors.reaching(out, k, bound)
+        bits[1, k // WIDTH] = vectors.above(out, k, table, 1, bound)
+    return best, vectors.row_max(out), bits
+
+
+@njit
+def searched(a, left, right, table, bound):
+    places, found = np.empty(len(left), dtype=np.int64), np.empty(len(left), dtype=np.bool_)
+    for i in range(len(left)):
+        places[i] = vectors.row_argmax(left, i)
+        found[i] = vectors.any_above(a, left, i, right, i, table, i, bound)
+    return places, found
+
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("num", [1, 5, 15, 16, 17, 48, 49])
@@ -19,18 +40,9 @@ def test_vector_instructions_compute_what_their_definitions_say(num, dtype):
     table[:, :num] = rng.normal(size=(2, num))
     table[1, 0] = np.inf
 
-    @njit
-    def compiled(a, left, i, right, j, out, table, bound):
-        best = vectors.sum_rows(a, left, i, right, j, out)
-        bits = np.empty((2, len(out) // WIDTH), dtype=np.int64)
-        for k in range(0, len(out), WIDTH):
-            bits[0, k // WIDTH] = vectors.reaching(out, k, bound)
-            bits[1, k // WIDTH] = vectors.above(out, k, table, 1, bound)
-        return best, vectors.row_max(out), bits
-
     a, bound = dtype(0.5), dtype(0.25)
     out, plain = (np.full(width, -np.inf, dtype=dtype) for _ in range(2))
-    best, most, bits = compiled(a, left, 0, right, 2, out, table, bound)
+    best, most, bits = summed(a, left, 0, right, 2, out, table, bound)
     assert best == vectors.sum_rows(a, left, 0, right, 2, plain)
     np.testing.assert_array_equal(out, plain)
     assert most == vectors.row_max(plain)
@@ -53,16 +65,8 @@ def test_searches_of_whole_rows_find_what_their_definitions_say(num, dtype):
     table = rng.normal(size=(6, vectors.padded(num))).astype(dtype)
     table[3, : num // 2] = np.inf
 
-    @njit
-    def compiled(a, left, right, table, bound):
-        places, found = np.empty(len(left), dtype=np.int64), np.empty(len(left), dtype=np.bool_)
-        for i in range(len(left)):
-            places[i] = vectors.row_argmax(left, i)
-            found[i] = vectors.any_above(a, left, i, right, i, table, i, bound)
-        return places, found
-
     for bound in (-np.inf, 0.5, 2.0, 4.0):
-        places, found = compiled(dtype(0.5), rows, others, table, dtype(bound))
+        places, found = searched(dtype(0.5), rows, others, table, dtype(bound))
         assert places.tolist() == [vectors.row_argmax(rows, i) for i in range(6)]
         assert found.tolist() == [
             vectors.any_above(dtype(0.5), rows, i, others, i, table, i, dtype(bound)) for i in range(6)
