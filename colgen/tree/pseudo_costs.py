@@ -22,12 +22,20 @@ class PseudoCosts:
     """
 
     def __init__(self) -> None:
+        self._linear: PseudoCosts | None = None
         self._number: dict[Hashable, int] = {}
         self._sums = np.zeros((16, 2))
         self._counts = np.zeros((16, 2), dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._number)
+
+    @property
+    def linear(self) -> PseudoCosts:
+        """What linear programs over the columns at hand have gained: more than relaxations do, and so kept apart."""
+        if self._linear is None:
+            self._linear = PseudoCosts()
+        return self._linear
 
     def learn(self, quantity: Hashable, direction: int, distance: float, gain: float) -> None:
         """The bound has moved by ``gain`` where the quantity moved by ``distance``."""

@@ -42,6 +42,9 @@ class StrongBranching(Choice):
         No more are tried once so many in a row have been no better than the best.
     reliability
         A candidate whose directions have all been learnt of so often is not tried.
+    familiarity
+        Nor are linear programs solved of one whose directions have been tried so often by linear programs: it is
+        expected to gain there what it did, a unit.
 
     References
     ----------
@@ -59,6 +62,7 @@ class StrongBranching(Choice):
         rounds: int = 1,
         lookahead: int = 6,
         reliability: int = 4,
+        familiarity: int = 2,
     ) -> None:
         self.linear = whole(linear, "linear", low=1)
         self.priced = whole(priced, "priced")
@@ -66,6 +70,7 @@ class StrongBranching(Choice):
         self.rounds = whole(rounds, "rounds", low=1)
         self.lookahead = whole(lookahead, "lookahead", low=1)
         self.reliability = whole(reliability, "reliability", low=1)
+        self.familiarity = whole(familiarity, "familiarity", low=1)
 
     def choose(self, rule: BranchingRule, solution: Solution, costs: PseudoCosts, trying: Trying) -> Chosen | None:
         found = rule.candidates(solution)
@@ -73,13 +78,18 @@ class StrongBranching(Choice):
             return Chosen(found[0]) if found else None
         listed = self._listed(found, costs, trying)
         reliable = costs.counts(listed) >= self.reliability
-        gains = costs.gains(listed)
+        known = costs.linear.counts(listed) >= self.familiarity
+        gains, told = costs.gains(listed), costs.linear.gains(listed)
         most, since, seen = -1.0, 0, 0
         for k, candidate in enumerate(listed):
             if since >= self.lookahead or trying.is_over:
                 break
-            if not reliable[k]:
+            if not reliable[k] and known[k]:
+                gains[k] = told[k]
+            elif not reliable[k]:
                 gains[k] = np.array(_gains_of([trying.linear(child) for child in candidate.children]))
+                for (direction, distance), gain in zip(candidate.moves, gains[k], strict=False):
+                    costs.linear.learn(candidate.quantity, direction, distance, float(gain))
             here = merit(gains[k], trying)
             most, since, seen = max(most, here), 0 if here > most else since + 1, k + 1
         order = by_merit(listed[:seen] or listed, gains[:seen] or gains, trying)

@@ -17,6 +17,7 @@ from colgen import (
     solve,
 )
 from colgen.core.result import Termination
+from colgen.tree.trying import Trying
 from tests.toys import Enumerated, Program
 
 CHOICES = {
@@ -97,6 +98,23 @@ def test_strong_branching_takes_fewer_nodes_and_the_same_ones_each_time():
     assert nodes("strong") == strong
 
 
+def test_linear_programs_are_not_solved_again_of_what_they_have_been_solved_of_before(monkeypatch):
+    problem, tried = Packing(program(0, rows=7, columns=18)), []
+
+    def linear(self, decisions, true=Trying.linear):
+        tried.append(decisions)
+        return true(self, decisions)
+
+    monkeypatch.setattr(Trying, "linear", linear)
+    counts = []
+    for familiarity in (1, 1000):
+        tried.clear()
+        result = solve(problem, choice=StrongBranching(familiarity=familiarity, reliability=1000))
+        assert result.objective == pytest.approx(problem.program.solve(integer=True)[1])
+        counts.append(len(tried) / len(result.nodes))
+    assert counts[0] < 0.8 * counts[1]
+
+
 def test_a_limit_in_the_middle_of_a_try_leaves_a_bound_that_holds():
     problem = Packing(program(1))
     _, optimum = problem.program.solve(integer=True)
@@ -112,7 +130,9 @@ def _after(iteration, limit):
     return Termination.ITERATION_LIMIT if iteration.number + 1 >= limit else None
 
 
-@pytest.mark.parametrize("wrong", [{"linear": 0}, {"priced": -1}, {"exact": 1.5}, {"rounds": 0}, {"lookahead": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"linear": 0}, {"priced": -1}, {"exact": 1.5}, {"rounds": 0}, {"lookahead": 0}, {"familiarity": 0}]
+)
 def test_settings_out_of_their_domain_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         StrongBranching(**wrong)
