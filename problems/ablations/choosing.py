@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import geometric_mean
 
 from colgen import Choice, MostFractional, Problem, PseudoCostBranching, StrongBranching, TimeLimit, solve
@@ -12,8 +13,10 @@ from colgen.cli.template import BenchOptions, Figure
 from problems.assignment import random
 from problems.assignment.unguessed import Unguessed
 from problems.cutting_stock.trees import PoolPartition
+from problems.vehicle_routing import VehicleRouting
+from problems.vehicle_routing.instance import random as routing
 
-_MINUTES = 12.0
+_MINUTES = 6.0
 """What all instances take, about."""
 
 _LIMIT = 120.0
@@ -26,18 +29,34 @@ _CHOICES: dict[str, Choice] = {
 }
 
 
+class Unlisted(VehicleRouting):
+    """Routes without cuts, and none listed: all that closes the gap is the tree."""
+
+    def __init__(self, seed: int, customers: int = 40) -> None:
+        super().__init__(routing(seed, customers=customers), cuts=False)
+
+    def enumeration(self) -> None:  # type: ignore[override]
+        return None
+
+
 def _instances() -> dict[str, list[Callable[[], Problem]]]:
     return {
-        "assignment": [lambda seed=seed: Unguessed(random(6, 24, seed)) for seed in range(1, 11)],  # type: ignore[misc]
-        "partition": [lambda seed=seed: PoolPartition(20, 100, 2, seed) for seed in range(10)],  # type: ignore[misc]
+        "assignment": [partial(_assignment, seed) for seed in range(1, 8)],
+        "partition": [partial(PoolPartition, 20, 100, 2, seed) for seed in range(7)],
+        "routing": [partial(Unlisted, seed) for seed in range(6)],
     }
 
 
+def _assignment(seed: int) -> Problem:
+    return Unguessed(random(6, 24, seed))
+
+
 def bench_branching(options: BenchOptions) -> list[Figure]:
-    """Trees of generalized assignment and of set partitioning: nodes and seconds, each choice against the first."""
+    """Trees of assignment, partitioning and routing: nodes and seconds, each choice against the most fractional."""
     share = 0.1 if options.quick else options.share(_MINUTES)
     solve(Unguessed(random(3, 10, 0)), choice=StrongBranching())  # first calls
     solve(PoolPartition(12, 40, 2), choice=StrongBranching())
+    solve(Unlisted(0, customers=12), choice=StrongBranching())
     found: dict[str, list[tuple[str, dict[str, tuple[int, float]]]]] = {}
     for name, instances in _instances().items():
         for make in instances[: max(1, math.ceil(share * len(instances)))]:
