@@ -77,7 +77,7 @@ def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
                 raise WrongError("expected a JSON object")
             checking.take(number, record)
         return checking.verdict(number)
-    except (KeyError, TypeError, IndexError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, ArithmeticError) as error:
         wrong = WrongError(f"not of the form that is expected here ({type(error).__name__}: {error})")
         wrong.line = number
         raise wrong from None

@@ -116,6 +116,16 @@ def test_the_first_false_line_is_named(tree):
     assert caught.value.line == 4
 
 
+def test_numbers_beyond_floating_point_are_refused_as_others(tmp_path):
+    path = tmp_path / "proof.jsonl"
+    certified(TREE, path)
+    *head, leaf, end = map(json.loads, lines_of(path))
+    leaf["claim"]["duals"] = [-(10**400), 10**400, 10**400]
+    with pytest.raises(WrongError) as caught:
+        check(json.dumps(record) for record in [*head, leaf, end])
+    assert caught.value.line == len(head) + 1
+
+
 def test_what_is_left_out_is_missed(tree):
     for k in range(4, len(tree)):
         with pytest.raises(WrongError):
