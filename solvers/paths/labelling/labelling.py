@@ -21,7 +21,7 @@ from solvers.paths.labelling.directions import direction as direction_of
 from solvers.paths.labelling.layout import Floats
 from solvers.paths.labelling.listing import listed
 from solvers.paths.labelling.memory import Mask
-from solvers.paths.labelling.mirror import Mirror, potential, reflection
+from solvers.paths.labelling.mirror import reflecting, reflection
 from solvers.paths.labelling.network import Network, cheapest_arcs
 from solvers.paths.labelling.rank_one import RankOneDuals, fields
 from solvers.paths.labelling.resources import Resource, limits, require_progress
@@ -288,7 +288,7 @@ class Labelling:
         own = np.hstack([self._own, bounded.own]) if bounded.own.shape[1] else self._own
         if bounded.given:
             costs = np.where(self.network.tails == self.network.source, costs + bounded.given, costs)
-        mirror = self._mirrored(costs, usable)
+        mirror = reflecting(self._mirror, self.network, costs, usable)
         return Task(
             self.network, self.neighbourhoods, own, self.custom, self._ahead, self._back, mirror, self.both,
             self.max_labels, costs, usable, cuts, bounded, clock,
@@ -300,9 +300,3 @@ class Labelling:
         if forbidden is None:
             return costs, np.ones(network.num_arcs, dtype=bool)
         return costs, ~as_booleans(forbidden, "forbidden", shape=(network.num_arcs,))
-
-    def _mirrored(self, costs: Floats, usable: Mask) -> Mirror | None:
-        mirror = self._mirror
-        if mirror is None or (usable != usable[mirror.arcs]).any():
-            return None
-        return None if potential(self.network, mirror.arcs, costs) is None else mirror

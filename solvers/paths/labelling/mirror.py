@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solvers.paths.labelling.custom import CustomResource
 from solvers.paths.labelling.layout import POOLED, VALUES, Floats, Ints, Labels, Side
 from solvers.paths.labelling.network import Network
 from solvers.paths.labelling.resources import Limits
+
+Mask = NDArray[np.bool_]
 
 
 class Mirror(NamedTuple):
@@ -43,6 +46,13 @@ def reflection(network: Network, mine: Limits, custom: CustomResource | None) ->
     if shift is None or (shift < 0).any() or (consumption < shift[network.heads]).any():
         return None
     return Mirror(arcs, shift, float(upper[0] - mine.slack[0]))
+
+
+def reflecting(mirror: Mirror | None, network: Network, costs: Floats, usable: Mask) -> Mirror | None:
+    """The mirror of a network where these costs, and the arcs that may be used, are reflected as well; else None."""
+    if mirror is None or (usable != usable[mirror.arcs]).any():
+        return None
+    return None if potential(network, mirror.arcs, costs) is None else mirror
 
 
 def potential(network: Network, mirror: Ints, values: Floats) -> Floats | None:

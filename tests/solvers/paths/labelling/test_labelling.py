@@ -25,6 +25,7 @@ from solvers.paths.labelling import (
     nearest,
     runs,
 )
+from solvers.paths.labelling.mirror import reflecting
 from tests.solvers.paths.labelling.enumerated import Drawn, best, cost, draw, walks
 
 pytestmark = pytest.mark.timeout(120)
@@ -125,7 +126,7 @@ def test_a_network_that_is_its_own_reversal_is_searched_once(cuts: bool) -> None
     for seed in range(25):
         drawn, costs = symmetric(seed)
         mine = solver(drawn, elementary=False)
-        assert mine._mirrored(costs, np.ones(len(costs), dtype=bool)) is not None
+        assert reflecting(mine._mirror, drawn.network, costs, np.ones(len(costs), dtype=bool)) is not None
         found = mine.price(costs, rank_one=drawn.duals if cuts else None, routes=4)
         assert found.bound == best(drawn, elementary=False, cuts=cuts)
         check(drawn, found, elementary=False, cuts=cuts)
