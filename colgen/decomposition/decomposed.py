@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Literal, overload
 
 import numpy as np
 import pyomo.environ as pyo
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
-from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.core.errors import InputError
 from colgen.core.result import Result
 from colgen.core.solution import Solution
-from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
+from colgen.decomposition.answers import Values, checked, load_values, objective_step
+from colgen.decomposition.benders import Benders
 from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.finding import FoundBlocks, found_in
 from colgen.decomposition.partition import By, Partition, partition, says_blocks
 from colgen.decomposition.paying import remarks
-from colgen.decomposition.reading import Floats, Reading, read
+from colgen.decomposition.reading import Reading, read
 from colgen.decomposition.recognized import oracles
 from colgen.decomposition.splitting import Splitting
 from colgen.decomposition.subproblem import subproblems
@@ -30,35 +31,6 @@ from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
 from colgen.tree.branching import BranchingRule, OnTemplateVariable
 from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
-from solvers.arrays import EXACT
-
-
-class Values(Mapping[str, float]):
-    """Values of a model's variables by their names; those that are zero are among them.
-
-    Attributes
-    ----------
-    array
-        In the order of declaration, fixed variables left out.
-    """
-
-    def __init__(self, reading: Reading, array: Floats) -> None:
-        self._reading, self.array = reading, array
-        array.setflags(write=False)
-
-    def __getitem__(self, name: str) -> float:
-        names = self._reading.place_of_name
-        return float(self.array[names[name]])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._reading.names)
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __repr__(self) -> str:
-        used = {name: value for name, value in self.items() if value}
-        return f"Values({used})"
 
 
 class Decomposed(Problem):
@@ -77,7 +49,7 @@ class Decomposed(Problem):
         self.splitting = splitting
         self._recognize = recognize
         self.reading = splitting.reading
-        self.objective_step = _step(self.reading.formulation)
+        self.objective_step = objective_step(self.reading.formulation)
         self._rule = OnBlockVariables(splitting)
 
     def formulation(self) -> Formulation:
@@ -105,37 +77,7 @@ class Decomposed(Problem):
 
     def check(self, answer: Values) -> float:
         """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""
-        f, x = self.reading.formulation, np.asarray(answer.array)
-        low, high = np.where(np.isfinite(f.lower), f.lower, 0.0), np.where(np.isfinite(f.upper), f.upper, 0.0)
-        slack = TOLERANCES.feasibility * np.maximum(np.maximum(np.abs(low), np.abs(high)), np.abs(x))
-        bad = np.flatnonzero((x < f.lower - slack) | (x > f.upper + slack))
-        if len(bad):
-            k = int(bad[0])
-            raise InfeasibleAnswerError(
-                f"variable {self.reading.names[k]!r} is {x[k]:.10g}, expected {f.lower[k]:g} to {f.upper[k]:g}"
-            )
-        bad = np.flatnonzero(f.integer & (x != np.round(x)))
-        if len(bad):
-            raise InfeasibleAnswerError(
-                f"variable {self.reading.names[bad[0]]!r} is {x[bad[0]]:.10g}, which is not whole"
-            )
-        rows = self.reading.rows
-        activity, terms = rows @ x, np.zeros(rows.shape[0])
-        if rows.nnz:  # a row's size: its largest entry, side and term
-            entries = abs(rows)
-            terms = entries.max(axis=1).toarray().ravel()
-            terms = np.maximum(terms, entries.multiply(np.abs(x)[None, :]).max(axis=1).toarray().ravel())
-        for sides in (f.row_lower, f.row_upper):
-            terms = np.maximum(terms, np.where(np.isfinite(sides), np.abs(sides), 0.0))
-        slack = TOLERANCES.feasibility * terms
-        bad = np.flatnonzero((activity < f.row_lower - slack) | (activity > f.row_upper + slack))
-        if len(bad):
-            r = int(bad[0])
-            raise InfeasibleAnswerError(
-                f"constraint {self.reading.constraints[r].name!r} has the body {activity[r]:.10g}, expected "
-                f"{f.row_lower[r]:.10g} to {f.row_upper[r]:.10g}"
-            )
-        return math.fsum((f.costs * x).tolist()) + f.offset
+        return checked(self.reading, answer)
 
     def finished(self, result: Result) -> Result:
         """Load the answer into the model, and dual values where it asks for them."""
@@ -148,9 +90,36 @@ class Decomposed(Problem):
         return remarks(self.splitting.subproblems)
 
 
+@overload
 def decompose(
-    model: pyo.ConcreteModel, by: By | FoundBlocks = None, *, aggregate: bool = True, recognize: bool = True
-) -> Decomposed:
+    model: pyo.ConcreteModel,
+    by: By | FoundBlocks = None,
+    *,
+    method: Literal["dantzig-wolfe"] = "dantzig-wolfe",
+    aggregate: bool = True,
+    recognize: bool = True,
+) -> Decomposed: ...
+
+
+@overload
+def decompose(
+    model: pyo.ConcreteModel,
+    by: By | FoundBlocks = None,
+    *,
+    method: Literal["benders"],
+    aggregate: bool = True,
+    recognize: bool = True,
+) -> Benders: ...
+
+
+def decompose(
+    model: pyo.ConcreteModel,
+    by: By | FoundBlocks = None,
+    *,
+    method: str = "dantzig-wolfe",
+    aggregate: bool = True,
+    recognize: bool = True,
+) -> Decomposed | Benders:
     """A compact Pyomo model as a problem for branch and price.
 
     Each block of the model becomes a pricing problem; constraints that link blocks, and variables of no block, stay in
@@ -165,6 +134,9 @@ def decompose(
         of its index, and every constraint over variables of one block alone.  A function from constraints to the names
         of blocks, None for those that link.  None: what the suffix ``colgen_block`` says, or else each ``pyo.Block`` of
         the model, or else what :func:`find_blocks` finds; its result may be given as well.
+    method
+        ``"benders"`` keeps the variables of no block in the master instead, and makes rows of what blocks, the second
+        stages, say of them.
     aggregate
         Whether blocks that are the same are priced as one, and counted; otherwise each has its own points.
     recognize
@@ -185,7 +157,11 @@ def decompose(
     for name, value in (("aggregate", aggregate), ("recognize", recognize)):
         if not isinstance(value, bool):
             raise InputError(f"{name}: expected True or False, not {value!r}")
+    if method not in ("dantzig-wolfe", "benders"):
+        raise InputError(f"method: expected 'dantzig-wolfe' or 'benders', not {method!r}")
     found = blocks_of(reading, by)
+    if method == "benders":
+        return Benders(reading, found)
     blocks = subproblems(reading, found, aggregate=aggregate)
     return Decomposed(Splitting(reading, found, blocks), recognize=recognize)
 
@@ -213,22 +189,10 @@ def blocks_of(reading: Reading, by: By | FoundBlocks) -> Partition:
 def load(splitting: Splitting, result: Result) -> None:
     """Put an answer into the model's variables, and the root's dual values into its suffix ``dual``."""
     reading = splitting.reading
-    if isinstance(result.answer, Values):
-        whole = reading.formulation.integer.tolist()
-        for variable, value, integer in zip(reading.variables, result.answer.array.tolist(), whole, strict=True):
-            variable.set_value(round(value) if integer else value, skip_validation=True)
+    load_values(reading, result.answer)
     suffix = reading.model.component("dual")
     if suffix is None or suffix.ctype is not pyo.Suffix or not suffix.import_enabled() or result.certificate is None:
         return
     suffix.clear()
     for row in splitting.linking.tolist():
         suffix[reading.constraints[row]] = result.certificate.duals.get(reading.formulation.row_keys[row], 0.0)
-
-
-def _step(f: Formulation) -> float | None:
-    """What every answer's objective is a multiple of, if all that costs is whole; None if it is not."""
-    costs = np.append(f.costs[f.costs != 0.0], f.offset)
-    whole = f.integer[f.costs != 0.0].all() and (costs == np.rint(costs)).all()
-    if not whole or not len(costs) or np.abs(costs).sum() >= EXACT:
-        return None
-    return float(math.gcd(*map(int, costs.tolist()))) or None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pyomo.environ as pyo
@@ -26,12 +27,15 @@ class Family:
         Of a quick run, and of a long one.
     pays
         Whether decomposition is known to pay: by its bound, or by symmetry that it takes out.
+    method
+        What it is decomposed by.
     """
 
     build: Callable[[int, int], pyo.ConcreteModel]
     by: str
     sizes: tuple[int, int]
     pays: bool
+    method: Literal["dantzig-wolfe", "benders"] = "dantzig-wolfe"
 
 
 def assignment(size: int, seed: int) -> pyo.ConcreteModel:
@@ -112,11 +116,39 @@ def lots(size: int, seed: int) -> pyo.ConcreteModel:
     return m
 
 
+def capacity(size: int, seed: int) -> pyo.ConcreteModel:
+    """Capacity by the unit at a few sites, before it is known which of ``size`` scenarios of demand there will be."""
+    rng = np.random.default_rng(seed)
+    sites, customers, share = 10, 15, 1.0 / size
+    demand = rng.integers(5, 31, (size, customers)).tolist()
+    build = rng.integers(40, 90, sites).tolist()
+    ship = rng.integers(5, 40, (sites, customers)).tolist()
+    m = pyo.ConcreteModel()
+    m.scenario, m.site = pyo.RangeSet(0, size - 1), pyo.RangeSet(0, sites - 1)
+    m.customer = pyo.RangeSet(0, customers - 1)
+    m.units = pyo.Var(m.site, domain=pyo.NonNegativeIntegers, bounds=(0, 8))
+    m.sent = pyo.Var(m.scenario, m.site, m.customer, domain=pyo.NonNegativeReals)
+    m.lost = pyo.Var(m.scenario, m.customer, domain=pyo.NonNegativeReals)
+    m.room = pyo.Constraint(
+        m.scenario, m.site, rule=lambda m, s, i: sum(m.sent[s, i, j] for j in m.customer) <= 10 * m.units[i]
+    )
+    m.met = pyo.Constraint(
+        m.scenario,
+        m.customer,
+        rule=lambda m, s, j: sum(m.sent[s, i, j] for i in m.site) + m.lost[s, j] == demand[s][j],
+    )
+    shipped = sum(share * ship[i][j] * m.sent[s, i, j] for s in m.scenario for i in m.site for j in m.customer)
+    lost = sum(share * 100 * m.lost[s, j] for s in m.scenario for j in m.customer)
+    m.cost = pyo.Objective(expr=sum(build[i] * m.units[i] for i in m.site) + shipped + lost)
+    return m
+
+
 FAMILIES = {
     "assignment": Family(assignment, "machine", (30, 60), True),
     "packing": Family(packing, "bin", (50, 60), True),
     "lots": Family(lots, "item", (4, 8), True),
     "cutting": Family(cutting, "roll", (6, 12), False),
     "median": Family(median, "median", (12, 30), False),
+    "capacity": Family(capacity, "scenario", (10, 50), False, "benders"),
 }
 """By name."""

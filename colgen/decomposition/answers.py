@@ -1,0 +1,99 @@
+"""Answers in the variables of a compact model: held against it, and loaded into it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.reading import Floats, Reading
+from colgen.model.formulation import Formulation
+from solvers.arrays import EXACT
+
+
+class Values(Mapping[str, float]):
+    """Values of a model's variables by their names; those that are zero are among them.
+
+    Attributes
+    ----------
+    array
+        In the order of declaration, fixed variables left out.
+    """
+
+    def __init__(self, reading: Reading, array: Floats) -> None:
+        self._reading, self.array = reading, array
+        array.setflags(write=False)
+
+    def __getitem__(self, name: str) -> float:
+        names = self._reading.place_of_name
+        return float(self.array[names[name]])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._reading.names)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __repr__(self) -> str:
+        used = {name: value for name, value in self.items() if value}
+        return f"Values({used})"
+
+
+def checked(reading: Reading, answer: Values) -> float:
+    """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at.
+
+    Raises
+    ------
+    InfeasibleAnswerError
+        Naming the variable or the constraint.
+    """
+    f, x = reading.formulation, np.asarray(answer.array)
+    low, high = np.where(np.isfinite(f.lower), f.lower, 0.0), np.where(np.isfinite(f.upper), f.upper, 0.0)
+    slack = TOLERANCES.feasibility * np.maximum(np.maximum(np.abs(low), np.abs(high)), np.abs(x))
+    bad = np.flatnonzero((x < f.lower - slack) | (x > f.upper + slack))
+    if len(bad):
+        k = int(bad[0])
+        raise InfeasibleAnswerError(
+            f"variable {reading.names[k]!r} is {x[k]:.10g}, expected {f.lower[k]:g} to {f.upper[k]:g}"
+        )
+    bad = np.flatnonzero(f.integer & (x != np.round(x)))
+    if len(bad):
+        raise InfeasibleAnswerError(f"variable {reading.names[bad[0]]!r} is {x[bad[0]]:.10g}, which is not whole")
+    rows = reading.rows
+    activity, terms = rows @ x, np.zeros(rows.shape[0])
+    if rows.nnz:  # a row's size: its largest entry, side and term
+        entries = abs(rows)
+        terms = entries.max(axis=1).toarray().ravel()
+        terms = np.maximum(terms, entries.multiply(np.abs(x)[None, :]).max(axis=1).toarray().ravel())
+    for sides in (f.row_lower, f.row_upper):
+        terms = np.maximum(terms, np.where(np.isfinite(sides), np.abs(sides), 0.0))
+    slack = TOLERANCES.feasibility * terms
+    bad = np.flatnonzero((activity < f.row_lower - slack) | (activity > f.row_upper + slack))
+    if len(bad):
+        r = int(bad[0])
+        raise InfeasibleAnswerError(
+            f"constraint {reading.constraints[r].name!r} has the body {activity[r]:.10g}, expected "
+            f"{f.row_lower[r]:.10g} to {f.row_upper[r]:.10g}"
+        )
+    return math.fsum((f.costs * x).tolist()) + f.offset
+
+
+def load_values(reading: Reading, answer: Any) -> None:
+    """Put an answer into the model's variables, if it is one."""
+    if isinstance(answer, Values):
+        whole = reading.formulation.integer.tolist()
+        for variable, value, integer in zip(reading.variables, answer.array.tolist(), whole, strict=True):
+            variable.set_value(round(value) if integer else value, skip_validation=True)
+
+
+def objective_step(f: Formulation) -> float | None:
+    """What every answer's objective is a multiple of, if all that costs is whole; None if it is not."""
+    costs = np.append(f.costs[f.costs != 0.0], f.offset)
+    whole = f.integer[f.costs != 0.0].all() and (costs == np.rint(costs)).all()
+    if not whole or not len(costs) or np.abs(costs).sum() >= EXACT:
+        return None
+    return float(math.gcd(*map(int, costs.tolist()))) or None

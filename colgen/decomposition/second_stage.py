@@ -1,0 +1,128 @@
+r"""A second stage: what is best done once the first stage has been decided, and what its dual values say of others.
+
+    Q(x) = min qᵀy    subject to    rᴸ - T x ≤ W y ≤ rᵁ - T x   [π],    l ≤ y ≤ u.
+
+By weak duality every π gives a bound that is linear in x,
+
+    Q(x) ≥ Σ_i π_i r_i - πᵀT x + Σ_j d_j b_j,    d = q - πᵀW,
+
+with r_i the lower side where π_i > 0 and the upper one where it is negative, and b_j likewise.  Where no y is feasible,
+the same of the program that minimises the violation of rows instead (q = 0) says which x leave none.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from colgen.core.errors import SolverError
+from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.reading import Floats, Ints
+from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+
+
+class Bound(NamedTuple):
+    """``Q(x) ≥ constant - slopes·x``; where the stage is not feasible, the same of its violation."""
+
+    constant: float
+    slopes: Floats
+    feasible: bool
+
+
+class SecondStage:
+    """One block's linear program, which is solved again and again for other first stages.
+
+    Parameters
+    ----------
+    costs, lower, upper
+        Of its variables; costs are minimised.
+    own, first
+        The matrices W and T.
+    row_lower, row_upper
+        Of its rows.
+    """
+
+    def __init__(
+        self,
+        costs: Floats,
+        lower: Floats,
+        upper: Floats,
+        own: sparse.csc_array,
+        first: sparse.csc_array,
+        row_lower: Floats,
+        row_upper: Floats,
+    ) -> None:
+        self._costs, self._lower, self._upper = costs, lower, upper
+        self._own, self._first = own, first
+        self._row_lower, self._row_upper = row_lower, row_upper
+        self._program: LinearProgram | None = None
+        self._violation: LinearProgram | None = None
+
+    def best(self, x: Floats, seconds: float = math.inf) -> Floats | None:
+        """The stage's variables at their best for a first stage; None if time is over, or no point is feasible."""
+        solved = self._solved(x, seconds)
+        return np.clip(solved.values, self._lower, self._upper) if solved.status is LPStatus.OPTIMAL else None
+
+    def bound(self, x: Floats, seconds: float = math.inf) -> Bound | None:
+        """What holds for every first stage, and is tight at this one; None if time is over."""
+        solved = self._solved(x, seconds)
+        if solved.status is LPStatus.OPTIMAL:
+            return Bound(*self._by_weak_duality(solved.duals, self._costs), True)
+        if solved.status is LPStatus.LIMIT:
+            return None
+        if solved.status is LPStatus.UNBOUNDED:
+            raise SolverError("a second stage that is bounded for every first stage has been called unbounded")
+        solved = self._least_violation(x, seconds)
+        if solved.status is not LPStatus.OPTIMAL:
+            return None
+        return Bound(*self._by_weak_duality(np.clip(solved.duals, -1.0, 1.0), np.zeros(len(self._costs))), False)
+
+    def _by_weak_duality(self, duals: Floats, costs: Floats) -> tuple[float, Floats]:
+        """The bound by any dual values, recomputed: those that no side pays for are rounding, and left out."""
+        sides = np.where(duals > 0.0, self._row_lower, self._row_upper)
+        duals = np.where(np.isfinite(sides), duals, 0.0)
+        reduced = costs - self._own.T @ duals
+        bounds = np.where(reduced > 0.0, self._lower, self._upper)
+        size = np.abs(costs) + abs(self._own).T @ np.abs(duals)
+        kept = np.isfinite(bounds)
+        if (np.abs(reduced) > TOLERANCES.reduced_cost * size)[~kept].any():
+            raise SolverError("the dual values of a second stage are not feasible")
+        paid = duals[duals != 0.0] * sides[duals != 0.0]
+        return math.fsum([*paid.tolist(), *(reduced[kept] * bounds[kept]).tolist()]), self._first.T @ duals
+
+    def _solved(self, x: Floats, seconds: float) -> LPSolution:
+        moved = self._first @ x
+        low, high = self._row_lower - moved, self._row_upper - moved
+        if self._program is None:
+            bounds = (self._lower, self._upper, low, high)
+            self._program = LinearProgram(False, self._own, self._costs, *bounds, dual_first=True)
+        else:
+            self._program.change_row_bounds(_every(low), low, high)
+        return self._program.solve(seconds)
+
+    def _least_violation(self, x: Floats, seconds: float) -> LPSolution:
+        moved = self._first @ x
+        low, high = self._row_lower - moved, self._row_upper - moved
+        if self._violation is None:
+            rows, columns = self._own.shape
+            either = sparse.eye_array(rows, format="csc")
+            nothing, free = np.zeros(2 * rows), np.full(2 * rows, math.inf)
+            self._violation = LinearProgram(
+                False,
+                sparse.csc_array(sparse.hstack([self._own, either, -either])),
+                np.concatenate([np.zeros(columns), np.ones(2 * rows)]),
+                np.concatenate([self._lower, nothing]),
+                np.concatenate([self._upper, free]),
+                low,
+                high,
+            )
+        else:
+            self._violation.change_row_bounds(_every(low), low, high)
+        return self._violation.solve(seconds)
+
+
+def _every(rows: Floats) -> Ints:
+    return np.arange(len(rows))

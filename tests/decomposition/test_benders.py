@@ -1,0 +1,101 @@
+"""Two-stage models by Benders' rows, against HiGHS on the extensive form."""
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import InputError, Termination, decompose, solve, solve_complete
+from tests.amounts import examples
+from tests.decomposition.test_decomposed import feasible
+
+
+def two_stage(seed):
+    """Sites with capacity by the unit, scenarios that ship; equations, ranges, both senses, stages that cannot be."""
+    rng = np.random.default_rng(seed)
+    sites, scenarios, customers = (int(n) for n in rng.integers(1, 4, 3))
+    kind, sign = seed % 4, -1 if seed % 2 else 1
+    m = pyo.ConcreteModel()
+    m.site, m.customer = pyo.RangeSet(0, sites - 1), pyo.RangeSet(0, customers - 1)
+    m.scenario = pyo.RangeSet(0, scenarios - 1)
+    m.built = pyo.Var(m.site, domain=pyo.NonNegativeIntegers, bounds=(0, 1 if kind == 2 else 4))
+    m.extra = pyo.Var(domain=pyo.NonNegativeReals, bounds=(0, 3))
+    m.sent = pyo.Var(m.scenario, m.site, m.customer, domain=pyo.NonNegativeReals)
+    m.lost = pyo.Var(m.scenario, m.customer, domain=pyo.NonNegativeReals, bounds=(0, 2.5 if kind in (1, 2) else None))
+    build, ship = rng.integers(2, 9, sites).tolist(), rng.integers(1, 6, (scenarios, sites, customers)).tolist()
+    wanted = rng.integers(0, 9, (scenarios, customers)).tolist()
+    m.some = pyo.Constraint(expr=(1, sum(m.built[i] for i in m.site), 3 * sites))
+    m.room = pyo.Constraint(
+        m.scenario,
+        m.site,
+        rule=lambda m, s, i: sum(m.sent[s, i, j] for j in m.customer) <= 2 * m.built[i] + (m.extra if i == 0 else 0),
+    )
+    m.demand = pyo.Constraint(
+        m.scenario,
+        m.customer,
+        rule=lambda m, s, j: sum(m.sent[s, i, j] for i in m.site) + m.lost[s, j] == wanted[s][j],
+    )
+    cost = sum(build[i] * m.built[i] for i in m.site) + 1.5 * m.extra + 3
+    cost += sum(ship[s][i][j] * m.sent[s, i, j] for s in m.scenario for i in m.site for j in m.customer)
+    cost += sum(11 * m.lost[s, j] for s in m.scenario for j in m.customer)
+    m.cost = pyo.Objective(expr=sign * cost, sense=pyo.maximize if sign < 0 else pyo.minimize)
+    return m
+
+
+@pytest.mark.parametrize("seed", range(examples(16, 200)))
+def test_optimum_is_that_of_the_extensive_form_and_its_values_are_in_the_model(seed):
+    compact, model = solve_complete(two_stage(seed)), two_stage(seed)
+    result = solve(decompose(model, "scenario", method="benders"))
+    if compact.values is None:
+        assert result.termination is Termination.INFEASIBLE
+        return
+    assert result.is_optimal
+    assert result.objective == pytest.approx(compact.objective)
+    assert feasible(model)
+    assert pyo.value(model.cost) == pytest.approx(compact.objective)
+
+
+def test_stages_that_are_feasible_for_no_first_stage():
+    model = two_stage(0)
+    model.demand[0, 0].set_value(model.lost[0, 0] == -1)
+    assert solve(decompose(model, "scenario", method="benders")).termination is Termination.INFEASIBLE
+
+
+def changed(kind):
+    model = two_stage(4)
+    if kind == "whole":
+        model.lost[0, 0].domain = pyo.NonNegativeIntegers
+    elif kind == "linked":
+        model.both = pyo.Constraint(expr=model.lost[0, 0] + model.lost[1, 0] <= 9)
+    elif kind == "unbounded":
+        model.gain = pyo.Var(model.scenario, domain=pyo.NonNegativeReals)
+        model.cost.expr -= model.gain[0]
+    elif kind == "endless":
+        model.more = pyo.Var(domain=pyo.NonNegativeReals)
+        model.cost.expr -= model.more
+    elif kind == "no first":
+        model.built.fix(1)
+        model.extra.fix(0)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (
+            "whole",
+            r"expected second stages without whole variables: 'lost\[0,0\]' is one of block 0, which then has no",
+        ),
+        ("linked", "expected second stages that the first alone links: constraint 'both' is over blocks 0 and 1"),
+        ("unbounded", "expected stages whose cost is bounded: that of block 0 falls without end; give it bounds"),
+        ("endless", "expected stages whose cost is bounded: that of the first stage falls without end; give it bounds"),
+        ("no first", "expected a first stage: every variable of the model is in a block"),
+    ],
+)
+def test_what_it_cannot_take_apart_is_one_sentence(kind, said):
+    with pytest.raises(InputError, match=said):
+        decompose(changed(kind), "scenario", method="benders")
+
+
+def test_other_methods_there_are_not():
+    with pytest.raises(InputError, match="method: expected 'dantzig-wolfe' or 'benders', not 'bender'"):
+        decompose(two_stage(0), "scenario", method="bender")
