@@ -100,10 +100,12 @@ def _figures(outcomes: Sequence[Outcome]) -> list[Figure]:
     matched = [each for each in known if abs(min(each.bound or 0.0, 0.0) - (each.published.optimum or 0.0)) <= _DIGITS]
     figures = [Figure("optima_matched", len(matched), "instances", len(known), "of those that end and are published")]
     for size in _SIZES:
-        ended = [each for each in outcomes if each.published.size == size and each.bound is not None]
+        asked = [each for each in outcomes if each.published.size == size]
+        ended = [each for each in asked if each.bound is not None]
+        if asked:
+            figures.append(Figure(f"finished_ng{size}", len(ended), "instances", len(asked), f"in {_LIMIT:g} s each"))
         if not ended:
             continue
-        figures.append(Figure(f"finished_ng{size}", len(ended), "instances", len(ended), f"in {_LIMIT:g} s each"))
         figures.append(Figure(f"seconds_ng{size}", _geometric([each.seconds for each in ended]), "s", len(ended)))
         ratios = [each.seconds / each.published.seconds for each in ended if each.published.seconds]
         if ratios:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from colgen.cli.template import BenchOptions
-from problems.vehicle_routing.labelling_bench import bench_labelling, read_instance
+from problems.vehicle_routing.labelling_bench import Outcome, Published, _figures, bench_labelling, read_instance
 
 _INSTANCE = """NAME : small
 DIMENSION : 4
@@ -50,3 +50,15 @@ def test_the_weight_of_the_depot_is_paid_once_and_the_optimum_is_matched(
     assert figures["finished_ng16"].value == 1
     assert figures["user_resource_cost"].value > 0
     assert any("cspy is left out" in line for line in said)
+
+
+def test_instances_that_do_not_end_are_counted_among_those_asked() -> None:
+    outcomes = [
+        Outcome(Published("one", 8, -7.0, 0.5), -7.0, 0.1),
+        Outcome(Published("two", 8, None, None), None, 120.0),
+        Outcome(Published("two", 24, None, None), None, 120.0),
+    ]
+    figures = {each.name: each for each in _figures(outcomes)}
+    assert (figures["finished_ng8"].value, figures["finished_ng8"].n) == (1, 2)
+    assert (figures["finished_ng24"].value, figures["finished_ng24"].n) == (0, 1)
+    assert (figures["optima_matched"].value, figures["optima_matched"].n) == (1, 1)
