@@ -222,6 +222,9 @@ def solve(
                 outcome = TreeResult(spent.reason, run.global_bound, ())
             except KeyboardInterrupt:
                 outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, ())
+            except MemoryError as error:  # a limit like others: of a kernel, or of the machine
+                run.notes.append(f"Memory ran out: {str(error) or 'there is no more of it'}.")
+                outcome = TreeResult(Termination.MEMORY_LIMIT, run.global_bound, ())
             except Exception as error:
                 fault = TreeResult(Termination.FAULT, run.global_bound, ())
                 error.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]

@@ -458,6 +458,14 @@ def test_interrupt_keeps_the_incumbent():
     assert sum(times for _, times in result.answer) == GIVEN
 
 
+def test_memory_that_runs_out_in_an_oracle_is_a_limit_and_loses_nothing():
+    result = solve(Given(oracle=breaking_after(2, MemoryError("max_labels: the search needs more than 7 labels"))))
+    assert result.termination is Termination.MEMORY_LIMIT
+    assert result.objective == GIVEN
+    assert result.dual_bound <= 453
+    assert any("more than 7 labels" in note for note in result.notes)
+
+
 def test_exception_inside_an_oracle_carries_the_result():
     with pytest.raises(ZeroDivisionError) as caught:
         solve(Given(oracle=breaking_after(2, ZeroDivisionError())))
