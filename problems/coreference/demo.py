@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import time
-
 import networkx as nx
 
-from colgen import solve
+from colgen.cli.beside import beside
 from colgen.cli.template import DemoLine
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from problems.coreference.baseline import all_link_in_highs
 from problems.coreference.instance import Instance, from_graph, modularity, random
 from problems.coreference.template import Coreference
-from solvers.linear.lp import LPStatus
 
 
 def five_cycle() -> list[DemoLine]:
@@ -47,24 +44,12 @@ class _FromScratch(Coreference):
 
 
 def _compare(instance: Instance) -> DemoLine:
-    solve(_FromScratch(random(4, 0)))  # compiles the kernels, which is nobody's speed
-    started = time.perf_counter()
-    complete = all_link_in_highs(instance, 30.0)
-    brute_force_seconds = time.perf_counter() - started
-    started = time.perf_counter()
-    result = solve(_FromScratch(instance))
-    seconds = time.perf_counter() - started
-    instance.check(result.answer)
-    return DemoLine(
-        instance=instance.name,
-        objective=result.objective,
-        brute_force_objective=None if complete.values is None else complete.objective,
-        proof=result.termination.value,
-        columns_used=result.columns_generated,
-        columns_possible=2**instance.num_mentions - 1,
-        brute_force="all-link program in HiGHS",
-        brute_force_seconds=brute_force_seconds,
-        seconds=seconds,
-        dual_bound=result.dual_bound,
-        brute_force_proved=complete.status is LPStatus.OPTIMAL,
+    return beside(
+        _FromScratch(instance),
+        instance.check,
+        lambda: all_link_in_highs(instance, 30.0),
+        "all-link program in HiGHS",
+        name=instance.name,
+        possible=2**instance.num_mentions - 1,
+        small=_FromScratch(random(4, 0)),
     )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
-from colgen import WarmStart, solve
+from colgen import WarmStart
+from colgen.cli.beside import beside
 from colgen.cli.template import DemoLine
 from colgen.core.budget import Budget
 from problems.cutting_stock.baseline import solve_full
 from problems.cutting_stock.instance import Instance, from_items, uniform
 from problems.cutting_stock.template import CuttingStock
-from solvers.linear.lp import LPStatus
 
 
 def textbook() -> list[DemoLine]:
@@ -38,27 +36,15 @@ class _FromScratch(CuttingStock):
 
 
 def _compare(instance: Instance) -> DemoLine:
-    solve(_FromScratch(from_items(10, [5, 3])))  # compiles the kernels, which is nobody's speed
-    started = time.perf_counter()
-    complete = solve_full(instance, "arc_flow", time_limit=20.0)
-    brute_force_seconds = time.perf_counter() - started
-    started = time.perf_counter()
-    result = solve(_FromScratch(instance))
-    seconds = time.perf_counter() - started
-    instance.check(result.answer)
-    return DemoLine(
-        instance=instance.name,
-        objective=result.objective,
-        # HiGHS's objective carries the noise of floating point; rolls are whole.
-        brute_force_objective=None if complete.values is None else float(round(complete.objective)),
-        proof=result.termination.value,
-        columns_used=result.columns_generated,
-        columns_possible=number_of_patterns(instance),
-        brute_force="arc flow in HiGHS",
-        brute_force_seconds=brute_force_seconds,
-        seconds=seconds,
-        dual_bound=result.dual_bound,
-        brute_force_proved=complete.status is LPStatus.OPTIMAL,
+    return beside(
+        _FromScratch(instance),
+        instance.check,
+        lambda: solve_full(instance, "arc_flow", time_limit=20.0),
+        "arc flow in HiGHS",
+        name=instance.name,
+        possible=number_of_patterns(instance),
+        decimals=0,
+        small=_FromScratch(from_items(10, [5, 3])),
     )
 
 
