@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.chains.vectors import row_argmax, row_least
+
 
 def largest(array: NDArray[Any]) -> float:
     """The largest magnitude of an array's finite numbers, -inf left out of account.
@@ -57,17 +59,9 @@ def find_extremes(
     """
     num = scores.shape[1]
     for i in range(first, end):
-        most = least = scores[i, 0]
-        for k in range(1, num):
-            x = scores[i, k]
-            most = x if x > most else most
-            least = x if x < least else least
+        places[i] = row_argmax(scores, i)
+        most, least = scores[i, places[i]], row_least(scores, i)
         tops[i] = most if most > -np.inf else 0.0
-        places[i] = 0
-        for k in range(num):
-            if scores[i, k] == most:
-                places[i] = k
-                break
         finite = least
         if least == -np.inf:
             finite = most

@@ -86,10 +86,15 @@ def _count(forest: Forest, domains: Domains, starts: Offsets) -> None:
 
 
 @leaf
+def _shifted(scores: Scores, tops: Values, low: float, node: int, label: int) -> float:
+    score = np.float64(scores[node, label]) - tops[node]
+    return score if score > low else low
+
+
+@leaf
 def shifted(model: Model, node: int, label: int) -> float:
     """θ of a label, as messages take it."""
-    score = np.float64(model.scores[node, label]) - model.tops[node]
-    return score if score > model.low else model.low
+    return _shifted(model.scores, model.tops, model.low, node, label)
 
 
 @njit(cache=True)
@@ -123,13 +128,17 @@ def pass_messages(
     work
         A call ends after about so many sums, or with the last tree.
     """
-    num = model.scores.shape[1]
+    # Arrays are named here, once: to fetch one from a tuple takes longer than some of the loops below.
     domains, starts, arriving, outside = duals
     begins, candidates, below = domains
+    firsts, parents, table = forest.starts, forest.parent, forest.table
+    first_child, next_sibling = forest.first_child, forest.next_sibling
+    scores, tops, low, tables, _ = model
+    num = scores.shape[1]
     done = 0.0
     while position[0] < len(active):
         tree = active[position[0]]
-        first, root = forest.starts[tree], forest.starts[tree + 1] - 1
+        first, root = firsts[tree], firsts[tree + 1] - 1
         size = root + 1 - first
         for node in range(first + position[1], root + 1):
             if done >= work:
@@ -137,19 +146,19 @@ def pass_messages(
             position[1] += 1
             begin, end = begins[node], begins[node + 1]
             for k in range(begin, end):
-                total = shifted(model, node, candidates[k])
-                child = forest.first_child[node]
+                total = _shifted(scores, tops, low, node, candidates[k])
+                child = first_child[node]
                 while child != NONE:
                     total += arriving[starts[child] + k - begin]
-                    child = forest.next_sibling[child]
+                    child = next_sibling[child]
                 below[k] = total
             done += 1 + end - begin
             if node != root:
-                parent, first_row = forest.parent[node], forest.table[node] * num
+                parent, first_row = parents[node], table[node] * num
                 for k in range(begins[parent], begins[parent + 1]):
                     y, most = candidates[k], -np.inf
                     for j in range(begin, end):
-                        here = below[j] + model.tables[first_row + candidates[j], y]
+                        here = below[j] + tables[first_row + candidates[j], y]
                         most = here if here > most else most
                     arriving[starts[node] + k - begins[parent]] = most
                 done += (end - begin) * (begins[parent + 1] - begins[parent])
@@ -162,53 +171,67 @@ def pass_messages(
                 for k in range(begin, end):
                     most = 0.0  # the message from above
                     if node != root:
-                        parent, first_row = forest.parent[node], forest.table[node] * num
+                        parent, first_row = parents[node], table[node] * num
                         most = -np.inf
                         for j in range(begins[parent], begins[parent + 1]):
                             here = outside[starts[node] + j - begins[parent]]
-                            here += model.tables[first_row + candidates[k], candidates[j]]
+                            here += tables[first_row + candidates[k], candidates[j]]
                             most = here if here > most else most
                         done += begins[parent + 1] - begins[parent]
-                    most += shifted(model, node, candidates[k])
-                    child = forest.first_child[node]
+                    most += _shifted(scores, tops, low, node, candidates[k])
+                    child = first_child[node]
                     while child != NONE:
                         total = most
-                        sibling = forest.first_child[node]
+                        sibling = first_child[node]
                         while sibling != NONE:
                             if sibling != child:
                                 total += arriving[starts[sibling] + k - begin]
-                            sibling = forest.next_sibling[sibling]
+                            sibling = next_sibling[sibling]
                         outside[starts[child] + k - begin] = total
                         done += 1
-                        child = forest.next_sibling[child]
+                        child = next_sibling[child]
                 done += 1
-        _trace(forest, model, domains, tree, labels, values)
+        values[tree] = _trace(parents, table, scores, tops, low, tables, begins, candidates, below, first, root, labels)
         position[0] += 1
         position[1] = 0
 
 
-@njit(cache=True)
-def _trace(forest: Forest, model: Model, domains: Domains, tree: int, labels: Ints, values: Values) -> None:
-    """The best labelling of a tree whose F is known."""
-    num = model.scores.shape[1]
-    starts, candidates, below = domains
-    first, root = forest.starts[tree], forest.starts[tree + 1] - 1
+@leaf
+def _trace(
+    parents: Ints,
+    table: Ints,
+    scores: Scores,
+    tops: Values,
+    low: float,
+    tables: Values,
+    starts: Offsets,
+    candidates: Ints,
+    below: Values,
+    first: int,
+    root: int,
+    labels: Ints,
+) -> float:
+    """The best labelling of a tree whose F is known; returns its score."""
+    num = scores.shape[1]
     total = 0.0
     for node in range(root, first - 1, -1):
-        above = labels[forest.parent[node]] if node != root else 0
-        first_row = forest.table[node] * num
-        chosen, most = starts[node], -np.inf
-        for k in range(starts[node], starts[node + 1]):
-            here = below[k]
-            if node != root:
-                here += model.tables[first_row + candidates[k], above]
-            if here > most:
-                chosen, most = k, here
-        labels[node] = candidates[chosen]
-        total += shifted(model, node, candidates[chosen])
+        chosen, end = starts[node], starts[node + 1]
+        above = labels[parents[node]] if node != root else 0
+        first_row = table[node] * num
+        if end - chosen > 1:
+            most = -np.inf
+            for k in range(starts[node], end):
+                here = below[k]
+                if node != root:
+                    here += tables[first_row + candidates[k], above]
+                if here > most:
+                    chosen, most = k, here
+        label = candidates[chosen]
+        labels[node] = label
+        total += _shifted(scores, tops, low, node, label)
         if node != root:
-            total += model.tables[first_row + candidates[chosen], above]
-    values[tree] = total
+            total += tables[first_row + label, above]
+    return total
 
 
 @njit(cache=True)

@@ -2,7 +2,8 @@
 
 LLVM turns sums of rows into vector instructions by itself, but neither maxima of floating-point numbers nor searches.
 These few functions state them as operations on vectors of sixteen numbers, for any processor: two AVX registers of
-float32, four of float64.  They are called from compiled code; without the compiler (``NUMBA_DISABLE_JIT=1``) their
+float32, four of float64.  Columns that fill no vector are taken with the ones before them: what is computed twice is
+the same.  They are called from compiled code; without the compiler (``NUMBA_DISABLE_JIT=1``) their
 plain definitions run, which also say what they compute.
 
 Numbers may be -inf but neither NaN nor +inf, except in the tables of :func:`above` and :func:`any_above`.
@@ -70,6 +71,17 @@ def above(row: Array, start: int, table: Array, i: int, bound: Any) -> int:
 def row_argmax(table: Array, i: int) -> int:
     """The first place of the maximum of ``table[i]``."""
     return int(table[i].argmax())
+
+
+def row_least(table: Array, i: int) -> Any:
+    """The minimum of ``table[i]``."""
+    return table[i].min()
+
+
+def max_sum(left: Array, i: int, right: Array, j: int, table: Array, h: int) -> Any:
+    """The maximum of ``left[i, k] + right[j, k] + table[h, k]`` over all columns k of ``right``."""
+    num = right.shape[1]
+    return (left[i, :num] + right[j] + table[h, :num]).max()
 
 
 def any_above(a: Any, left: Array, i: int, right: Array, j: int, table: Array, h: int, bound: Any) -> bool:
@@ -188,6 +200,25 @@ def _emit_sum_vectors(
 _sum_vectors: Any = intrinsic(_emit_sum_vectors)
 
 
+def _emit_max_sum_vectors(
+    context: Any, like: types.Float, left: types.Integer, right: types.Integer, table: types.Integer, n: types.Integer
+) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        vectors = _Vectors(builder, like)
+        _like, x, y, z, length = arguments
+
+        def step(k: ir.Value, best: ir.Value) -> ir.Value:
+            total = builder.fadd(vectors.load(x, k), vectors.load(y, k))
+            return vectors.maximum(builder.fadd(total, vectors.load(z, k)), best)
+
+        return vectors.across(vectors.fold(length, vectors.lowest, step))
+
+    return like(like, types.int64, types.int64, types.int64, types.int64), generate
+
+
+_max_sum_vectors: Any = intrinsic(_emit_max_sum_vectors)
+
+
 def _emit_max_vectors(
     context: Any, like: types.Float, row: types.Integer, length: types.Integer
 ) -> tuple[Any, _Generate]:
@@ -202,6 +233,21 @@ def _emit_max_vectors(
 
 
 _max_vectors: Any = intrinsic(_emit_max_vectors)
+
+
+def _emit_min_vectors(
+    context: Any, like: types.Float, row: types.Integer, length: types.Integer
+) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        vectors = _Vectors(builder, like)
+        _like, x, n = arguments
+        most = vectors.fold(n, vectors.lowest, lambda k, most: vectors.maximum(builder.fneg(vectors.load(x, k)), most))
+        return builder.fneg(vectors.across(most))
+
+    return like(like, types.int64, types.int64), generate
+
+
+_min_vectors: Any = intrinsic(_emit_min_vectors)
 
 
 def _emit_reaching_vector(context: Any, bound: types.Float, row: types.Integer) -> tuple[Any, _Generate]:
@@ -275,17 +321,35 @@ def _compile_sum_rows(a: Any, left: Any, i: Any, right: Any, j: Any, out: Any) -
     def compiled(a: Any, left: Any, i: Any, right: Any, j: Any, out: Any) -> Any:
         num = right.shape[1]
         whole = num - num % WIDTH
-        best = _sum_vectors(
-            a,
-            _address(left) + i * left.strides[0],
-            _address(right) + j * right.strides[0],
-            _address(out),
-            whole,
-        )
-        for k in range(whole, num):
-            total = a + left[i, k] + right[j, k]
-            out[k] = total
-            best = max(best, total)
+        x, y, z = _address(left) + i * left.strides[0], _address(right) + j * right.strides[0], _address(out)
+        best = _sum_vectors(a, x, y, z, whole)
+        if num > whole > 0:
+            last = (num - WIDTH) * out.itemsize
+            best = max(best, _sum_vectors(a, x + last, y + last, z + last, WIDTH))
+        else:
+            for k in range(whole, num):
+                total = a + left[i, k] + right[j, k]
+                out[k] = total
+                best = max(best, total)
+        return best
+
+    return compiled
+
+
+@overload(max_sum, inline="always")
+def _compile_max_sum(left: Any, i: Any, right: Any, j: Any, table: Any, h: Any) -> Any:
+    def compiled(left: Any, i: Any, right: Any, j: Any, table: Any, h: Any) -> Any:
+        num = right.shape[1]
+        whole = num - num % WIDTH
+        x, y = _address(left) + i * left.strides[0], _address(right) + j * right.strides[0]
+        z = _address(table) + h * table.strides[0]
+        best = _max_sum_vectors(right[j, 0], x, y, z, whole)
+        if num > whole > 0:
+            last = (num - WIDTH) * right.itemsize
+            best = max(best, _max_sum_vectors(best, x + last, y + last, z + last, WIDTH))
+        else:
+            for k in range(whole, num):
+                best = max(best, left[i, k] + right[j, k] + table[h, k])
         return best
 
     return compiled
@@ -323,18 +387,41 @@ def _compile_row_argmax(table: Any, i: Any) -> Any:
         whole = num - num % WIDTH
         address = _address(table) + i * table.strides[0]
         best = _max_vectors(table[i, 0], address, whole)
-        for k in range(whole, num):
-            best = max(best, table[i, k])
+        last = address + (num - WIDTH) * table.itemsize
+        if num > whole > 0:
+            best = max(best, _max_vectors(best, last, WIDTH))
+        else:
+            for k in range(whole, num):
+                best = max(best, table[i, k])
         for first in range(0, whole, 4 * WIDTH):  # sixty-four at a time: which of them it is cannot be foreseen
             bits = 0
             for k in range(first, min(first + 4 * WIDTH, whole), WIDTH):
                 bits |= _reaching_vector(best, address + k * table.itemsize) << (k - first)
             if bits:
                 return first + _lowest_bit(bits)
+        if whole > 0:
+            return num - WIDTH + _lowest_bit(_reaching_vector(best, last))
         where = whole
         while table[i, where] < best:
             where += 1
         return where
+
+    return compiled
+
+
+@overload(row_least, inline="always")
+def _compile_row_least(table: Any, i: Any) -> Any:
+    def compiled(table: Any, i: Any) -> Any:
+        num = table.shape[1]
+        whole = num - num % WIDTH
+        address = _address(table) + i * table.strides[0]
+        least = _min_vectors(table[i, 0], address, whole)
+        if num > whole > 0:
+            least = min(least, _min_vectors(least, address + (num - WIDTH) * table.itemsize, WIDTH))
+        else:
+            for k in range(whole, num):
+                least = min(least, table[i, k])
+        return least
 
     return compiled
 
@@ -344,15 +431,13 @@ def _compile_any_above(a: Any, left: Any, i: Any, right: Any, j: Any, table: Any
     def compiled(a: Any, left: Any, i: Any, right: Any, j: Any, table: Any, h: Any, bound: Any) -> Any:
         num = right.shape[1]
         whole = num - num % WIDTH
-        if _any_above_vector(
-            bound,
-            a,
-            _address(left) + i * left.strides[0],
-            _address(right) + j * right.strides[0],
-            _address(table) + h * table.strides[0],
-            whole,
-        ):
+        x, y = _address(left) + i * left.strides[0], _address(right) + j * right.strides[0]
+        z = _address(table) + h * table.strides[0]
+        if _any_above_vector(bound, a, x, y, z, whole):
             return True
+        if num > whole > 0:
+            last = (num - WIDTH) * right.itemsize
+            return _any_above_vector(bound, a, x + last, y + last, z + last, WIDTH) != 0
         for k in range(whole, num):
             if a + left[i, k] + right[j, k] + table[h, k] > bound:
                 return True

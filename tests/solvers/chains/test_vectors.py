@@ -21,12 +21,15 @@ def summed(a, left, i, right, j, out, table, bound):
 
 
 @njit
-def searched(a, left, right, table, bound):
+def searched(a, left, right, table, others, bound):
     places, found = np.empty(len(left), dtype=np.int64), np.empty(len(left), dtype=np.bool_)
+    most, least = np.empty(len(left), dtype=left.dtype), np.empty(len(left), dtype=left.dtype)
     for i in range(len(left)):
         places[i] = vectors.row_argmax(left, i)
         found[i] = vectors.any_above(a, left, i, right, i, table, i, bound)
-    return places, found
+        most[i] = vectors.max_sum(left, i, right, i, others, i)
+        least[i] = vectors.row_least(left, i)
+    return places, found, most, least
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -55,7 +58,7 @@ def test_vector_instructions_compute_what_their_definitions_say(num, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("num", [1, 15, 16, 17, 64, 65, 81])
+@pytest.mark.parametrize("num", [1, 15, 16, 17, 31, 64, 65, 81])
 def test_searches_of_whole_rows_find_what_their_definitions_say(num, dtype):
     rng = np.random.default_rng(num)
     rows, others = rng.normal(size=(6, num)).astype(dtype), rng.normal(size=(6, num)).astype(dtype)
@@ -64,10 +67,14 @@ def test_searches_of_whole_rows_find_what_their_definitions_say(num, dtype):
     rows[2] = 0.0
     table = rng.normal(size=(6, vectors.padded(num))).astype(dtype)
     table[3, : num // 2] = np.inf
+    more = rng.normal(size=(6, vectors.padded(num))).astype(dtype)
+    more[4, : num // 2] = -np.inf
 
     for bound in (-np.inf, 0.5, 2.0, 4.0):
-        places, found = searched(dtype(0.5), rows, others, table, dtype(bound))
+        places, found, most, least = searched(dtype(0.5), rows, others, table, more, dtype(bound))
         assert places.tolist() == [vectors.row_argmax(rows, i) for i in range(6)]
         assert found.tolist() == [
             vectors.any_above(dtype(0.5), rows, i, others, i, table, i, dtype(bound)) for i in range(6)
         ]
+        assert most.tolist() == [vectors.max_sum(rows, i, others, i, more, i) for i in range(6)]
+        assert least.tolist() == [vectors.row_least(rows, i) for i in range(6)]
