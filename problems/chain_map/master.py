@@ -20,12 +20,13 @@ from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaste
 from colgen.pricing.oracles import Pricing, PricingResult
 from problems.chain_map.hurry import label_in_a_hurry
 from problems.chain_map.instance import Instance
+from problems.chain_map.kernels.exchange_prices import Exchanges
 from problems.chain_map.kernels.tree_labels import score_trees
 from problems.chain_map.kernels.tree_prices import reduced_costs, root_shares, roots_beyond
 from problems.chain_map.labellings import Labellings, labelled, pair_column
 from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.pieces import Pieces
-from problems.chain_map.pruning import NormalForm, as_it_is
+from problems.chain_map.pruning import NormalForm, as_it_is, exchanges_for
 from solvers.chains.forest import NONE, Forest
 from solvers.chains.tree_domains import Domains, count_pairs
 from solvers.chains.tree_messages import Duals, Model, grow, no_messages, pass_messages
@@ -93,6 +94,8 @@ class MessageDuals:
     shares, beyond
         See :func:`problems.chain_map.kernels.tree_prices.root_shares` and
         :func:`problems.chain_map.kernels.tree_prices.roots_beyond`.
+    exchanges
+        What bounds reduced costs by exchanges of labels, None: maxima of the tables do.
     waiting
         Trees that pricing has not come to yet, which it writes.
     finished
@@ -109,6 +112,7 @@ class MessageDuals:
     messages: Duals
     shares: Floats
     beyond: Floats
+    exchanges: Exchanges | None
     waiting: NDArray[np.bool_]
     finished: bool
 
@@ -153,6 +157,7 @@ class ChainMaster(RestrictedMaster):
         self._start = start
         self._prepare = prepare
         self._normal: NormalForm | None = None
+        self._exchanges: Exchanges | None = None
         self._scores = self.values  # of the labellings in the instance; `values` are those in the model
         self._offsets = np.zeros(instance.num_trees)
 
@@ -163,6 +168,8 @@ class ChainMaster(RestrictedMaster):
         self._offsets = normal.offsets
         if self._prepare is not None:
             self.bounds[:] = 0.0  # no score is positive
+            if self.both_ways:
+                self._exchanges = exchanges_for(instance, normal, budget)
         if normal.feasible is not None:
             self.active = np.flatnonzero(normal.feasible)
             self.bounds[~normal.feasible] = -np.inf
@@ -242,6 +249,7 @@ class ChainMaster(RestrictedMaster):
             messages,
             self.shares,
             self.beyond,
+            self._exchanges,
             self._waiting,
             passed == len(active),
         )

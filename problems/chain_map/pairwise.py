@@ -116,6 +116,23 @@ class Pairwise:
                 return self._unknown_exchanges()
         return self.exchanges
 
+    @cached_property
+    def exchanges_above(self) -> Scores:
+        """What exchanging a parent's label gains below it at most: exchanges of the transposed tables."""
+        return exchange(self.tables.swapaxes(1, 2))
+
+    def exchanges_both_ways(self, require: Callable[[], None]) -> tuple[Scores, Scores] | None:
+        """Exchanges of nodes' and of parents' labels; None where they are not computed, or there is no time for it."""
+        if not self.is_bounded or self.lowest == -np.inf:
+            return None
+        try:
+            for name, tables in (("exchanges", self.tables), ("exchanges_above", self.tables.swapaxes(1, 2))):
+                if name not in vars(self):
+                    vars(self)[name] = exchange(tables, require)
+        except OutOfBudget:
+            return None
+        return self.exchanges, self.exchanges_above
+
     def _unknown_exchanges(self) -> Scores:
         num = self.num_labels
         unknown = np.full((num, padded(num)), -np.inf, dtype=self.tables.dtype)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from problems.chain_map.kernels.exchange_prices import Exchanges, price_by_exchanges, room_for
 from problems.chain_map.kernels.tree_prices import price, scratch_for
 from problems.chain_map.master import MessageDuals, Pairs
 from problems.chain_map.pieces import Pieces
@@ -14,7 +18,8 @@ from solvers.chains.forest import Forest
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
-
+Look = Callable[[Offsets, float], tuple[Any, ...]]
+"""Goes on from a position, which it rewrites, for so much work."""
 
 _MOST_PAIRS = 2**20
 """With so many pairs in hand the other trees wait for the next round: memory is bounded."""
@@ -48,30 +53,13 @@ class PairPricing(Pricing):
     def price(self, duals: MessageDuals | None, context: PricingContext) -> PricingResult:  # type: ignore[override]
         if duals is None:  # there was no time for messages
             return PricingResult(cut_off=True)
-        forest, active, pairwise = self._forest, duals.active, duals.pairwise
+        forest, active = self._forest, duals.active
         parts: list[tuple[Offsets, Ints, Ints, Floats]] = []
-        scratch, gaps = scratch_for(forest, pairwise.num_labels), np.zeros(1)
+        call = self._by_maxima(duals) if duals.exchanges is None else self._by_exchanges(duals, duals.exchanges)
 
         def look(position: Offsets, work: float) -> None:
-            *found, priced, looked_at = price(
-                forest,
-                duals.model,
-                pairwise.row_maxima,
-                pairwise.column_maxima,
-                duals.messages,
-                active,
-                duals.values,
-                duals.size,
-                duals.shares,
-                duals.beyond,
-                self._split,
-                duals.bounds,
-                scratch,
-                position,
-                gaps,
-                work,
-            )
-            parts.append(tuple(found))  # type: ignore[arg-type]
+            *found, priced, looked_at = call(position, work)
+            parts.append(tuple(found))
             self.priced += priced
             self.looked_at += looked_at
 
@@ -101,6 +89,52 @@ class PairPricing(Pricing):
         if not finished:
             return PricingResult(pairs, None, found, cut_off=True)
         return PricingResult(pairs, bound, found, float(gaps.sum()))
+
+    def _by_exchanges(self, duals: MessageDuals, exchanges: Exchanges) -> Look:
+        """Looks at the trees that are not finished, with bounds by exchanges."""
+        forest, active, pairwise = self._forest, duals.active, duals.pairwise
+        gaps, room = np.zeros(1), room_for(exchanges)
+        maxima = pairwise.row_maxima, pairwise.column_maxima
+        return lambda position, work: price_by_exchanges(
+            forest,
+            duals.model,
+            exchanges,
+            *maxima,
+            duals.messages,
+            active,
+            duals.values,
+            duals.size,
+            duals.shares,
+            duals.beyond,
+            duals.bounds,
+            room,
+            position,
+            gaps,
+            work,
+        )
+
+    def _by_maxima(self, duals: MessageDuals) -> Look:
+        """The same with maxima of the tables alone."""
+        forest, active, pairwise = self._forest, duals.active, duals.pairwise
+        gaps, scratch = np.zeros(1), scratch_for(forest, pairwise.num_labels)
+        maxima = pairwise.row_maxima, pairwise.column_maxima
+        return lambda position, work: price(
+            forest,
+            duals.model,
+            *maxima,
+            duals.messages,
+            active,
+            duals.values,
+            duals.size,
+            duals.shares,
+            duals.beyond,
+            self._split,
+            duals.bounds,
+            scratch,
+            position,
+            gaps,
+            work,
+        )
 
 
 _NOTHING = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))

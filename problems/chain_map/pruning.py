@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from colgen.core.budget import Budget
 from problems.chain_map.instance import Instance
+from problems.chain_map.kernels.exchange_prices import Exchanges
 from problems.chain_map.kernels.tree_labels import best_labels, greedy_labels, score_labels
 from problems.chain_map.kernels.tree_pruning import prune_by_bounds
 from problems.chain_map.pairwise import Pairwise
@@ -32,6 +33,9 @@ _WIDE = 2.0**16
 
 _FAR = 2.0**24
 """A best labelling that scores less than so many units below zero has a penalty: rounding would hide what differs."""
+
+_DOUBTS = 2.0**8
+"""Bounds by exchanges doubt what differs by less than about so many roundings of the largest score."""
 
 
 class NormalForm(NamedTuple):
@@ -158,6 +162,24 @@ def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
     model = Model(scores, tops, low, pairwise.rows, pairwise.transposed_rows)
     offsets = np.add.reduceat(offsets, forest.starts[:-1])
     return NormalForm(model, pairwise, size, offsets, best, feasible, settled, found)
+
+
+def exchanges_for(instance: Instance, normal: NormalForm, budget: Budget) -> Exchanges | None:
+    """What bounds reduced costs by exchanges; None where other bounds are better, or there is no time to know these.
+
+    Penalties are no numbers to take differences of, and single precision must tell the labels apart.
+    """
+    model, (centred, _) = normal.model, instance.pairwise.centred
+    if model.low > -math.inf or normal.pairwise is not centred:
+        return None
+    pairwise = instance.pairwise if instance.pairwise.tables.dtype == model.scores.dtype else centred
+    size = max(instance.size, normal.size)
+    if _DOUBTS * float(np.finfo(model.scores.dtype).eps) * max(size, pairwise.size) > instance.scale:
+        return None
+    known = pairwise.exchanges_both_ways(budget.require)
+    if known is None:
+        return None
+    return Exchanges(pairwise.rows, pairwise.transposed_rows, *known, size, pairwise.size)
 
 
 def _extremes(scores: NDArray[Any], budget: Budget) -> tuple[Values, NDArray[np.int32], float, float]:

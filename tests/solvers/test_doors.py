@@ -202,6 +202,7 @@ STRUCTURES = {
     "steps.take_all",
     "star_dual.proved_by",
     "tree_bound.bound_at",
+    "exchange_prices.room_for",
     "tree_prices.scratch_for",
     "triangle_dual.near_clustering",
     "triangle_dual.proved_by",

@@ -221,7 +221,7 @@ def price(
                     gap += shares[node] * excess
                     if not _holds(domains, node, where):
                         if found == len(nodes):
-                            nodes, lower, upper, reduced = _longer(nodes, lower, upper, reduced)
+                            nodes, lower, upper, reduced = longer(nodes, lower, upper, reduced)
                         nodes[found], lower[found], upper[found] = node, where, NONE
                         reduced[found] = shares[node] * excess
                         found += 1
@@ -240,7 +240,7 @@ def price(
             gap += most
             if count:
                 while found + count > len(nodes):
-                    nodes, lower, upper, reduced = _longer(nodes, lower, upper, reduced)
+                    nodes, lower, upper, reduced = longer(nodes, lower, upper, reduced)
                 _note_pairs(
                     table[node],
                     tables,
@@ -445,7 +445,8 @@ def _sides(
 
 
 @njit(cache=True)
-def _longer(nodes: Offsets, lower: Ints, upper: Ints, reduced: Values) -> tuple[Offsets, Ints, Ints, Values]:
+def longer(nodes: Offsets, lower: Ints, upper: Ints, reduced: Values) -> tuple[Offsets, Ints, Ints, Values]:
+    """Arrays of pairs with twice the room."""
     nothing = np.empty(len(nodes), dtype=np.int32)
     return (
         np.concatenate((nodes, np.empty(len(nodes), dtype=np.int64))),
@@ -479,31 +480,31 @@ def reduced_costs(
         inside = shifted(model, node, x)  # F
         child = forest.first_child[node]
         while child != NONE:
-            inside += _up(forest, model, duals, child, x)
+            inside += up_message(forest, model, duals, child, x)
             child = forest.next_sibling[child]
         if y == NONE:
             if parent != NONE:
-                inside += _down(forest, model, duals, node, x)
+                inside += down_message(forest, model, duals, node, x)
             out[k] = shares[node] * (inside - values[node])
             continue
         pair = model.tables[forest.table[node] * num + x, y]
-        total = beyond[node] * (inside + pair - _up(forest, model, duals, node, y))
+        total = beyond[node] * (inside + pair - up_message(forest, model, duals, node, y))
         if beyond[node] < 1:
             outside = shifted(model, parent, y)  # G
             if forest.parent[parent] != NONE:
-                outside += _down(forest, model, duals, parent, y)
+                outside += down_message(forest, model, duals, parent, y)
             sibling = forest.first_child[parent]
             while sibling != NONE:
                 if sibling != node:
-                    outside += _up(forest, model, duals, sibling, y)
+                    outside += up_message(forest, model, duals, sibling, y)
                 sibling = forest.next_sibling[sibling]
-            total += (1.0 - beyond[node]) * (outside + pair - _down(forest, model, duals, node, x))
+            total += (1.0 - beyond[node]) * (outside + pair - down_message(forest, model, duals, node, x))
         out[k] = total
     return out
 
 
-@njit(cache=True)
-def _up(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
+@leaf
+def up_message(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
     """The message up of a node, for one label of its parent."""
     starts, candidates, below = duals.domains
     first_row, most = forest.table[node] * model.scores.shape[1], -np.inf
@@ -512,8 +513,8 @@ def _up(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> fl
     return most
 
 
-@njit(cache=True)
-def _down(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
+@leaf
+def down_message(forest: Forest, model: Model, duals: Duals, node: int, label: int) -> float:
     """The message down to a node, for one of its labels."""
     starts, candidates, _ = duals.domains
     begin, row, most = starts[forest.parent[node]], forest.table[node] * model.scores.shape[1] + label, -np.inf

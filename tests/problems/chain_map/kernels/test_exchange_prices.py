@@ -1,0 +1,87 @@
+"""Pairs are found, and bounds proved, as without exchanges: the oracle by maxima is the twin."""
+
+import numpy as np
+import pytest
+
+from problems.chain_map.kernels.exchange_prices import Exchanges, price_by_exchanges, room_for
+from problems.chain_map.kernels.tree_prices import price, root_shares, roots_beyond, scratch_for
+from solvers.chains.forest import chains
+from solvers.chains.tree_domains import Domains, exchange
+from solvers.chains.vectors import padded
+from tests.solvers.small_forests import messages_of, random_forest, rows
+from tests.sweeps import seeds
+
+
+def drawn(seed, dtype):
+    """Chains or trees, with domains that hold one label mostly, in a few seeds many; ties in every third."""
+    rng = np.random.default_rng(seed)
+    forest = random_forest(rng, 3) if seed % 2 else chains(rng.integers(1, 9, size=3))
+    num = int(rng.choice([1, 2, 5, 17, 40]))
+    scores = 3.0 * rng.normal(size=(forest.num_nodes, num))
+    tables = float(rng.choice([0.3, 1.0, 3.0])) * rng.normal(size=(int(forest.table.max()) + 1, num, num))
+    if seed % 3 == 0:
+        scores, tables = scores.round(), tables.round()
+    scores, tables = scores.astype(dtype), tables.astype(dtype)
+    member = rng.random(scores.shape) < rng.choice([0.0, 0.0, 0.05, 0.4])
+    likely = scores.argmax(axis=1) if seed % 4 else rng.integers(0, num, size=len(scores))
+    member[np.arange(len(member)), likely] = True
+    nodes, labels = np.nonzero(member)
+    starts = np.searchsorted(nodes, np.arange(forest.num_nodes + 1))
+    return forest, scores, tables, Domains(starts, labels.astype(np.int32), np.empty(len(labels)))
+
+
+def both(forest, scores, tables, domains, work=np.inf):
+    """What either oracle returns: pairs with their reduced costs, and bounds."""
+    model, duals, _, values, _ = messages_of(forest, scores, tables.astype(float), domains)
+    num, trees = scores.shape[1], np.arange(len(forest.starts) - 1)
+    pad = ((0, 0), (0, padded(num) - num))
+    maxima = [np.pad(tables.astype(float).max(axis=axis), pad, constant_values=-np.inf) for axis in (2, 1)]
+    shares = root_shares(forest, True)
+    beyond = roots_beyond(forest, shares)
+    above = np.ascontiguousarray(tables.swapaxes(1, 2))
+    sizes = [float(np.abs(array).max()) for array in (scores, tables)]
+    exchanges = Exchanges(rows(tables), rows(above), exchange(tables), exchange(above), *sizes)
+    answers = []
+    for by_exchanges in (False, True):
+        bounds, position, gaps = np.full(len(trees), np.inf), np.zeros(2, dtype=np.int64), np.zeros(1)
+        room, scratch, parts = room_for(exchanges), scratch_for(forest, num), []
+        while position[0] < len(trees):
+            if by_exchanges:
+                found = price_by_exchanges(
+                    forest, model, exchanges, *maxima, duals, trees, values, 9.0, shares, beyond, bounds, room,
+                    position, gaps, work,
+                )  # fmt: skip
+            else:
+                found = price(
+                    forest, model, *maxima, duals, trees, values, 9.0, shares, beyond, False, bounds, scratch,
+                    position, gaps, work,
+                )  # fmt: skip
+            parts.append(found)
+        listed = [np.concatenate([part[k] for part in parts]).tolist() for k in range(4)]
+        answers.append((dict(map(_keyed, zip(*listed, strict=True))), bounds))
+    return answers
+
+
+def _keyed(entry):
+    return tuple(entry[:3]), entry[3]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_exchanges_find_the_pairs_and_prove_the_bounds_that_maxima_do(dtype):
+    seen = 0
+    for seed in seeds(400):
+        (expected, bounds), (found, proved) = both(*drawn(seed, dtype))
+        assert found.keys() == expected.keys()
+        assert [found[pair] for pair in expected] == pytest.approx(list(expected.values()))
+        np.testing.assert_allclose(proved, bounds, rtol=1e-12, atol=1e-12)
+        seen += len(expected)
+    assert seen
+
+
+def test_exchanges_in_pieces_are_those_of_one_call():
+    for seed in seeds(20):
+        forest, scores, tables, domains = drawn(seed, np.float32)
+        one, pieces = (both(forest, scores, tables, domains, work)[1] for work in (np.inf, 1.0))
+        assert one[0] == pieces[0]
+        assert one[1].tolist() == pieces[1].tolist()
