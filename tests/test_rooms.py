@@ -21,7 +21,6 @@ WITHOUT_MIRROR = {
     "colgen.proof.witness": "data alone: tests/proof/test_writing.py",
     "colgen.proof.checker_bounds": "its claims are those of tests/proof/test_checker.py and test_knapsacks.py",
     "colgen.proof.checker_program": "its splits are those of tests/proof/test_checker.py and test_knapsacks.py",
-    "colgen.decomposition.recognized": "its kernels are those of test_knapsack.py and test_lot_sizing.py, beside it",
     "colgen.master.tabular": "a protocol without a line that runs: mypy holds LinearMaster against it",
 }
 """Modules of the engine that have no test of their own, and why."""

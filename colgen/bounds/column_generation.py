@@ -53,7 +53,9 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
     stabilization = parts.stabilization.at(node.depth)
     pricer = Pricer(master, parts.oracles, stabilization, parts.settings.pricing_share)
     rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
-    standing = Standing(master.sense, None if node.proved is None else (node.proved, node.duals))
+    # That there is no answer at all, rows may say that are still to come: the master proves it once it has them.
+    known = None if node.proved is None or math.isinf(node.proved) else (node.proved, node.duals)
+    standing = Standing(master.sense, known)
     left = parts.settings.rounds
     while True:
         spent = run.budget.reason

@@ -80,12 +80,15 @@ class Multipliers:
         λ and μ; numbers where an arc is a candidate.
     target
         Trees with other arcs are to be proved no better than this; +inf: no better than the others may be.
+    tree
+        The heads of all vertices in a tree: what is not this one has an arc that it has not.  None: there is none.
     """
 
     candidates: Mask
     leaving: Floats
     entering: Floats
     target: float = math.inf
+    tree: Ints | None = None
 
     def extended(self, others: Mask, arcs: Floats) -> Multipliers:
         """Of these and other arcs, as far as they are there: arrays of their own."""
@@ -285,19 +288,27 @@ class BestTree(Pricing):
             self.short, self.priced = short, Multipliers(duals.candidates, leaving, entering)
             proved = bound < math.inf and not short.any()
             if proved and -math.inf < bound and duals.target < bound:
-                bound = max(duals.target, min(bound, self._by_modifier(duals, arcs)))
+                bound = max(duals.target, min(bound, self._by_arcs(duals, arcs)))
         if proved:
             return PricingResult(total=bound)
         # Bounds of single arcs are for runs that may have to end with them.
         limited = context.deadline < math.inf or context.budget.expired
         return PricingResult(total=work.standard.bound if limited else None, cut_off=context.budget.expired)
 
-    def _by_modifier(self, duals: Multipliers, arcs: Floats) -> float:
-        """A tree has an arc into each modifier: no tree of candidates is better than the best of them."""
+    def _by_arcs(self, duals: Multipliers, arcs: Floats) -> float:
+        """No tree of candidates is better than the best arc into each modifier, nor than the best that ``tree`` lacks.
+
+        The second comes down where multipliers are as large as penalties, and the bound at them inexact.
+        """
         a, most = self.problem.marginals(duals, arcs)
         best = np.full(len(arcs), -math.inf)
         np.maximum.at(best, a.modifiers, most)
-        return float(best[1:].min())
+        bound = float(best[1:].min())
+        if duals.tree is None:
+            return bound
+        assert self.problem._work is not None
+        worth = tree_objective(self.problem._work.standard, as_heads(duals.tree))
+        return min(bound, max(worth, float(most[a.heads != duals.tree[a.modifiers]].max(initial=-math.inf))))
 
 
 class Ascent(Bounding):
@@ -335,11 +346,14 @@ class Ascent(Bounding):
                 duals = oracle.priced or duals
             near = None
             if best is not None and not run.prunes(proved.bound) and not run.expired:
-                duals = replace(duals, target=lower)
+                if run.incumbent is not None:  # which a tree may have been too little better than to be taken
+                    lower = tree_objective(work.standard, problem.answer(run.incumbent))
+                duals = replace(duals, target=lower, tree=best)
                 short, proved = self._priced(node, parts, oracle, duals)
-                near = self._near(duals, arcs, best, lower + epsilon, not short.any())
+                # Half of what pruning allows: what is left below it must not be too much by a rounding error.
+                near = self._near(duals, arcs, best, lower + 0.5 * epsilon, not short.any())
         outcome = Outcome.STOPPED if run.expired else Outcome.PRUNED if run.prunes(proved.bound) else Outcome.SOLVED
-        start = replace(duals, target=math.inf)
+        start = replace(duals, target=math.inf, tree=None)
         return Bounded(
             outcome,
             proved.bound,

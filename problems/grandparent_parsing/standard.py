@@ -34,7 +34,7 @@ _ROUNDING = 1e-12
 _TRIES = 4
 """So often is a better tree looked for, to raise what is too low further."""
 
-_ITERATIONS = 50
+_ITERATIONS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,14 +204,28 @@ def _good_tree(scores: StandardScores, first: Heads) -> tuple[float, Heads]:
     vertices = np.array([-1, *first], dtype=np.int64)
     parts = [scores.grandparents(tree_triples(vertices, 0)), scores.siblings(tree_triples(vertices, 1))]
     parts.append(scores.arcs[vertices[1:], np.arange(1, len(vertices))])
-    if -min(float(part.min(initial=0.0)) for part in parts) <= _FAR * _small(given, scores.arcs):
+    low = -_FAR * _small(given, scores.arcs)
+    if min(float(part.min(initial=0.0)) for part in parts) >= low:
         return worth, first
-    dense = given_parts(len(given) + 1, given.grandparent_scores, given.sibling_scores)
-    vertices, _, _ = restricted(scores.arcs, scores.arcs > -np.inf, dense, _ITERATIONS, scores.single_root, scores.unit)
-    if vertices[1:].min() < 0:
-        return worth, first
-    other = as_heads(vertices)
-    return max((worth, first), (tree_objective(scores, other), other))
+    trees = [(worth, first)]
+    # As they are, and as if what is far too low were a few times lower than the rest: in that unit an ascent finds a
+    # tree without, where there is one.  What a tree is worth the scores say as they are.
+    for least in (-math.inf, -4.0 * len(vertices) * _largest_above(given, scores.arcs, low)):
+        arcs = np.where(scores.arcs > -np.inf, np.maximum(scores.arcs, least), -np.inf)
+        tables = [None if t is None else np.maximum(t, least) for t in (given.grandparent_scores, given.sibling_scores)]
+        unit = scores.unit if least == -math.inf else math.ldexp(1.0, math.frexp(-least)[1])
+        dense = given_parts(len(given) + 1, *tables)
+        heads, _, _ = restricted(arcs, arcs > -np.inf, dense, _ITERATIONS, scores.single_root, unit)
+        if heads[1:].min() >= 0:
+            other = as_heads(heads)
+            trees.append((tree_objective(scores, other), other))
+    return max(trees)
+
+
+def _largest_above(scores: Instance, arcs: Floats, low: float) -> float:
+    """The size of the largest score that is not as low as this."""
+    tables = [arcs, *_tables(scores)]
+    return max(float(np.abs(table).max(initial=0.0, where=np.isfinite(table) & (table >= low))) for table in tables)
 
 
 def _small(scores: Instance, arcs: Floats) -> float:

@@ -1,9 +1,12 @@
 """Scores of any size, with constants and penalties: every way of solving proves what is so, and no more."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from colgen import solve
+from colgen import Termination, solve
 from problems.grandparent_parsing import GrandparentParsing, Instance, parse, random, standard_scores
 from problems.truth import second_order
 from problems.truth.campaign import judge
@@ -146,3 +149,40 @@ def test_a_first_tree_with_a_part_that_is_ruled_out_is_not_offered(start):
         result = solve(GrandparentParsing(instance, start=start, iterations=iterations))
         assert result.is_optimal
         assert result.objective == pytest.approx(optimum(instance))
+
+
+HARD = {
+    name: Instance(
+        np.array(drawn["arcs"]),
+        *(np.array(drawn[kind]) if kind in drawn else None for kind in ("grandparents", "siblings")),
+        drawn["single_root"],
+    )
+    for name, drawn in json.loads(Path(__file__).with_name("hard_scores.json").read_text()).items()
+}
+"""As they were drawn: not proved, or proved wrongly, by some way."""
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("way", WAYS)
+def test_hard_scores(name, way):
+    instance = HARD[name]
+    if way == "dual" and instance.sibling_scores is not None:
+        way = "tree"  # the combinatorial dual has no sibling parts
+    heads, score = heads_by(way, instance)
+    best = optimum(instance)
+    assert score == pytest.approx(best, rel=1e-9)
+    assert worth(instance, heads) == pytest.approx(best, rel=1e-9)
+
+
+def test_a_tree_without_penalties_is_found_where_an_ascent_finds_none_among_them():
+    """Sizes of penalties that no good tree pays are no unit: differences of the others would be below it."""
+    assert standard_scores(HARD["penalties of siblings"]).unit < 1.0
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "parse"])
+def test_no_tree_is_said_whatever_rows_are_still_to_come(way):
+    arcs = np.full((4, 4), -np.inf)
+    arcs[1, 2], arcs[1, 3], arcs[2, 1], arcs[2, 3], arcs[3, 1] = 0.8, 0.01, -7.4, 145.0, -127.0  # none from the root
+    grandparents = np.random.default_rng(0).normal(0.0, 50.0, (4, 4, 4))
+    result = solve(GrandparentParsing(Instance(arcs, grandparents), iterations=1, tighten=False, **WAYS[way]))
+    assert result.termination is Termination.INFEASIBLE
