@@ -12,6 +12,7 @@ from colgen.bounds.run import Run
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
+from colgen.core.duals import DualPoint
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
@@ -88,7 +89,7 @@ class NodeState:
     depth: int = 0
     decisions: tuple[Decision, ...] = ()
     bound: float = 0.0
-    duals: Any = None
+    duals: DualPoint = None
     start: Any = field(default=None, repr=False)
     proved: float | None = None
 
@@ -128,13 +129,13 @@ class Bounded:
     bound: float
     solved: MasterSolution | None = None
     termination: Termination | None = None
-    duals: Any = None
+    duals: DualPoint = None
     weakness: str = ""
     solution: Solution | None = None
     columns: Sequence[Column] = ()
     start: Any = field(default=None, repr=False)
     proved: bool = False
-    ray: Any = field(default=None, repr=False)
+    ray: DualPoint = field(default=None, repr=False)
 
 
 def _nowhere(node: NodeState) -> PricingContext:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from colgen.core.activity import activities
 from colgen.core.batches import Columns
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision, screen_of
-from colgen.core.duals import Duals
+from colgen.core.duals import DualPoint, Duals
 from colgen.core.errors import (
     DecisionViolatedError,
     InvalidBoundError,
@@ -73,7 +72,7 @@ def _check_stated(
     oracle: Pricing,
     result: PricingResult,
     reduced_costs: Floats,
-    duals: Any,
+    duals: DualPoint,
     context: PricingContext,
 ) -> None:
     assert result.reduced_costs is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from colgen.core.batches import Columns
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
+from colgen.core.duals import DualPoint
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size
@@ -45,7 +45,7 @@ class ReductionContext:
     """
 
     sense: Sense
-    duals: Any
+    duals: DualPoint
     bound: float
     target: float
     decisions: tuple[Decision, ...]

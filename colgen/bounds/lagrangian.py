@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from colgen.bounds.ascent import Evaluation
 from colgen.bounds.checks import check_results
 from colgen.core.batches import Columns
 from colgen.core.columns import Column
-from colgen.core.duals import Duals
+from colgen.core.duals import DualPoint, Duals
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -125,7 +124,7 @@ class LagrangianDual:
         self.bound, self.duals = self.sense.ideal, self._none
         self.cut_off = False
 
-    def start(self, duals: Any) -> Floats:
+    def start(self, duals: DualPoint) -> Floats:
         """Where to begin: guessed dual values, or zero, put where the function is finite."""
         values = self._none.values if duals is None else self._master.centre(duals)
         if values is None or not np.isfinite(values).all():

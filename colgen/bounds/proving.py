@@ -17,7 +17,7 @@ from colgen.bounds.recorder import PRICING, Recorder
 from colgen.bounds.run import Run
 from colgen.core.batches import Columns
 from colgen.core.columns import Column
-from colgen.core.duals import Duals
+from colgen.core.duals import DualPoint, Duals
 from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
@@ -47,7 +47,7 @@ class Proved:
     """
 
     bound: float
-    duals: Any
+    duals: DualPoint
     columns: Sequence[Sequence[Column]] = ()
     answers: Sequence[Solution] = ()
     cut_off: bool = False

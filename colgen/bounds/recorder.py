@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from colgen.bounds.run import Run
+from colgen.core.duals import DualPoint
 from colgen.core.result import Iteration, Termination
 from colgen.master.protocol import RestrictedMaster
 from solvers.compiling import working_clock
@@ -62,7 +61,7 @@ class Recorder:
         *,
         new_columns: int = 0,
         misprices: int = 0,
-        duals: Any = None,
+        duals: DualPoint = None,
     ) -> Termination | None:
         """Record the round; the answer is a reason to stop, if any rule names one.
 

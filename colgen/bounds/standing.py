@@ -7,6 +7,7 @@ from typing import Any
 
 from colgen.bounds.bounding import Bounded, Outcome
 from colgen.bounds.pricing_round import Priced
+from colgen.core.duals import DualPoint
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size
@@ -34,7 +35,7 @@ class Standing:
     solved: MasterSolution | None = None
     phase: int = 0
     bound: float = 0.0
-    duals: Any = None
+    duals: DualPoint = None
     cleaned_at: float = 0.0
 
     def __post_init__(self) -> None:

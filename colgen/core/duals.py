@@ -6,7 +6,7 @@ import difflib
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,12 @@ from colgen.core.errors import UnknownRowError
 from colgen.core.terms import Kind, Linear, Priced, Term
 
 Floats = NDArray[np.float64]
+
+DualPoint: TypeAlias = Any
+"""Where a bound is proved: :class:`Duals` of a linear master, messages of a dynamic program, multipliers of an ascent.
+
+Masters, oracles and boundings that belong together know which; the engine hands it on, and compares nothing in it.
+"""
 
 
 class RowNames:

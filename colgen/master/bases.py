@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from colgen.core.batches import Mask
 from colgen.core.columns import Key
-from colgen.core.duals import Duals
+from colgen.core.duals import DualPoint, Duals
 from colgen.core.pool import Pool
 from colgen.core.warm_start import Basis
 from colgen.master.generated import Generated
@@ -41,7 +40,7 @@ class Bases:
         rows[[names.position[key] for key in basis.rows if key in names.position]] = True
         self._program.lp.begin_at(columns[table.active], rows)
 
-    def pool(self, duals: Any) -> Pool | None:
+    def pool(self, duals: DualPoint) -> Pool | None:
         """The columns that are here and the last basis; None before the first solve."""
         if not self._program.is_built:
             return None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from colgen.core.batches import Mask
 from colgen.core.columns import Key
-from colgen.core.duals import Duals, RowNames
+from colgen.core.duals import DualPoint, Duals, RowNames
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
 from colgen.master.idle_rows import IdleRows
@@ -95,7 +94,7 @@ class Rows:
         """Dual values of all rows: those that are younger than the values count as zero."""
         return np.append(duals, np.zeros(len(self) - len(duals)))
 
-    def guessed(self, duals: Any, sense: Sense) -> Floats:
+    def guessed(self, duals: DualPoint, sense: Sense) -> Floats:
         """Dual values of all rows, given as they are or by blocks and rows; rows that are not here are passed over."""
         if isinstance(duals, Duals):
             return self.signed(self.padded(duals.values), sense)

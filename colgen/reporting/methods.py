@@ -18,6 +18,7 @@ from colgen.bounds.fixing import Reduction
 from colgen.bounds.stabilization import Directional, NoStabilization, Wentges
 from colgen.bounds.subgradient import Subgradient
 from colgen.bounds.volume import Volume
+from colgen.core.duals import DualPoint
 from colgen.core.errors import InputError
 from colgen.cuts.separation import Separation
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
@@ -147,7 +148,7 @@ def _best_alone(oracle: Pricing) -> Pricing:
 def _alone(kind: type[Pricing]) -> type[Pricing]:
     """The class of such copies, by which identical oracles are still seen to be so."""
 
-    def price(self: Pricing, duals: Any, context: PricingContext) -> PricingResult:
+    def price(self: Pricing, duals: DualPoint, context: PricingContext) -> PricingResult:
         found = kind.price(self, duals, context)
         if len(found.columns) <= 1:
             return found

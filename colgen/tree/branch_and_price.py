@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.core.batches import Columns
-from colgen.core.duals import Duals
+from colgen.core.duals import DualPoint, Duals
 from colgen.core.errors import BranchingError, InfeasibleAnswerError
 from colgen.core.pool import Pool
 from colgen.core.result import Certificate, Termination
@@ -64,7 +64,7 @@ class BranchAndPrice(Relaxation):
     Columns stay in the master from node to node: those that a node's decisions forbid are switched off there.
     """
 
-    def __init__(self, parts: Parts, search: Search, bounding: Bounding, duals: Any = None) -> None:
+    def __init__(self, parts: Parts, search: Search, bounding: Bounding, duals: DualPoint = None) -> None:
         self.search = search
         self.master, self.pricing, self.run = parts.master, parts.oracles, parts.run
         self.root: Solution | None = None
@@ -292,7 +292,7 @@ class BranchAndPrice(Relaxation):
                 return Evaluation(relaxed.bound, "branched", children, _Start(None, relaxed.start))
         return Evaluation(relaxed.bound, "stuck", unresolved=Termination.NO_BRANCHING)
 
-    def _closed(self, bound: float, duals: Any) -> bool:
+    def _closed(self, bound: float, duals: DualPoint) -> bool:
         """Whether a bound on the root proves the incumbent; where the relaxation is wanted, that it is its optimum."""
         run = self.run
         if run.incumbent is None or not run.is_checked or not run.prunes(bound):
@@ -305,7 +305,7 @@ class BranchAndPrice(Relaxation):
         """Whether the root's relaxation has a solution that a bound proves to be its best."""
         return self.root is not None and self.run.meets(bound, self.root.objective)
 
-    def _certify(self, bound: float, duals: Any) -> None:
+    def _certify(self, bound: float, duals: DualPoint) -> None:
         named = None if duals is None else self.master.named(duals)
         if named is not None:
             self.certificate = Certificate(bound, named)

@@ -12,6 +12,7 @@ from colgen.bounds.proving import Proved, prove, record, told
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
+from colgen.core.duals import DualPoint
 from colgen.core.errors import InvalidBoundError
 from colgen.pricing.oracles import PricingContext
 from colgen.proof.witness import NodeName, Point
@@ -29,7 +30,9 @@ GRACE = 0.04
 class NodeBounds:
     """Bounds nodes, one after the other, over one restricted master; each begins with the dual values of the last."""
 
-    def __init__(self, parts: Parts, search: Search, bounding: Bounding, answers: Answers, duals: Any = None) -> None:
+    def __init__(
+        self, parts: Parts, search: Search, bounding: Bounding, answers: Answers, duals: DualPoint = None
+    ) -> None:
         self._parts = parts
         self.search, self.bounding, self.answers = search, bounding, answers
         self.master, self.pricing, self.run = parts.master, parts.oracles, parts.run
@@ -60,7 +63,7 @@ class NodeBounds:
             pricing_out=self.master.reduced_costs,
         )
 
-    def guessed(self, duals: Any) -> Proved | None:
+    def guessed(self, duals: DualPoint) -> Proved | None:
         """Price all oracles once at guessed dual values, before the first round; None where there is nothing to price.
 
         The round is on the root's record, and answers that oracles return are taken in.
@@ -89,7 +92,7 @@ class NodeBounds:
                 run.scale = master.scale
 
     def testify(
-        self, node: NodeName, duals: Any, bound: float, *, fixes: bool = False, costs_count: bool = True
+        self, node: NodeName, duals: DualPoint, bound: float, *, fixes: bool = False, costs_count: bool = True
     ) -> None:
         """Let it be written down what dual values prove of a node, if a certificate is wanted."""
         if self.search.witness is not None:
