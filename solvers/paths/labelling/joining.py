@@ -186,22 +186,45 @@ def join(
 
 
 def completions(side: Side, held: Labels, mirrored: Side) -> Floats:
-    """By bucket and vertex of the search the other way: the least cost of a label here that can be joined there."""
+    """By bucket and vertex of the search the other way: what completes a path there costs no less."""
     bounds = np.full((mirrored.buckets, len(side.own)), np.inf)
     value, slack = VALUES + side.critical, float(side.slack[side.critical])
-    _complete(held.pool_numbers, held.pool_first, held.pool_size, value, slack, mirrored.lowest, mirrored.width, bounds)
+    _complete(
+        side.cuts, side.rule.states, held.pool_words, held.pool_numbers, held.pool_first, held.pool_size, value, slack,
+        mirrored.lowest, mirrored.width, bounds,
+    )  # fmt: skip
     return bounds
 
 
 @kernel
 def _complete(
-    numbers: Floats, firsts: Ints, sizes: Ints, value: int, slack: float, lowest: float, width: float, bounds: Floats
-) -> None:
+    cuts: Fields, states: int, words: Words, numbers: Floats, firsts: Ints, sizes: Ints, value: int, slack: float,
+    lowest: float, width: float, bounds: Floats,
+) -> None:  # fmt: skip
     buckets = len(bounds)
     for vertex in range(len(firsts)):
         first = firsts[vertex]
         for place in range(first, first + sizes[vertex]):
             bucket = bucket_of(slack - numbers[place, value], lowest, width, buckets)
-            bounds[bucket, vertex] = min(bounds[bucket, vertex], numbers[place, COST])
+            # A path that comes here pays for the vertex: the one that leaves it must not do so again.
+            cost = numbers[place, COST] - _paid(cuts, states, vertex, words, place)
+            bounds[bucket, vertex] = min(bounds[bucket, vertex], cost)
         for bucket in range(buckets - 2, -1, -1):
             bounds[bucket, vertex] = min(bounds[bucket, vertex], bounds[bucket + 1, vertex])
+
+
+@inner
+def _paid(cuts: Fields, states: int, vertex: int, words: Words, label: int) -> float:
+    """What a label has paid for cuts at its own vertex: for those whose state is below the vertex's weight since.
+
+    A label that dominates another has no more left without it: where it has paid and the other has not, its state is
+    less far on, and where the other has paid and it has not, further, which dominance has charged.
+    """
+    paid = 0.0
+    for k in range(cuts.member_first[vertex], cuts.member_first[vertex + 1]):
+        cut = cuts.member_cut[k]
+        field = (ONE << np.uint64(cuts.cut_divisor[cut] - 1)) - ONE
+        state = count((words[label, states + cuts.cut_word[cut]] >> np.uint64(cuts.cut_shift[cut])) & field)
+        if state < cuts.member_weight[k]:
+            paid += cuts.cut_penalty[cut]
+    return paid

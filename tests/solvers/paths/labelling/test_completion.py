@@ -53,6 +53,19 @@ def test_all_routes_below_a_gap_are_listed_once(cuts: bool) -> None:
             assert not mine.enumerate(drawn.costs, gap, limit=1).finished
 
 
+def test_what_completes_a_path_does_not_pay_again_for_the_vertex_that_it_leaves() -> None:
+    for seed in (72, 87):
+        drawn = symmetric(seed)[0]
+        every = [(cost(drawn, arcs, cuts=True), arcs) for arcs in walks(drawn.network, drawn.resources, None)]
+        for memory in ("elementary", drawn.neighbourhoods):
+            mine = Labelling(drawn.network, drawn.resources, neighbourhoods=memory)
+            for more in (0.5, 1.5, 3.5):
+                gap = min(total for total, _ in every) + more
+                below = {tuple(sorted(drawn.network.heads[arcs])) for total, arcs in every if total < gap}
+                found = mine.enumerate(drawn.costs, gap, rank_one=drawn.duals)
+                assert {tuple(sorted(found.route(k)[1:])) for k in range(len(found))} == below
+
+
 def test_cycles_of_routes_enlarge_neighbourhoods_until_they_are_elementary() -> None:
     for seed in range(20):
         drawn = draw(seed)
