@@ -21,6 +21,12 @@ NAME = "vehicle_routing"
 _UNITS = (1.0, 1.0, 1e-9, 1e-6, 1e-2, 0.1, 1.0 / 3.0, 7.0, 1e3, 1e6)
 """What distances and times are counted in."""
 
+_FEW = 6
+"""Customers whose routes are all listed, one by one."""
+
+_LATE = 1e-15
+"""A rounding error of a sum, for each of its terms, relative to the horizon."""
+
 _PENALTIES = (1e5, 1e6, 1e9, 1e12)
 """What the dearest arcs cost, in such units; less where it would be more than is allowed."""
 
@@ -29,8 +35,10 @@ def draw(rng: Rng) -> Drawn:
     """Up to six customers: few different distances, or places, or any numbers; with time windows or without.
 
     Some windows are moments, and some begin where one that drives there alone arrives; some demands are zero, or all.
+    One in eight has up to ten customers, three or so a route: with fewer, hardly any cut is ever needed.
     """
-    n = int(rng.integers(1, 7))
+    many = bool(rng.random() < 0.125)
+    n = int(rng.integers(8, 11)) if many else int(rng.integers(1, 7))
     scale = float(rng.choice(_UNITS))
     style = str(rng.choice(["whole", "plane", "any", "penalties"]))
     if style == "plane":
@@ -57,9 +65,9 @@ def draw(rng: Rng) -> Drawn:
         due = np.maximum(ready, distances[0]) + rng.integers(0, 9, n + 1) * (rng.random(n + 1) < 0.7)
         due[0] = float(np.max(due + service + distances[:, 0])) + float(rng.integers(0, 4))
         arrays |= {"ready": ready, "due": due, "service": service}
-    most = int(rng.integers(1, n + 1))
+    most = int(rng.integers(n // 2 if many else 1, n + 1))
     how = {
-        "capacity": int(unit * rng.integers(5, 16)),
+        "capacity": int(unit * (rng.integers(6, 11) if many else rng.integers(5, 16))),
         "vehicles": most,
         "neighbours": rng.choice([-1, 1, 2, 8]).item(),
     }
@@ -112,6 +120,8 @@ def _instance(drawn: Drawn) -> Instance:
 
 def _least(instance: Instance) -> float:
     """The least distance, by all routes; infinite if there is no answer."""
+    if instance.num_customers > _FEW:
+        return _least_of_many(instance)
     shortest: dict[frozenset[int], float] = {}
     drives = _drives(instance)
     for size in range(1, instance.num_customers + 1):
@@ -131,12 +141,55 @@ def _least(instance: Instance) -> float:
     return best(frozenset(instance.customers), instance.most)
 
 
+def _least_of_many(instance: Instance) -> float:
+    """The same by sets: the ways to serve each that no other undercuts in distance and time, one customer the last."""
+    n, d = instance.num_customers, instance.distances
+    windows = instance.windows or ((0.0, math.inf),) * (n + 1)
+    service = instance.service or (0.0,) * (n + 1)
+    late = _LATE * (n + 1) * windows[0][1] if instance.windows else 0.0
+
+    def then(way: tuple[float, float], at: int, i: int) -> tuple[float, float] | None:
+        now = max(way[1] + (service[at] + d[at][i] if instance.windows else 0.0), windows[i][0])
+        return None if now > windows[i][1] + late else (way[0] + d[at][i], now)
+
+    ways: dict[tuple[int, int], list[tuple[float, float]]] = {(0, 0): [(0.0, windows[0][0])]}
+    shortest = [math.inf] * (1 << n)
+    for served in range(1 << n):  # whatever leads to a set has a smaller number
+        if sum(instance.demands[i] for i in range(1, n + 1) if served >> (i - 1) & 1) > instance.capacity:
+            continue
+        for last in range(n + 1):
+            here = ways.get((served, last), [])
+            kept = [a for a in here if not any(b != a and b[0] <= a[0] and b[1] <= a[1] for b in here)]
+            for way in set(kept):
+                home = then(way, last, 0)
+                if home is not None and served:
+                    shortest[served] = min(shortest[served], home[0])
+                for i in range(1, n + 1):
+                    after = None if served >> (i - 1) & 1 else then(way, last, i)
+                    if after is not None:
+                        ways.setdefault((served | 1 << (i - 1), i), []).append(after)
+    best = [0.0] + [math.inf] * ((1 << n) - 1)
+    for _ in range(instance.most):
+        more = list(best)
+        for left in range(1, 1 << n):
+            first, part = left & -left, left
+            while part:  # all parts of it with its first customer
+                if part & first and shortest[part] < math.inf:
+                    more[left] = min(more[left], shortest[part] + best[left ^ part])
+                part = (part - 1) & left
+        if more == best:
+            break
+        best = more
+    return best[-1]
+
+
 def _length(instance: Instance, route: Sequence[int]) -> float:
     return math.fsum(instance.distances[i][j] for i, j in itertools.pairwise((0, *route, 0)))
 
 
 def _drives(instance: Instance) -> Callable[[Sequence[int]], bool]:
     """Whether a vehicle can drive a route; what is late by a rounding error alone is in time."""
+    late = 0.0 if instance.windows is None else _LATE * len(instance.demands) * instance.windows[0][1]
 
     def drives(route: Sequence[int]) -> bool:
         if sum(instance.demands[i] for i in route) > instance.capacity:
@@ -146,7 +199,7 @@ def _drives(instance: Instance) -> Callable[[Sequence[int]], bool]:
         at, now = 0, instance.windows[0][0]
         for i in (*route, 0):
             now = max(now + instance.service[at] + instance.distances[at][i], instance.windows[i][0])
-            if now > instance.windows[i][1] + 1e-9 * instance.windows[0][1]:
+            if now > instance.windows[i][1] + late:
                 return False
             at = i
         return True

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.core.numbers import as_whole
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import ROUNDING
 
 Route: TypeAlias = tuple[int, ...]
 """The customers of one vehicle in the order of its visits; it starts and ends at the depot, which is not named."""
@@ -234,8 +234,13 @@ class Instance:
 
     @property
     def rounding(self) -> float:
-        """What is late by no more than this is in time: numbers that are not rounded are added up in any order."""
-        return 0.0 if self.decimals is not None or self.windows is None else TOLERANCES.pruning * self.windows[0][1]
+        """What is late by no more than this is in time: numbers that are not rounded are added up in any order.
+
+        What sums may be wrong by, and no more: beside a horizon of 1e8, a billionth of that is an hour.
+        """
+        if self.decimals is not None or self.windows is None:
+            return 0.0
+        return ROUNDING * len(self.demands) * self.windows[0][1]
 
     def _late(self, route: Sequence[int]) -> str | None:
         """Where a route is late, in words; None if it is in time everywhere."""

@@ -95,6 +95,18 @@ def test_fewest_colours_and_least_distances_of_small_ones():
     assert routes._least(Instance(matrix, (0, 1, 1), 1, vehicles=1)) == np.inf
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_routes_by_sets_are_as_long_as_routes_one_by_one(seed):
+    instance = routes._instance(routes.draw(np.random.default_rng([31, seed])))
+    if instance.num_customers <= 5:
+        assert routes._least_of_many(instance) == pytest.approx(routes._least(instance), rel=1e-12)
+
+
+def test_many_customers_are_drawn_and_judged():
+    drawn = [routes.draw(np.random.default_rng([32, seed])) for seed in range(40)]
+    assert any(len(case.arrays["demands"]) > routes._FEW + 1 for case in drawn)
+
+
 def test_least_costs_of_tasks_given_away():
     costs, sizes = np.array([[1.0, 2.0], [4.0, 8.0]]), np.array([[3, 3], [3, 3]])
     assert machines._all_answers(Tasks(costs, sizes, np.array([6, 6])))[1].min() == 3.0

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from colgen import InputError
-from problems.vehicle_routing import Instance, euclidean, random
+from colgen import InputError, solve
+from problems.vehicle_routing import Instance, VehicleRouting, euclidean, random
 
 PLACES = ((0.0, 0.0), (3.0, 4.0), (6.0, 8.0))
 LINE = euclidean(PLACES)
@@ -116,3 +116,26 @@ def test_routes_may_be_the_same_backwards():
     assert random(0, windows=False).is_symmetric
     assert not random(0).is_symmetric
     assert not Instance(((0.0, 1.0), (2.0, 0.0)), (0, 1), 1).is_symmetric
+
+
+def test_a_far_horizon_lets_nobody_be_late():
+    # Rounding errors are relative to the horizon, and a billionth of this one is a tenth.
+    unit = 1.0 / 3.0  # no number of few decimals, which are added up exactly
+    line = unit * np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
+    windows = ((0.0, unit * 1e8), (0.0, unit), (0.0, 2.0 * unit))
+    instance = Instance(tuple(map(tuple, line.tolist())), (0, 1, 1), 2, windows, (0.0, 0.05 * unit, 0.0))
+    assert instance.fault((2, 1)) is not None
+    assert "customer 2 is reached" in instance.fault((1, 2))
+    assert solve(VehicleRouting(instance)).objective == pytest.approx(6.0 * unit)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1 / 3, 1e-9, 7e3])
+def test_who_arrives_as_a_window_ends_is_in_time_in_any_unit(unit):
+    legs = [0.1, 0.2, 0.3]
+    ends = np.cumsum([0.0, *legs])
+    line = np.abs(np.subtract.outer(ends, ends)) * unit
+    due = [sum(unit * leg for leg in legs[: k + 1]) for k in range(3)]
+    windows = ((0.0, 1e6 * unit), *((0.0, end) for end in due))
+    instance = Instance(tuple(map(tuple, line.tolist())), (0, 1, 1, 1), 3, windows, (0.0,) * 4)
+    assert instance.fault((1, 2, 3)) is None
+    assert len(solve(VehicleRouting(instance)).answer) == 1
