@@ -75,4 +75,5 @@ def central_duals(tableau: Tableau, solved: LPSolution, time_limit: float) -> Fl
     slack = np.where(objective.sense.sign * duals > 0.0, over, under)[duals != 0.0]
     unpaid = float(np.abs(duals[duals != 0.0] * slack).sum())
     optimal = not improving.any() and unpaid <= TOLERANCES.reduced_cost * size(objective.scale, solved.objective)
-    return duals if optimal else solved.duals
+    drowned = rows.largest(duals) > _DROWNED * objective.scale >= rows.largest(solved.duals)
+    return duals if optimal and not drowned else solved.duals

@@ -237,7 +237,7 @@ def _by_highs(drawn: Drawn) -> float:
 
 
 def _is_open(drawn: Drawn) -> bool:
-    """Whether some block has a ray."""
+    """Whether some block has a ray; rows over its variables alone are its own."""
     arrays = drawn.arrays
     up = np.isinf(arrays["upper"])
     if not up.any():
@@ -246,7 +246,11 @@ def _is_open(drawn: Drawn) -> bool:
         told = matrix.any(axis=1)
         above = matrix[told & np.isfinite(arrays["high"][k])]
         below = -matrix[told & np.isfinite(arrays["low"][k])]
-        rows = np.concatenate([above, below])
+        alone = arrays["linking"].any(axis=2).sum(axis=1) == arrays["linking"][:, k].any(axis=1)
+        alone &= arrays["linking"][:, k].any(axis=1) & (arrays["static"][1:] == 0.0)
+        over = arrays["linking"][alone & np.isfinite(arrays["linking_high"]), k]
+        under = -arrays["linking"][alone & np.isfinite(arrays["linking_low"]), k]
+        rows = np.concatenate([above, below, over, under])
         found = optimize.linprog(
             -up.astype(float),
             A_ub=rows if len(rows) else None,

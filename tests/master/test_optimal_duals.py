@@ -121,12 +121,13 @@ def test_phase_1_takes_the_corner(monkeypatch):
 
 
 @senses
+@pytest.mark.parametrize("central", [False, True])
 @pytest.mark.parametrize("power", [28, 30, 33, 40])
-def test_a_penalty_that_nobody_pays_is_in_no_dual_value(sense, power):
+def test_a_penalty_that_nobody_pays_is_in_no_dual_value(sense, power, central):
     # Its column is basic at zero: a bound at dual values of that size is too inexact to prune by.
     costs = {(0,): 3.0, (3,): 2.0, (1, 2, 3): 7.0}
     penalties = dict.fromkeys([(1,), (2,), (0, 2, 3), (0, 1)], 2.0**power)
-    master = partitioning(sense, costs | penalties, 4, central=False)
+    master = partitioning(sense, costs | penalties, 4, central=central)
     solved = master.solve()
     assert np.abs(solved.duals.values).max() <= 100.0
     assert_optimal_duals(master, solved)

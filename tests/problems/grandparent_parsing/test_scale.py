@@ -186,3 +186,21 @@ def test_no_tree_is_said_whatever_rows_are_still_to_come(way):
     grandparents = np.random.default_rng(0).normal(0.0, 50.0, (4, 4, 4))
     result = solve(GrandparentParsing(Instance(arcs, grandparents), iterations=1, tighten=False, **WAYS[way]))
     assert result.termination is Termination.INFEASIBLE
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("power", [-60, -40, -29, 0, 30])
+def test_where_all_trees_are_worth_the_same_places_without_a_part_have_no_unit_of_their_own(way, power):
+    arcs, siblings = (
+        np.array([[3.0, 998.0], [-3.0, 0.0]]),
+        np.array([[[-2.0, 0.0], [0.0, 3.0]], [[2.0, 1.0], [3.0, 1.0]]]),
+    )
+    instance = Instance(2.0**power * arcs, None, 2.0**power * siblings, True)
+    if WAYS[way] is None:
+        found = parse(instance)
+        bound, score = found.bound, found.score
+    else:
+        result = solve(GrandparentParsing(instance, **(WAYS["tree"] if way == "dual" else WAYS[way])))
+        bound, score = result.dual_bound, result.objective
+    assert bound / 2.0**power == pytest.approx(998.0, abs=1e-6)
+    assert score / 2.0**power == pytest.approx(998.0, abs=1e-6)
