@@ -29,6 +29,10 @@ _FIRST = 64
 """So many costs are looked at before all of them."""
 
 
+_COMMON = 2.0**10
+"""Costs so many times as large as what the machines of a task differ by have that much in common."""
+
+
 @dataclass(frozen=True, eq=False)
 class Instance:
     """Tasks, and machines that do them.
@@ -120,12 +124,16 @@ class Instance:
 
     @cached_property
     def scale(self) -> float | None:
-        """What differences of costs are relative to where costs may cancel out; else the answers themselves tell."""
+        """What differences of costs are relative to where costs cancel out, or have much in common.
+
+        None: the answers themselves tell.
+        """
         ordinary = self.fits() & ~self.penalties
         costs = self.costs[ordinary]
-        if not ((costs < 0.0).any() and (costs > 0.0).any()):
-            return None
         more = (self.costs - np.where(ordinary, self.costs, np.inf).min(axis=0))[ordinary]
+        cancel = (costs < 0.0).any() and (costs > 0.0).any()
+        if not cancel and not 0.0 < _COMMON * more.max(initial=0.0) < np.abs(costs).max(initial=0.0):
+            return None
         return power_of_two(more if more.any() else costs)
 
     def fits(self) -> NDArray[np.bool_]:

@@ -184,3 +184,13 @@ def test_what_rounding_leaves_of_zero_is_no_other_objective():
     result = solve(Assignment(Instance(costs, sizes, np.array([14, 8]))))
     assert result.is_optimal
     assert result.objective == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("constant", [0.0, -1e7, 1e7, 1e9])
+def test_what_all_machines_cost_alike_hides_no_difference(constant):
+    costs = np.array([[0.817, -1.763, -0.818], [0.517, 0.0, 0.0], [0.194, -1.536, -0.913]]) + constant
+    sizes = np.array([[0, 35, 28], [0, 0, 0], [49, 28, 7]])
+    result = solve(Assignment(Instance(costs, sizes, np.array([56, 0, 49]))))
+    assert result.is_optimal
+    assert result.objective - 3.0 * constant == pytest.approx(-2.159, abs=1e-5)
+    assert result.dual_bound - 3.0 * constant == pytest.approx(-2.159, abs=1e-5)
