@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from colgen import BranchingRule, Column, Decision, Duals, LinearMaster, Reduction, ReductionContext, Solution
+from colgen import BranchingRule, Column, Decision, LinearMaster, Reduction, ReductionContext, Solution
 from colgen.core.columns import Key
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import TOLERANCES
-from problems.grandparent_parsing.instance import Floats, Mask
+from problems.grandparent_parsing.instance import Mask
 from problems.grandparent_parsing.separation import arc_values
 
 Arc = tuple[int, int]
@@ -86,28 +86,22 @@ class OnArc(BranchingRule):
 class ArcFixing(Reduction):
     """Forbids arcs whose reduced cost shows that no tree better than the incumbent has them.
 
-    At the dual values of the bound, a tree with an arc of reduced cost r < 0 scores at most the bound plus r, and what
-    the parts of the arc gain: in the bound it may be r that pays for them.  (That speaks of trees: a fractional
-    solution may have a little of the arc, so that the relaxation's optimum may fall, but not below the incumbent.)
-
-    Parameters
-    ----------
-    closed
-        The most that all parts (g, p, c) of each arc (g, p) gain together at dual values, by g and p.
+    At the dual values of the bound, a tree with an arc of reduced cost r < 0 scores at most the bound plus r.
+    (That speaks of trees: a fractional solution may have a little of the arc, so that the relaxation's optimum may
+    fall, but not below the incumbent.)
     """
 
-    def __init__(self, master: LinearMaster, rule: OnArc, closed: Callable[[Duals], Floats]) -> None:
+    def __init__(self, master: LinearMaster, rule: OnArc) -> None:
         self.master = master
         self.rule = rule
-        self.closed = closed
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
         table = self.master.table
-        reduced, closed = self.master.all_reduced_costs(context.duals), self.closed(context.duals)
+        reduced = self.master.all_reduced_costs(context.duals)
         gone, left = [], 0
         for key, column in table.position.items():
             if isinstance(key, tuple) and key[0] == "z" and table.upper_now[column] > 0.0:
                 left += 1
-                if -reduced[column] - closed[key[1]] > context.slack + TOLERANCES.optimality * context.scale:
+                if -reduced[column] > context.slack + TOLERANCES.optimality * context.scale:
                     gone.append(key[1])
         return () if len(gone) <= _WORTH * left else (self.rule.without(gone, Worse),)

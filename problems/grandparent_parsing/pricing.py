@@ -17,11 +17,6 @@ exact reduced cost is *positive* become columns.  (Equation 10 of the source rem
 Raising dual values first, the source's section 4.3.3, is a stabilization's affair:
 :class:`~problems.grandparent_parsing.tightening.Tightening`.
 
-*Arcs that pay.*  Where z_gp is 0 with a reduced cost r_gp < 0, the rows ``gp_arc`` of its parts that are not in the
-master may have dual values up to -r_gp together: z_gp still prices out, and both sides of the rows are 0.  So if all
-these parts of an arc (g, p) gain no more than -r_gp together, then they price out, and none of them comes.  By the rows
-that the master has they improve, which is what the oracle states; the master's dual bound knows better.
-
 *Arcs that are not in the master* are columns as well (:class:`Arcs`), and bring their ``one_gp`` rows.  Of such an arc
 (p, c) neither that row nor any ``gp_arc`` row is there.  They stay constraints of the pricing problem: z_pc = 1 brings
 one grandparent part, which gains at most B_pc, and may bring each part (p, c, k) with (c, k) in the master, which gains
@@ -44,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -171,49 +166,6 @@ class Parts(Pricing):
         return columns
 
 
-@dataclass(frozen=True, slots=True)
-class ShortParts(PricingResult):
-    """What is found where arcs have something to spare for parts whose rows are not in the master.
-
-    Attributes
-    ----------
-    short
-        As ``total``, without the parts that their arcs pay for.
-    """
-
-    short: float | None = None
-
-
-class _Most(NamedTuple):
-    """Parts (g, p, c) that may gain: what they pay in rows, the most that they gain, and whether their rows are there.
-
-    Those whose rows are there have their dual values; rows of the others may take what the arcs (g, p) have to spare.
-    """
-
-    tokens: int
-    triples: Ints
-    paid: Floats
-    gains: Floats
-    linked: Mask
-
-    def closed(self) -> Floats:
-        """What the parts of an arc (g, p) gain together whose rows are not there, by grandparent and parent."""
-        size = self.tokens + 1
-        g, p, _ = self.triples.T
-        sums = np.bincount(g * size + p, np.where(self.linked, 0.0, self.gains), minlength=size * size)
-        return sums.astype(float).reshape(size, size)
-
-    def is_short(self, spare: Floats) -> Mask:
-        """Whether nobody pays for a part: it has a row, or its arc has too little to spare."""
-        short: Mask = self.linked | (self.closed() > spare)[self.triples[:, 0], self.triples[:, 1]]
-        return short
-
-    def short(self, spare: Floats) -> _Most:
-        """Those that nobody pays for."""
-        chosen = self.is_short(spare)
-        return _Most(self.tokens, self.triples[chosen], self.paid[chosen], self.gains[chosen], self.linked[chosen])
-
-
 class GrandparentParts(Parts):
     """Grandparent parts of positive reduced cost: filter arcs (p, c), then g, and only then score.
 
@@ -227,9 +179,6 @@ class GrandparentParts(Parts):
         Of the trees that bounds at :class:`TreeDuals` speak of.
     most
         So many columns of an arc (p, c) a round, the best; 0: all that improve, as the source does, in fewer rounds.
-    spare
-        By how much the reduced cost of each arc may rise before it improves, by grandparent and parent, at dual values
-        of the master: what rows of parts that are not there may take; None, or where it says None: nothing.
     """
 
     kind = "grandparent"
@@ -243,11 +192,9 @@ class GrandparentParts(Parts):
         most: int = 0,
         single_root: bool = False,
         batches: bool = False,
-        spare: Callable[[Duals], Floats | None] | None = None,
     ) -> None:
         super().__init__(scores, present=present)
         self.rows = rows
-        self.spare = spare if rows else None
         self.batches = batches
         self.most = most
         self.single_root = single_root
@@ -257,56 +204,34 @@ class GrandparentParts(Parts):
             return PricingResult(total=self._of_trees(duals))
         if self.tokens == 1:  # there is no such part
             return PricingResult(bound=0.0, total=0.0)
-        weight = context.cost_weight
-        every = self._most(duals, weight, context.tolerance)
-        spare = None if self.spare is None or weight == 0.0 else self.spare(duals)
-        most = every if spare is None else every.short(spare)
-        context.budget.require()
-        _, p, c = most.triples.T
-        gains = weight * self.score(most.triples) - most.paid
-        context.budget.require()
-        if spare is not None:
-            gains = np.where(most._replace(gains=np.maximum(gains, 0.0)).is_short(spare), gains, 0.0)
-        per_token = np.zeros(self.tokens + 1)
-        np.maximum.at(per_token, c, gains)
-        chosen: Ints = np.flatnonzero(gains > context.tolerance)
-        if self.most:
-            chosen = _best_of_each(chosen, gains, p * (self.tokens + 1) + c, self.most)
-        found = self.result(most.triples[chosen], gains[chosen], per_token, duals, context)
-        if spare is None:
-            return found
-        # By the rows that are there, all parts of positive reduced cost improve, those that an arc pays for as well.
-        np.maximum.at(per_token, every.triples[:, 2], every.gains)
-        bound = float(every.gains.max(initial=0.0))
-        return ShortParts(found.columns, bound=bound, total=float(per_token.sum()), short=found.total)
-
-    def closed(self, duals: Duals) -> Floats:
-        """The most that parts of an arc (g, p) whose rows are not there gain together, by grandparent and parent."""
-        return self._most(duals, 1.0, 0.0).closed()
-
-    def _most(self, duals: Duals, weight: float, tolerance: float) -> _Most:
-        """Parts that may gain, by the bounds on their scores or by these."""
         price = self.matrix(duals, "one_gp")
         entered = self.matrix(duals, "no_gp")
+        weight = context.cost_weight
         inner = self.present.copy()
         inner[0] = False
         own = self.own_rows(duals)
         refunded = np.maximum(-own, 0.0).max(axis=0)  # a row arc_gp wants its part
         child = np.where(inner, weight * self.scores.parent_child_bounds - price + refunded, -np.inf)
-        parents, children = np.nonzero(child > tolerance)
-        paid = price[parents, children] + entered[:, parents] + own[:, parents, children]
+        parents, children = np.nonzero(child > context.tolerance)
         bound = np.minimum(
             self.scores.parent_child_bounds[parents, children], self.scores.grandparent_parent_bounds[:, parents]
         )
-        known = self.known[:, parents, children]
-        gains = weight * np.where(np.isnan(known), bound, known) - paid
-        improving = (gains > tolerance) & self.present[:, parents]
+        bound = weight * bound - price[parents, children] - entered[:, parents] - own[:, parents, children]
+        improving = bound > context.tolerance
+        improving &= self.present[:, parents]
+        context.budget.require()
         improving[children, np.arange(len(children))] = False
         grandparents, pairs = np.nonzero(improving)
         triples = np.stack([grandparents, parents[pairs], children[pairs]], axis=1)
-        linked = np.zeros((self.tokens + 1,) * 3, dtype=np.bool_)
-        linked[self._places(duals, "gp_arc", 3)] = True
-        return _Most(self.tokens, triples, paid[improving], gains[improving], linked[tuple(triples.T)])
+        g, p, c = triples.T
+        gains = weight * self.score(triples) - price[p, c] - entered[g, p] - own[g, p, c]
+        context.budget.require()
+        per_token = np.zeros(self.tokens + 1)
+        np.maximum.at(per_token, c, gains)
+        chosen: Ints = np.flatnonzero(gains > context.tolerance)
+        if self.most:
+            chosen = _best_of_each(chosen, gains, p * (self.tokens + 1) + c, self.most)
+        return self.result(triples[chosen], gains[chosen], per_token, duals, context)
 
     def _of_trees(self, duals: TreeDuals) -> float:
         """What dual values of parts prove of all trees: the arcs' scores are in it."""

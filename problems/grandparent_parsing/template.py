@@ -55,7 +55,6 @@ from problems.grandparent_parsing.pricing import (
     Arcs,
     GrandparentParts,
     Parts,
-    ShortParts,
     SiblingParts,
     TreeDuals,
 )
@@ -201,7 +200,6 @@ class GrandparentParsing(Problem):
             present=self._reached,
             single_root=self.single_root,
             batches=not _changed(type(self)),
-            spare=None if _changed(type(self)) else self._spare,
         )
         found: list[Pricing] = [parts]
         if self.tokens > 1 and self.start == "dual":
@@ -217,9 +215,6 @@ class GrandparentParsing(Problem):
 
     def _holds(self, key: Key) -> bool:
         return self._is_stated and self._master is not None and key in self._master.table.position
-
-    def _spare(self, duals: Duals) -> Floats | None:
-        return self._master.spare(duals) if self._is_stated and self._master is not None else None
 
     def master(self) -> pyo.ConcreteModel:
         return master(
@@ -300,10 +295,7 @@ class GrandparentParsing(Problem):
 
     def stabilization(self) -> Stabilization:
         # Raised dual values are complementary to the master's own solution, not to smoothed ones.
-        if not self.tighten or self._master is None:
-            return NoStabilization()
-        alone = self.arc_formulation == "all" and not self.siblings and not _changed(type(self))
-        return Tightening(self._master, self.standard.parent_child_bounds if alone else None)
+        return Tightening(self._master) if self.tighten and self._master is not None else NoStabilization()
 
     @property
     def rule(self) -> OnArc:
@@ -314,10 +306,7 @@ class GrandparentParsing(Problem):
         return (self.rule,)
 
     def reductions(self) -> Sequence[Reduction]:
-        if self._master is None:
-            return ()
-        (parts,) = [oracle for oracle in self.oracles if isinstance(oracle, GrandparentParts)]
-        return (ArcFixing(self._master, self.rule, parts.closed),)
+        return () if self._master is None else (ArcFixing(self._master, self.rule),)
 
     def heuristics(self) -> Sequence[Heuristic]:
         return (Rounding(self),)
@@ -531,9 +520,7 @@ class _Master(LinearMaster):
 
     def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         if not isinstance(duals, TreeDuals):
-            # Rows of parts that are not there have dual values too: what their arcs can pay.
-            short = [replace(r, total=r.short) if isinstance(r, ShortParts) else r for r in results]
-            return super().dual_bound(duals, pricing, short)
+            return super().dual_bound(duals, pricing, results)
         return sum((result.total or 0.0 for result in results), self._problem.standard.constant)
 
     def named(self, duals: Any) -> Mapping[Key, float]:
@@ -556,16 +543,6 @@ class _Master(LinearMaster):
 
     def origin(self, column: Column) -> int | None:
         return super().origin(column) if self.is_stated else None
-
-    def spare(self, duals: Duals) -> Floats:
-        """By how much the reduced costs of arcs may rise before these improve, by head and modifier."""
-        table = self.table
-        found = np.zeros((self._problem.tokens + 1,) * 2)
-        reduced = self.all_reduced_costs(duals)
-        (heads, modifiers), k = self._arc_columns()
-        room = np.where(table.lower_now[k] > 0.0, 0.0, np.maximum(-reduced[k], 0.0))
-        found[heads, modifiers] = np.where(table.upper_now[k] > 0.0, room, np.inf)
-        return found
 
     def _arc_columns(self) -> tuple[Sequence[Ints], Ints]:
         """Heads and modifiers of the arcs that are columns or variables, and their positions."""

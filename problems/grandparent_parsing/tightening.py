@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colgen import Duals, LinearMaster, Stabilization
-from problems.grandparent_parsing.instance import Floats, Ints
+from problems.grandparent_parsing.instance import Ints
 
 _EXACT = 1e-9
 """Reduced costs nearer to 0 than this, relative to the scale of the objective, leave nothing to raise."""
@@ -25,20 +23,15 @@ class Tightening(Stabilization):
     ----------
     master
         The restricted master; its own reduced costs, in which every row counts, say how far values may be raised.
-    enough
-        No part improves at dual values π(one_gp) as high as this, by parent and child: they are not raised any higher,
-        so that the arc can pay for parts that it is the upper arc of; None: as high as may be.
     """
 
     complementary = True
     blocks = ("one_gp", "before", "after")
 
-    def __init__(self, master: LinearMaster, enough: Floats | None = None) -> None:
+    def __init__(self, master: LinearMaster) -> None:
         self.master = master
-        self.enough = enough
         self._rows: list[int] = []
         self._columns: list[int] = []
-        self._ends: list[Any] = []
         self._read = 0  # rows of the master that have been looked at
         self._known: dict[str, int] = {}
         self._arrays = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -52,8 +45,6 @@ class Tightening(Stabilization):
         if not (spare > _EXACT * self.master.scale).any():
             return duals
         values = duals.values.copy()
-        if self.enough is not None and self.master.phase == 2:
-            spare = np.minimum(spare, np.maximum(self.enough[self._pairs] - values[rows], 0.0))
         values[rows] += spare
         return duals.replace(values)
 
@@ -71,10 +62,8 @@ class Tightening(Stabilization):
                     if column is not None:
                         self._rows.append(row)
                         self._columns.append(column)
-                        self._ends.append(index)
                 self._known[block] = len(rows)
             self._read = len(names.keys)
         if len(self._arrays[0]) < len(self._rows):
-            self._pairs: tuple[Ints, ...] = tuple(np.array(self._ends, dtype=np.int64).reshape(-1, 2).T)
             self._arrays = np.array(self._rows, dtype=np.int64), np.array(self._columns, dtype=np.int64)
         return self._arrays
