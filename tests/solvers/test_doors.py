@@ -186,8 +186,11 @@ TRUSTING = {
 }
 """Modules whose functions take named tuples and objects alone, or are tested for this elsewhere."""
 
-KNOWN_BY_ITS_CLASSES = "solvers.paths.labelling."
-"""A room whose doors are its classes: a network, resources and rank-1 cuts check themselves, in tests of their own."""
+KNOWN_BY_ITS_CLASSES = "solvers.paths.labelling.", "solvers.linear.backends."
+"""Rooms whose doors are their classes: a network, resources and cuts check themselves, as backends do, in their tests.
+
+What a backend imports may not be installed.
+"""
 
 STRUCTURES = {
     "stable_search.lists_of",

@@ -34,6 +34,7 @@ from problems.chain_map.kernels.tree_prices import down_message, longer, up_mess
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.tree_messages import Duals, Model, shifted
 from solvers.chains.vectors import WIDTH, above, leaf, lowest_bit, max_sum, row_max, sum_rows
+from solvers.literals import whole
 
 Rows = NDArray[Any]
 Values = NDArray[np.float64]
@@ -216,7 +217,7 @@ def price_by_exchanges(
                 for k in range(starts[node], starts[node + 1]):
                     both[0, labels[k]] = -np.inf
                 i = table[node] * num + x
-                a = w * (np.float64(_max_sum(both, 0, nothing, 0, gains, i)) - from_x)
+                a = w * (np.float64(_max_sum(both, whole(0), nothing, whole(0), gains, i)) - from_x)
                 _lay_below(forest, scores, exchanges, duals, room, parent, node, row1)
                 if above_it != NONE:
                     _lay_above(forest, exchanges, duals, room, parent, row1)
@@ -225,7 +226,7 @@ def price_by_exchanges(
                 for k in range(starts[parent], starts[parent + 1]):
                     both[1, labels[k]] = -np.inf
                 j = table[node] * num + y
-                b = v * (np.float64(_max_sum(both, 1, nothing, 0, gains_above, j)) - from_y)
+                b = v * (np.float64(_max_sum(both, whole(1), nothing, whole(0), gains_above, j)) - from_y)
                 if a < -doubt and b < -doubt:
                     continue
                 known, known_above = starts[node + 1] - starts[node], starts[parent + 1] - starts[parent]
@@ -279,7 +280,7 @@ def _lay(left: Rows, i: int, scores: Rows, node: int, row: Rows) -> None:
 def _most(left: Rows, i: int, scores: Rows, node: int, gains: Rows, h: int, nothing: Rows, label: int) -> float:
     """The greatest bound of a node's other labels, less the label's own; -1 for ``i``: there is no message."""
     if i < 0:
-        return np.float64(_max_sum(nothing, 0, scores, node, gains, h)) - np.float64(scores[node, label])
+        return np.float64(_max_sum(nothing, whole(0), scores, node, gains, h)) - np.float64(scores[node, label])
     most = np.float64(_max_sum(left, i, scores, node, gains, h))
     return most - np.float64(left[i, label] + scores[node, label])
 
@@ -309,7 +310,7 @@ def _look_at(
     is τ by rows of the label at the other end, whose row is ``other``.
     """
     if i < 0:
-        _lay(nothing, 0, scores, node, row)
+        _lay(nothing, whole(0), scores, node, row)
     else:
         _lay(left, i, scores, node, row)
     labels[0], sums[0] = label, -(1.0 - weight) * across[other, label]
@@ -349,7 +350,7 @@ def _is_best(
         return False
     label = labels[starts[node]]
     if child == NONE and parent == NONE:
-        _lay(nothing, 0, scores, node, row)
+        _lay(nothing, whole(0), scores, node, row)
     elif child == NONE:
         if starts[parent + 1] - starts[parent] > 1:
             return False
