@@ -89,7 +89,7 @@ def _held_against(case: Case, truth: Truth, result: Result) -> Failure | None:
     def wrong(words: str) -> Failure:
         return Failure(Fault.WRONG_PROOF, words)
 
-    if _is_refuted(program, truth, result) and not way.relaxation:
+    if not way.relaxation and _is_refuted(program, truth, result):
         return None  # by an answer: a mixed-integer solver has overlooked it
     if said is Termination.INFEASIBLE and status != "infeasible":
         return wrong(f"infeasible is said, but the program is {status} ({best:.12g})")
@@ -120,7 +120,7 @@ def _held_against(case: Case, truth: Truth, result: Result) -> Failure | None:
 
 def _is_refuted(program: Program, truth: Truth, result: Result) -> bool:
     """Whether an answer that satisfies every row is better than what is taken for the best."""
-    if truth.status != "optimal" or result.solution is None or fault_of(program, result) is not None:
+    if truth.status != "optimal" or result.answer is None or fault_of(program, result) is not None:
         return False
     sense = Sense.MAXIMIZE if program.maximize else Sense.MINIMIZE
     best, offset = truth.objective * program.cost_scale, program.offset * program.cost_scale

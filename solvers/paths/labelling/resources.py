@@ -15,8 +15,8 @@ from solvers.paths.labelling.network import Network
 
 Floats = NDArray[np.float64]
 
-_ROUNDING = 1e-9
-"""What sums of consumptions may be wrong by, relative to their limit, where they are not whole numbers."""
+_ROUNDING = 2.0**-50
+"""What sums of consumptions may be wrong by a term, relative to the largest limit, where they are not whole numbers."""
 
 
 class Resource:
@@ -146,7 +146,8 @@ def limits(network: Network, resources: tuple[Resource, ...]) -> Limits:
     for k, row in enumerate(rows):
         finite = [side[np.isfinite(side)] for side in row[:3]]
         if not all((side == np.rint(side)).all() for side in (*finite, np.array(row[3]))):
-            slack[k] = _ROUNDING * max((np.abs(side).max(initial=0.0) for side in finite), default=0.0)
+            terms = len(row[1])
+            slack[k] = _ROUNDING * terms * max((np.abs(side).max(initial=0.0) for side in finite), default=0.0)
     upper = upper + slack
     mine = consumption[:, critical]
     return Limits(
