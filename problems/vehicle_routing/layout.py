@@ -38,11 +38,14 @@ class Layout:
         keep = tails != heads
         keep &= q[tails] + q[heads] <= self.instance.capacity
         windows, service, d = self.instance.window_array, self.instance.service_array, self.instance.matrix
-        first = np.maximum(windows[0, 0] + service[0] + d[0], windows[:, 0])
+        least = service[:, None] + d  # from one to another, by whatever way: others on it may shorten it
+        for k in range(n + 1):
+            least = np.minimum(least, least[:, [k]] + least[[k], :])
+        first = np.maximum(windows[0, 0] + least[0], windows[:, 0])
         first[0] = windows[0, 0]
         then = np.maximum(first[:, None] + service[:, None] + d, windows[None, :, 0])
         in_time = then <= self.instance.latest[None, :]
-        home = then + service[None, :] + d[None, :, 0].reshape(1, -1)
+        home = then + least[None, :, 0]
         in_time &= (home <= self.instance.latest[0]) | (np.arange(n + 1) == 0)
         keep &= in_time[tails, heads]
         tails, heads = tails[keep], heads[keep]

@@ -139,3 +139,13 @@ def test_who_arrives_as_a_window_ends_is_in_time_in_any_unit(unit):
     instance = Instance(tuple(map(tuple, line.tolist())), (0, 1, 1, 1), 3, windows, (0.0,) * 4)
     assert instance.fault((1, 2, 3)) is None
     assert len(solve(VehicleRouting(instance)).answer) == 1
+
+
+def test_a_detour_may_be_in_time_where_the_direct_way_is_not():
+    # From the depot to 2 it is 9, by way of 1 it is 2: too late for 3, and early enough.
+    far = ((0.0, 1.0, 9.0, 1.0), (1.0, 0.0, 1.0, 1.0), (9.0, 1.0, 0.0, 1.0), (1.0, 1.0, 1.0, 0.0))
+    windows = ((0.0, 20.0), (0.0, 1.0), (0.0, 9.0), (0.0, 3.0))
+    instance = Instance(far, (0, 0, 1, 1), 2, windows, (0.0,) * 4)
+    problem = VehicleRouting(instance)
+    assert problem.oracle.layout.number[2, 3] >= 0
+    assert solve(problem).answer == [(1, 2, 3)]
