@@ -88,7 +88,7 @@ class VehicleRouting(Problem):
         return (RestrictedMIP(5.0),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        # Sums in another order may call a route in time that is not, by a rounding error: such a one is no guess.
+        # Local search takes a route to be in time without some of its customers: not so where detours are shorter.
         routes = [route for route in first_routes(self.instance, budget, self.pyvrp) if not self.instance.fault(route)]
         columns = [self.oracle.encode(route) for route in dict.fromkeys(map(tuple, [*routes, *self._alone()]))]
         answers: tuple[Solution, ...] = ()

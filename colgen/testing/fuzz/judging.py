@@ -98,8 +98,7 @@ def _held_against(case: Case, truth: Truth, result: Result) -> Failure | None:
     if said is Termination.OPTIMAL and status != "optimal":
         return wrong(f"optimal ({result.objective:.12g}) is said, but the program is {status}")
     if status == "optimal":
-        offset = program.offset * program.cost_scale
-        slack = TOLERANCE * max(program.size, abs(best - offset)) + 1e-12 * abs(offset)
+        slack = _slack(program, best)
         for name, bound in (("dual", result.dual_bound), ("root", result.root_bound)):
             if sense.is_better(best, bound, slack):
                 return wrong(f"the {name} bound {bound:.12g} is beaten by the optimum {best:.12g}")
@@ -123,9 +122,14 @@ def _is_refuted(program: Program, truth: Truth, result: Result) -> bool:
     if truth.status != "optimal" or result.answer is None or fault_of(program, result) is not None:
         return False
     sense = Sense.MAXIMIZE if program.maximize else Sense.MINIMIZE
-    best, offset = truth.objective * program.cost_scale, program.offset * program.cost_scale
-    slack = TOLERANCE * max(program.size, abs(best - offset)) + 1e-12 * abs(offset)
-    return sense.is_better(result.objective, best, slack)
+    best = truth.objective * program.cost_scale
+    return sense.is_better(result.objective, best, _slack(program, best))
+
+
+def _slack(program: Program, best: float) -> float:
+    """What an objective may differ from the best by: the offset hides no more than rounding does."""
+    offset = program.offset * program.cost_scale
+    return TOLERANCE * max(program.size, abs(best - offset)) + 1e-12 * abs(offset)
 
 
 def _may_stop(case: Case, truth: Truth, result: Result) -> bool:
