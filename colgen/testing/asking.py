@@ -32,12 +32,12 @@ def take_rows(evidence: Evidence, master: LinearMaster) -> None:
 
 
 def price_at_points(evidence: Evidence, session: Session) -> None:
-    """Price at many dual points besides the engine's own."""
+    """Price at many dual points besides the engine's own: at one at least, however little time is left."""
     columns = [column for pool in evidence.seen.pools for column in pool.values()]
     points = DualPoints(session.master, columns, evidence.rng)
     weights = (1.0, 0.0) if _has_phase_1(evidence, session.master) else (1.0,)
     for label, values, legal in points.all([c for claims in session.claims for c in claims]):
-        if evidence.left(0.7) == 0.0:
+        if evidence.seen.asked and evidence.left(0.7) == 0.0:
             break
         for weight in weights:
             at = points.legal(values, weight) if legal else values.copy()

@@ -5,8 +5,9 @@ import zlib
 import numpy as np
 
 from colgen.testing import asking, splitting
+from colgen.testing.conformance import check_problem
 from colgen.testing.evidence import Evidence
-from tests.assignment import Knapsack
+from tests.assignment import Knapsack, assignment
 from tests.testing.kit import (
     assert_found,
     check,
@@ -32,6 +33,12 @@ def test_a_heuristic_that_claims_nothing_is_no_mistake():
     report = check(Heuristic)
     assert report.ok, report
     assert any("no oracle stated a bound" in note for note in report.notes)
+
+
+def test_one_point_is_priced_at_however_little_time_there_is():
+    report = check_problem(assignment(2, 4, 1), seconds=1e-6)
+    assert report.ok, report
+    assert report.points, report
 
 
 def test_of_very_many_columns_a_part_is_looked_at_and_the_report_says_so(monkeypatch):
