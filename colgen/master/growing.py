@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from solvers.columns.identity import claim, find
 
@@ -39,6 +39,38 @@ class Growing(Generic[Kind]):
             self._room = room
         self.array = self._room[:after]
         self.array[before:] = more
+
+
+class GrowingTogether:
+    """Arrays of one length that grow at their end, a row at a time for all of them.
+
+    Parameters
+    ----------
+    kinds
+        Of their numbers.
+    """
+
+    __slots__ = ("_rooms", "arrays")
+
+    def __init__(self, *kinds: DTypeLike) -> None:
+        self._rooms: list[NDArray[Any]] = [np.empty(0, dtype=kind) for kind in kinds]
+        self.arrays = self._rooms
+
+    def extend(self, count: int, *more: Any) -> None:
+        """Append ``count`` numbers to each array, or one of them so many times."""
+        before = self.arrays[0].size
+        after = before + count
+        if after > self._rooms[0].size:
+            self._make_room(max(after, int(_ROOM * before) + 16))
+        for room, new in zip(self._rooms, more, strict=True):
+            room[before:after] = new
+        self.arrays = [room[:after] for room in self._rooms]
+
+    def _make_room(self, size: int) -> None:
+        rooms = [np.empty(size, dtype=room.dtype) for room in self._rooms]
+        for room, array in zip(rooms, self.arrays, strict=True):
+            room[: array.size] = array
+        self._rooms = rooms
 
 
 class SignatureIndex:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from colgen.core.batches import Columns, Kept, Meanings, made_of
 from colgen.core.columns import Column, Key
 from colgen.core.patterns import picked
-from colgen.master.growing import Growing, SignatureIndex
+from colgen.master.growing import Growing, GrowingTogether, SignatureIndex
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.integer[Any]]
@@ -39,13 +39,9 @@ class ColumnPool:
 
     def __init__(self, row_keys: Sequence[Key], row_position: Mapping[Key, int]) -> None:
         self.row_keys, self.row_position = row_keys, row_position
-        nothing: Floats = np.empty(0)
-        self._costs, self._lower, self._upper = Growing(nothing), Growing(nothing), Growing(nothing)
-        self._integer = Growing(np.empty(0, dtype=np.bool_))
-        self._origins = Growing(np.empty(0, dtype=np.int32))
+        self._each = GrowingTogether(np.float64, np.float64, np.float64, np.bool_, np.int32)
         self._starts = Growing(np.zeros(1, dtype=np.int32))
-        self._rows = Growing(np.empty(0, dtype=np.int32))
-        self._values = Growing(nothing)
+        self._entries = GrowingTogether(np.int32, np.float64)
         self._signatures = Growing(np.empty(0, dtype=np.uint64))
         self._index = SignatureIndex(self._signatures)
         self.position: dict[Hashable, int] = {}
@@ -57,9 +53,9 @@ class ColumnPool:
         self._refresh()
 
     def _refresh(self) -> None:
-        self.costs, self.lower, self.upper = self._costs.array, self._lower.array, self._upper.array
-        self.integer, self.origins = self._integer.array, self._origins.array
-        self.starts, self.rows, self.values = self._starts.array, self._rows.array, self._values.array
+        self.costs, self.lower, self.upper, self.integer, self.origins = self._each.arrays
+        self.starts = self._starts.array
+        self.rows, self.values = self._entries.arrays
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -69,9 +65,16 @@ class ColumnPool:
     def append(self, batch: Columns, origin: int | Ints) -> Ints:
         """Append the columns of a batch, none of which is here; returns their positions."""
         where = self._grow(
-            batch.costs, batch.lower, batch.upper, batch.integer, batch.starts, batch.rows, batch.values, origin
+            batch.costs,
+            batch.lower,
+            batch.upper,
+            batch.integer,
+            batch.starts,
+            batch.rows,
+            batch.values,
+            origin,
+            batch.signatures,
         )
-        self._signatures.array[where] = batch.signatures
         if batch.keys is None:
             self._index.add(where)
         else:
@@ -96,20 +99,13 @@ class ColumnPool:
         rows: NDArray[np.integer],
         values: Floats,
         origin: int | Ints,
+        signatures: Any = 0,
     ) -> Ints:
         count, entries, before = len(starts) - 1, len(rows), len(self)
-        for growing, more in (
-            (self._costs, costs),
-            (self._lower, lower),
-            (self._upper, upper),
-            (self._integer, integer),
-            (self._origins, origin),
-            (self._signatures, 0),
-        ):
-            growing.extend(more, count)
-        self._starts.extend(starts[1:] + len(self._rows), count)
-        self._rows.extend(rows, entries)
-        self._values.extend(values, entries)
+        self._each.extend(count, costs, lower, upper, integer, origin)
+        self._signatures.extend(signatures, count)
+        self._starts.extend(starts[1:] + len(self.rows), count)
+        self._entries.extend(entries, rows, values)
         self._refresh()
         return np.arange(before, before + count)
 

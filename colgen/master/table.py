@@ -13,7 +13,7 @@ from colgen.core.columns import Column, Key
 from colgen.core.patterns import picked
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
-from colgen.master.growing import Growing
+from colgen.master.growing import Growing, GrowingTogether
 from colgen.master.pool import ColumnPool, Floats, Ints
 from colgen.model.formulation import Formulation
 from solvers.columns.solved import grow_older
@@ -57,13 +57,11 @@ class ColumnTable(ColumnPool):
         super().__init__(row_keys, row_position)
         f = formulation
         n = len(f.costs)
-        nothing: Floats = np.empty(0)
-        self._artificial = Growing(np.empty(0, dtype=np.bool_))
-        self._lower_now, self._upper_now = Growing(nothing), Growing(nothing)
-        self._ages = Growing(np.empty(0, dtype=np.int16))
-        self._active, self._place = Growing(np.empty(0, dtype=np.int32)), Growing(np.empty(0, dtype=np.int32))
-        self._weighed, self._weights = Growing(np.empty(0, dtype=np.int32)), Growing(nothing)
-        self._entries: list[tuple[Ints, Ints, Floats]] = []
+        self._here = GrowingTogether(np.bool_, np.float64, np.float64, np.int16, np.int32)
+        self._active = Growing(np.empty(0, dtype=np.int32))
+        self._weighed = GrowingTogether(np.int32, np.float64)
+        self._every_weight: Floats = np.empty(0)
+        self._brought: list[tuple[Ints, Ints, Floats]] = []
         self.is_in_order = True
         matrix = sparse.csc_array(f.matrix)
         self._firsts.append(0)
@@ -77,36 +75,38 @@ class ColumnTable(ColumnPool):
 
     def _track(self, count: int, artificial: Mask | bool) -> None:
         """Begin to keep book of the youngest columns, which enter the linear program."""
-        first = len(self) - count
-        self._artificial.extend(artificial, count)
-        self._lower_now.extend(self.lower[first:], count)
-        self._upper_now.extend(self.upper[first:], count)
-        self._ages.extend(0, count)
-        self._place.extend(np.arange(len(self._active), len(self._active) + count), count)
-        self._active.extend(np.arange(first, first + count), count)
+        first, active = len(self) - count, len(self._active)
+        places = np.arange(active, active + count)
+        self._here.extend(count, artificial, self.lower[first:], self.upper[first:], 0, places)
+        self._active.extend(places if first == active else np.arange(first, first + count), count)
         self._refresh_now()
 
     def _refresh_now(self) -> None:
-        self.artificial, self.ages = self._artificial.array, self._ages.array
-        self.lower_now, self.upper_now = self._lower_now.array, self._upper_now.array
-        self.active, self.place = self._active.array, self._place.array
+        self.artificial, self.lower_now, self.upper_now, self.ages, self.place = self._here.arrays
+        self.active = self._active.array
 
     def _weigh(self, positions: Ints, weights: Floats) -> None:
-        self._weighed.extend(positions, len(positions))
-        self._weights.extend(weights, len(positions))
+        self._weighed.extend(len(positions), positions, weights)
+        self._every_weight = np.empty(0)
 
     @property
     def weights(self) -> Floats:
         """What a column costs in phase 1: zero, but for artificial variables."""
-        weights = np.zeros(len(self))
-        weights[self._weighed.array] = self._weights.array
-        return weights
+        if len(self._every_weight) != len(self):
+            weights = np.zeros(len(self))
+            positions, mine = self._weighed.arrays
+            weights[positions] = mine
+            weights.setflags(write=False)
+            self._every_weight = weights
+        return self._every_weight
 
     def change_weights(self, positions: Ints, weights: Floats) -> None:
         """Let artificial variables cost something else in phase 1."""
-        every = self.weights
+        every = self.weights.copy()
         every[positions] = weights
-        self._weights.array[:] = every[self._weighed.array]
+        weighed, mine = self._weighed.arrays
+        mine[:] = every[weighed]
+        self._every_weight = np.empty(0)
 
     def keys(self) -> list[Key]:
         """A name for every column: its own, or a number in the block ``column`` or ``artificial``."""
@@ -135,7 +135,7 @@ class ColumnTable(ColumnPool):
     def add_entries(self, columns: Ints, rows: Ints, values: Floats) -> None:
         """Append entries that rows state of columns, and the columns do not state themselves."""
         if len(values):
-            self._entries.append((columns, rows, values))
+            self._brought.append((columns, rows, values))
 
     # --- the linear program ------------------------------------------------------------------------------------------
 
@@ -170,10 +170,10 @@ class ColumnTable(ColumnPool):
 
     def _stated(self) -> tuple[Ints, Ints, Floats] | None:
         """Column, row and value of the entries that rows state."""
-        if len(self._entries) > 1:
-            columns, rows, values = (np.concatenate(part) for part in zip(*self._entries, strict=True))
-            self._entries = [(columns, rows, values)]
-        return self._entries[0] if self._entries else None
+        if len(self._brought) > 1:
+            columns, rows, values = (np.concatenate(part) for part in zip(*self._brought, strict=True))
+            self._brought = [(columns, rows, values)]
+        return self._brought[0] if self._brought else None
 
     def compressed(self, positions: Ints) -> tuple[Ints, Ints, Floats]:
         """Starts, rows and values of some columns, those that rows state included."""

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen.master.growing import Growing, SignatureIndex
+from colgen.master.growing import Growing, GrowingTogether, SignatureIndex
 
 
 @given(st.lists(st.lists(st.integers(-9, 9), max_size=40), max_size=8))
@@ -17,6 +17,20 @@ def test_growing_is_a_list(parts):
         assert growing.array.dtype == np.int32
     growing.extend(3, 2)
     assert growing.array.tolist() == [*expected, 3, 3]
+
+
+@given(st.lists(st.lists(st.integers(-9, 9), max_size=40), max_size=8))
+def test_arrays_that_grow_together_are_lists_of_one_length(parts):
+    together, expected = GrowingTogether(np.int32, np.float64, np.bool_), []
+    before = together.arrays[1]
+    for part in parts:
+        together.extend(len(part), part, 0.5, [number > 0 for number in part])
+        expected += part
+        numbers, halves, positive = together.arrays
+        assert numbers.tolist() == expected
+        assert halves.tolist() == [0.5] * len(expected)
+        assert positive.tolist() == [number > 0 for number in expected]
+    assert not len(before)  # who holds an array keeps what it was
 
 
 def patterns(costs):
