@@ -153,7 +153,9 @@ class Columns(Sequence[Column]):
         count = len(self.costs)
         begins, row_numbers = np.asarray(starts), np.asarray(rows)
         amounts = np.array(values, dtype=np.float64)
-        _check_shape(count, begins, row_numbers, amounts)
+        ordered = _in_order(self.costs, begins, row_numbers, amounts)
+        if ordered is None:  # it is out of order, or wrong
+            _check_shape(count, begins, row_numbers, amounts)
         self.meanings = Meanings(structure)
         self.keys = None if keys is None else list(keys)
         for name, given in (("structures", structure), ("keys", keys)):
@@ -163,14 +165,17 @@ class Columns(Sequence[Column]):
         self.lower = _each(0.0 if lower is None else lower, count, np.float64, "lower bounds")
         self.integer = _each(True if integer is None else integer, count, np.bool_, "marks of whole columns")
         try:
-            self.starts, self.rows, self.values = in_order(begins, row_numbers, amounts)
+            self.starts, self.rows, self.values = ordered or in_order(begins, row_numbers, amounts)
         except ValueError as error:
             raise FormulationError(str(error)) from None
         self._signatures: NDArray[np.uint64] | None = None
         self.row_keys: Sequence[Key] | None = None
         self.row_position: Mapping[Key, int] = {}
         self._made: dict[int, Column] = {}
-        self._check(lower is not None or upper is not None)
+        if ordered is None:
+            self._check_numbers()
+        if lower is not None or upper is not None:
+            self._check_bounds()
 
     @classmethod
     def of(cls, columns: Sequence[Column], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
@@ -215,15 +220,15 @@ class Columns(Sequence[Column]):
             batch._check_values()
         return batch
 
-    def _check(self, bounded: bool) -> None:
+    def _check_numbers(self) -> None:
         if not np.isfinite(self.costs).all():
             bad = int(np.flatnonzero(~np.isfinite(self.costs))[0])
             raise FormulationError(
                 f"the column of {self.meanings.of(bad)!r} costs {self.costs[bad]}, expected a finite number"
             )
         self._check_values()
-        if not bounded:
-            return
+
+    def _check_bounds(self) -> None:
         held = (self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)
         if not held.all():
             bad = int(np.flatnonzero(~held)[0])
@@ -407,6 +412,20 @@ def made_of(
     return batch
 
 
+def _in_order(
+    costs: Floats, starts: NDArray[Any], rows: NDArray[Any], values: Floats
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats] | None:
+    """The entries of columns that are as they must be; None where they are not, or need a closer look."""
+    whole = starts.dtype.kind == rows.dtype.kind == "i" and starts.ndim == rows.ndim == values.ndim == costs.ndim == 1
+    if not whole or len(starts) != len(costs) + 1:
+        return None
+    from solvers.columns.forms import in_form  # late: the engine's data is there without kernels
+
+    begins, numbers = np.empty(len(starts), np.int32), np.empty(len(rows), np.int32)
+    long_starts, long_rows = (np.ascontiguousarray(array, dtype=np.int64) for array in (starts, rows))
+    return (begins, numbers, values) if in_form(long_starts, long_rows, values, costs, begins, numbers) else None
+
+
 def _check_shape(count: int, starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> None:
     for name, numbers in (("starts", starts), ("rows", rows)):
         if numbers.dtype.kind not in "iu" and len(numbers):
@@ -423,6 +442,8 @@ def _check_shape(count: int, starts: NDArray[Any], rows: NDArray[Any], values: F
 
 def _each(given: ArrayLike, count: int, kind: type, what: str) -> NDArray[Any]:
     """One entry a column, made of one for all where need be."""
+    if isinstance(given, float | bool):
+        return np.full(count, given, dtype=kind)
     array: NDArray[Any] = np.array(given, dtype=kind)
     if array.ndim and array.shape != (count,):
         raise FormulationError(f"a batch of {count} columns has {len(array)} {what}, expected one for each")

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
-from scipy import sparse
 
 from colgen.core.batches import Columns
 from colgen.core.columns import Column, Key, Row
@@ -23,7 +22,7 @@ from colgen.master.pool import NOWHERE, Floats, Ints
 from colgen.master.stated import Entries
 from colgen.master.table import merged
 from colgen.master.tableau import Tableau
-from solvers.linear.scaling import row_sizes
+from solvers.linear.scaling import sizes_of_rows
 
 _MANY = 500
 """Batches of single columns join together with other single columns if they have no more than so many."""
@@ -175,10 +174,9 @@ class Joining:
         """Append rows that have their names already, of these sides and entries: starts, columns, values."""
         every, (starts, columns, values) = self._rows, entries
         first, count = len(every) - len(lower), len(lower)
-        matrix = sparse.csr_array((values, columns, starts), shape=(count, max(len(self._table), 1)))
-        sizes = row_sizes(matrix, known[:, 0], known[:, 1])
-        every.extend(lower, upper, sizes)
         owners = np.repeat(np.arange(count), np.diff(starts))
+        sizes = sizes_of_rows(owners, values, known[:, 0], known[:, 1])
+        every.extend(lower, upper, sizes)
         self._program.append_rows(lower, upper, (owners, columns, values), sizes)
         self._table.add_entries(columns, first + owners, values)
         added = np.arange(first, len(every))

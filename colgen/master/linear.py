@@ -111,6 +111,7 @@ class LinearMaster(RestrictedMaster):
         self._node = NodeBounds(tableau, imposed, self._joining, artificials, self._idle)
         self._bases = Bases(tableau, f.column_keys)
         self._phases = Phases(tableau, artificials, self._idle, self._bases, central)
+        self._shown: tuple[MasterSolution, Solution] | None = None
         if options is not None:
             self.set_options(options)
 
@@ -310,7 +311,10 @@ class LinearMaster(RestrictedMaster):
         return self._phases.solve_in_a_box(budget)
 
     def solution(self, solved: MasterSolution) -> Solution:
-        return self.table.solution(solved.objective, solved.values)
+        # A node's is asked for several times: by heuristics, by branching rules, for the record.
+        if self._shown is None or self._shown[0] is not solved:
+            self._shown = solved, self.table.solution(solved.objective, solved.values)
+        return self._shown[1]
 
     def is_whole(self, solved: MasterSolution) -> bool:
         # Columns may have come since it was solved: there are more marks than values.

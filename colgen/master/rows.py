@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy import sparse
 
 from colgen.core.batches import Mask
 from colgen.core.columns import Key
@@ -16,7 +15,7 @@ from colgen.master.idle_rows import IdleRows
 from colgen.master.pool import Floats, Ints
 from colgen.model.formulation import Formulation
 from solvers.columns.solved import largest_product, signed_duals
-from solvers.linear.scaling import powers_of_two, row_sizes
+from solvers.linear.scaling import powers_of_two, sizes_of_rows
 
 _ROUNDING = 1e-13
 """What rounding leaves of a reduced cost, relative to the largest of the terms that it is made of."""
@@ -52,8 +51,7 @@ class Rows:
         self.names.declare(f.row_blocks)
         self.lower, self.upper = f.row_lower.copy(), f.row_upper.copy()
         real = np.where(f.artificial[_entry_owners(f)], 0.0, f.matrix.data)
-        shape = sparse.csc_array((real, f.matrix.indices, f.matrix.indptr), shape=f.matrix.shape)
-        sizes = row_sizes(shape, f.row_lower, f.row_upper)
+        sizes = sizes_of_rows(f.matrix.indices, real, f.row_lower, f.row_upper)
         self.unsized: Mask = sizes == 0.0
         self.sizes: Floats = np.where(self.unsized, 1.0, sizes)
         self.of_decisions: set[Key] = set()

@@ -47,8 +47,13 @@ def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
         One entry a row.
     """
     entries = sparse.csc_array(matrix)
+    return sizes_of_rows(entries.indices, entries.data, lower, upper)
+
+
+def sizes_of_rows(rows: NDArray[np.integer], values: Floats, lower: Floats, upper: Floats) -> Floats:
+    """The same of entries that are given one by one: row and value of each."""
     sizes = np.zeros(len(lower))
-    np.maximum.at(sizes, entries.indices, np.abs(entries.data))
+    np.maximum.at(sizes, rows, np.abs(values))
     for sides in (lower, upper):
         sizes = np.maximum(sizes, np.where(np.isfinite(sides), np.abs(sides), 0.0))
     return np.where(sizes > 0.0, powers_of_two(sizes), 0.0)

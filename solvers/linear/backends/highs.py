@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import time
 from typing import ClassVar
 
@@ -138,5 +139,10 @@ class HighsBackend:
     def solution(self) -> Solved:
         highs = self.highs
         found = highs.getSolution()
-        values, duals, reduced = np.array(found.col_value), np.array(found.row_dual), np.array(found.col_dual)
+        values, duals, reduced = _floats(found.col_value), _floats(found.row_dual), _floats(found.col_dual)
         return Solved(highs.getObjectiveValue(), values, duals, reduced)
+
+
+def _floats(numbers: list[float]) -> Floats:
+    """As ``np.array``, which looks at each number to find out what it is: this takes half the time."""
+    return np.frombuffer(struct.pack(f"{len(numbers)}d", *numbers))
