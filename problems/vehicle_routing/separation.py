@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,9 @@ from colgen.core.columns import Row
 from problems.vehicle_routing.branching import arcs_of
 from problems.vehicle_routing.instance import Instance
 from problems.vehicle_routing.pricing import ARC, RouteOracle, visits
+
+_NARROWER = 0.9
+"""Where too many routes were left, so much of the gap must be left before they are counted again."""
 
 
 class InTurn(Separation):
@@ -52,20 +56,24 @@ class FewRoutesLeft:
 
     def __init__(self, oracle: RouteOracle, limit: int = 3_000, gap: float = 0.01) -> None:
         self.oracle, self.limit, self.gap = oracle, limit, gap
+        self._too_wide = math.inf
 
     def __call__(self, context: SeparationContext) -> bool:
-        if not context.gap <= self.gap or context.duals is None:
+        slack = context.incumbent - context.bound
+        if not context.gap <= self.gap or context.duals is None or slack > _NARROWER * self._too_wide:
             return False
         oracle, told = self.oracle, PricingContext(context.sense, budget=context.budget)
         found = oracle.layout.solver.enumerate(
             oracle.arc_costs(context.duals, told),
-            context.incumbent - context.bound,
+            slack,
             limit=self.limit,
             rank_one=oracle.rank_one(context.duals),
             costs=oracle.layout.distances,
             deadline=context.deadline,
             expired=lambda: context.budget.expired,
         )
+        if not found.finished:
+            self._too_wide = slack
         return found.finished
 
 

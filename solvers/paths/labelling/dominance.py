@@ -9,10 +9,13 @@ import numpy as np
 
 from solvers.paths.labelling.bits import NOTHING, ONE, address, lowest
 from solvers.paths.labelling.compiled import inner
-from solvers.paths.labelling.layout import COST, VALUES, Floats, Rule, Words
+from solvers.paths.labelling.layout import COST, SLOTS, VALUES, Floats, Rule, Words
 from solvers.paths.labelling.rank_one import Fields
 
 Dominates = Callable[[Any, Any], bool]
+
+_ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+"""What words are mixed by: the golden ratio's bits."""
 
 
 @inner
@@ -21,6 +24,16 @@ def sought(rule: Rule, label_words: Words, label_numbers: Floats, row: int, ahea
     value = label_numbers[row, VALUES] if rule.compared else np.inf
     others = NOTHING if rule.same_set or not rule.words else ~(label_words[row, rule.memory] | ahead[0])
     return value, others
+
+
+@inner
+def slot_of(rule: Rule, words: Words, row: int, vertex: int) -> int:
+    """Where labels of a vertex are that remember the same."""
+    mixed = np.uint64(vertex + 1) * _ODD
+    for w in range(rule.memory, rule.memory + rule.words):
+        mixed = (mixed ^ words[row, w]) * _ODD
+        mixed ^= mixed >> _HALF
+    return int(mixed & np.uint64(SLOTS - 1))
 
 
 @inner

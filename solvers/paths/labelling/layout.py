@@ -152,6 +152,9 @@ class Labels(NamedTuple):
         Labels that wait for being settled, in chains by bucket and vertex.
     chains
         First of each chain, by bucket and vertex; -1 where it is empty.
+    slots, alike
+        The settled labels by what they remember: the last of each slot, and for each the one before it in its slot; -1
+        behind the first.  Kept for ``same_set`` alone, and then instead of the pool.
     pool_words, pool_numbers
         The settled labels again, those of a vertex together and by increasing cost.
     pool_first, pool_size, pool_room
@@ -172,6 +175,8 @@ class Labels(NamedTuple):
     open_arcs: NDArray[np.int32]
     open_next: NDArray[np.int32]
     chains: NDArray[np.int32]
+    slots: NDArray[np.int32]
+    alike: NDArray[np.int32]
     pool_words: Words
     pool_numbers: Floats
     pool_first: Ints
@@ -183,6 +188,9 @@ class Labels(NamedTuple):
     nobody: Words
     ahead: Words
 
+
+SLOTS = 1 << 18
+"""For labels that are compared with those of the same memory alone; a power of two."""
 
 TOGETHER = 8192
 """Labels of a vertex that are settled together, at most."""
@@ -197,7 +205,7 @@ def begun(side: Side, labels: int) -> Labels:
     """The empty path alone, waiting for being settled, with room for so many labels at first."""
     width, n = columns(side), len(side.own)
     words, waiting, pool = (np.empty((labels, width), dtype=np.uint64) for _ in range(3))
-    previous, arcs, vertices, before, over, then = (np.empty(labels, dtype=np.int32) for _ in range(6))
+    previous, arcs, vertices, alike, before, over, then = (np.empty(labels, dtype=np.int32) for _ in range(7))
     waiting[0], before[0], over[0], then[0] = 0, -1, -1, -1  # all else is written before it is read
     at = np.zeros(9, dtype=np.int64)
     at[FREE] = -1
@@ -214,6 +222,8 @@ def begun(side: Side, labels: int) -> Labels:
         open_arcs=over,
         open_next=then,
         chains=np.full((side.buckets, n), -1, dtype=np.int32),
+        slots=np.full(SLOTS if side.rule.same_set else 1, -1, dtype=np.int32),
+        alike=alike,
         pool_words=pool,
         pool_numbers=pool.view(np.float64),
         pool_first=np.zeros(n, dtype=np.int64),
@@ -243,7 +253,7 @@ def begun(side: Side, labels: int) -> Labels:
 def grown(held: Labels, which: int, wanted: int) -> Labels:
     """The same with room for more: of settled labels (0), open ones (1), or in the pool (2)."""
     names = (
-        ("words", "previous", "arcs", "vertices"),
+        ("words", "previous", "arcs", "vertices", "alike"),
         ("open_words", "open_previous", "open_arcs", "open_next"),
         ("pool_words",),
     )[which]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.paths.labelling.boxes import charged
-from solvers.paths.labelling.layout import COST, NUMBER, SETTLED, Floats, Ints, Side, begun
+from solvers.paths.labelling.layout import COST, SETTLED, Floats, Ints, Side, begun
 from solvers.paths.labelling.routes import trace
 from solvers.paths.labelling.runs import FIRST, advanced
 from solvers.paths.labelling.task import Task
@@ -30,12 +30,11 @@ def listed(task: Task, compared: Floats, bounds: Floats, gap: float, limit: int)
     side = _listing(task, compared, bounds, gap)
     held = advanced(task, side, begun(side, FIRST), side.buckets, most=20 * limit + 1_000_000)
     sink, clock = task.network.sink, task.clock
-    first, size = int(held.pool_first[sink]), int(held.pool_size[sink])
-    ends = held.pool_words[first : first + size, NUMBER].astype(np.int64)
-    paid = held.pool_numbers[first : first + size, COST].copy()
+    ends = np.flatnonzero(held.vertices[: held.at[SETTLED]] == sink)
+    paid = held.numbers[ends, COST]
     if len(task.boxes.fields.charge):
-        words, memory = held.pool_words, side.rule.memory
-        paid += [charged(task.boxes.fields, memory, words, k, words, k) for k in range(first, first + size)]
+        words, memory = held.words, side.rule.memory
+        paid += [charged(task.boxes.fields, memory, words, k, words, k) for k in ends.tolist()]
     best: dict[bytes, tuple[float, float, Ints]] = {}
     finished = True
     for k, (label, cost) in enumerate(zip(ends[paid < gap], paid[paid < gap], strict=True)):

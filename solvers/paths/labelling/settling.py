@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.paths.labelling.compiled import inner
-from solvers.paths.labelling.dominance import Dominates, candidate, dominated, sought
+from solvers.paths.labelling.dominance import Dominates, candidate, dominated, slot_of, sought
 from solvers.paths.labelling.layout import (
     COST,
     DONE,
@@ -26,6 +26,17 @@ from solvers.sorting import order_by
 
 
 @inner
+def _keep(held: Labels, label: int, vertex: int, settled: int) -> None:
+    """Write a label that waited among those that are settled."""
+    for w in range(held.words.shape[1]):
+        held.words[settled, w] = held.open_words[label, w]
+    held.words[settled, NUMBER] = np.uint64(settled)
+    held.previous[settled] = held.open_previous[label]
+    held.arcs[settled] = held.open_arcs[label]
+    held.vertices[settled] = vertex
+
+
+@inner
 def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: int) -> tuple[int, int]:
     """Settle the labels that wait in a bucket, at each vertex the cheapest first.
 
@@ -36,12 +47,11 @@ def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: 
     """
     # What a loop reads is taken out of the tuples before it: each time costs a count of references.
     at, rule, cuts = held.at, side.rule, side.cuts
-    words, numbers, previous, arcs, vertices = held.words, held.numbers, held.previous, held.arcs, held.vertices
-    open_words, open_numbers, open_next = held.open_words, held.open_numbers, held.open_next
-    open_previous, open_arcs, chains = held.open_previous, held.open_arcs, held.chains
+    words, numbers, vertices, slots, alike = held.words, held.numbers, held.vertices, held.slots, held.alike
+    open_words, open_numbers, open_next, chains = held.open_words, held.open_numbers, held.open_next, held.chains
     pool_words, pool_numbers = held.pool_words, held.pool_numbers
     pool_first, pool_size, pool_room = held.pool_first, held.pool_size, held.pool_room
-    unreachable, plain, memory = side.unreachable, rule.plain, rule.memory
+    unreachable, plain, memory, same_set = side.unreachable, rule.plain, rule.memory, rule.same_set
     width = words.shape[1]
     ahead, ids, order, costs = held.ahead, held.together, held.order, held.costs
     while at[VERTEX] < len(pool_size):
@@ -57,8 +67,8 @@ def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: 
         if at[SETTLED] + waiting > len(words):
             at[WANTED] = at[SETTLED] + waiting
             return MORE_LABELS, effort
-        size = pool_size[vertex]
-        if size + waiting > pool_room[vertex]:
+        size = 0 if same_set else pool_size[vertex]
+        if not same_set and size + waiting > pool_room[vertex]:
             room = 2 * (size + waiting)
             if at[POOLED] + room > len(pool_words):
                 at[WANTED] = at[POOLED] + room
@@ -83,6 +93,25 @@ def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: 
                 open_next[label] = chains[bucket, vertex]
                 chains[bucket, vertex] = label
                 continue
+            if same_set:
+                slot = slot_of(rule, open_words, label, vertex)
+                place = slots[slot]
+                while place >= 0 and (
+                    vertices[place] != vertex
+                    or dominated(
+                        rule, cuts, dominates, words, numbers, place, place + 1, open_words, open_numbers, label, ahead
+                    )
+                    != place
+                ):
+                    place = alike[place]
+                    effort -= 1
+                if place < 0:
+                    alike[settled], slots[slot] = slots[slot], settled
+                    _keep(held, label, vertex, settled)
+                    settled += 1
+                open_next[label] = at[FREE]
+                at[FREE] = label
+                continue
             cost = costs[order[k]]
             value, others = sought(rule, open_words, open_numbers, label, ahead)
             place = candidate(memory, pool_words, pool_numbers, begin, begin + size, cost, value, others)
@@ -99,18 +128,13 @@ def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: 
                         rule, cuts, dominates, words, numbers, place, settled, open_words, open_numbers, label, ahead
                     )
                 if place == settled:
-                    for w in range(width):
-                        words[settled, w] = open_words[label, w]
-                    words[settled, NUMBER] = np.uint64(settled)
-                    previous[settled] = open_previous[label]
-                    arcs[settled] = open_arcs[label]
-                    vertices[settled] = vertex
+                    _keep(held, label, vertex, settled)
                     settled += 1
             open_next[label] = at[FREE]
             at[FREE] = label
         # merge, from the most expensive down
         place, old = begin + size + (settled - base) - 1, begin + size - 1
-        for new in range(settled - 1, base - 1, -1):
+        for new in range(base - 1 if same_set else settled - 1, base - 1, -1):
             cost = numbers[new, COST]
             while old >= begin and pool_numbers[old, COST] > cost:
                 for w in range(width):
@@ -120,7 +144,7 @@ def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: 
             for w in range(width):
                 pool_words[place, w] = words[new, w]
             place -= 1
-        pool_size[vertex] = size + settled - base
+        pool_size[vertex] = 0 if same_set else size + settled - base
         at[SETTLED] = settled
         effort -= waiting
         if effort <= 0:
