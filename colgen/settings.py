@@ -105,13 +105,16 @@ def check_settings(
             check_options(lp_options)
         except OptionError as error:
             raise InputError(f"lp_options: {error}") from None
-    if not 0.0 < real(pricing_share, "pricing_share") <= 1.0:
+    plain = isinstance(pricing_share, float) and 0.0 < pricing_share <= 1.0
+    if not plain and not 0.0 < real(pricing_share, "pricing_share") <= 1.0:
         raise InputError(f"pricing_share: expected a share above 0 and at most 1, not {pricing_share}")
     if not (isinstance(tolerance, float) and 0.0 < tolerance < math.inf) and not real(tolerance, "tolerance") > 0.0:
         raise InputError(f"tolerance: expected a positive number, not {tolerance}")
 
 
 def _several(value: Any, expected: str) -> Iterable[Any]:
+    if type(value) is tuple or type(value) is list:
+        return cast(Iterable[Any], value)
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise InputError(f"{expected}, not {what(value)}")
     if iter(value) is value:

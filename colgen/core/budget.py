@@ -167,29 +167,32 @@ def raising_signals() -> Iterator[None]:
         _SIGNALS.holding = holding
 
 
-@contextlib.contextmanager
-def holding_signals() -> Iterator[None]:
+class holding_signals:  # noqa: N801  # it is called as a function; a generator would cost a small solve a tenth
     """Remember Ctrl-C inside, so that budgets see it, instead of raising ``KeyboardInterrupt``.
 
     It holds in the main thread, where Python would handle the signal itself; a handler that somebody else has installed
     stays.  A second Ctrl-C is raised.
     """
-    mine = False
-    if threading.current_thread() is threading.main_thread():
-        mine = _handler_of(_INTERRUPT) is signal.default_int_handler
+
+    __slots__ = ("_holds", "_mine")
+
+    def __enter__(self) -> None:
+        self._mine = False
+        self._holds = threading.current_thread() is threading.main_thread()
+        if not self._holds:
+            return
+        self._mine = _handler_of(_INTERRUPT) is signal.default_int_handler
         if not _SIGNALS.holding:
             _SIGNALS.seen = _SIGNALS.count
         _SIGNALS.holding += 1
-        if mine:
+        if self._mine:
             _handle(_INTERRUPT, _SIGNALS.handle)
-        try:
-            yield
-        finally:
+
+    def __exit__(self, *raised: object) -> None:
+        if self._holds:
             _SIGNALS.holding -= 1
-            if mine:
+            if self._mine:
                 _handle(_INTERRUPT, signal.default_int_handler)
-    else:
-        yield
 
 
 @contextlib.contextmanager

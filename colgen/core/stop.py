@@ -105,8 +105,15 @@ class AnyOf:
 
     def __init__(self, *rules: StopRule) -> None:
         self.rules = rules
-        self.seconds: float = min((float(getattr(rule, "seconds", math.inf)) for rule in rules), default=math.inf)
-        self.bytes: float = min((float(getattr(rule, "bytes", math.inf)) for rule in rules), default=math.inf)
+        self.seconds = self.bytes = math.inf
+        if not rules:
+            return
+        self.seconds = min((float(getattr(rule, "seconds", math.inf)) for rule in rules), default=math.inf)
+        self.bytes = min((float(getattr(rule, "bytes", math.inf)) for rule in rules), default=math.inf)
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
-        return next((reason for rule in self.rules if (reason := rule(iteration, sense))), None)
+        for rule in self.rules:
+            reason = rule(iteration, sense)
+            if reason:
+                return reason
+        return None
