@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -74,6 +74,13 @@ class Certifier:
     def objective(self, solution: Solution) -> Fraction:
         """Of an answer, exactly."""
         return Fraction(solution.objective)
+
+    def proof(self, answer: Solution, points: Sequence[Point], goal: Fraction) -> Iterable[Record] | None:
+        """Lines of a proof of its own, where the run's tree is not what can be checked; None: there is none.
+
+        ``answer`` is the best one, ``points`` are the root's.
+        """
+        return None
 
     # --- led through the tree ----------------------------------------------------------------------------------------
 

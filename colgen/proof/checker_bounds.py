@@ -19,6 +19,7 @@ class _Point:
     unit: Fraction
     duals: list[int]
     counts: dict[Place, int]
+    cuts: list[tuple[int, int, int]]  # divisor, rows as bits, dual value
     total: Fraction  # of the rows, times the denominator
 
 
@@ -43,7 +44,35 @@ def _point(program: Program, state: State, claim: Mapping[str, Any], unit: int) 
             raise WrongError(f"the dual value of the pieces of item {item} speaks of a side that they do not have")
         counts[place] = dual
         total += dual * (limit or 0)
-    return _Point(Fraction(unit) * program.sign, duals, counts, total)
+    cuts = [_cut(program, each["dual"], *each["cut"]) for each in claim.get("cuts", ())]
+    total += sum(dual * (rows.bit_count() // divisor) for divisor, rows, dual in cuts)
+    return _Point(Fraction(unit) * program.sign, duals, counts, cuts, total)
+
+
+def _cut(program: Program, dual: Any, divisor: Any, rows: list[Any]) -> tuple[int, int, int]:
+    """A rank-1 cut, Σ ⌊how many of the rows a column covers / divisor⌋ ≤ ⌊how many they are / divisor⌋.
+
+    Each of them is covered at most once, and columns are used a whole number of times (Chvátal and Gomory).
+    """
+    if whole(divisor) < 2 or whole(dual) > 0 or len(set(rows)) < len(rows):
+        raise WrongError("expected a divisor of 2 or more, different rows, and a dual value of an upper side")
+    if any(not 0 <= whole(row) < len(program.rows) or program.rows[row] != (1, 1) for row in rows):
+        raise WrongError("expected rows that are covered once")
+    return divisor, sum(1 << row for row in rows), dual
+
+
+def _least(problem: Any, point: _Point, state: State) -> Fraction:
+    """The least reduced cost of a pricing problem's columns, times the duals' denominator."""
+    if state.listed is None:
+        if point.cuts:
+            raise WrongError("cuts speak of columns that have been listed")
+        return problem.least(point.duals, point.unit, point.counts, state)  # type: ignore[no-any-return]
+    least = []
+    for rows, cost in state.listed.items():
+        earned = sum(dual for row, dual in enumerate(point.duals) if rows >> row & 1)
+        earned += sum(dual * ((rows & some).bit_count() // divisor) for divisor, some, dual in point.cuts)
+        least.append(point.unit * cost - earned)
+    return min(least, default=Fraction(0))
 
 
 def _used(program: Program, k: int, least: Fraction) -> Fraction:
@@ -76,7 +105,7 @@ def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Frac
         if isinstance(problem, Trusted):
             claims.trusted += 1
         else:
-            found = problem.least(point.duals, point.unit, point.counts, state)
+            found = _least(problem, point, state)
             if found != least:
                 raise WrongError(f"the least reduced cost of pricing problem {k} is {found}, not {least}")
             claims.checked += 1
@@ -100,9 +129,11 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
     if objective is None or state.trusted:
         raise WrongError("there is nothing to compare with")
     unit = whole(fix["unit"])
-    if unit < 1 or fix["what"] not in ("positions", "items"):
-        raise WrongError("expected a denominator of at least 1, and positions or items")
+    if unit < 1 or fix["what"] not in ("positions", "items", "columns"):
+        raise WrongError("expected a denominator of at least 1, and positions, items or columns")
     point = _point(program, state, fix, unit)
+    if fix["what"] == "columns":
+        return _listed(program, state, fix, point, objective, claims)
     found = []
     for problem in program.pricing:
         if not isinstance(problem, Knapsack):
@@ -132,3 +163,24 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
     if whole(fix["closed"]) != count:
         raise WrongError(f"{count} are closed by these dual values, not {fix['closed']}")
     return count
+
+
+def _listed(program: Program, state: State, fix: Any, point: _Point, objective: Fraction, claims: Claims) -> int:
+    """List the columns that an answer may use which is better than the one at hand.
+
+    The program has one pricing problem, of which any answer uses a column.
+    """
+    (problem,), unit = program.pricing, point.unit
+    low = program.uses[0][0] or 0
+    if not hasattr(problem, "within") or low < 1 or state.listed is not None or point.cuts:
+        raise WrongError("these columns cannot be listed")
+    least = problem.least(point.duals, unit, point.counts, state)
+    total = point.total + _used(program, 0, least)
+    if [least] != [exact(each) for each in fix["least"]] or total != unit * exact(fix["bound"]):
+        raise WrongError(f"the least reduced cost is {least}, the bound {total / unit}")
+    enough = abs(unit) * (objective - (program.step or 0))
+    state.listed = problem.within(point.duals, unit, enough - total + least)
+    claims.checked += 1
+    if whole(fix["left"]) != len(state.listed):
+        raise WrongError(f"{len(state.listed)} columns are left, not {fix['left']}")
+    return 0

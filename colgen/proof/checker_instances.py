@@ -16,6 +16,7 @@ def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
         "assignment": _assignment,
         "colouring": _colouring,
         "chain_map": _labellings,
+        "vehicle_routing": _routes,
     }
     make = kinds.get(instance["kind"])
     return None if make is None else make(instance)
@@ -73,6 +74,14 @@ def _labellings(instance: dict[str, Any]) -> dict[str, Any]:
     return _program([], [{**instance, "kind": "labellings", "uses": [1, 1]}], None, "maximize")
 
 
+def _routes(instance: dict[str, Any]) -> dict[str, Any]:
+    """Each customer once; as many routes as demands need at the least, and as there are vehicles at the most."""
+    count, demands = len(instance["demands"]) - 1, instance["demands"]
+    fewest = max(-(-sum(demands) // instance["capacity"]), 1)
+    routes = {**instance, "kind": "routes", "uses": [fewest, instance["vehicles"]]}
+    return _program([[1, 1] for _ in range(count)], [routes], f"1/{instance['ticks']}")
+
+
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -85,6 +94,8 @@ def instance_in(text: str, instance: dict[str, Any]) -> dict[str, Any]:
         return _assignment_in(text)
     if kind == "colouring":
         return _graph_in(text)
+    if kind == "vehicle_routing":
+        return _customers_in(text, len(instance["demands"]))
     raise WrongError(f"the checker reads no files of {str(kind)[:30]!r}")
 
 
@@ -118,3 +129,23 @@ def _graph_in(text: str) -> dict[str, Any]:
             u, v = sorted(int(word) - 1 for word in words[1:3])
             edges.add((u, v))
     return {"kind": "colouring", "vertices": vertices, "edges": [list(edge) for edge in sorted(edges)]}
+
+
+def _customers_in(text: str, count: int) -> dict[str, Any]:
+    """Solomon's text, its first locations: distances have one decimal, downwards."""
+    lines = [line.split() for line in text.splitlines()]
+    tables = [[int(word) for word in line] for line in lines if line and all(word.isdecimal() for word in line)]
+    (vehicles, capacity), *rows = tables
+    if not [row[0] for row in rows[:count]] == list(range(count)):
+        raise WrongError(f"the file has no {count - 1} customers")
+    places = [(row[1], row[2]) for row in rows[:count]]
+    return {
+        "kind": "vehicle_routing",
+        "ticks": 10,
+        "distances": [[math.isqrt(100 * ((x - a) ** 2 + (y - b) ** 2)) for a, b in places] for x, y in places],
+        "demands": [row[3] for row in rows[:count]],
+        "capacity": capacity,
+        "windows": [[10 * row[4], 10 * row[5]] for row in rows[:count]],
+        "service": [10 * row[6] for row in rows[:count]],
+        "vehicles": min(vehicles, count - 1),
+    }

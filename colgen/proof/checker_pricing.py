@@ -36,7 +36,7 @@ def exact(value: Any) -> Fraction:
 
 @dataclass
 class State:
-    """What is decided at a node: positions left open, pieces counted, vertices merged or set apart.
+    """What is decided at a node: positions left open, pieces counted, vertices merged or set apart, columns listed.
 
     Objects inside are never changed, so that a child may share them.
     """
@@ -44,10 +44,11 @@ class State:
     open: dict[tuple[int, int], Sequence[int]] = field(default_factory=dict)
     counts: dict[Place, tuple[int, int | None]] = field(default_factory=dict)
     pairs: tuple[tuple[int, int, bool], ...] = ()  # (vertex, vertex, together)
+    listed: Mapping[int, Fraction] | None = None  # rows, as bits, and cost of all columns that are left
     trusted: bool = False  # something was decided that the checker does not understand
 
     def copy(self) -> State:
-        return State(dict(self.open), dict(self.counts), self.pairs, self.trusted)
+        return State(dict(self.open), dict(self.counts), self.pairs, self.listed, self.trusted)
 
 
 class Knapsack:

@@ -11,6 +11,7 @@ from typing import Any
 from colgen.proof.checker_chains import Labellings
 from colgen.proof.checker_graphs import StableSets
 from colgen.proof.checker_pricing import Knapsack, State, Trusted, WrongError, exact, whole
+from colgen.proof.checker_routes import Routes
 
 Sides = tuple[Fraction | None, Fraction | None]
 
@@ -18,6 +19,7 @@ KINDS: dict[str, Any] = {
     "knapsack": Knapsack,
     "stable sets": StableSets,
     "labellings": Labellings,
+    "routes": Routes,
     "trusted": Trusted,
 }
 """Pricing problems."""
@@ -113,12 +115,16 @@ class Program:
     def _split_pair(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
         """Two vertices that are covered once each: by one set, or by two."""
         u, v = (whole(x) for x in split["pair"])
-        if len(self.pricing) != 1 or not isinstance(self.pricing[0], StableSets):
+        if len(self.pricing) != 1 or not (isinstance(self.pricing[0], StableSets) or state.listed is not None):
             raise WrongError("the split speaks of what is not there")
         rows = range(len(self.rows))
         if count != 2 or u == v or any(w not in rows or self.rows[w] != (Fraction(1), Fraction(1)) for w in (u, v)):
             raise WrongError("the children do not cover the node")
         together, apart = state.copy(), state.copy()
+        if state.listed is not None:
+            both = 1 << u | 1 << v
+            together.listed = {rows: cost for rows, cost in state.listed.items() if rows & both in (0, both)}
+            apart.listed = {rows: cost for rows, cost in state.listed.items() if rows & both != both}
         together.pairs, apart.pairs = (*state.pairs, (u, v, True)), (*state.pairs, (u, v, False))
         return [together, apart]
 

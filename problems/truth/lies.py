@@ -12,8 +12,8 @@ def mutated(lines: Sequence[str], seed: int) -> tuple[list[str], str]:
     """A certificate with one change, and what was changed.
 
     A number becomes another one, an entry of a list (a row, a child, a dual value) goes away or comes twice, a line is
-    left out or comes twice.  The instance's name means nothing, and is left alone.  So are the numbers of a split: it
-    says once where it splits, so that with another number it is another split that covers its node as well.
+    left out or comes twice.  The instance's name means nothing, and is left alone.  So are the numbers of a split and
+    of a cut: they say once where they split and cut, so that another number makes another one, as true as the first.
     """
     chance = random.Random(seed)
     records = [json.loads(line) for line in lines]
@@ -39,7 +39,7 @@ def _places(record: Any, wanted: Any) -> list[tuple[Any, Any]]:
     for key, value in list(items):
         if wanted(value) and key != "name":
             found.append((record, key))
-        if not (key == "split" and wanted is _is_number):
+        if key != "cut" and not (key == "split" and wanted is _is_number):
             found += _places(value, wanted)
     return found
 

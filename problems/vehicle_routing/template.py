@@ -24,12 +24,14 @@ from colgen.core.budget import Budget
 from colgen.core.domains import real
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
+from colgen.proof.certifier import Certifier
 from problems.vehicle_routing.branching import ArcFixing, OnArcs, OnVehicles
 from problems.vehicle_routing.enumeration import RouteEnumeration
 from problems.vehicle_routing.instance import Instance, Route
 from problems.vehicle_routing.layout import Layout
 from problems.vehicle_routing.model import master
 from problems.vehicle_routing.pricing import RouteOracle
+from problems.vehicle_routing.proof import RoutesCertifier
 from problems.vehicle_routing.separation import capacity_then_rank_one
 from problems.vehicle_routing.warm_start import first_routes
 
@@ -99,6 +101,17 @@ class VehicleRouting(Problem):
 
     def _alone(self) -> list[Route]:
         return [(i,) for i in self.instance.customers]
+
+    def certifier(self) -> Certifier:
+        if self.instance.decimals is None:  # whole numbers of ticks are what can be checked
+            return super().certifier()
+        return RoutesCertifier(self.instance, self._over)
+
+    def _over(self, layout: Layout) -> VehicleRouting:
+        """The problem without cuts over another network."""
+        other = VehicleRouting(self.instance, cuts=False)
+        other.layout, other.oracle = layout, RouteOracle(layout)
+        return other
 
     def answer(self, solution: Solution) -> list[Route]:
         return sorted(column.structure for column, value in solution.columns for _ in range(round(value)))

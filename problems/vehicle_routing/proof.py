@@ -1,0 +1,261 @@
+"""Certificates of routes: what no better answer drives is ruled out, the routes that are left are searched."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colgen import Problem, Sense, Solution, solve
+from colgen.core.warm_start import WarmStart
+from colgen.proof.certifier import Certifier, Record, as_exact
+from colgen.proof.checker_pricing import State, WrongError
+from colgen.proof.checker_routes import Routes as Checked
+from colgen.proof.witness import Point
+from problems.vehicle_routing.instance import Instance
+from problems.vehicle_routing.layout import Layout
+from problems.vehicle_routing.pricing import RouteOracle
+from solvers.linear.lp import LinearProgram
+from solvers.paths.labelling import Labelling
+
+_LARGEST = 40
+"""Customers: of more of them the checker's labels are too many."""
+
+_LABELS = 100_000
+"""At most so many of them, and of routes."""
+
+_UNIT = 2**16
+"""The denominator of dual values."""
+
+_ROUNDS, _CUTS, _VIOLATED = 20, 40, 0.02
+"""Of separation at a node: rounds, cuts a round, and by how much they are violated at least."""
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class _Near(Layout):
+    """A network whose neighbourhoods are given, as bits."""
+
+    def __init__(self, instance: Instance, near: Sequence[int]) -> None:
+        super().__init__(instance)
+        self._near = near
+
+    @cached_property
+    def solver(self) -> Labelling:
+        count = len(self._near)
+        mask = np.zeros((count + 1, count + 1), dtype=np.bool_)
+        mask[:count, :count] = [[members >> j & 1 for j in range(count)] for members in self._near]
+        return Labelling(self.network, self.resources()).with_neighbourhoods(mask)
+
+
+@dataclass(frozen=True)
+class _Bounded:
+    """A node: its claim, what that proves, and how often each pair of customers is in a route together."""
+
+    claim: Record
+    total: Fraction
+    together: Floats
+
+
+class RoutesCertifier(Certifier):
+    """A proof of its own for instances of up to 40 customers, whose numbers have few decimals.
+
+    The dual values of the relaxation without cuts rule out all routes but some.  These are listed, and searched by
+    branching on pairs of customers, with cuts over three customers each: over a list nothing makes their dual values
+    hard to check.
+
+    Parameters
+    ----------
+    over
+        The problem without cuts over another network.
+    """
+
+    def __init__(self, instance: Instance, over: Callable[[Layout], Problem]) -> None:
+        super().__init__(Sense.MINIMIZE, instance.name)
+        self._instance, self._over = instance, over
+
+    def instance(self) -> Record:
+        return self._data
+
+    @cached_property
+    def _data(self) -> Record:
+        own = self._instance
+        timed = own.windows is not None
+        return {
+            "kind": "vehicle_routing",
+            "name": self.name,
+            "ticks": int(own.ticks),
+            "distances": own.matrix.astype(np.int64).tolist(),
+            "demands": list(own.demands),
+            "capacity": own.capacity,
+            "windows": own.window_array.astype(np.int64).tolist() if timed else None,
+            "service": own.service_array.astype(np.int64).tolist() if timed else None,
+            "vehicles": own.most,
+        }
+
+    @cached_property
+    def _program(self) -> Record:
+        own = self._instance
+        routes = {**self._data, "kind": "routes", "uses": [own.fewest, own.most]}
+        return {
+            "sense": "minimize",
+            "step": f"1/{int(own.ticks)}",
+            "rows": [[1, 1]] * own.num_customers,
+            "pricing": [routes],
+        }
+
+    def formulation(self) -> Record:
+        return self._program
+
+    @cached_property
+    def _checked(self) -> Checked:
+        checked = Checked(0, self._program["pricing"][0], self._instance.num_customers)
+        checked.limit = _LABELS
+        return checked
+
+    def columns(self, solution: Solution) -> list[Any]:
+        return [[0, 1, list(column.structure)] for column, value in solution.columns for _ in range(round(value))]
+
+    def objective(self, solution: Solution) -> Fraction:
+        return sum((self._checked.column(route)[0] for _, _, route in self.columns(solution)), Fraction(0))
+
+    def proof(self, answer: Solution, points: Sequence[Point], goal: Fraction) -> Iterator[Record] | None:
+        if self._instance.num_customers > _LARGEST:
+            return None
+        try:
+            record, listed = self._root(self._relaxed(answer), goal)
+        except WrongError:  # more labels than the limit
+            return None
+        return self._lines(record, listed, goal)
+
+    # --- the root ----------------------------------------------------------------------------------------------------
+
+    def _relaxed(self, answer: Solution) -> Floats:
+        """Dual values of customers in the relaxation over the routes that the checker prices.
+
+        From the answer's routes, and those of one customer: so dual values are in the middle, and leave few labels.
+        """
+        layout, customers = _Near(self._instance, self._checked.near), self._instance.customers
+        encode = RouteOracle(layout).encode
+        columns = [encode(route) for route in (*(r for _, _, r in self.columns(answer)), *((i,) for i in customers))]
+        result = solve(self._over(layout), relaxation=True, start=WarmStart(columns=columns))
+        duals = None if result.certificate is None else result.certificate.duals
+        return np.array([0.0 if duals is None else duals.get(("visit", i)) for i in customers])
+
+    def _root(self, values: Floats, goal: Fraction) -> tuple[Record, Mapping[int, Fraction] | None]:
+        """A claim that does, or the list of what a better answer may use."""
+        duals, checked = np.rint(values * _UNIT).astype(np.int64).tolist(), self._checked
+        least = checked.least(duals, Fraction(_UNIT), {}, State())
+        total = sum(duals) + self._used(least)
+        said = {"unit": _UNIT, "duals": duals, "counts": [], "least": [as_exact(least)]}
+        bound = as_exact(total / _UNIT)
+        if self._rounded(total) >= goal:
+            return {"weight": 1, **said, "bound": bound}, None
+        most = _UNIT * (goal - Fraction(1, checked.ticks)) - total + least
+        listed = checked.within(duals, Fraction(_UNIT), most)
+        return {"what": "columns", **said, "bound": bound, "left": len(listed)}, listed
+
+    def _used(self, least: Fraction) -> Fraction:
+        return least * (self._instance.fewest if least >= 0 else self._instance.most)
+
+    def _rounded(self, total: Fraction) -> Fraction:
+        ticks = self._checked.ticks
+        return Fraction(math.ceil(total / _UNIT * ticks), ticks)
+
+    # --- the list ----------------------------------------------------------------------------------------------------
+
+    def _lines(self, record: Record, listed: Mapping[int, Fraction] | None, goal: Fraction) -> Iterator[Record]:
+        if listed is None:
+            yield {"node": 0, "claim": record}
+            return
+        yield {"node": 0, "fix": record}
+        n, ticks = self._instance.num_customers, self._checked.ticks
+        sets = np.array([[rows >> i & 1 for i in range(n)] for rows in listed], dtype=np.int64).reshape(-1, n)
+        costs = np.array([int(cost * ticks) for cost in listed.values()], dtype=np.int64)
+        stack, numbers = [(0, sets, costs)], itertools.count(1)
+        while stack:
+            node, sets, costs = stack.pop()
+            found = self._bounded(sets, costs, goal)
+            if self._rounded(found.total) < goal:
+                # The pair that is nearest to one half.
+                split = np.abs(found.together - 0.5)
+                u, v = map(int, np.unravel_index(int(split.argmin()), split.shape))
+                if split[u, v] < 0.499:
+                    one, other = next(numbers), next(numbers)
+                    yield {"node": node, "split": {"pair": [u, v]}, "children": [one, other]}
+                    both = sets[:, u] + sets[:, v]
+                    stack += [(k, sets[mask], costs[mask]) for k, mask in ((one, both != 1), (other, both != 2))]
+                    continue
+            yield {"node": node, "claim": found.claim}
+
+    def _bounded(self, sets: Ints, costs: Ints, goal: Fraction) -> _Bounded:
+        """The bound of a node over columns that are listed, by a linear program and cuts that it violates."""
+        own, ticks = self._instance, self._checked.ticks
+        n, count = own.num_customers, len(costs)
+        dear = 10.0 * float(goal) * ticks + 1.0  # a customer that no route serves
+        matrix = np.vstack([np.hstack([sets.T, np.eye(n, dtype=np.int64)]), np.repeat([1, 0], [count, n])[None, :]])
+        program = LinearProgram(
+            False,
+            sparse.csc_array(matrix.astype(np.float64)),
+            np.append(costs.astype(np.float64), np.full(n, dear)),
+            np.zeros(count + n),
+            np.full(count + n, np.inf),
+            np.append(np.ones(n), 0.0),
+            np.append(np.ones(n), float(own.most)),
+        )
+        program.change_row_bounds(np.array([n]), np.array([float(own.fewest)]), np.array([float(own.most)]))
+        cuts: list[tuple[int, ...]] = []
+        for _ in range(_ROUNDS):
+            solved = program.solve()
+            bounded = self._exactly(sets, costs, cuts, solved.duals, solved.values[:count])
+            fresh = [] if self._rounded(bounded.total) >= goal else _violated(sets, solved.values[:count], cuts)
+            if not fresh:
+                break
+            cuts += fresh
+            entries = [np.flatnonzero(sets[:, list(triple)].sum(axis=1) > 1) for triple in fresh]
+            starts = np.cumsum([0, *map(len, entries)])
+            columns = np.concatenate(entries).astype(np.int64)
+            sides = np.full(len(fresh), -np.inf), np.ones(len(fresh))
+            program.add_rows(*sides, starts, columns, np.ones(len(columns)))
+        return bounded
+
+    def _exactly(
+        self, sets: Ints, costs: Ints, cuts: Sequence[tuple[int, ...]], duals: Floats, values: Floats
+    ) -> _Bounded:
+        """What dual values prove, which are costs in ticks, once they are rounded to whole numbers."""
+        n, ticks = self._instance.num_customers, self._checked.ticks
+        whole = np.rint(duals / ticks * _UNIT).astype(np.int64)
+        rows, penalties = whole[:n], np.minimum(whole[n + 1 :], 0)
+        earned = sets @ rows
+        said: list[Any] = []
+        for triple, dual in zip(cuts, penalties.tolist(), strict=True):
+            if dual:
+                earned += dual * (sets[:, list(triple)].sum(axis=1) > 1)
+                said.append({"cut": [2, list(triple)], "dual": dual})
+        reduced = _UNIT * costs - ticks * earned
+        least = Fraction(int(reduced.min(initial=0) if not len(reduced) else reduced.min()), ticks)
+        total = int(rows.sum()) + sum(each["dual"] for each in said) + self._used(least)
+        claim = {"weight": 1, "unit": _UNIT, "duals": rows.tolist(), "counts": [], "cuts": said}
+        claim |= {"least": [as_exact(least)], "bound": as_exact(total / _UNIT)}
+        together = np.triu((sets * values[:, None]).T @ sets, 1)
+        return _Bounded(claim, total, together)
+
+
+def _violated(sets: Ints, values: Floats, known: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Three customers, whom a solution serves by more than one route with two of them or three."""
+    used = values > 0.0
+    sets, values, seen = sets[used], values[used], set(known)
+    triples = np.array(list(itertools.combinations(range(sets.shape[1]), 3)), dtype=np.int64)
+    excess = (sets[:, triples].sum(axis=2) > 1).T @ values - 1.0
+    order = np.argsort(-excess, kind="stable")
+    found = [tuple(triples[k].tolist()) for k in order[: 2 * _CUTS] if excess[k] > _VIOLATED]
+    return [triple for triple in found if triple not in seen][:_CUTS]

@@ -1,0 +1,86 @@
+"""Certificates of routes: lists of what is left and searches of them, and lies about them."""
+
+import dataclasses
+from fractions import Fraction
+
+import pytest
+
+from colgen import solve
+from colgen.core.result import Termination
+from colgen.core.solution import Solution
+from colgen.proof.checker import check
+from colgen.proof.checker_pricing import WrongError
+from problems.truth.lies import mutated
+from problems.vehicle_routing import Instance, VehicleRouting, euclidean, random, write
+
+
+def certified(instance, path, **settings):
+    result = solve(VehicleRouting(instance), certificate=path, **settings)
+    return result, path.read_text().splitlines()
+
+
+@pytest.mark.parametrize("windows", [True, False])
+@pytest.mark.parametrize("seed", [1, 3])
+def test_routes_are_proved(tmp_path, seed, windows):
+    result, lines = certified(random(seed, customers=12, windows=windows), tmp_path / "proof.jsonl")
+    verdict = check(lines)
+    assert result.termination is Termination.OPTIMAL
+    assert (verdict.proves, verdict.claims.trusted, verdict.stated) == ("optimal", 0, True)
+    assert float(verdict.objective) == result.objective
+
+
+def test_the_file_is_held_against_the_certificate(tmp_path):
+    instance = random(1, customers=8)
+    _, lines = certified(instance.first(6), tmp_path / "proof.jsonl")
+    write(instance, tmp_path / "routes.txt")
+    assert check(lines, (tmp_path / "routes.txt").read_text()).compared
+    write(random(2, customers=8), tmp_path / "routes.txt")
+    with pytest.raises(WrongError, match="another one"):
+        check(lines, (tmp_path / "routes.txt").read_text())
+
+
+def test_lies_about_lists_splits_and_cuts_are_found(tmp_path):
+    """The instance needs all three."""
+    _, lines = certified(random(3, customers=12), tmp_path / "proof.jsonl")
+    assert '"left"' in lines[4]
+    assert any('"split"' in line for line in lines)
+    assert any('"cut"' in line for line in lines)
+    for seed in range(150):
+        changed, what = mutated(lines, seed)
+        try:
+            check(changed)
+        except WrongError:
+            continue
+        pytest.fail(f"not found: {what}")
+
+
+def test_an_answer_that_is_not_the_best_is_proved_to_be_none():
+    """The list is made for what is claimed: a better answer in it keeps the bound below the claim."""
+    instance = random(1, customers=8)
+    best = solve(VehicleRouting(instance))
+    problem = VehicleRouting(instance)
+    alone = tuple((problem.oracle.encode((i,)), 1.0) for i in instance.customers)
+    certifier = problem.certifier()
+    goal = certifier.objective(Solution(instance.total([(i,) for i in instance.customers]), alone))
+    *_, last = certifier.proof(best.solution, (), goal)
+    assert "claim" in last
+    assert Fraction(last["claim"]["bound"]) < goal
+
+
+def test_more_customers_than_can_be_checked_are_trusted(tmp_path, monkeypatch):
+    monkeypatch.setattr("problems.vehicle_routing.proof._LABELS", 10)
+    _, lines = certified(random(0, customers=8), tmp_path / "proof.jsonl")
+    assert check(lines).claims.trusted
+
+
+def test_numbers_with_many_decimals_are_trusted(tmp_path):
+    places = ((0.0, 0.0), (1.0, 2.0), (3.0, 1.0))
+    _, lines = certified(Instance(euclidean(places), (0, 1, 1), 1), tmp_path / "proof.jsonl")
+    assert check(lines).claims.trusted
+
+
+def test_customers_who_ask_for_nothing_are_not_visited_in_circles(tmp_path):
+    instance = dataclasses.replace(random(0, customers=8, windows=False), demands=(0,) * 9)
+    _, lines = certified(instance, tmp_path / "proof.jsonl")
+    verdict = check(lines)
+    assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
