@@ -315,24 +315,23 @@ class LinearProgram:
         backend, deadline = self._backend, time.monotonic() + time_limit
         # New columns and costs leave the basis primal feasible, new rows and bounds leave it dual feasible.
         by_dual, self._rows_changed = self._rows_changed, False
-        status = self._run(by_dual, deadline, stopped)
-        if status not in (LPStatus.OPTIMAL, LPStatus.LIMIT):
-            # A second opinion, by the other method and from a fresh start: beside sides of 1e8 the primal
-            # simplex method has called a program of nonnegative costs unbounded.
-            backend.forget()
-            status = self._run(True, deadline, stopped)
-        if status is None:
-            status = self._last_try(deadline, stopped)
+        status = self._run_or_retry(by_dual, deadline, stopped)
         for attempt in range(SCALINGS + 1):
             if status is not LPStatus.OPTIMAL:
                 break
-            found = backend.solution()
+            found, factor = backend.solution(), self._factor
             values = found.values
             costs = self._costs * self._units
             used = paid(costs, values)
             if attempt == SCALINGS or not self._scale_again(costs, used):
                 break
-            status = self._run(False, deadline, stopped)
+            status = self._run_or_retry(False, deadline, stopped)
+            if status not in (LPStatus.OPTIMAL, LPStatus.LIMIT):
+                # Beside penalties, dual values in the size of what is paid may be more than numbers hold: the optimum
+                # as the penalties let it be seen, then.
+                self._scale_costs(factor)
+                status = LPStatus.OPTIMAL
+                break
         if status is None:
             raise SolverError(f"{backend.title} could not solve the linear program: {backend.says()}")
         if status is not LPStatus.OPTIMAL:
@@ -375,6 +374,17 @@ class LinearProgram:
     def _run(self, by_dual: bool, deadline: float, stopped: Stopped | None) -> LPStatus | None:
         self._present = None
         return self._backend.run(by_dual, max(deadline - time.monotonic(), 0.0), stopped)
+
+    def _run_or_retry(self, by_dual: bool, deadline: float, stopped: Stopped | None) -> LPStatus | None:
+        """Solve from the present basis; where that has no optimum, afresh and otherwise."""
+        status = self._run(by_dual, deadline, stopped)
+        if status in (LPStatus.OPTIMAL, LPStatus.LIMIT):
+            return status
+        # A second opinion, by the other method and from a fresh start: beside sides of 1e8 the primal simplex method
+        # has called a program of nonnegative costs unbounded.
+        self._backend.forget()
+        status = self._run(True, deadline, stopped)
+        return self._last_try(deadline, stopped) if status is None else status
 
     def _last_try(self, deadline: float, stopped: Stopped | None) -> LPStatus | None:
         """From a fresh start, at a tolerance that is easier to meet."""

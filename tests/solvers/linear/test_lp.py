@@ -359,6 +359,32 @@ def test_penalties_that_nothing_pays_do_not_set_the_scale(unit, penalty):
     assert solve_mip(True, *arrays, np.full(1, 3.0), np.ones(4, dtype=bool)).objective == 4.5 * unit
 
 
+@pytest.mark.parametrize("ever", [False, True])
+def test_a_scale_that_cannot_be_solved_ends_no_run(monkeypatch, ever):
+    """Beside penalties dual values may be 1e11 times what is paid, where HiGHS gives up ("unknown").
+
+    It is tried afresh then by the other method; where that fails too, the optimum as the penalties let it be seen is
+    the answer.
+    """
+    whole = module.HighsBackend.run
+
+    def fails(self, by_dual, *how):
+        if max(self.program().col_cost_) > 2.0**21 and (ever or not by_dual):
+            return None
+        return whole(self, by_dual, *how)
+
+    monkeypatch.setattr(module.HighsBackend, "run", fails)
+    matrix = np.hstack([np.eye(4), np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 1, 1, 1]])])
+    costs = np.array([0.0] * 4 + [5e-9, 1e3, 2e3, 4e-9])
+    upper = np.array([0.0] * 4 + [math.inf] * 4)
+    lp = LinearProgram(False, sparse.csc_array(matrix), costs, np.zeros(8), upper, np.ones(4), np.ones(4))
+    for _ in range(2):
+        solved = lp.solve()
+        assert (solved.status, solved.objective) == (LPStatus.OPTIMAL, 5e-9)
+        assert solved.values.tolist() == [0.0] * 4 + [1.0, 0.0, 0.0, 0.0]
+        assert (lp.cost_scale > 1e-6) is ever
+
+
 @given(arrays(), st.integers(-30, 30), st.integers(-30, 30))
 def test_units_change_nothing(problem, of_costs, of_rows):
     """Costs and rows multiplied by powers of two give the same values, and duals in the new units, to the last bit."""
