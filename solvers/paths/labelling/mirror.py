@@ -14,6 +14,9 @@ from solvers.paths.labelling.resources import Limits
 
 Mask = NDArray[np.bool_]
 
+_ROUNDING = 2.0**-40
+"""Of an arc's value and its reflection's, relative to their sizes: the sums that they come from may be larger."""
+
 
 class Mirror(NamedTuple):
     """A network that is its own reversal: which arc is which, and how values differ at the vertices."""
@@ -56,15 +59,19 @@ def reflecting(mirror: Mirror | None, network: Network, costs: Floats, usable: M
 
 
 def potential(network: Network, mirror: Ints, values: Floats) -> Floats | None:
-    """Return p with value(i, j) + p_i = value(j, i) + p_j at all arcs, and 0 at the ends; None if there is none."""
+    """Return p with value(i, j) + p_i = value(j, i) + p_j at all arcs, and 0 at the ends; None if there is none.
+
+    Held against each arc's own size: beside a penalty, what rounding leaves of other values is no potential.
+    """
     n = network.num_vertices
     shift = np.zeros(n)
     outer = network.tails == network.source
     shift[network.heads[outer]] = values[outer] - values[mirror[outer]]
     shift[[network.source, network.sink]] = 0.0
     differences = values + shift[network.tails] - values[mirror] - shift[network.heads]
-    scale = np.abs(values).max(initial=0.0)
-    return shift if np.abs(differences).max(initial=0.0) <= 1e-12 * scale else None
+    sizes = np.abs(values) + np.abs(values[mirror])
+    sizes += np.abs(shift[network.tails]) + np.abs(shift[network.heads])
+    return shift if (np.abs(differences) <= _ROUNDING * sizes).all() else None
 
 
 def reflected(held: Labels, mirror: Mirror, costs: Floats, network: Network, side: Side) -> Labels:

@@ -132,6 +132,18 @@ def test_a_network_that_is_its_own_reversal_is_searched_once(cuts: bool) -> None
         check(drawn, found, elementary=False, cuts=cuts)
 
 
+def test_a_penalty_at_the_depot_does_not_drown_the_potential_of_a_customer() -> None:
+    """What the depot's arcs tell of a customer whom they reach at 1e11 alone is what rounding has left."""
+    network = Network.complete(3)
+    distance = np.array([[0, 1e11, 0.4, 0.4], [1e11, 0, 0.2, 0.2], [0.4, 0.2, 0, 1.0], [0.4, 0.2, 1.0, 0]])
+    distance = np.pad(distance, (0, 1), mode="wrap")  # the sink is where the source is
+    prize = np.array([0.0, 0.8, 0.2, 0.2, 0.0])
+    mine = Labelling(network, [Resource.on_vertices(network, np.array([0.0, 1.0, 1.0, 1.0, 0.0]), 3.0)])
+    found = mine.price((distance - prize)[network.tails, network.heads])
+    assert sorted(found.route(0).tolist()) == [0, 1, 2, 3, 4]
+    assert found.bound == pytest.approx(0.0, abs=1e-12)
+
+
 @pytest.mark.parametrize("cuts", [False, True])
 def test_bounds_of_smaller_neighbourhoods_drop_nothing_that_is_cheap(
     cuts: bool, monkeypatch: pytest.MonkeyPatch
