@@ -1,4 +1,4 @@
-"""All stable sets that a better colouring can use."""
+"""All stable sets that a better colouring can use: those of the best colouring, or all of small reduced cost."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Enumerated, Enumeration, Key, PricingContext, ReductionContext
+from colgen.core.tolerances import TOLERANCES
 from problems.colouring.pricing import StableSetOracle
+from problems.colouring.warm_start import classes
 from problems.colouring.zykov import VERTEX, Zykov, whole_numbers
+from solvers.graphs.fewest_colours import fewest_colours
 from solvers.graphs.stable_listing import maximal
 from solvers.graphs.stable_set import heaviest
 
@@ -17,8 +20,18 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
+_NEAR, _FAR = 1 << 17, 1 << 24
+"""Of the search for the fewest colours, where the bound lacks one colour, and where it lacks more."""
+
+
 class StableSetEnumeration(Enumeration):
-    """Maximal stable sets by their reduced cost.
+    """The colours of a colouring of fewest colours, where a search vertex by vertex comes to its end; else all maximal
+    stable sets of small reduced cost.
+
+    The search (:mod:`solvers.graphs.fewest_colours`) knows nothing of stable sets, and is soon at its end on graphs of
+    which they say little: Mycielski's of 47 vertices needs six colours, and its relaxation is worth 3.6.  Where the
+    bound lacks more than one colour it is given longer, for lists would be long there.  If it finds no better colouring
+    then no stable set can be part of one.
 
     A colouring of K colours makes K maximal stable sets that cover all vertices.  Where none has a negative reduced
     cost, these sum to K - Σ_S π(S) ≤ K - Σ_v π_v, so that none exceeds the gap.  Which optimal dual values π are taken
@@ -42,6 +55,9 @@ class StableSetEnumeration(Enumeration):
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
         told = PricingContext(context.sense, decisions=context.decisions, budget=context.budget)
         graph = self.oracle.graph(told)
+        whole_search = self._vertex_by_vertex(graph, context)
+        if whole_search is not None:
+            return whole_search
         duals = np.asarray(context.duals.array(VERTEX), dtype=np.float64)
         best: tuple[Mask, Ints, float] | None = None
         for whole, scale in (self._equal(graph, context), whole_numbers(duals)):
@@ -57,6 +73,23 @@ class StableSetEnumeration(Enumeration):
             (VERTEX, v): value for v, value in zip(self.oracle.vertices, (whole / scale).tolist(), strict=True)
         }
         return Enumerated(columns, values=values)
+
+    def _vertex_by_vertex(self, graph: Zykov, context: ReductionContext) -> Enumerated | None:
+        """What the best colouring of interest uses; None if the search does not come to its end."""
+        if not graph.possible.all():
+            return None  # neighbours are merged: nothing to colour, which the lists find as well
+        most = math.floor(context.target + TOLERANCES.integrality)
+        lacks_one = math.ceil(context.bound - TOLERANCES.integrality) >= most
+        found = fewest_colours(
+            graph.adjacency, most, nodes=_NEAR if lacks_one else _FAR, expired=lambda: context.budget.expired
+        )
+        if not found.finished:
+            return None
+        if found.colours is None:
+            return Enumerated(())
+        sets = graph.places(graph.maximal(classes(found.colours)))
+        vertices = np.array(self.oracle.vertices)
+        return Enumerated([self.oracle.encode(vertices[row].tolist()) for row in sets])
 
     def _equal(self, graph: Zykov, context: ReductionContext) -> tuple[Ints, float]:
         """The same value for all vertices, and what a stable set may earn in these units."""

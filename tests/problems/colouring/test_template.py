@@ -4,13 +4,15 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from colgen import Apart, PricingContext, Sense, Solution, Together, solve
+from colgen import Apart, PricingContext, ReductionContext, Sense, Solution, Together, solve
 from colgen.core.errors import InfeasibleAnswerError
 from problems.colouring import Colouring, Instance, from_networkx, mycielski, queens, random
 from problems.colouring.baseline import solve_full
 from problems.colouring.branching import OnPairs
+from problems.colouring.enumeration import StableSetEnumeration
+from problems.colouring.pricing import StableSetOracle
 from problems.colouring.reduction import reduced
-from problems.colouring.zykov import maximal, whole_numbers, zykov
+from problems.colouring.zykov import VERTEX, maximal, whole_numbers, zykov
 from tests.solvers.graphs.small_graphs import graph, stable_sets
 from tests.twins import fewest_colours
 
@@ -28,7 +30,9 @@ def test_the_complete_models_agree(formulation):
     assert round(solve_full(mycielski(4), formulation).objective) == 4
 
 
-@pytest.mark.parametrize(("instance", "colours"), [(queens(6), 7), (queens(7), 7), (mycielski(5), 5)])
+@pytest.mark.parametrize(
+    ("instance", "colours"), [(queens(6), 7), (queens(7), 7), (mycielski(5), 5), (mycielski(6), 6)]
+)
 def test_known_graphs(instance, colours):
     result = solve(Colouring(instance))
     assert result.is_optimal
@@ -51,6 +55,26 @@ def test_the_tree_alone_proves_the_same():
     tree = solve(_ByTheTree(mycielski(4)))
     assert (tree.is_optimal, tree.objective) == (True, 4.0)
     assert len(tree.nodes) > 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_search_vertex_by_vertex_finds_what_a_node_holds(seed):
+    instance = random(9, seed, density=0.4)
+    oracle = StableSetOracle(range(9), instance.adjacency)
+    strangers = np.argwhere(np.triu(~oracle.adjacency, 1))
+    (u, v), (s, t) = (tuple((VERTEX, oracle.vertices[k]) for k in pair) for pair in strangers[[0, -1]])
+    decisions = (Together(u, v), Apart(s, t))
+    told = PricingContext(Sense.MINIMIZE, decisions=decisions)
+    merged = zykov(oracle.vertices, oracle.adjacency, told).adjacency
+    edges = tuple((int(a), int(b)) for a, b in np.argwhere(np.triu(merged)))
+    needed = fewest_colours(Instance(len(merged), edges))
+    for target in (needed - 1.0, float(needed)):
+        context = ReductionContext(Sense.MINIMIZE, None, 1.0, target, decisions)
+        listed = StableSetEnumeration(oracle).enumerate(context)
+        assert len(listed.columns) == (needed if target == needed else 0)
+        assert all(told.allows(column) for column in listed.columns)
+        covered = {vertex for column in listed.columns for vertex in column.structure}
+        assert target < needed or covered == set(oracle.vertices)
 
 
 def test_graphs_that_are_settled_beforehand():
