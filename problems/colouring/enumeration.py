@@ -25,8 +25,7 @@ _NEAR, _FAR = 1 << 17, 1 << 24
 
 
 class StableSetEnumeration(Enumeration):
-    """The colours of a colouring of fewest colours, where a search vertex by vertex comes to its end; else all maximal
-    stable sets of small reduced cost.
+    """The colours of a best colouring, searched vertex by vertex; else maximal stable sets by their reduced cost.
 
     The search (:mod:`solvers.graphs.fewest_colours`) knows nothing of stable sets, and is soon at its end on graphs of
     which they say little: Mycielski's of 47 vertices needs six colours, and its relaxation is worth 3.6.  Where the
