@@ -25,11 +25,15 @@ from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 
 
 class Bound(NamedTuple):
-    """``Q(x) ≥ constant - slopes·x``; where the stage is not feasible, the same of its violation."""
+    """``Q(x) ≥ constant - slopes·x``; where the stage is not feasible, the same of its violation.
+
+    ``duals`` are the dual values that say so.
+    """
 
     constant: float
     slopes: Floats
     feasible: bool
+    duals: Floats
 
 
 class SecondStage:
@@ -55,22 +59,30 @@ class SecondStage:
         row_lower: Floats,
         row_upper: Floats,
     ) -> None:
-        self._costs, self._lower, self._upper = costs, lower, upper
-        self._own, self._first = own, first
-        self._row_lower, self._row_upper = row_lower, row_upper
+        self.costs, self.lower, self.upper = costs, lower, upper
+        self.own, self.first = own, first
+        self.row_lower, self.row_upper = row_lower, row_upper
+        self._by_row = sparse.csr_array(first)
+        self._transposed = sparse.csr_array(own.T), sparse.csr_array(abs(own).T), sparse.csr_array(first.T)
         self._program: LinearProgram | None = None
         self._violation: LinearProgram | None = None
 
     def best(self, x: Floats, seconds: float = math.inf) -> Floats | None:
         """The stage's variables at their best for a first stage; None if time is over, or no point is feasible."""
-        solved = self._solved(x, seconds)
-        return np.clip(solved.values, self._lower, self._upper) if solved.status is LPStatus.OPTIMAL else None
+        return self.solved(x, seconds)[0]
+
+    def solved(self, x: Floats, seconds: float = math.inf) -> tuple[Floats | None, Bound | None]:
+        """Both at once: what is best for a first stage, and what its dual values say of others."""
+        found = self._solved(x, seconds)
+        if found.status is not LPStatus.OPTIMAL:
+            return None, None
+        return np.clip(found.values, self.lower, self.upper), self._by_weak_duality(found.duals, self.costs, True)
 
     def bound(self, x: Floats, seconds: float = math.inf) -> Bound | None:
         """What holds for every first stage, and is tight at this one; None if time is over."""
         solved = self._solved(x, seconds)
         if solved.status is LPStatus.OPTIMAL:
-            return Bound(*self._by_weak_duality(solved.duals, self._costs), True)
+            return self._by_weak_duality(solved.duals, self.costs, True)
         if solved.status is LPStatus.LIMIT:
             return None
         if solved.status is LPStatus.UNBOUNDED:
@@ -78,44 +90,46 @@ class SecondStage:
         solved = self._least_violation(x, seconds)
         if solved.status is not LPStatus.OPTIMAL:
             return None
-        return Bound(*self._by_weak_duality(np.clip(solved.duals, -1.0, 1.0), np.zeros(len(self._costs))), False)
+        return self._by_weak_duality(np.clip(solved.duals, -1.0, 1.0), np.zeros(len(self.costs)), False)
 
-    def _by_weak_duality(self, duals: Floats, costs: Floats) -> tuple[float, Floats]:
+    def _by_weak_duality(self, duals: Floats, costs: Floats, feasible: bool) -> Bound:
         """The bound by any dual values, recomputed: those that no side pays for are rounding, and left out."""
-        sides = np.where(duals > 0.0, self._row_lower, self._row_upper)
+        sides = np.where(duals > 0.0, self.row_lower, self.row_upper)
         duals = np.where(np.isfinite(sides), duals, 0.0)
-        reduced = costs - self._own.T @ duals
-        bounds = np.where(reduced > 0.0, self._lower, self._upper)
-        size = np.abs(costs) + abs(self._own).T @ np.abs(duals)
+        own, sizes, first = self._transposed
+        reduced = costs - own @ duals
+        bounds = np.where(reduced > 0.0, self.lower, self.upper)
+        size = np.abs(costs) + sizes @ np.abs(duals)
         kept = np.isfinite(bounds)
         if (np.abs(reduced) > TOLERANCES.reduced_cost * size)[~kept].any():
             raise SolverError("the dual values of a second stage are not feasible")
         paid = duals[duals != 0.0] * sides[duals != 0.0]
-        return math.fsum([*paid.tolist(), *(reduced[kept] * bounds[kept]).tolist()]), self._first.T @ duals
+        constant = math.fsum([*paid.tolist(), *(reduced[kept] * bounds[kept]).tolist()])
+        return Bound(constant, first @ duals, feasible, duals)
 
     def _solved(self, x: Floats, seconds: float) -> LPSolution:
-        moved = self._first @ x
-        low, high = self._row_lower - moved, self._row_upper - moved
+        moved = self._by_row @ x
+        low, high = self.row_lower - moved, self.row_upper - moved
         if self._program is None:
-            bounds = (self._lower, self._upper, low, high)
-            self._program = LinearProgram(False, self._own, self._costs, *bounds, dual_first=True)
+            bounds = (self.lower, self.upper, low, high)
+            self._program = LinearProgram(False, self.own, self.costs, *bounds, dual_first=True)
         else:
             self._program.change_row_bounds(_every(low), low, high)
         return self._program.solve(seconds)
 
     def _least_violation(self, x: Floats, seconds: float) -> LPSolution:
-        moved = self._first @ x
-        low, high = self._row_lower - moved, self._row_upper - moved
+        moved = self._by_row @ x
+        low, high = self.row_lower - moved, self.row_upper - moved
         if self._violation is None:
-            rows, columns = self._own.shape
+            rows, columns = self.own.shape
             either = sparse.eye_array(rows, format="csc")
             nothing, free = np.zeros(2 * rows), np.full(2 * rows, math.inf)
             self._violation = LinearProgram(
                 False,
-                sparse.csc_array(sparse.hstack([self._own, either, -either])),
+                sparse.csc_array(sparse.hstack([self.own, either, -either])),
                 np.concatenate([np.zeros(columns), np.ones(2 * rows)]),
-                np.concatenate([self._lower, nothing]),
-                np.concatenate([self._upper, free]),
+                np.concatenate([self.lower, nothing]),
+                np.concatenate([self.upper, free]),
                 low,
                 high,
             )

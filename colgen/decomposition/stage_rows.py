@@ -1,0 +1,133 @@
+"""Rows of second stages that cost more than the master thinks, or cannot be."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colgen.core.columns import Column, Row, RowFamily
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES, size
+from colgen.cuts.separation import Separation, SeparationContext
+from colgen.decomposition.reading import Floats
+from colgen.decomposition.second_stage import Bound
+from colgen.decomposition.two_stage import TwoStage
+
+_WORTH = 0.1
+"""Rows that close this share of the gap are worth a round, and no more linear programs are solved in it."""
+
+_INWARDS = 0.5
+"""At the root rows are looked for so far on the way from the stability centre to the master's solution."""
+
+_IDLE = 10
+"""Rows that have been slack for so many solves in a row leave the linear program until they are violated."""
+
+
+class StageRows(Separation):
+    """Rows that second stages return, one each a round.
+
+    Dual values that are known already are asked first, of all stages at once; linear programs are solved where these
+    say nothing that is worth a round: at the root, and where the master's solution would be an answer; elsewhere the
+    tree goes on with what is known.  At the root it is first between the master's solution and a centre, the mean of
+    former ones: rows that are tight within the first stages are deeper than rows that are tight at a corner of them.
+
+    References
+    ----------
+    T. L. Magnanti, R. T. Wong, *Accelerating Benders decomposition*, Operations Research 29 (1981); N. Papadakos,
+    *Practical enhancements to the Magnanti-Wong method*, Operations Research Letters 36 (2008); W. Ben-Ameur, J. Neto,
+    *Acceleration of cutting-plane and column generation algorithms*, Networks 49 (2007), on in-out separation.
+    """
+
+    def __init__(self, model: TwoStage) -> None:
+        self._model = model
+        self._numbers = itertools.count()
+        self._family = _StageFamily(model.cost_name, idle_after=_IDLE)
+        self._centre: Floats | None = None
+
+    def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
+        model = self._model
+        x = model.first_stage(solution)
+        count = len(model.recourse.stages)
+        claimed = np.array([solution.variables.get((model.cost_name, k), 0.0) for k in range(count)]) * model.sign
+        worth = self._worth(context)
+        found, gained = self._by_known(x, claimed, context)
+        if found and gained > worth:
+            return list(found.values())
+        if context.depth == 0 and not context.whole:
+            self._centre = x if self._centre is None else (self._centre + x) / 2.0
+            inner = _INWARDS * x + (1.0 - _INWARDS) * self._centre
+            gained += self._by_programs(inner, x, claimed, found, context)
+            if found and gained > worth:
+                return list(found.values())
+        if context.depth == 0 or context.whole:
+            self._by_programs(x, x, claimed, found, context)
+        return list(found.values())
+
+    def _worth(self, context: SeparationContext) -> float:
+        """Rows that are violated by more in all are worth a round of their own."""
+        gap = abs(context.incumbent - context.bound)
+        return _WORTH * gap if math.isfinite(gap) else 0.0
+
+    def _by_known(self, x: Floats, claimed: Floats, context: SeparationContext) -> tuple[dict[int, Row], float]:
+        """Rows by dual values that are known, and by how much the solution violates them in all."""
+        recourse = self._model.recourse
+        values, which = recourse.known(x)
+        sizes = np.maximum(
+            np.maximum(np.abs(np.where(np.isfinite(values), values, 0.0)), np.abs(claimed)), context.scale
+        )
+        excess = values - claimed
+        violated = np.flatnonzero(excess > TOLERANCES.reduced_cost * sizes).tolist()
+        found = {k: self._row(k, *recourse.told(k, int(which[k]))) for k in violated}
+        return found, float(excess[violated].sum())
+
+    def _by_programs(
+        self, at: Floats, x: Floats, claimed: Floats, found: dict[int, Row], context: SeparationContext
+    ) -> float:
+        """Rows of stages without one, by their linear programs at a point; by how much the solution violates them."""
+        recourse, gained = self._model.recourse, 0.0
+        for number in range(len(recourse.stages)):
+            if number in found:
+                continue
+            bound = recourse.bound(number, at, context.seconds_left())
+            if bound is None:
+                context.budget.require()
+                continue
+            excess = self._excess(bound, x, float(claimed[number]), context)
+            if excess > 0.0:
+                found[number] = self._row(number, bound.constant, bound.slopes, bound.feasible)
+                gained += excess if bound.feasible else math.inf
+        return gained
+
+    def _excess(self, bound: Bound, x: Floats, claimed: float, context: SeparationContext) -> float:
+        """By how much a bound exceeds what is claimed, or a violation nothing; 0 where that is rounding."""
+        here = bound.constant - float(bound.slopes @ x)
+        if bound.feasible:
+            room = size(context.scale, here, claimed)
+        else:
+            claimed, room = 0.0, size(0.0, here, float(np.abs(bound.slopes) @ np.abs(x)))
+        return here - claimed if here - claimed > TOLERANCES.reduced_cost * room else 0.0
+
+    def _row(self, number: int, constant: float, slopes: Floats, feasible: bool = True) -> Row:
+        """A bound as a row of the master."""
+        model = self._model
+        key, keys = (model.cost_name, next(self._numbers)), model.reading.formulation.column_keys
+        used = np.flatnonzero(slopes)
+        entries = {keys[model.first[k]]: float(slopes[k]) for k in used.tolist()}
+        if feasible:
+            entries[model.cost_name, number] = model.sign
+        elif not entries:  # no first stage helps: a row that nothing satisfies
+            least = float(model.least[number])
+            entries[model.cost_name, number] = model.sign
+            return Row(key, upper=least - max(1.0, abs(least)), coefficients=entries)
+        return Row(key, lower=constant, coefficients=entries, family=self._family)
+
+
+class _StageFamily(RowFamily):
+    """Rows over template variables alone, which may leave the linear program for a while."""
+
+    def coefficients(self, columns: Sequence[Column], indices: Sequence[Hashable]) -> ArrayLike:
+        return np.zeros((len(columns), len(indices)))

@@ -1,0 +1,214 @@
+"""A two-stage model taken apart: what its first stage is, and what its second stages cost."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Hashable, Sequence
+
+import numpy as np
+from scipy import sparse
+
+from colgen.core.columns import Key
+from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.answers import Values, checked
+from colgen.decomposition.partition import MASTER, Partition
+from colgen.decomposition.reading import Floats, Ints, Reading
+from colgen.decomposition.recourse import Recourse, joined
+from colgen.decomposition.second_stage import SecondStage
+from colgen.model.formulation import Formulation, named_blocks
+from solvers.linear.lp import LinearProgram, LPStatus
+
+
+class TwoStage:
+    """A model of two stages, the second of them in blocks; those that are the same but for a factor are one.
+
+    Parameters
+    ----------
+    reading
+        The model.
+    partition
+        Its second stages: variables of no block are the first.
+
+    Attributes
+    ----------
+    first
+        Numbers of the first stage's variables in the model.
+    sign
+        1 where the model minimises, else -1: stages' costs are minimised.
+    recourse
+        The second stages that are different.
+    cost_name
+        Of the master's variables that stand for what these cost.
+    least
+        What each costs at least.
+
+    Raises
+    ------
+    InputError
+        As :class:`~colgen.decomposition.benders.Benders`.
+    """
+
+    def __init__(self, reading: Reading, partition: Partition) -> None:
+        self.reading = reading
+        f = reading.formulation
+        self.sign = -1.0 if f.sense is Sense.MAXIMIZE else 1.0
+        self.first = np.flatnonzero(partition.of_column == MASTER)
+        if not len(self.first):
+            raise InputError("expected a first stage: every variable of the model is in a block")
+        whole = np.flatnonzero(f.integer & (partition.of_column != MASTER))
+        if len(whole):
+            name = reading.names[whole[0]]
+            raise InputError(
+                f"expected second stages without whole variables: {name!r} is one of block "
+                f"{partition.names[partition.of_column[whole[0]]]}, which then has no dual values to make rows of"
+            )
+        self._of_row = _stage_of_rows(reading, partition)
+        self._own = [np.flatnonzero(partition.of_column == k) for k in range(len(partition.names))]
+        stages, self._members = joined([self._stage(k) for k in range(len(self._own))])
+        self.recourse = Recourse(stages)
+        rows = np.flatnonzero(self._of_row == MASTER)
+        self._first_rows = rows, sparse.csr_array(reading.rows[rows, :][:, self.first])
+        names = {key[0] for key in (*f.column_keys, *f.row_keys)}
+        self.cost_name = next(name for name in _names("stage_cost") if name not in names)
+        self.least = self._least_costs(partition.names)
+
+    # --- the first stage ---------------------------------------------------------------------------------------------
+
+    def master(self) -> Formulation:
+        """The first stage and one cost a block, which is at least what no first stage can undercut."""
+        f, first, stages = self.reading.formulation, self.first, len(self.recourse.stages)
+        rows, matrix = self._first_rows[0], sparse.csc_array(self._first_rows[1])
+        matrix.resize(len(rows), len(first) + stages)
+        open_end = np.full(stages, np.inf)
+        minimize = self.sign > 0.0
+        column_keys = (*(f.column_keys[k] for k in first.tolist()), *((self.cost_name, k) for k in range(stages)))
+        row_keys = tuple(f.row_keys[k] for k in rows.tolist())
+        no = np.zeros(stages, dtype=np.bool_)
+        return dataclasses.replace(
+            f,
+            matrix=matrix,
+            costs=np.concatenate([f.costs[first], np.ones(stages)]),
+            lower=np.concatenate([f.lower[first], self.least if minimize else -open_end]),
+            upper=np.concatenate([f.upper[first], open_end if minimize else -self.least]),
+            integer=np.concatenate([f.integer[first], no]),
+            artificial=np.concatenate([f.artificial[first], no]),
+            row_lower=f.row_lower[rows],
+            row_upper=f.row_upper[rows],
+            column_keys=column_keys,
+            row_keys=row_keys,
+            row_blocks=named_blocks(row_keys),
+            column_blocks=named_blocks(column_keys),
+        )
+
+    def first_stage(self, solution: Solution) -> Floats:
+        """The first stage's variables at a solution of the master."""
+        keys, found = self.reading.formulation.column_keys, solution.variables
+        return np.array([found.get(keys[k], 0.0) for k in self.first.tolist()])
+
+    def rounded(self, x: Floats, to: Callable[[Floats], Floats]) -> Floats:
+        """A first stage with its whole variables whole, within bounds."""
+        f, first = self.reading.formulation, self.first
+        found: Floats = np.clip(np.where(f.integer[first], to(x), x), f.lower[first], f.upper[first])
+        return found
+
+    def first_cost(self, x: Floats) -> float:
+        """What a first stage costs by itself, minimised."""
+        f = self.reading.formulation
+        return self.sign * (float(f.costs[self.first] @ x) + f.offset)
+
+    def is_first_stage(self, x: Floats) -> bool:
+        """Whether a first stage satisfies the rows over it alone."""
+        f, (rows, matrix) = self.reading.formulation, self._first_rows
+        room = TOLERANCES.feasibility * (1.0 + abs(matrix) @ np.abs(x))
+        moved = matrix @ x
+        return bool(((moved >= f.row_lower[rows] - room) & (moved <= f.row_upper[rows] + room)).all())
+
+    # --- both --------------------------------------------------------------------------------------------------------
+
+    def values(self, x: Floats) -> Values:
+        """A first stage, its whole variables given whole, and the best of its second stages."""
+        values = np.zeros(len(self.reading.names))
+        values[self.first] = x
+        for members, best in zip(self._members, self.recourse.best(x) or (), strict=False):
+            for k in members:
+                values[self._own[k]] = best
+        return Values(self.reading, values)
+
+    def solution(self, x: Floats) -> Solution | None:
+        """A first stage, its whole variables given whole, as a solution of the master; None if it cannot be."""
+        f, first = self.reading.formulation, self.first
+        answer = self.values(x)
+        try:
+            objective = checked(self.reading, answer)
+        except InfeasibleAnswerError:
+            return None
+        keys = [f.column_keys[k] for k in first.tolist()]
+        values: dict[Key, float] = dict(zip(keys, answer.array[first].tolist(), strict=True))
+        for number, members in enumerate(self._members):
+            owned = [self._own[k] for k in members]
+            values[self.cost_name, number] = sum(float(f.costs[own] @ answer.array[own]) for own in owned)
+        whole = frozenset(f.column_keys[k] for k in first[f.integer[first]].tolist())
+        return Solution(objective, variables={key: value for key, value in values.items() if value}, integer=whole)
+
+    # --- how they are made -------------------------------------------------------------------------------------------
+
+    def _stage(self, number: int) -> SecondStage:
+        f, own, rows = self.reading.formulation, self._own[number], np.flatnonzero(self._of_row == number)
+        mine = sparse.csc_array(self.reading.rows[rows, :])
+        return SecondStage(
+            self.sign * f.costs[own],
+            f.lower[own],
+            f.upper[own],
+            sparse.csc_array(mine[:, own]),
+            sparse.csc_array(mine[:, self.first]),
+            f.row_lower[rows],
+            f.row_upper[rows],
+        )
+
+    def _least_costs(self, names: Sequence[Hashable]) -> Floats:
+        """What each second stage costs at least, over all first stages, whole or not."""
+        f, least = self.reading.formulation, np.zeros(len(self.recourse.stages))
+        nothing, free = np.zeros(len(self.first)), self.first[:0]
+        for number in range(-1, len(least)):  # first of all the first stage by itself
+            block = self._members[number][0] if number >= 0 else MASTER
+            own, costs = free, self.sign * f.costs[self.first]
+            if number >= 0:
+                own, costs = self._own[block], np.concatenate([nothing, self.recourse.stages[number].costs])
+            rows = np.flatnonzero((self._of_row == MASTER) | (self._of_row == block))
+            columns = np.concatenate([self.first, own])
+            matrix = sparse.csc_array(self.reading.rows[rows, :][:, columns])
+            sides = (f.lower[columns], f.upper[columns], f.row_lower[rows], f.row_upper[rows])
+            solved = LinearProgram(False, matrix, costs, *sides).solve()
+            if solved.status is LPStatus.UNBOUNDED:
+                stage = "the first stage" if number < 0 else f"block {names[block]}"
+                raise InputError(
+                    f"expected stages whose cost is bounded: that of {stage} falls without end; give it bounds"
+                )
+            if solved.status is LPStatus.OPTIMAL and number >= 0:
+                least[number] = solved.objective - TOLERANCES.optimality * max(1.0, abs(solved.objective))
+        return least
+
+
+def _stage_of_rows(reading: Reading, partition: Partition) -> Ints:
+    """The one block of each row's variables, whatever it has of the first stage."""
+    matrix, stage = reading.rows, np.full(reading.rows.shape[0], MASTER)
+    for row in range(len(stage)):
+        mine = partition.of_column[matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]]
+        blocks = np.unique(mine[mine != MASTER])
+        if len(blocks) > 1:
+            first, second = (partition.names[k] for k in blocks[:2].tolist())
+            raise InputError(
+                f"expected second stages that the first alone links: constraint {reading.constraints[row].name!r} is "
+                f"over blocks {first} and {second}"
+            )
+        if len(blocks):
+            stage[row] = blocks[0]
+    return stage
+
+
+def _names(name: str) -> itertools.chain[str]:
+    return itertools.chain([name], (f"{name}_{k}" for k in itertools.count(2)))
