@@ -10,6 +10,7 @@ from statistics import geometric_mean
 
 from colgen import Bounding, Bundle, ColumnGeneration, Iteration, Problem, Subgradient, Volume, solve
 from colgen.cli.template import BenchOptions, Figure
+from colgen.core.tolerances import TOLERANCES, size
 from problems.assignment import random
 from problems.assignment.unguessed import Unguessed
 from problems.cutting_stock.covering import Covering, covers
@@ -40,9 +41,9 @@ def _timed(problem: Problem, bounding: Bounding, optimum: float | None = None) -
         progress=lambda iteration: rounds.append((time.process_time() - started, iteration)),
     )
     best = result.dual_bound if optimum is None else optimum
-    if result.dual_bound > best * (1.0 + 1e-6):
+    if result.dual_bound - best > TOLERANCES.diagnostic * size(0.0, best, result.dual_bound):
         raise AssertionError(f"{type(bounding).__name__} bounds by {result.dual_bound:.10g} what is worth {best:.10g}")
-    near = (seconds for seconds, i in rounds if i.phase == 2 and i.dual_bound >= (1.0 - _NEAR) * best)
+    near = (seconds for seconds, i in rounds if i.phase == 2 and i.dual_bound >= best - _NEAR * abs(best))
     return _Run(next(near, float("inf")), result.dual_bound)
 
 

@@ -4,8 +4,18 @@ import types
 
 import pytest
 
+from colgen import ColumnGeneration, Volume
 from problems.cutting_stock import bounding
 from problems.cutting_stock.covering import covers
+
+
+@pytest.mark.parametrize("worth", [498.1, 0.0, -498.1])
+def test_a_bound_is_beaten_by_more_than_rounding_alone(monkeypatch, worth):
+    monkeypatch.setattr(bounding, "solve", lambda problem, **how: types.SimpleNamespace(dual_bound=worth))
+    assert bounding._timed(None, ColumnGeneration()).bound == worth  # its own bound is none that it beats
+    assert bounding._timed(None, Volume(1), worth).bound == worth
+    with pytest.raises(AssertionError, match="what is worth"):
+        bounding._timed(None, Volume(1), worth - 0.1)
 
 
 @pytest.mark.slow
