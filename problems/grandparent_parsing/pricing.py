@@ -38,7 +38,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -303,20 +302,14 @@ def _best_of_each(chosen: Ints, gains: Floats, groups: Ints, most: int) -> Ints:
     return order[rank < most]
 
 
+_AT_ONCE = 2**18
+"""So many triples of vertices are looked at in one step, about."""
+
+
 class SiblingParts(Parts):
     """Sibling parts of positive reduced cost: filter arcs (h, m), then s, and only then score."""
 
     kind = "sibling"
-
-    @cached_property
-    def _orders(self) -> list[list[Ints]]:
-        """Of each head the modifiers of either side that can have siblings, the nearest first."""
-        found = []
-        for h in range(self.tokens + 1):
-            there = np.flatnonzero(self.present[h])
-            sides = there[there < h][::-1], there[there > h]
-            found.append([order for order in sides if len(order) > 1])
-        return found
 
     def price(self, duals: Duals | TreeDuals, context: PricingContext) -> PricingResult:
         if isinstance(duals, TreeDuals):
@@ -334,16 +327,22 @@ class SiblingParts(Parts):
         begins = np.argwhere(self.present & (by_modifier - paid > context.tolerance))
         ends = np.argwhere(self.present & (by_sibling > context.tolerance))
         candidates = [begins[:, [0, 0, 1]], ends[:, [0, 1, 0]]]
-        for h in range(self.tokens + 1):
+        # min(a, b) - π(before) - π(after), once for each bound, of many heads at a time; the sibling is the nearer one.
+        by_modifier = np.where(self.present, by_modifier, -np.inf)
+        by_sibling = np.where(self.present, by_sibling, -np.inf)
+        lower = vertices[:, None] < vertices
+        many = max(_AT_ONCE // (self.tokens + 1) ** 2, 1)
+        for begin in range(0, self.tokens + 1, many):
             context.budget.require()
-            for order in self._orders[h]:
-                # min(a, b) - π(before) - π(after), once for each bound; the sibling is the nearer to the head.
-                most = np.minimum(
-                    by_modifier[h, order] - after[h, order][:, None], by_sibling[h, order][:, None] - before[h, order]
-                )
-                nearer, farther = np.nonzero(np.triu(most > context.tolerance, 1))
-                if len(nearer):
-                    candidates.append(np.stack([np.full(len(nearer), h), order[nearer], order[farther]], axis=1))
+            some = slice(begin, begin + many)
+            most = np.minimum(
+                by_modifier[some, None, :] - after[some, :, None], by_sibling[some, :, None] - before[some, None, :]
+            )
+            right, left = vertices > vertices[some, None], vertices < vertices[some, None]
+            between = (right[:, :, None] & lower) | (left[:, :, None] & lower.T)
+            found = np.argwhere(between & (most > context.tolerance))
+            found[:, 0] += begin
+            candidates.append(found)
         triples: Ints = np.concatenate(candidates)
         context.budget.require()
         heads, siblings, modifiers = triples.T
