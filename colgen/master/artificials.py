@@ -58,6 +58,6 @@ class Artificials:
         sizes[fresh] = powers_of_two(largest[fresh])
         mine &= np.isin(there, fresh)
         units = sizes[there[mine]] / powers_of_two(np.abs(entries[mine]))
-        table.change_weights(owners[mine], 1.0 / units)
+        table.weights[owners[mine]] = 1.0 / units
         every.sizes[fresh], every.unsized[fresh] = sizes[fresh], False
         self._program.set_sizes(fresh, sizes[fresh], owners[mine], units)

@@ -17,7 +17,7 @@ from colgen.master.growing import Growing, GrowingTogether
 from colgen.master.pool import ColumnPool, Floats, Ints
 from colgen.model.formulation import Formulation
 from solvers.columns.solved import grow_older
-from solvers.columns.worth import products
+from solvers.columns.worth import activities, products
 
 TEMPLATE = -2
 """Origin of template and artificial variables."""
@@ -41,6 +41,8 @@ class ColumnTable(ColumnPool):
         Which columns are artificial variables.
     lower_now, upper_now
         Bounds at the present node and phase.
+    weights
+        What they cost in phase 1: zero, but for artificial variables.
     ages
         For how many solves in a row a column's reduced cost has kept it out of the basis.
     active
@@ -57,10 +59,8 @@ class ColumnTable(ColumnPool):
         super().__init__(row_keys, row_position)
         f = formulation
         n = len(f.costs)
-        self._here = GrowingTogether(np.bool_, np.float64, np.float64, np.int16, np.int32)
+        self._here = GrowingTogether(np.bool_, np.float64, np.float64, np.int16, np.int32, np.float64)
         self._active = Growing(np.empty(0, dtype=np.int32))
-        self._weighed = GrowingTogether(np.int32, np.float64)
-        self._every_weight: Floats = np.empty(0)
         self._brought: list[tuple[Ints, Ints, Floats]] = []
         self.is_in_order = True
         matrix = sparse.csc_array(f.matrix)
@@ -69,7 +69,7 @@ class ColumnTable(ColumnPool):
         self._grow(f.costs, f.lower, f.upper, f.integer, matrix.indptr, matrix.indices, matrix.data, TEMPLATE)
         self._track(n, f.artificial)
         self.upper_now[f.artificial] = 0.0
-        self._weigh(np.flatnonzero(f.artificial), weights[f.artificial])
+        self.weights[f.artificial] = weights[f.artificial]
         self.position.update({key: k for k, key in enumerate(f.column_keys)})
         self._keys.update(enumerate(f.column_keys))
 
@@ -77,36 +77,13 @@ class ColumnTable(ColumnPool):
         """Begin to keep book of the youngest columns, which enter the linear program."""
         first, active = len(self) - count, len(self._active)
         places = np.arange(active, active + count)
-        self._here.extend(count, artificial, self.lower[first:], self.upper[first:], 0, places)
+        self._here.extend(count, artificial, self.lower[first:], self.upper[first:], 0, places, 0.0)
         self._active.extend(places if first == active else np.arange(first, first + count), count)
         self._refresh_now()
 
     def _refresh_now(self) -> None:
-        self.artificial, self.lower_now, self.upper_now, self.ages, self.place = self._here.arrays
+        self.artificial, self.lower_now, self.upper_now, self.ages, self.place, self.weights = self._here.arrays
         self.active = self._active.array
-
-    def _weigh(self, positions: Ints, weights: Floats) -> None:
-        self._weighed.extend(len(positions), positions, weights)
-        self._every_weight = np.empty(0)
-
-    @property
-    def weights(self) -> Floats:
-        """What a column costs in phase 1: zero, but for artificial variables."""
-        if len(self._every_weight) != len(self):
-            weights = np.zeros(len(self))
-            positions, mine = self._weighed.arrays
-            weights[positions] = mine
-            weights.setflags(write=False)
-            self._every_weight = weights
-        return self._every_weight
-
-    def change_weights(self, positions: Ints, weights: Floats) -> None:
-        """Let artificial variables cost something else in phase 1."""
-        every = self.weights.copy()
-        every[positions] = weights
-        weighed, mine = self._weighed.arrays
-        mine[:] = every[weighed]
-        self._every_weight = np.empty(0)
 
     def keys(self) -> list[Key]:
         """A name for every column: its own, or a number in the block ``column`` or ``artificial``."""
@@ -128,7 +105,7 @@ class ColumnTable(ColumnPool):
         self._meanings.append(None)
         where = self._grow(0.0, 0.0, 0.0, False, np.arange(count + 1), rows, values, TEMPLATE)
         self._track(count, True)
-        self._weigh(where, np.ones(count))
+        self.weights[where] = 1.0
         self.upper_now[where] = math.inf if phase == 1 else 0.0
         return where
 
@@ -225,8 +202,7 @@ class ColumnTable(ColumnPool):
 
     def activities(self, values: Floats, num_rows: int) -> Floats:
         """Σ_j a_ij x_j for every row."""
-        matrix = sparse.csc_array((self.values, self.rows, self.starts), shape=(num_rows, len(self)))
-        sums: Floats = matrix @ values
+        sums: Floats = activities(self.starts, self.rows, self.values, values, num_rows)
         stated = self._stated()
         if stated is not None:
             columns, rows, entries = stated

@@ -1,4 +1,4 @@
-"""What columns are worth at dual values, in one pass each: products, the least reduced costs, the terms of a bound.
+"""What columns are worth, in one pass each: products, activities, the least reduced costs, the terms of a bound.
 
 Kernels: an array is one of float64, row numbers and origins of int32, all contiguous; nothing is checked.
 """
@@ -22,6 +22,17 @@ def products(starts, rows, values, duals):  # type: ignore[no-untyped-def]
             if rows[entry] < known:
                 total += values[entry] * duals[rows[entry]]
         found[j] = total
+    return found
+
+
+@njit(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS, WHOLE), cache=True, nogil=True)
+def activities(starts, rows, values, amounts, num_rows):  # type: ignore[no-untyped-def]
+    """Σ_j a_ij x_j of each row, for the amounts x of the first columns."""
+    found = np.zeros(num_rows)
+    for j in range(len(amounts)):
+        if amounts[j] != 0.0:
+            for entry in range(starts[j], starts[j + 1]):
+                found[rows[entry]] += values[entry] * amounts[j]
     return found
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from solvers.columns.worth import box_terms, least_reduced_costs, products, side_sizes, side_terms
+from solvers.columns.worth import activities, box_terms, least_reduced_costs, products, side_sizes, side_terms
 
 TEMPLATE = -2
 
@@ -25,6 +25,14 @@ def test_products_know_rows_that_have_a_dual_value(known):
     duals.setflags(write=False)
     padded = np.concatenate([duals, np.zeros(9)])[:7]
     assert products(*entries, duals) == pytest.approx(padded @ dense)
+
+
+@pytest.mark.parametrize("known", [0, 12, 30])
+def test_activities_of_the_first_columns(known):
+    rng, dense, entries = columns(known)
+    amounts = np.where(rng.random(known) < 0.5, 0.0, rng.normal(size=known))
+    amounts.setflags(write=False)
+    assert activities(*entries, amounts, 9) == pytest.approx([*(dense[:, :known] @ amounts), 0.0, 0.0])
 
 
 @pytest.mark.parametrize("sign", [1, -1])
