@@ -102,8 +102,8 @@ class Problem(ABC):
         return ()
 
     def stabilization(self) -> Stabilization:
-        """Which duals to price at: Wentges smoothing with the automatic parameter, unless overridden."""
-        return Wentges()
+        """Which duals to price at: Wentges smoothing, automatic, as soon as it may pay, unless overridden."""
+        return Wentges(patient=True)
 
     def branching(self) -> Sequence[BranchingRule]:
         """Branching rules, asked in order until one applies."""

@@ -304,3 +304,26 @@ def test_directional_smoothing_proves_the_same_optimum(stabilization):
     found = solve(problem, stabilization=stabilization)
     assert found.is_optimal
     assert found.objective == solve(problem, stabilization=NoStabilization()).objective
+
+
+def test_patience_smooths_once_most_rounds_were_in_vain():
+    wentges, out = Wentges(0.5, patient=True), duals(4)
+    wentges.propose(duals(2))
+    wentges.update(True, no_subgradient)
+    for improved in (False, False, True, False, False, True, False, False, False, False, False):
+        assert wentges.propose(out) is out
+        assert not wentges.misprice()
+        wentges.update(improved, no_subgradient)
+    np.testing.assert_allclose(wentges.propose(duals(8)).values, [6.0])  # the centre is where the bound was best: at 4
+    wentges.reset()
+    wentges.propose(duals(2))
+    wentges.update(True, no_subgradient)
+    assert wentges.propose(out) is out
+
+
+def test_patience_leaves_a_guess_to_be_smoothed_from():
+    wentges = Wentges(0.5, patient=True)
+    wentges.reset(np.array([0.0]))
+    np.testing.assert_array_equal(wentges.propose(duals(4)).values, [0.0])
+    wentges.update(True, no_subgradient)
+    np.testing.assert_allclose(wentges.propose(duals(4)).values, [2.0])
