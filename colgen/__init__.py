@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from colgen.bounds.chain import Chain
     from colgen.bounds.column_generation import ColumnGeneration
     from colgen.bounds.fixing import ReducedCostFixing, Reduction, ReductionContext
+    from colgen.bounds.penalties import BoxStep, Penalty
     from colgen.bounds.stabilization import Directional, NoStabilization, Stabilization, Wentges
     from colgen.bounds.subgradient import Subgradient
     from colgen.bounds.volume import Volume
@@ -110,6 +111,7 @@ _HOMES = {
     "cuts.rank_one": "RankOne",
     "cuts.separation": "Separation SeparationContext",
     "core.solution": "Solution",
+    "bounds.penalties": "BoxStep Penalty",
     "bounds.stabilization": "Directional NoStabilization Stabilization Wentges",
     "bounds.subgradient": "Subgradient",
     "bounds.volume": "Volume",
@@ -176,6 +178,7 @@ __all__ = [
     "Basis",
     "Best",
     "Bound",
+    "BoxStep",
     "BranchingRule",
     "Certificate",
     "ColgenError",
@@ -219,6 +222,7 @@ __all__ = [
     "OnTemplateVariable",
     "OraclePricing",
     "Pool",
+    "Penalty",
     "Pricing",
     "PricingContext",
     "PricingResult",

@@ -51,6 +51,7 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
     master, run = parts.master, parts.run
     context = parts.context(node)
     stabilization = parts.stabilization.at(node.depth)
+    stabilization.suit(master, run.budget)
     pricer = Pricer(master, parts.oracles, stabilization, parts.settings.pricing_share)
     rounds = Recorder(run, master, node.number, node.depth, proves=parts.settings.stop_early)
     # That there is no answer at all, rows may say that are still to come: the master proves it once it has them.

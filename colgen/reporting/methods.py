@@ -15,6 +15,7 @@ from colgen.bounds.bundle import Bundle
 from colgen.bounds.chain import Chain
 from colgen.bounds.column_generation import ColumnGeneration
 from colgen.bounds.fixing import Reduction
+from colgen.bounds.penalties import BoxStep, Penalty
 from colgen.bounds.stabilization import Directional, NoStabilization, Wentges
 from colgen.bounds.subgradient import Subgradient
 from colgen.bounds.volume import Volume
@@ -62,7 +63,11 @@ STABILIZATIONS: Methods = {
     "Wentges, 0.3": {"stabilization": Wentges(0.3)},
     "Wentges, 0.8": {"stabilization": Wentges(0.8)},
     "Wentges, automatic": {"stabilization": Wentges()},
+    "Wentges, automatic, patient": {"stabilization": Wentges(patient=True)},
     "directional, automatic": {"stabilization": Directional()},
+    "box step": {"stabilization": BoxStep()},
+    "penalty, three pieces": {"stabilization": Penalty(3)},
+    "penalty, five pieces": {"stabilization": Penalty(5)},
 }
 """Which dual values to price at."""
 

@@ -7,7 +7,7 @@ from functools import partial
 from statistics import geometric_mean, median
 from typing import Any
 
-from colgen import Directional, NoStabilization, Problem, WarmStart, Wentges, ablation
+from colgen import Directional, NoStabilization, Penalty, Problem, WarmStart, Wentges, ablation
 from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.reporting.ablation import Ablation
 from problems.assignment import random as assignment
@@ -24,6 +24,7 @@ _MINUTES = 3.0
 _SEEDS = range(1, 6)
 
 _NONE, _DEFAULT, _WENTGES, _DIRECTIONAL = "none", "default", "wentges", "directional"
+_PENALTY = "penalty"
 
 _START: Mapping[str, Any] = {"start": WarmStart()}
 """A template's guesses may leave nothing to generate."""
@@ -33,6 +34,7 @@ _METHODS: Mapping[str, Mapping[str, Any]] = {
     _DEFAULT: _START,
     _WENTGES: {**_START, "stabilization": Wentges()},
     _DIRECTIONAL: {**_START, "stabilization": Directional()},
+    _PENALTY: {**_START, "stabilization": Penalty()},
 }
 
 
@@ -116,7 +118,7 @@ def _figures(taken: Mapping[str, Sequence[_Taken]]) -> list[Figure]:
         _figure("middle_vs_none", _ratios(every, "seconds", _DEFAULT, _NONE), "the median, in seconds", median),
     ]
     for problem, several in taken.items():
-        for method, other in ((_DIRECTIONAL, _WENTGES), (_WENTGES, _NONE), (_DEFAULT, _NONE)):
+        for method, other in ((_DIRECTIONAL, _WENTGES), (_WENTGES, _NONE), (_PENALTY, _NONE), (_DEFAULT, _NONE)):
             ratios = _ratios(several, "calls", method, other)
             figures.append(_figure(f"calls_{method}_vs_{other}_{problem}", ratios, "rounds and misprices"))
     return figures
