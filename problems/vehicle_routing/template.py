@@ -90,7 +90,7 @@ class VehicleRouting(Problem):
         return (RestrictedMIP(5.0),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        # Local search takes a route to be in time without some of its customers: not so where detours are shorter.
+        # Local search sums times in both directions: by a rounding error it may take a late route to be in time.
         routes = [route for route in first_routes(self.instance, budget, self.pyvrp) if not self.instance.fault(route)]
         columns = [self.oracle.encode(route) for route in dict.fromkeys(map(tuple, [*routes, *self._alone()]))]
         answers: tuple[Solution, ...] = ()

@@ -87,16 +87,22 @@ def ruin_and_recreate(
 
 @njit(cache=True)
 def _cost(data: Data, tours: Tours, most: int, extra: float) -> float:
-    found, used = 0.0, 0
+    """Distance, and what routes too many cost; a late one costs more than any distance.
+
+    A route without some of its customers is late where detours are shorter than the direct way: no triangle inequality
+    is asked for, and distances that were truncated do not satisfy it.
+    """
+    found, used, late = 0.0, 0, 0
     for r in range(len(tours.first)):
         i = tours.first[r]
         if i:
             used += 1
+            late += tours.early[i] > tours.late[i]
             found += data.distance[0, i]
             while i != 0:
                 found += data.distance[i, tours.succ[i]]
                 i = tours.succ[i]
-    return found + extra * max(used - most, 0)
+    return found + extra * (max(used - most, 0) + 2 * len(data.demand) * late)
 
 
 @njit(inline="always")

@@ -1,5 +1,6 @@
 """Savings, local search, ruin and recreate: routes that can be driven, and not longer than before."""
 
+import numpy as np
 import pytest
 
 from colgen import InputError, solve
@@ -29,6 +30,21 @@ def test_ruin_and_recreate_finds_small_optima(seed):
     instance = random(seed, customers=6, windows=seed % 2 == 0, stops=2)
     routes = improved(instance, alone(instance), steps=300)
     assert instance.check(routes) == pytest.approx(optimum(instance))
+
+
+@pytest.mark.parametrize(
+    ("seed", "count", "room", "longest", "capacity"), [(2, 12, 40, 100, 6), (38, 12, 20, 100, 12), (48, 8, 10, 20, 8)]
+)
+def test_nobody_is_late_without_somebody_who_was_on_the_way(seed, count, room, longest, capacity):
+    """A route may be late without one of its customers, where the way by that one is shorter than the direct way."""
+    rng = np.random.default_rng(seed)
+    distances = rng.integers(1, longest, (count + 1, count + 1)).astype(float)
+    due = np.append(0.0, distances[0, 1:] + rng.integers(0, room, count))
+    due[0] = (due + distances[:, 0]).max()
+    windows = tuple((0.0, last) for last in due.tolist())
+    instance = Instance(tuple(map(tuple, distances.tolist())), (0,) + (1,) * count, capacity, windows)
+    steps = 1_000 if capacity == 6 else 300
+    assert instance.check(improved(instance, alone(instance), steps=steps, seed=seed)) > 0.0
 
 
 def test_too_many_routes_are_merged_where_they_can_be():
