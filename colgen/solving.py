@@ -15,7 +15,7 @@ from colgen.bounds.run import Run
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.budget import Budget, OutOfBudget, holding_signals
 from colgen.core.doors import behind
-from colgen.core.errors import InputError
+from colgen.core.errors import InputError, SolverError
 from colgen.core.result import Iteration, NodeVisit, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -37,6 +37,7 @@ from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from colgen.tree.means import Search
 from colgen.tree.search import NodeQueue, TreeResult, branch_and_bound
+from solvers.linear import lp as programs
 
 
 def solve(
@@ -227,8 +228,11 @@ def solve(
                 outcome = TreeResult(Termination.MEMORY_LIMIT, run.global_bound, ())
             except Exception as error:
                 fault = TreeResult(Termination.FAULT, run.global_bound, ())
-                error.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
-                raise
+                told = SolverError(str(error)) if isinstance(error, programs.SolverError) else error
+                told.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
+                if told is error:
+                    raise
+                raise told from error
         result = problem.finished(_result(problem, search, run, outcome, relaxation))
         if certificate is not None and certifier is not None and witness is not None:
             result = _certified(certificate, certifier, witness, result)

@@ -201,6 +201,21 @@ def test_a_linear_program_that_fails_is_a_diagnostic(monkeypatch):
     assert isinstance(caught.value, ColgenError)
 
 
+def test_a_solver_that_refuses_columns_is_a_diagnostic_with_what_was_found_so_far(monkeypatch):
+    add = lp.LinearProgram.add_columns
+
+    def refuse(self, costs, *arguments):
+        if self.num_columns > 3:
+            raise lp.SolverError("HiGHS takes no more columns")
+        add(self, costs, *arguments)
+
+    monkeypatch.setattr(lp.LinearProgram, "add_columns", refuse)
+    with pytest.raises(SolverError, match="takes no more columns") as caught:
+        solve(CuttingStock())
+    assert isinstance(caught.value, ColgenError)
+    assert caught.value.result.termination is Termination.FAULT
+
+
 def test_a_run_that_is_ended_in_the_root_has_an_answer():
     """Without a heuristic that would run at the end of a node: what is at hand is rounded."""
     result = solve(CuttingStock(), stop=IterationLimit(6), heuristics=(Diving(),))

@@ -255,6 +255,19 @@ class Result:
         basis = None if self.pool is None else self.pool.basis
         return WarmStart(duals, answers, columns, basis=basis, tentative=True)
 
+    def to_pyomo(self) -> Any:
+        """The Pyomo model that :func:`colgen.decompose` took apart, with this answer in its variables.
+
+        The dual values of constraints that stay in the master, at the root, are in ``model.dual``: a suffix that is
+        made where there is none.
+
+        Raises
+        ------
+        InputError
+            If there is no answer, or it is not that of a decomposed model.
+        """
+        return behind("decomposition.answers", "to_pyomo")(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the answer, the solutions and the rounds, as plain data for JSON (infinities as None)."""
         return {

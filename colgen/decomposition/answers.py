@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import pyomo.environ as pyo
 
-from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.core.result import Certificate, Result
 from colgen.core.tolerances import TOLERANCES
-from colgen.decomposition.reading import Floats, Reading
+from colgen.decomposition.reading import Floats, Ints, Reading
 from colgen.model.formulation import Formulation
 from solvers.arrays import EXACT
 
@@ -20,20 +22,24 @@ class Values(Mapping[str, float]):
 
     Attributes
     ----------
+    reading
+        The model.
     array
         In the order of declaration, fixed variables left out.
+    kept
+        Numbers of the constraints that stay in the master.
     """
 
-    def __init__(self, reading: Reading, array: Floats) -> None:
-        self._reading, self.array = reading, array
+    def __init__(self, reading: Reading, array: Floats, kept: Ints) -> None:
+        self.reading, self.array, self.kept = reading, array, kept
         array.setflags(write=False)
 
     def __getitem__(self, name: str) -> float:
-        names = self._reading.place_of_name
+        names = self.reading.place_of_name
         return float(self.array[names[name]])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._reading.names)
+        return iter(self.reading.names)
 
     def __len__(self) -> int:
         return len(self.array)
@@ -88,6 +94,34 @@ def load_values(reading: Reading, answer: Any) -> None:
         whole = reading.formulation.integer.tolist()
         for variable, value, integer in zip(reading.variables, answer.array.tolist(), whole, strict=True):
             variable.set_value(round(value) if integer else value, skip_validation=True)
+
+
+def load_duals(reading: Reading, kept: Ints, certificate: Certificate | None) -> None:
+    """Put the root's dual values of constraints that stay in the master into the model's suffix ``dual``, if any."""
+    suffix = reading.model.component("dual")
+    if suffix is None or suffix.ctype is not pyo.Suffix or not suffix.import_enabled() or certificate is None:
+        return
+    suffix.clear()
+    for row in kept.tolist():
+        suffix[reading.constraints[row]] = certificate.duals.get(reading.formulation.row_keys[row], 0.0)
+
+
+def to_pyomo(result: Result) -> pyo.ConcreteModel:
+    """The model of a result, with its answer and dual values in it; see :meth:`colgen.Result.to_pyomo`."""
+    answer = result.answer
+    if answer is None:
+        raise InputError(f"to_pyomo: expected a result with an answer, this one has none: {result.termination.value}")
+    if not isinstance(answer, Values):
+        raise InputError("to_pyomo: expected the result of a model that colgen.decompose has taken apart")
+    model = answer.reading.model
+    suffix = model.component("dual")
+    if suffix is None:
+        model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    elif suffix.ctype is not pyo.Suffix:
+        raise InputError("to_pyomo: expected the model's component 'dual' to be a suffix")
+    load_values(answer.reading, answer)
+    load_duals(answer.reading, answer.kept, result.certificate)
+    return model
 
 
 def objective_step(f: Formulation) -> float | None:

@@ -14,7 +14,7 @@ import numpy as np
 from colgen.core.result import Result
 from colgen.core.solution import Solution
 from colgen.cuts.separation import Separation
-from colgen.decomposition.answers import Values, checked, load_values, objective_step
+from colgen.decomposition.answers import Values, checked, load_duals, load_values, objective_step
 from colgen.decomposition.partition import Partition
 from colgen.decomposition.reading import Reading
 from colgen.decomposition.rounding import Rounding
@@ -81,6 +81,7 @@ class Benders(Problem):
         return checked(self.reading, answer)
 
     def finished(self, result: Result) -> Result:
-        """Load the answer into the model."""
+        """Load the answer into the model, and dual values of the first stage's rows where it asks for them."""
         load_values(self.reading, result.answer)
+        load_duals(self.reading, self.model.kept, result.certificate)
         return result

@@ -16,7 +16,7 @@ from colgen.core.errors import InputError
 from colgen.core.result import Result
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
-from colgen.decomposition.answers import Values, checked, load_values, objective_step
+from colgen.decomposition.answers import Values, checked, load_duals, load_values, objective_step
 from colgen.decomposition.benders import Benders
 from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.finding import FoundBlocks, found_in
@@ -73,7 +73,7 @@ class Decomposed(Problem):
         return WarmStart(columns=columns)
 
     def answer(self, solution: Solution) -> Values:
-        return Values(self.reading, self.splitting.values(solution))
+        return Values(self.reading, self.splitting.values(solution), self.splitting.linking)
 
     def check(self, answer: Values) -> float:
         """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""
@@ -81,7 +81,8 @@ class Decomposed(Problem):
 
     def finished(self, result: Result) -> Result:
         """Load the answer into the model, and dual values where it asks for them."""
-        load(self.splitting, result)
+        load_values(self.reading, result.answer)
+        load_duals(self.reading, self.splitting.linking, result.certificate)
         return dataclasses.replace(result, notes=(*result.notes, *self.remarks))
 
     @cached_property
@@ -184,15 +185,3 @@ def blocks_of(reading: Reading, by: By | FoundBlocks) -> Partition:
     if found is None:
         raise InputError("expected blocks to decompose into: the model says none, and none were found in it")
     return found.partition
-
-
-def load(splitting: Splitting, result: Result) -> None:
-    """Put an answer into the model's variables, and the root's dual values into its suffix ``dual``."""
-    reading = splitting.reading
-    load_values(reading, result.answer)
-    suffix = reading.model.component("dual")
-    if suffix is None or suffix.ctype is not pyo.Suffix or not suffix.import_enabled() or result.certificate is None:
-        return
-    suffix.clear()
-    for row in splitting.linking.tolist():
-        suffix[reading.constraints[row]] = result.certificate.duals.get(reading.formulation.row_keys[row], 0.0)

@@ -27,14 +27,14 @@ _CONDITIONS = {
     Termination.INTERRUPTED: TerminationCondition.userInterrupt,
 }
 
-_OPTIONS = ("by", "aggregate", "recognize", "time_limit", "mipgap")
+_OPTIONS = ("by", "method", "aggregate", "recognize", "time_limit", "mipgap")
 
 
 class PyomoSolver:
     """Branch and price under Pyomo's interface of solvers.
 
-    ``options`` are ``by``, ``aggregate`` and ``recognize`` as in :func:`colgen.decompose`, ``time_limit``, in seconds,
-    and ``mipgap``, a relative gap.  Without ``by`` the blocks are those of the suffix ``colgen_block``, of
+    ``options`` are ``by``, ``method``, ``aggregate`` and ``recognize`` as in :func:`colgen.decompose`, ``time_limit``,
+    in seconds, and ``mipgap``, a relative gap.  Without ``by`` the blocks are those of the suffix ``colgen_block``, of
     ``pyo.Block`` components, or those that :func:`colgen.find_blocks` finds.
     """
 
@@ -102,7 +102,7 @@ class PyomoSolver:
             stop.append(TimeLimit(real(limit, "timelimit")))
         if told.get("mipgap") is not None:
             stop.append(GapLimit(real(told["mipgap"], "mipgap")))
-        chosen = {name: told[name] for name in ("aggregate", "recognize") if name in told}
+        chosen = {name: told[name] for name in ("method", "aggregate", "recognize") if name in told}
         result = solve(decompose(model, told.get("by"), **chosen), stop=stop, progress=tee)
         return _as_results(model, result)
 

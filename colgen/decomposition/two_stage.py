@@ -45,6 +45,8 @@ class TwoStage:
         Of the master's variables that stand for what these cost.
     least
         What each costs at least.
+    kept
+        Numbers of the constraints over the first stage alone.
 
     Raises
     ------
@@ -70,8 +72,8 @@ class TwoStage:
         self._own = [np.flatnonzero(partition.of_column == k) for k in range(len(partition.names))]
         stages, self._members = joined([self._stage(k) for k in range(len(self._own))])
         self.recourse = Recourse(stages)
-        rows = np.flatnonzero(self._of_row == MASTER)
-        self._first_rows = rows, sparse.csr_array(reading.rows[rows, :][:, self.first])
+        self.kept = np.flatnonzero(self._of_row == MASTER)
+        self._first_rows = sparse.csr_array(reading.rows[self.kept, :][:, self.first])
         names = {key[0] for key in (*f.column_keys, *f.row_keys)}
         self.cost_name = next(name for name in _names("stage_cost") if name not in names)
         self.least = self._least_costs(partition.names)
@@ -81,7 +83,7 @@ class TwoStage:
     def master(self) -> Formulation:
         """The first stage and one cost a block, which is at least what no first stage can undercut."""
         f, first, stages = self.reading.formulation, self.first, len(self.recourse.stages)
-        rows, matrix = self._first_rows[0], sparse.csc_array(self._first_rows[1])
+        rows, matrix = self.kept, sparse.csc_array(self._first_rows)
         matrix.resize(len(rows), len(first) + stages)
         open_end = np.full(stages, np.inf)
         minimize = self.sign > 0.0
@@ -122,7 +124,7 @@ class TwoStage:
 
     def is_first_stage(self, x: Floats) -> bool:
         """Whether a first stage satisfies the rows over it alone."""
-        f, (rows, matrix) = self.reading.formulation, self._first_rows
+        f, rows, matrix = self.reading.formulation, self.kept, self._first_rows
         room = TOLERANCES.feasibility * (1.0 + abs(matrix) @ np.abs(x))
         moved = matrix @ x
         return bool(((moved >= f.row_lower[rows] - room) & (moved <= f.row_upper[rows] + room)).all())
@@ -136,7 +138,7 @@ class TwoStage:
         for members, best in zip(self._members, self.recourse.best(x) or (), strict=False):
             for k in members:
                 values[self._own[k]] = best
-        return Values(self.reading, values)
+        return Values(self.reading, values, self.kept)
 
     def solution(self, x: Floats) -> Solution | None:
         """A first stage, its whole variables given whole, as a solution of the master; None if it cannot be."""

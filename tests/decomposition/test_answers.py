@@ -1,12 +1,18 @@
 """Answers in a model's own variables."""
 
+import dataclasses
+
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InfeasibleAnswerError
+from colgen import InfeasibleAnswerError, InputError, decompose, solve
 from colgen.decomposition.answers import Values, checked, load_values, objective_step
 from colgen.decomposition.reading import read
+from tests.decomposition import models
+from tests.decomposition.test_benders import two_stage
+
+NONE = np.empty(0, dtype=np.int64)
 
 
 def model():
@@ -24,16 +30,45 @@ def model():
 def test_what_is_no_answer_is_said(values, said):
     reading = read(model())
     with pytest.raises(InfeasibleAnswerError, match=said):
-        checked(reading, Values(reading, np.array(values, dtype=float)))
+        checked(reading, Values(reading, np.array(values, dtype=float), NONE))
 
 
 def test_an_answer_is_counted_and_loaded():
     m = model()
     reading = read(m)
-    answer = Values(reading, np.array([3.0, 1.5]))
+    answer = Values(reading, np.array([3.0, 1.5]), NONE)
     assert (checked(reading, answer), answer["y"], len(answer)) == (13.0, 1.5, 2)
     load_values(reading, None)
     assert m.x.value is None
     load_values(reading, answer)
     assert (m.x.value, m.y.value) == (3, 1.5)
     assert objective_step(reading.formulation) == 1.0
+
+
+def test_to_pyomo_puts_the_answer_and_dual_values_into_the_model():
+    model = models.assignment(0)
+    result = solve(decompose(model, "machine"))
+    for variable in model.x.values():  # whatever has become of them
+        variable.set_value(None)
+    assert result.to_pyomo() is model
+    assert pyo.value(model.cost) == pytest.approx(result.objective)
+    assert set(model.dual) == set(model.assign.values())
+    bound = sum(model.dual[row] for row in model.assign.values())
+    assert bound >= result.root_bound - 1e-6  # capacities only take away from it
+    plan = two_stage(4)
+    result = solve(decompose(plan, "scenario", method="benders"))
+    assert list(result.to_pyomo().dual) == [plan.some]
+
+
+def test_to_pyomo_without_an_answer_or_a_model_is_one_sentence():
+    model = models.assignment(0)
+    model.no = pyo.Constraint(expr=sum(model.x[j, 0] for j in model.machine) == 0)
+    with pytest.raises(InputError, match="to_pyomo: expected a result with an answer, this one has none: Proved inf"):
+        solve(decompose(model, "machine")).to_pyomo()
+    result = solve(decompose(models.assignment(0), "machine"))
+    with pytest.raises(InputError, match=r"to_pyomo: expected the result of a model that colgen\.decompose has taken"):
+        dataclasses.replace(result, answer=[]).to_pyomo()
+    result.to_pyomo().del_component("dual")
+    result.answer.reading.model.dual = pyo.Var()
+    with pytest.raises(InputError, match="to_pyomo: expected the model's component 'dual' to be a suffix"):
+        result.to_pyomo()

@@ -84,6 +84,6 @@ def test_a_row_is_held_within_a_share_of_its_size_and_not_of_what_is_left_of_it(
     ]
     near[idle[0]] += 1e-9  # rounding of a continuous amount where nothing is ready
     off[idle[0]] += 0.1
-    assert problem.check(Values(problem.reading, near)) == pytest.approx(problem.check(answer))
+    assert problem.check(Values(problem.reading, near, answer.kept)) == pytest.approx(problem.check(answer))
     with pytest.raises(InfeasibleAnswerError, match=r"constraint '(setup|balance)\[\d,\d\]' has the body"):
-        problem.check(Values(problem.reading, off))
+        problem.check(Values(problem.reading, off, answer.kept))

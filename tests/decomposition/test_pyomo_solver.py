@@ -6,6 +6,7 @@ from pyomo.opt import TerminationCondition
 
 from colgen import InputError, compile_model, solve_complete
 from tests.decomposition import models
+from tests.decomposition.test_benders import two_stage
 
 
 def test_a_solver_of_pyomo_solves_an_annotated_model_in_place():
@@ -30,6 +31,15 @@ def test_options_say_how_and_those_that_are_none_are_refused():
         solver.solve(models.assignment(1), options={"threads": 3})
     with pytest.raises(InputError, match="timelimit"):
         solver.solve(models.assignment(1), timelimit=-1)
+
+
+def test_a_two_stage_model_by_its_method():
+    model, compact = two_stage(4), solve_complete(compile_model(two_stage(4)))
+    solver = pyo.SolverFactory("colgen", by="scenario", method="benders")
+    assert pyo.check_optimal_termination(solver.solve(model))
+    assert pyo.value(model.cost) == pytest.approx(compact.objective)
+    with pytest.raises(InputError, match="method: expected 'dantzig-wolfe' or 'benders', not 'lagrange'"):
+        solver.solve(model, options={"method": "lagrange"})
 
 
 def test_what_is_infeasible_is_said_so():
