@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import index
 from pathlib import Path
 from typing import TypeAlias
 
@@ -97,7 +97,7 @@ class Instance:
             If it is not an answer; the message says why.
         """
         try:
-            plan = [(tuple((_index(item), _index(copies)) for item, copies in p), rolls) for p, rolls in answer]
+            plan = [(tuple([(index(item), index(copies)) for item, copies in p]), rolls) for p, rolls in answer]
         except (TypeError, ValueError) as error:
             raise ValueError(f"expected patterns of (item, copies) with their rolls: {error}") from None
         cut: Counter[int] = Counter()
@@ -120,11 +120,6 @@ class Instance:
             if cut[item] < demand:
                 raise ValueError(f"item {item} is cut {cut[item]} times, {demand} are demanded")
         return total
-
-
-def _index(value: object) -> int:
-    number = operator.index(value)  # type: ignore[arg-type]
-    return number
 
 
 def from_items(roll: int, items: Iterable[int], name: str = "") -> Instance:
