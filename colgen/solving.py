@@ -344,7 +344,7 @@ def _result(problem: Problem, search: BranchAndPrice, run: Run, outcome: TreeRes
         rows_generated=run.rows_generated,
         seconds=_seconds(run),
         certificate=search.certificate,
-        notes=tuple(run.notes),
+        notes=(*run.notes, *run.budget.warnings),
         pool=search.pool(),
     )
 

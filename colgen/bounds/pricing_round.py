@@ -18,6 +18,7 @@ from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.master.protocol import MasterSolution, RestrictedMaster
+from colgen.pricing.asking import asked
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 
 Floats = NDArray[np.float64]
@@ -131,13 +132,13 @@ class Pricer:
         """
         oracles, count = self._oracles, len(self._oracles)
         if everybody:
-            return [oracle.price(duals, context) for oracle in oracles]
+            return asked(oracles, duals, context)
         results = [_NOT_ASKED] * count
         while any(result is _NOT_ASKED for result in results):
             part = [k % count for k in range(self._next, self._next + self._part) if results[k % count] is _NOT_ASKED]
             self._next = (self._next + self._part) % count
             for k in part:
-                results[k] = oracles[k].price(duals, context)
+                results[k] = asked((oracles[k],), duals, context)[0]
             found = reduced_costs(self._master, [results[k] for k in part], duals)
             for k, mine in zip(part, found, strict=True):
                 improving = np.flatnonzero(context.sense.gains(mine) > context.tolerance).tolist()

@@ -23,6 +23,7 @@ from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
+from colgen.pricing.asking import asked
 from colgen.pricing.oracles import Pricing, PricingContext
 
 
@@ -65,7 +66,7 @@ def prove(
     with master.real_costs():
         duals = master.guessed(guess)
         context = told(master, context, settings)
-        results = [oracle.price(duals, context) for oracle in pricing]
+        results = asked(pricing, duals, context)
         answers = [answer for result in results for answer in result.answers]
         columns: list[Sequence[Column]] = []
         if isinstance(duals, Duals) or any(len(result.columns) for result in results):

@@ -21,6 +21,9 @@ from types import FrameType
 from colgen.core.result import Termination
 from solvers.compiling import compile_seconds
 
+_LATE_SHARE, _LATE = 0.05, 0.1
+"""A limit of t seconds ends within t and this share of it, and so many seconds."""
+
 
 class OutOfBudget(Exception):  # noqa: N818  (no error: how a run ends)
     """Time or memory is used up, or the user has interrupted; a run ends with the best that it has."""
@@ -49,6 +52,7 @@ class Budget:
         self.memory = memory
         self._compiled = compile_seconds()
         self._signals = _SIGNALS.seen if _SIGNALS.holding else _SIGNALS.count
+        self._late: dict[str, float] = {}
 
     @property
     def seconds(self) -> float:
@@ -91,6 +95,24 @@ class Budget:
         reason = self.reason
         if reason is not None:
             raise OutOfBudget(reason)
+
+    def outlived(self, call: str, began: float) -> None:
+        """Take in that a call has ended after the deadline, which had begun at this ``time.monotonic()``.
+
+        What runs of t seconds may take, 1.05 t + 0.1, is passed over, and what kernels have taken to compile.
+        """
+        late = time.monotonic() - self.deadline
+        fair = _LATE_SHARE * (self.deadline - self.started) + _LATE
+        if began < self.deadline and late > fair + self.compiling and not self.interrupted:
+            self._late[call] = max(late, self._late.get(call, 0.0))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be said of calls that have outlived the deadline."""
+        return tuple(
+            f"{call} ended {late:.1f} s after the deadline: expected it to look at context.budget while it searches."
+            for call, late in self._late.items()
+        )
 
     def capped(self, seconds: float) -> Budget:
         """A budget for a part of the run: so many seconds at most, and what this one has left."""
