@@ -77,7 +77,8 @@ class LinearMaster(RestrictedMaster):
         Take dual values from the middle of the optimal ones, which an interior point method finds, and not from the
         simplex method's corner.  Where the optimum is degenerate, as in set partitioning with few and large parts, that
         saves most rounds (Gondzio, González-Brevis, Munari, *New developments in the primal-dual column generation
-        technique*, EJOR 224, 2013), and oracles find central dual values easier; each solve costs more.
+        technique*, EJOR 224, 2013), and oracles find central dual values easier.  Each solve costs many times more: it
+        pays where the oracles take much longer than the master, or hardly any other way ends.
     dual_first
         Solve by the dual simplex method at first: for a master that has all or most of its columns from the start.
     options
