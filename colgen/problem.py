@@ -28,9 +28,12 @@ from colgen.proof.certifier import Certifier
 from colgen.tree.branching import BranchingRule
 from colgen.tree.choice import Choice, MostFractional
 from colgen.tree.enumeration import Enumeration
-from colgen.tree.heuristics import Heuristic, RestrictedMIP
+from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
 
 _SHAPES = FormulationCache()
+
+_DIVING, _MANY_COLUMNS = 10.0, 500
+"""Seconds of the default dive, and from how many columns on: fewer are soon combined by an integer program."""
 
 
 class Problem(ABC):
@@ -148,8 +151,8 @@ class Problem(ABC):
         return None
 
     def heuristics(self) -> Sequence[Heuristic]:
-        """Primal heuristics, run in order."""
-        return (RestrictedMIP(),)
+        """Primal heuristics, run in order: a dive where the restricted master is large, and its integer program."""
+        return (Diving(1, seconds=_DIVING, least=_MANY_COLUMNS), RestrictedMIP())
 
     def certifier(self) -> Certifier:
         """What says in exact numbers why the engine is right, where a certificate is wanted.

@@ -101,6 +101,8 @@ HEURISTICS: Methods = {
     "no heuristics": {"heuristics": ()},
     "restricted program": {"heuristics": (RestrictedMIP(),)},
     "diving": {"heuristics": (Diving(),)},
+    "diving, limited discrepancy": {"heuristics": (Diving(1, discrepancies=2),)},
+    "strong diving": {"heuristics": (Diving(1, strong=5),)},
 }
 """Where answers come from."""
 

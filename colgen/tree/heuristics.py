@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,14 +35,15 @@ class HeuristicContext:
         Clock, incumbent and pruning.
     regenerate
         Run column generation again with some lower bounds raised: ``regenerate({column identity: lower bound},
-        proper)``, where ``proper`` is as in :class:`Diving`.
+        proper)``, where ``proper`` is as in :class:`Diving`; a third argument limits the rounds, to 0 for the linear
+        program alone.
     """
 
     master: RestrictedMaster
     relaxation: Solution
     run: Run
     depth: int
-    regenerate: Callable[[Mapping[Hashable, float], str | None], Bounded]
+    regenerate: Callable[..., Bounded]
 
 
 class Heuristic(ABC):
@@ -77,7 +81,7 @@ class RestrictedMIP(Heuristic):
     Parameters
     ----------
     seconds
-        For one call.
+        For one call; at most a quarter of what is left, so that the proof is not starved.
     """
 
     def __init__(self, seconds: float = 10.0, every: int = 0) -> None:
@@ -86,7 +90,16 @@ class RestrictedMIP(Heuristic):
 
     def search(self, context: HeuristicContext) -> Solution | None:
         run = context.run
-        return context.master.solve_integer(min(self.seconds, run.seconds_left), run.incumbent, lambda: run.expired)[0]
+        return context.master.solve_integer(fair(self.seconds, run), run.incumbent, lambda: run.expired)[0]
+
+
+_SHARE = 0.25
+"""Of the time that is left, what a heuristic may take at most: the rest is the proof's."""
+
+
+def fair(seconds: float, run: Run) -> float:
+    """So many seconds, or the share of what is left that a heuristic may take."""
+    return min(seconds, _SHARE * run.seconds_left)
 
 
 _STEPS = 4
@@ -96,16 +109,37 @@ rounded up seldom becomes fractional again unless columns of opposite signs outb
 _FEW_ROWS = 25
 
 
+class _Start(NamedTuple):
+    """Where a dive begins.
+
+    Attributes
+    ----------
+    fixed, solution
+        The lower bounds that have been raised, and the relaxation under them.
+    tabu
+        Columns that are not rounded up: those that dives from here have rounded up before.
+    level
+        How many columns have been rounded up.
+    """
+
+    fixed: dict[Hashable, float]
+    solution: Solution
+    tabu: frozenset[Hashable] = frozenset()
+    level: int = 0
+
+
 class Diving(Heuristic):
     """Fix what the relaxation has decided, round one more column up, generate columns again, until all is whole.
 
     Fixing means raising lower bounds, which leaves the pricing problem as it is.  The first dive rounds up the column
-    nearest to its next whole number; the following ones are perturbed at random.
+    nearest to its next whole number; the following ones are perturbed at random.  With discrepancies, dives begin again
+    from the first steps of those before, where the columns that were rounded up there are tabu, and go on as long as
+    the bound leaves room for a better answer.
 
     Parameters
     ----------
     tries
-        Number of dives, until one succeeds.
+        Number of dives, until one succeeds; each with its discrepancies.
     proper
         Name of a block of rows of which no column may cover more than the fixed columns leave over, such as the demands
         of a covering problem: in a dive, columns that do would be good for nothing but their surplus.  None if columns
@@ -114,6 +148,18 @@ class Diving(Heuristic):
         A quick heuristic that is run on the relaxation of each step.
     seed
         Of the perturbation.
+    discrepancies
+        How many columns may be tabu in one dive.
+    levels
+        In so many steps from the top another column may be rounded up.
+    strong
+        Strong diving: so many columns are tried at each step, by the linear program alone, and the one is rounded up
+        that worsens it least; 0: none is tried.
+    seconds
+        For one call; at most a quarter of what is left, so that the proof is not starved.
+    least
+        Dive only where the restricted master has so many columns; where it has fewer, its integer program is soon
+        solved.
 
     References
     ----------
@@ -129,68 +175,135 @@ class Diving(Heuristic):
         polish: Heuristic | None = None,
         seed: int = 0,
         every: int = 0,
+        discrepancies: int = 0,
+        levels: int = 3,
+        strong: int = 0,
+        seconds: float = math.inf,
+        least: int = 0,
     ) -> None:
+        for name, value in (("discrepancies", discrepancies), ("levels", levels), ("strong", strong)):
+            if value < 0:
+                raise ValueError(f"{name}: expected a whole number of 0 or more, not {value}")
         self.tries = tries
         self.proper = proper
         self.polish = polish
         self.seed = seed
         self.every = every
+        self.discrepancies, self.levels, self.strong = discrepancies, levels, strong
+        self.seconds, self.least = seconds, least
 
     def search(self, context: HeuristicContext) -> Solution | None:
-        rng = np.random.default_rng(self.seed)
+        if self.least and not (context.master.solves_integers and context.master.num_columns >= self.least):
+            return None
+        dives = _Dives(self, context)
         for attempt in range(self.tries):
-            try:
-                found = self._dive(context, rng, noise=0.3 if attempt else 0.0)
-            finally:
-                context.master.fix({})
-            if found is not None or context.run.expired:
-                return found
-        return None
+            starts = [_Start({}, context.relaxation)]
+            while starts and not dives.are_over:
+                # Few discrepancies first, and near the top, where a choice decides most.
+                start = min(starts, key=lambda each: (len(each.tabu), each.level))
+                starts.remove(start)
+                try:
+                    starts += dives.dive(start, noise=0.3 if attempt else 0.0)
+                finally:
+                    context.master.fix({})
+            if dives.best is not None or dives.are_over:
+                break
+        return dives.best
 
-    def _dive(self, context: HeuristicContext, rng: np.random.Generator, noise: float) -> Solution | None:
-        fixed: dict[Hashable, float] = {}
-        solution = context.relaxation
+
+class _Dives:
+    """The dives of one search, and the best answer that they have found."""
+
+    def __init__(self, rules: Diving, context: HeuristicContext) -> None:
+        self._rules, self._context = rules, context
+        self._rng = np.random.default_rng(rules.seed)
+        self._deadline = math.inf
+        if math.isfinite(rules.seconds):
+            self._deadline = time.monotonic() + fair(rules.seconds, context.run)
+        self.best: Solution | None = None
+
+    @property
+    def are_over(self) -> bool:
+        """Whether there is no time left, or no room for a better answer."""
+        best, run = self.best, self._context.run
+        if best is not None and (not self._rules.discrepancies or not self._improves(self._context.relaxation)):
+            return True
+        return run.expired or time.monotonic() >= self._deadline
+
+    def _improves(self, solution: Solution) -> bool:
+        """Whether answers under a relaxation may be better than the best one."""
+        run = self._context.run
+        return self.best is None or not run.meets(run.round_bound(solution.objective), self.best.objective)
+
+    def dive(self, start: _Start, noise: float) -> list[_Start]:
+        """Down to an answer or to where there is none; from where else to begin."""
+        context, rules = self._context, self._rules
+        fixed, solution, tabu, level = start
+        others: list[_Start] = []
         for _ in range(_STEPS * max(context.master.num_rows, _FEW_ROWS)):
-            if context.run.expired or context.run.reason is not None:
-                return None
-            more = self._fix(solution, fixed, rng, noise)
+            if context.run.expired or context.run.reason is not None or time.monotonic() >= self._deadline:
+                break
+            more, up = self._step(solution, fixed, tabu, noise)
             if more == fixed:
-                return None
-            fixed = more
-            relaxed = context.regenerate(fixed, self.proper)
+                break
+            if up is not None and level < rules.levels and len(tabu) < rules.discrepancies:
+                others.append(_Start(fixed, solution, tabu | {up}, level))
+            fixed, level = more, level + 1
+            relaxed = context.regenerate(fixed, rules.proper)
             # An oracle that limits itself to what is left to do proves nothing, so the outcome may be "not proved".
             if relaxed.outcome not in (Outcome.SOLVED, Outcome.UNPROVED) or relaxed.solved is None:
-                return None
+                break
             if relaxed.solved.phase == 1 or context.run.prunes(relaxed.solved.objective):
-                return None
+                break
             solution = context.master.solution(relaxed.solved)
+            if not self._improves(solution):
+                break
             if not _fractional(solution):
-                return solution
-            if self.polish is not None:
-                polished = self.polish.search(dataclasses.replace(context, relaxation=solution))
+                self.best = solution
+                break
+            if rules.polish is not None:
+                polished = rules.polish.search(dataclasses.replace(context, relaxation=solution))
                 if polished is not None and not context.run.prunes(polished.objective):
-                    return polished
-        return None
+                    if self._improves(polished):
+                        self.best = polished
+                    break
+        return others
 
-    def _fix(
-        self, solution: Solution, fixed: Mapping[Hashable, float], rng: np.random.Generator, noise: float
-    ) -> dict[Hashable, float]:
-        """Lower bounds for the next step: all whole parts, and one column rounded up."""
+    def _step(
+        self, solution: Solution, fixed: Mapping[Hashable, float], tabu: frozenset[Hashable], noise: float
+    ) -> tuple[dict[Hashable, float], Hashable | None]:
+        """Lower bounds for the next step, all whole parts and one column rounded up, and which column that is."""
         more = dict(fixed)
-        best, up = -math.inf, None
-        for column, value in solution.columns:
+        candidates: list[tuple[float, int, Hashable, float]] = []
+        for k, (column, value) in enumerate(solution.columns):
             if not column.integer:
                 continue
             whole = math.floor(value + TOLERANCES.integrality)
             if whole > more.get(column.identity, 0.0):
                 more[column.identity] = float(whole)
-            if fractionality(value):
-                score = value - whole + noise * rng.random()
-                if score > best:
-                    best, up = score, (column.identity, whole + 1.0)
-        if up is not None:
-            more[up[0]] = up[1]
-        return more
+            if fractionality(value) and column.identity not in tabu:
+                score = value - whole + noise * self._rng.random()
+                candidates.append((-score, k, column.identity, whole + 1.0))
+        if not candidates:
+            return more, None
+        candidates.sort(key=operator.itemgetter(0, 1))
+        _, _, up, value = candidates[0] if self._rules.strong < 2 else self._strongest(more, candidates)
+        more[up] = value
+        return more, up
+
+    def _strongest(
+        self, fixed: Mapping[Hashable, float], candidates: list[tuple[float, int, Hashable, float]]
+    ) -> tuple[float, int, Hashable, float]:
+        """The candidate whose rounding up worsens the linear program least."""
+        sense = self._context.run.sense
+        best, worth = candidates[0], math.inf
+        for candidate in candidates[: self._rules.strong]:
+            if self._context.run.expired:
+                break
+            tried = self._context.regenerate({**fixed, candidate[2]: candidate[3]}, self._rules.proper, 0).solved
+            if tried is not None and tried.phase == 2 and sense.sign * tried.objective < worth:
+                best, worth = candidate, sense.sign * tried.objective
+        return best
 
 
 def _fractional(solution: Solution) -> bool:

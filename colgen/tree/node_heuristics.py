@@ -31,7 +31,7 @@ class NodeHeuristics:
     def search(self, node: Node, solution: Solution, bound: float, quick: bool) -> None:
         """Run the quick heuristics, or the others, that apply at this depth."""
 
-        def regenerate(fixed: Mapping[Hashable, float], proper: str | None) -> Bounded:
+        def regenerate(fixed: Mapping[Hashable, float], proper: str | None, rounds: int | None = None) -> Bounded:
             self.master.fix(fixed, proper)
             pairs = tuple((self.master.find(identity), value) for identity, value in fixed.items())
             proved = self.run.node_bound
@@ -42,7 +42,7 @@ class NodeHeuristics:
                         self._parts,  # what a dive finds is no answer of the node's own
                         stabilization=NoStabilization(),
                         settings=dataclasses.replace(
-                            self._parts.settings, stop_early=True, round_early=True, keep_duals=False
+                            self._parts.settings, stop_early=True, round_early=True, keep_duals=False, rounds=rounds
                         ),
                         context=lambda state: self._bounds.context(state, pairs),
                     ),

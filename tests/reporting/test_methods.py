@@ -35,7 +35,9 @@ def test_cuts_and_rules_are_left_out_one_by_one():
     problem = assignment()
     assert list(without(problem, "branching")) == ["default", "no branching"]
     assert list(without(problem, "separation")) == ["default"]
-    assert list(without(problem, "heuristics")) == ["default", "without RestrictedMIP", "no heuristics"]
+    assert list(without(problem, "heuristics")) == [
+        *("default", "without Diving", "without RestrictedMIP", "no heuristics"),
+    ]
 
     class Two(Assignment):
         def branching(self):

@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from colgen import Diving, Heuristic, IterationLimit, RestrictedMIP, Solution, Termination, solve
+from colgen import Diving, Heuristic, IterationLimit, RestrictedMIP, Sense, Solution, Termination, solve
+from colgen.bounds.bounding import Outcome
+from colgen.tree.heuristics import fair
 from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitioning, cutting_column
 
 
@@ -123,3 +125,76 @@ def test_a_dive_that_would_go_on_for_ever_ends():
     result = solve(Enumerated(program), heuristics=(Diving(tries=1),), stop=IterationLimit(10))
     assert result.termination is Termination.ITERATION_LIMIT
     assert len(result.iterations) == 10
+
+
+def scripted(relaxations, columns, **arguments):
+    """A dive whose relaxations are told: what it fixes, and what it finds."""
+    fixed = []
+
+    def regenerate(now, proper=None, rounds=None):
+        fixed.append((dict(now), rounds))
+        objective, pairs = relaxations[frozenset(now)]
+        solved = SimpleNamespace(objective=objective, phase=2, pairs=pairs)
+        return SimpleNamespace(outcome=Outcome.SOLVED, solved=solved)
+
+    context = SimpleNamespace(
+        relaxation=Solution(9.0, columns),
+        master=SimpleNamespace(fix=lambda now: None, num_rows=4, solution=lambda s: Solution(s.objective, s.pairs)),
+        run=SimpleNamespace(
+            expired=False,
+            reason=None,
+            sense=Sense.MINIMIZE,
+            prunes=lambda objective: False,
+            round_bound=lambda bound: bound,
+            meets=lambda bound, objective: bound >= objective,
+        ),
+        regenerate=regenerate,
+    )
+    return Diving(1, **arguments).search(context), fixed
+
+
+A, B = cutting_column((2, 0, 0, 0)), cutting_column((0, 2, 0, 2))
+WAYS = {frozenset({A.identity}): (12.0, ((A, 1.0),)), frozenset({B.identity}): (10.0, ((B, 1.0),))}
+
+
+def test_a_discrepancy_rounds_up_another_column_and_the_best_answer_is_kept():
+    columns = ((A, 0.9), (B, 0.7))
+    found, fixed = scripted(WAYS, columns)
+    assert found.objective == 12.0
+    assert fixed == [({A.identity: 1.0}, None)]
+    found, fixed = scripted(WAYS, columns, discrepancies=1)
+    assert found.objective == 10.0
+    assert fixed == [({A.identity: 1.0}, None), ({B.identity: 1.0}, None)]
+    assert scripted(WAYS, columns, discrepancies=1, levels=0)[0].objective == 12.0
+
+
+def test_no_dive_follows_one_that_meets_the_relaxation():
+    ways = {**WAYS, frozenset({A.identity}): (9.0, ((A, 1.0),))}
+    assert len(scripted(ways, ((A, 0.9), (B, 0.7)), discrepancies=1)[1]) == 1
+
+
+def test_strong_diving_rounds_up_what_worsens_the_linear_program_least():
+    found, fixed = scripted(WAYS, ((A, 0.9), (B, 0.7)), strong=2)
+    assert found.objective == 10.0
+    assert fixed == [({A.identity: 1.0}, 0), ({B.identity: 1.0}, 0), ({B.identity: 1.0}, None)]
+
+
+def test_strong_dives_with_discrepancies_end_where_plain_ones_do():
+    result = solve(CuttingStock(), heuristics=(Diving(discrepancies=2, strong=3),))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(453)
+
+
+def test_a_dive_leaves_small_masters_to_the_program():
+    assert Diving(least=10).search(SimpleNamespace(master=SimpleNamespace(solves_integers=True, num_columns=9))) is None
+
+
+@pytest.mark.parametrize("name", ["discrepancies", "levels", "strong"])
+def test_parameters_of_a_dive_are_checked(name):
+    with pytest.raises(ValueError, match=name):
+        Diving(**{name: -1})
+
+
+def test_heuristics_leave_the_proof_most_of_the_time():
+    assert fair(10.0, SimpleNamespace(seconds_left=8.0)) == 2.0
+    assert fair(10.0, SimpleNamespace(seconds_left=float("inf"))) == 10.0
