@@ -8,7 +8,8 @@ Three reductions take turns, cheap ones first, each of which leaves an instance 
    clustering best (:mod:`solvers.clusters.dual_proof`): it is *settled*.
 2. Where they do not, dual values of the triangle inequalities (:mod:`solvers.clusters.triangle_dual`) prove a bound
    near the optimum, and where those leave nearly everything open, dual values of stars
-   (:mod:`solvers.clusters.star_dual`).  That settles the component, or decides which pairs are together and which are
+   (:mod:`solvers.clusters.star_dual`), which are also asked what parting pairs costs, one after the other
+   (:mod:`solvers.clusters.probing`).  That settles the component, or decides which pairs are together and which are
    apart: components fall to pieces then, and searches are short.
 3. Items that provably share a cluster are contracted (:mod:`solvers.clusters.contraction`).
 
@@ -28,10 +29,12 @@ from numpy.typing import NDArray
 from solvers.arrays import as_floats, as_integer
 from solvers.clusters.contraction import components, contract
 from solvers.clusters.dual_proof import settle
+from solvers.clusters.probing import joins
 from solvers.clusters.star_dual import star_bound
 from solvers.clusters.steps import (
     Bounded,
     Contracted,
+    Probed,
     Round,
     Settled,
     Stars,
@@ -61,6 +64,9 @@ _SMALLEST_BOUNDED = 30
 
 _OPEN = 0.8
 """Stars are looked at where triangles leave more than this share of the items: they cost more, and bound better."""
+
+_NEAR = 0.02
+"""Pairs are asked about where the gap is at most this share of the score."""
 
 _WORTHWHILE = 0.8
 """A round is followed by another one if no more than this share of the items is left."""
@@ -159,9 +165,10 @@ def _without_settled(left: Persistent, *, kicks: int, seed: int, expired: Expire
 
 
 def _bounded(left: Persistent, seed: int, expired: Expired) -> Persistent:
-    """Decide by triangles, component by component."""
+    """Decide by triangles and stars, component by component."""
     component = components(left.scores)
     parts: list[Triangles | Stars] = []
+    probing: list[Stars] = []
     start = left.start.copy()
     for c in np.flatnonzero(np.bincount(component) >= _SMALLEST_BOUNDED):
         here = np.flatnonzero(component == c)
@@ -175,9 +182,29 @@ def _bounded(left: Persistent, seed: int, expired: Expired) -> Persistent:
             if stronger.bound < found.bound:
                 found = stronger
                 part = Stars(here, found.rows, found.duals, found.labels)
+                # Where the gap is wide no pair is worth as much, and where pairs are together the next round is soon.
+                near = found.bound - found.score <= _NEAR * abs(found.score)
+                if near and not found.closed and int(found.together.max()) + 1 == len(here):
+                    probing.append(part)
         start[here] = len(start) + here[np.unique(found.labels, return_index=True)[1]][found.labels]
         parts.append(part)
-    return _taken(left, Bounded(tuple(parts)), renumbered(start)) if parts else left
+    if not parts:
+        return left
+    firsts = [int(group[0]) for group in left.groups]
+    left = _taken(left, Bounded(tuple(parts)), renumbered(start))
+    for part in probing:
+        left = _probed(left, [firsts[k] for k in part.items.tolist()], part, expired)
+    return left
+
+
+def _probed(left: Persistent, firsts: list[int], part: Stars, expired: Expired) -> Persistent:
+    """Ask what parting pairs costs, in a component whose items are named by the first of what they hold."""
+    place = {int(group[0]): k for k, group in enumerate(left.groups)}
+    here = np.array([place[first] for first in firsts])
+    inner = np.ascontiguousarray(left.scores[np.ix_(here, here)])
+    labels = renumbered(left.start[here])
+    found = joins(inner, labels, part.stars, part.duals, expired=expired)
+    return _taken(left, Probed(here, labels, tuple(found)), left.start) if found else left
 
 
 def _contracted(left: Persistent, smallest: int, expired: Expired) -> Persistent:

@@ -102,7 +102,7 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
     typical = float(np.median(size[np.triu_indices(n, 1)])) if n > 1 else 0.0
     size = np.maximum(size, max(typical, _SMALLEST * (float(size.max(initial=0.0)) or 1.0)))
     stars, duals = np.empty((0, MEMBERS + 1), dtype=np.int32), np.empty(0)
-    best = _proved(scores, stars, duals, labels)
+    best = evaluated(scores, stars, duals, labels)
     reduced, work = scores, 0
     for level in range(_FIRST, _LAST + 1):
         steepness = 2.0**level / size
@@ -111,17 +111,17 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
             if best.closed or work > _WORK or expired():
                 return best
             x = np.clip(0.5 + reduced * steepness, 0.0, 1.0)
-            stars, duals = _with_violated(x, stars, duals, expired)
+            stars, duals = with_violated(x, stars, duals, expired)
             entries = int(((stars >= 0).sum(axis=1) ** 2).sum()) + 1
             at_once = max(1, _VISITS // entries)
             values = reduced.copy()
             for done in range(0, _SWEEPS, at_once):
                 if expired():
                     break
-                _sweep(values, steepness, stars, duals, min(at_once, _SWEEPS - done))
+                sweep(values, steepness, stars, duals, min(at_once, _SWEEPS - done))
             work += entries * _SWEEPS
             stars, duals = stars[duals > 0.0], duals[duals > 0.0]
-            found = _proved(scores, stars, duals, best.labels)  # without the rounding errors of many steps
+            found = evaluated(scores, stars, duals, best.labels)  # without the rounding errors of many steps
             reduced = found.reduced
             gained = best.bound - found.bound
             if gained > 0.0:
@@ -162,17 +162,18 @@ def proved_by(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> Trian
     labels = as_indices(labels, "labels", upper=n, shape=(n,))
     if stars.ndim != 2 or stars.shape[1] < 3 or not _are_stars(stars, n):
         raise ValueError("stars: expected a centre and two or more other items a row, ascending, behind them -1")
-    return _proved(scores, stars, duals, labels)
+    return evaluated(scores, stars, duals, labels)
 
 
-def _proved(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> TriangleBound:
+def evaluated(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> TriangleBound:
+    """What :func:`proved_by` says, of rows that are stars and dual values that are not negative."""
     reduced = _reduced(scores, stars, duals)
     bound = float(duals.sum()) + float(np.triu(np.maximum(reduced, 0.0), 1).sum())
     score = float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
     return TriangleBound(bound, labels, score, reduced, stars, duals)
 
 
-def _with_violated(x: Floats, stars: Rows, duals: Floats, expired: Expired) -> tuple[Rows, Floats]:
+def with_violated(x: Floats, stars: Rows, duals: Floats, expired: Expired) -> tuple[Rows, Floats]:
     """The rows so far, and those that are violated at x; in a hurry stars of some centres alone."""
     triangles, _ = violated_triangles(x, _VIOLATED)
     parts: list[Rows] = []
@@ -249,7 +250,7 @@ def _move(reduced: Floats, star: NDArray[np.int32], step: float) -> None:
 
 
 @njit(cache=True)
-def _sweep(reduced: Floats, steepness: Floats, stars: Rows, duals: Floats, sweeps: int) -> None:
+def sweep(reduced: Floats, steepness: Floats, stars: Rows, duals: Floats, sweeps: int) -> None:
     """Project on all rows, one after the other; ``reduced`` and ``duals`` are kept up to date, of pairs i < j."""
     for _ in range(sweeps):
         for row in range(len(stars)):

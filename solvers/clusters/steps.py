@@ -4,7 +4,7 @@ r"""Steps that decide a clustering in part, and what each of them proves when it
 
 Whoever has decided something (:mod:`solvers.clusters.persistency`) hands over the steps that led there.  They hold dual
 values, multipliers and groups, and no claims: taking them again, from the scores alone, recomputes what they prove.
-Three kinds of steps take turns, each on the *items* that the ones before have left, groups of those of the beginning.
+Four kinds of steps take turns, each on the *items* that the ones before have left, groups of those of the beginning.
 
 * :class:`Settled`: dual values π of the items of some connected components of the graph of positive scores.  The
   components price separately: with z the value of the best packing of clusters S worth w(S) - π(S) each, no clustering
@@ -14,6 +14,8 @@ Three kinds of steps take turns, each on the *items* that the ones before have l
   Where it meets z the component is done with;
   elsewhere the reduced scores say which pairs are together, and which apart, in all clusterings that score z or more.
   The given one is one of those, so that what is left has the same optimum.
+* :class:`Probed`: pairs of a component, one after the other, each with multipliers of stars at which all clusterings
+  that part it score less than a given one, which does not (:mod:`solvers.clusters.probing`).  They are joined.
 * :class:`Contracted`: groups that pass the test of :mod:`solvers.clusters.contraction`.
 
 Complexity: O(n²) for a step, O(rows) for multipliers, and one search for each component with dual values, as long as
@@ -32,6 +34,7 @@ from numpy.typing import NDArray
 
 from solvers.arrays import as_floats
 from solvers.clusters.contraction import components, merged, passes
+from solvers.clusters.probing import Join, enough, in_one, parted
 from solvers.clusters.star_dual import proved_by as stars_proved_by
 from solvers.clusters.subset_search import anchored
 from solvers.clusters.triangle_dual import Rows, kept_apart, proved_by
@@ -78,6 +81,14 @@ class Bounded(NamedTuple):
     parts: tuple[Triangles | Stars, ...]
 
 
+class Probed(NamedTuple):
+    """Items of one component, a clustering of them, and pairs that all clusterings as good have together."""
+
+    items: Ints
+    labels: Ints
+    joins: tuple[Join, ...]
+
+
 class Round(NamedTuple):
     """One round of contraction in one component.
 
@@ -99,7 +110,7 @@ class Contracted(NamedTuple):
     rounds: tuple[Round, ...]
 
 
-Step: TypeAlias = Settled | Bounded | Contracted
+Step: TypeAlias = Settled | Bounded | Probed | Contracted
 
 
 class UnprovedError(ValueError):
@@ -160,12 +171,14 @@ def take(state: State, step: Step, *, priced: bool = True) -> State:
     ----------
     priced
         False for whoever has just found the step: dual values are then believed to price all clusters out, groups to
-        pass the test.
+        pass the test, and pairs to be together.
     """
     if isinstance(step, Settled):
         state = _settled(state, step, priced)
     elif isinstance(step, Bounded):
         state = _bounded(state, step)
+    elif isinstance(step, Probed):
+        state = _probed(state, step, priced)
     else:
         state = _contracted(state, step, priced)
     rest = state.worth + float(state.within.sum()) + positive_sum(state.scores)
@@ -225,6 +238,26 @@ def _bounded(state: State, step: Bounded) -> State:
     rest = np.flatnonzero(~done)
     left = part(state._replace(scores=scores, worth=worth, bound=min(bound, state.bound)), rest)
     return _joined(left, renumbered(together[rest]))
+
+
+def _probed(state: State, step: Probed, priced: bool) -> State:
+    here = step.items
+    _check_whole(state.scores, here)
+    scores = np.ascontiguousarray(state.scores[np.ix_(here, here)])
+    labels, group = renumbered(step.labels), np.arange(len(here))
+    for join in step.joins:
+        i, j = join.first, join.second
+        if not 0 <= i < j < len(scores) or labels[i] != labels[j]:
+            raise UnprovedError("a pair that is said to be together is apart in the clustering that is to prove it")
+        if priced:
+            bound = stars_proved_by(parted(scores, i, j), join.stars, join.duals, labels).bound
+            if not bound < enough(scores, labels):
+                raise UnprovedError("a clustering that parts a pair may be as good as one that does not")
+        numbers = in_one(len(scores), i, j)
+        scores, labels, group = merged(scores, numbers), renumbered(np.delete(labels, j)), numbers[group]
+    together = np.arange(len(state.groups))
+    together[here] = here[np.unique(group, return_index=True)[1]][group]
+    return _joined(state, renumbered(together))
 
 
 def _contracted(state: State, step: Contracted, priced: bool) -> State:
