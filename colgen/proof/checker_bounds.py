@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -98,7 +98,7 @@ def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Frac
     unit, weight = whole(claim["unit"]), whole(claim["weight"])
     if unit < 1 or weight not in (0, 1):
         raise WrongError("expected a denominator of at least 1, and costs that count or do not")
-    point = _point(program, state, claim, unit * weight)
+    point, state = _point(program, state, claim, unit * weight), replace(state, given=claim.get("potentials"))
     total = point.total
     for k, (problem, stated) in enumerate(zip(program.pricing, claim["least"], strict=True)):
         least = exact(stated)

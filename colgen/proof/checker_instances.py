@@ -17,6 +17,7 @@ def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
         "colouring": _colouring,
         "chain_map": _labellings,
         "vehicle_routing": _routes,
+        "trees": _trees,
     }
     make = kinds.get(instance["kind"])
     return None if make is None else make(instance)
@@ -72,6 +73,11 @@ def _colouring(instance: dict[str, Any]) -> dict[str, Any]:
 def _labellings(instance: dict[str, Any]) -> dict[str, Any]:
     """All chains and trees have labels, and none of them asks for those of another."""
     return _program([], [{**instance, "kind": "labellings", "uses": [1, 1]}], None, "maximize")
+
+
+def _trees(instance: dict[str, Any]) -> dict[str, Any]:
+    """One tree."""
+    return _program([], [{**instance, "kind": "trees", "uses": [1, 1]}], None, "maximize")
 
 
 def _routes(instance: dict[str, Any]) -> dict[str, Any]:

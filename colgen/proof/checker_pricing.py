@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -45,10 +45,12 @@ class State:
     counts: dict[Place, tuple[int, int | None]] = field(default_factory=dict)
     pairs: tuple[tuple[int, int, bool], ...] = ()  # (vertex, vertex, together)
     listed: Mapping[int, Fraction] | None = None  # rows, as bits, and cost of all columns that are left
+    closed: frozenset[tuple[int, int]] = frozenset()  # arcs (head, modifier) that no tree has
+    given: Any = None  # what the claim at hand says besides dual values
     trusted: bool = False  # something was decided that the checker does not understand
 
     def copy(self) -> State:
-        return State(dict(self.open), dict(self.counts), self.pairs, self.listed, self.trusted)
+        return replace(self, open=dict(self.open), counts=dict(self.counts))
 
 
 class Knapsack:

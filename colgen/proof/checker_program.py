@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,7 @@ from colgen.proof.checker_chains import Labellings
 from colgen.proof.checker_graphs import StableSets
 from colgen.proof.checker_pricing import Knapsack, State, Trusted, WrongError, exact, whole
 from colgen.proof.checker_routes import Routes
+from colgen.proof.checker_trees import Trees
 
 Sides = tuple[Fraction | None, Fraction | None]
 
@@ -20,6 +21,7 @@ KINDS: dict[str, Any] = {
     "stable sets": StableSets,
     "labellings": Labellings,
     "routes": Routes,
+    "trees": Trees,
     "trusted": Trusted,
 }
 """Pricing problems."""
@@ -75,6 +77,8 @@ class Program:
         claims.checked += 1
         if "pair" in split:
             return self._split_pair(state, split, count)
+        if "arc" in split:
+            return self._split_arc(state, split, count)
         return self._split_pieces(state, split, count)
 
     def _split_pieces(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
@@ -106,6 +110,14 @@ class Program:
                     other.close(at_least, other.rows.index(row), range(other.capacity + 1))
         self._count(at_least, (k, item, first, last), most + 1, None)
         return [at_most, at_least][:count]
+
+    def _split_arc(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+        """A tree has an arc, and so no other into its modifier, or it does not."""
+        h, m = (whole(x) for x in split["arc"])
+        if len(self.pricing) != 1 or not isinstance(self.pricing[0], Trees) or count != 2 or m < 1:
+            raise WrongError("the split speaks of what is not there")
+        others = {(g, m) for g in range(self.pricing[0].size) if g != h}
+        return [replace(state.copy(), closed=state.closed | gone) for gone in (others, {(h, m)})]
 
     def _count(self, state: State, place: tuple[int, int, int, int], low: int, high: int | None) -> None:
         before = state.counts.get(place, (0, None))

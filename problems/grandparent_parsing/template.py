@@ -41,13 +41,24 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.pool import Pool
 from colgen.core.row_batches import RowBatch
 from colgen.core.warm_start import WarmStart
+from colgen.proof.certifier import Certifier
 from problems.dependency.features.margin_updates import tree_triples
+from problems.dependency.proof import TreeCertifier, TreeScores
 from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads, check_tree
 from problems.grandparent_parsing.branching import ArcFixing, OnArc
 from problems.grandparent_parsing.compiled import arc_ends, compiled_master
 from problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
-from problems.grandparent_parsing.instance import Floats, Instance, Ints, Mask, PartScores, as_heads, tree_objective
+from problems.grandparent_parsing.instance import (
+    Floats,
+    Instance,
+    Ints,
+    Mask,
+    PartScores,
+    as_heads,
+    from_scores,
+    tree_objective,
+)
 from problems.grandparent_parsing.kernels.patience import watching
 from problems.grandparent_parsing.model import master
 from problems.grandparent_parsing.pricing import (
@@ -310,6 +321,17 @@ class GrandparentParsing(Problem):
 
     def heuristics(self) -> Sequence[Heuristic]:
         return (Rounding(self),)
+
+    def certifier(self) -> Certifier:
+        if self.siblings or _changed(type(self)):  # not what the checker knows
+            return super().certifier()
+
+        def scores() -> TreeScores:
+            given = self.scores
+            instance = given if isinstance(given, Instance) else from_scores(given, siblings=False)
+            return TreeScores(instance.arcs, instance.grandparent_scores, (), self.single_root, False)
+
+        return TreeCertifier(getattr(self.scores, "name", ""), scores, self.answer)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         self._budget = budget

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from colgen import BranchingRule, InputError, Pricing, Problem, RestrictedMaster, Sense, Solution
 from colgen.bounds.bounding import Bounding
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.master.lagrangian import LagrangianMaster
+from colgen.proof.certifier import Certifier
+from problems.dependency.proof import TreeCertifier, TreeScores
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.bound import METHODS, Ascent, Method, OnBlame, TreeBounding
 from problems.nonlocal_parsing.checking import checked, checked_list
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.pool import Effort, Pool
 from problems.nonlocal_parsing.pricing import BestTrees
+from solvers.trees.eisner_search import FIRST
 
 
 class NonlocalParsing(Problem):
@@ -106,6 +111,17 @@ class NonlocalParsing(Problem):
                 budget=budget,
             )
         return self._ascent
+
+    def certifier(self) -> Certifier:
+        instance = self.instance
+        if self.k > 1 or instance.parts.order != FIRST:  # not what the checker knows
+            return super().certifier()
+
+        def scores() -> TreeScores:
+            arcs = np.where(instance.usable, instance.parts.arcs, -np.inf)
+            return TreeScores(arcs, None, list(instance.nonlocal_factors), instance.single_root, instance.projective)
+
+        return TreeCertifier(instance.name, scores, lambda solution: solution.columns[0][0].structure[0])
 
     def answer(self, solution: Solution) -> Heads | list[Heads]:
         trees: tuple[Heads, ...] = solution.columns[0][0].structure

@@ -16,7 +16,16 @@ from colgen import InputError, Problem, TimeLimit, solve
 from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.proof.checker import Verdict, check
 from colgen.proof.checker_pricing import WrongError
-from problems import assignment, chain_map, colouring, cutting_stock, vehicle_routing
+from colgen.proof.checker_program import Claims
+from problems import (
+    assignment,
+    chain_map,
+    colouring,
+    cutting_stock,
+    grandparent_parsing,
+    nonlocal_parsing,
+    vehicle_routing,
+)
 from problems.assignment import Assignment
 from problems.chain_map.corpus import TASKS
 from problems.chain_map.learning import train_perceptron
@@ -24,6 +33,15 @@ from problems.chain_map.template import ChainMAP
 from problems.chain_map.training import examples_of, read_corpus
 from problems.colouring import Colouring
 from problems.cutting_stock import CuttingStock
+from problems.dependency.conll import read_conll
+from problems.dependency.learning import Settings as Chains
+from problems.dependency.scorer import Weights
+from problems.dependency.sentence import Sentence
+from problems.grandparent_parsing import GrandparentParsing
+from problems.grandparent_parsing.training import train as learn_chains
+from problems.nonlocal_parsing import NonlocalParsing
+from problems.nonlocal_parsing.learning import Settings as Learning
+from problems.nonlocal_parsing.learning import train as learn_factors
 from problems.truth.lies import mutated
 from problems.vehicle_routing import VehicleRouting
 
@@ -44,6 +62,9 @@ _TAGGED = "english_ewt"
 
 _CUSTOMERS = 25
 """Of each of the instances with time windows."""
+
+_SENTENCES, _WORDS, _LEARN_TREES = 100, 20, 600
+"""Sentences of each parser, the words of the longest, and sentences that parsers learn from."""
 
 _SHORT = 40_000
 """Lies are told of certificates with no more bytes than this: each is checked up to its first false line."""
@@ -153,7 +174,18 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
         for k in range(3)
     ]
     told["chains"] = [outcome.lines for outcome in small]
+    small = [_outcome(case, compared=False) for case in _small_trees()]
+    told["trees"] = [outcome.lines for outcome in small]
     if (options.data / _TAGGED).is_dir():
+        found = []
+        for case in _parsed(options.data / _TAGGED, share):
+            found.append(_outcome(case, compared=True))
+            _say(case, found[-1], options)
+        proved = sum(outcome.proved for outcome in found)
+        note = f"of {len(found)}, half of them of each parser, at most {_WORDS} words"
+        figures.append(Figure("checked_trees", proved, "sentences", len(found), note))
+        half = len(found) // 2
+        outcomes += [_together(found[:half]), _together(found[half:])]
         case, sentences = _sentences(options.data / _TAGGED, share)
         whole = _outcome(case, compared=True)
         _say(case, whole, options)
@@ -221,6 +253,37 @@ def _sentences(folder: Path, share: float) -> tuple[_Case, int]:
     return _Case(f"{len(test)} sentences", _of(ChainMAP, instance)), len(test)
 
 
+def _small_trees() -> list[_Case]:
+    return [
+        _Case("", _of(GrandparentParsing, grandparent_parsing.random(6, 3))),
+        _Case("", _of(NonlocalParsing, nonlocal_parsing.random(4, 1))),
+        _Case("", _of(NonlocalParsing, nonlocal_parsing.random(4, 1, projective=False))),
+    ]
+
+
+def _parsed(folder: Path, share: float) -> list[_Case]:
+    """Sentences of a test set, scored by parsers that learn from a part of the training set.
+
+    One has arcs and chains of two, the other arcs and the factors of the default families.
+    """
+    learn = [s for s in read_conll(next(folder.glob("*train*.conllu"))) if len(s) <= _WORDS][:_LEARN_TREES]
+    test = [s for s in read_conll(next(folder.glob("*test*.conllu"))) if 1 < len(s) <= _WORDS]
+    test = spread(test[:: max(len(test) // _SENTENCES, 1)][:_SENTENCES], share)
+    weights = learn_chains(learn, Chains(epochs=2, kinds=("grandparents",)))
+    model = learn_factors(learn, Learning(backbone="first", filter_epochs=1, epochs=1, family_epochs=1), say=_nothing)
+    chains = [_dense(weights, sentence) for sentence in test]
+    cases = [_Case(f"chains, {len(s)} words", _of(GrandparentParsing, c)) for s, c in zip(test, chains, strict=True)]
+    factors = [model.instance(s, 10) for s in test]
+    return cases + [
+        _Case(f"factors, {len(s)} words", _of(NonlocalParsing, f)) for s, f in zip(test, factors, strict=True)
+    ]
+
+
+def _dense(weights: Weights, sentence: Sentence) -> grandparent_parsing.Instance:
+    scorer = weights.scorer(sentence)
+    return grandparent_parsing.from_scores(scorer, siblings=False, single_root=weights.single_root)
+
+
 def _nothing(_: str) -> None:
     pass
 
@@ -248,6 +311,21 @@ def _outcome(case: _Case, *, compared: bool) -> _Outcome:
     if proved and case.optimum is not None and float(verdict.objective or 0) != case.optimum:
         raise AssertionError(f"{case.name}: {verdict.objective} is proved, {case.optimum:g} is known")
     return _Outcome(proved, verdict, seconds, plain, checking, len(text), lines)
+
+
+def _together(found: Sequence[_Outcome]) -> _Outcome:
+    """Instances that take a hundredth of a second each as one."""
+    verdicts = [outcome.verdict for outcome in found if outcome.verdict is not None]
+    claims = Claims(sum(v.claims.checked for v in verdicts), sum(v.claims.trusted for v in verdicts))
+    return _Outcome(
+        all(outcome.proved for outcome in found),
+        Verdict(leaves=sum(v.leaves for v in verdicts), claims=claims),
+        sum(outcome.seconds for outcome in found),
+        sum(outcome.plain or 0.0 for outcome in found),
+        sum(outcome.checking for outcome in found),
+        sum(outcome.size for outcome in found),
+        [],
+    )
 
 
 def _lies(certificates: Sequence[list[str]], wanted: int, options: BenchOptions) -> int:
