@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COMPILERS = ("njit", "leaf", "kernel", "inner")
+COMPILERS = ("njit", "kernel", "inner", "quick")
 
 
 def kernels():

@@ -20,9 +20,10 @@ from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaste
 from colgen.pricing.oracles import Pricing, PricingResult
 from problems.chain_map.hurry import label_in_a_hurry
 from problems.chain_map.instance import Instance
-from problems.chain_map.kernels.exchange_prices import Exchanges
+from problems.chain_map.kernels.exchange_bounds import Exchanges
+from problems.chain_map.kernels.pair_prices import reduced_costs
+from problems.chain_map.kernels.roots import root_shares, roots_beyond
 from problems.chain_map.kernels.tree_labels import score_trees
-from problems.chain_map.kernels.tree_prices import reduced_costs, root_shares, roots_beyond
 from problems.chain_map.labellings import Labellings, labelled, pair_column
 from problems.chain_map.pairwise import Pairwise
 from problems.chain_map.pieces import Pieces
@@ -92,8 +93,8 @@ class MessageDuals:
     messages
         Up and down every edge, known on the domains.
     shares, beyond
-        See :func:`problems.chain_map.kernels.tree_prices.root_shares` and
-        :func:`problems.chain_map.kernels.tree_prices.roots_beyond`.
+        See :func:`problems.chain_map.kernels.roots.root_shares` and
+        :func:`problems.chain_map.kernels.roots.roots_beyond`.
     exchanges
         What bounds reduced costs by exchanges of labels, None: maxima of the tables do.
     waiting
@@ -192,7 +193,7 @@ class ChainMaster(RestrictedMaster):
 
     @cached_property
     def shares(self) -> Floats:
-        """Shares of the roots that messages flow to, see :func:`problems.chain_map.kernels.tree_prices.root_shares`."""
+        """Shares of the roots that messages flow to, see :func:`problems.chain_map.kernels.roots.root_shares`."""
         return root_shares(self.instance.forest, self.both_ways)
 
     @cached_property

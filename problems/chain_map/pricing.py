@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
-from problems.chain_map.kernels.exchange_prices import Exchanges, price_by_exchanges, room_for
+from problems.chain_map.kernels.exchange_bounds import Exchanges, room_for
+from problems.chain_map.kernels.exchange_prices import price_by_exchanges
+from problems.chain_map.kernels.pair_prices import PairList, Prices, room_for_pairs
 from problems.chain_map.kernels.tree_prices import price, scratch_for
 from problems.chain_map.master import MessageDuals, Pairs
 from problems.chain_map.pieces import Pieces
@@ -18,8 +19,11 @@ from solvers.chains.forest import Forest
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
-Look = Callable[[Offsets, float], tuple[Any, ...]]
-"""Goes on from a position, which it rewrites, for so much work."""
+Look = Callable[[PairList, Offsets, float], tuple[int, int, int, bool]]
+"""Writes pairs, going on from a position, which it rewrites, for so much work: see ``tree_prices.price``."""
+
+_ROOM = 2**10
+"""Pairs that there is room for at first."""
 
 _MOST_PAIRS = 2**20
 """With so many pairs in hand the other trees wait for the next round: memory is bounded."""
@@ -47,6 +51,7 @@ class PairPricing(Pricing):
         self._forest = forest
         self._split = reduced_cost == "split"
         self._gap = gap
+        self._pairs = room_for_pairs(_ROOM)
         self.priced = 0
         self.looked_at = 0
 
@@ -54,17 +59,21 @@ class PairPricing(Pricing):
         if duals is None:  # there was no time for messages
             return PricingResult(cut_off=True)
         forest, active = self._forest, duals.active
-        parts: list[tuple[Offsets, Ints, Ints, Floats]] = []
+        parts: list[PairList] = []
         call = self._by_maxima(duals) if duals.exchanges is None else self._by_exchanges(duals, duals.exchanges)
 
         def look(position: Offsets, work: float) -> None:
-            *found, priced, looked_at = call(position, work)
-            parts.append(tuple(found))
-            self.priced += priced
-            self.looked_at += looked_at
+            full = True
+            while full:
+                found, priced, looked_at, full = call(self._pairs, position, work)
+                parts.append(self._pairs.first(found))
+                self.priced += priced
+                self.looked_at += looked_at
+                if full:
+                    self._pairs = room_for_pairs(2 * len(self._pairs.nodes))
 
         def full() -> bool:
-            return sum(len(part[0]) for part in parts) > _MOST_PAIRS
+            return sum(len(part.nodes) for part in parts) > _MOST_PAIRS
 
         pieces = Pieces(lambda: context.budget.expired or context.seconds_left() == 0.0)
         done = pieces.run_trees(look, len(active), full)
@@ -73,8 +82,8 @@ class PairPricing(Pricing):
         duals.waiting[active[done:]] = True
         if done < len(active):  # a tree that is half done waits, and its pairs, which may be very many, are not wanted
             first = forest.starts[active[done]]
-            ends = [int(np.searchsorted(part[0], first)) for part in parts]
-            parts = [(a[:k], b[:k], c[:k], d[:k]) for (a, b, c, d), k in zip(parts, ends, strict=True)]
+            ends = [int(np.searchsorted(part.nodes, first)) for part in parts]
+            parts = [part.first(k) for part, k in zip(parts, ends, strict=True)]
         active = active[:done]
         nodes, lower, upper, found = (np.concatenate(some) for some in zip(*parts, strict=True)) if parts else _NOTHING
         bounds, values = duals.bounds[active], duals.values[active]
@@ -92,48 +101,28 @@ class PairPricing(Pricing):
 
     def _by_exchanges(self, duals: MessageDuals, exchanges: Exchanges) -> Look:
         """Looks at the trees that are not finished, with bounds by exchanges."""
-        forest, active, pairwise = self._forest, duals.active, duals.pairwise
-        gaps, room = np.zeros(1), room_for(exchanges)
-        maxima = pairwise.row_maxima, pairwise.column_maxima
-        return lambda position, work: price_by_exchanges(
-            forest,
-            duals.model,
-            exchanges,
-            *maxima,
-            duals.messages,
-            active,
-            duals.values,
-            duals.size,
-            duals.shares,
-            duals.beyond,
-            duals.bounds,
-            room,
-            position,
-            gaps,
-            work,
-        )
+        prices, gaps, room = self._prices(duals), np.zeros(1), room_for(exchanges)
+        return lambda pairs, position, work: price_by_exchanges(prices, exchanges, room, pairs, position, gaps, work)
 
     def _by_maxima(self, duals: MessageDuals) -> Look:
         """The same with maxima of the tables alone."""
-        forest, active, pairwise = self._forest, duals.active, duals.pairwise
-        gaps, scratch = np.zeros(1), scratch_for(forest, pairwise.num_labels)
-        maxima = pairwise.row_maxima, pairwise.column_maxima
-        return lambda position, work: price(
-            forest,
+        prices, gaps = self._prices(duals), np.zeros(1)
+        scratch = scratch_for(self._forest, duals.pairwise.num_labels)
+        return lambda pairs, position, work: price(prices, self._split, scratch, pairs, position, gaps, work)
+
+    def _prices(self, duals: MessageDuals) -> Prices:
+        return Prices(
+            self._forest,
             duals.model,
-            *maxima,
             duals.messages,
-            active,
+            duals.pairwise.row_maxima,
+            duals.pairwise.column_maxima,
+            duals.active,
             duals.values,
             duals.size,
             duals.shares,
             duals.beyond,
-            self._split,
             duals.bounds,
-            scratch,
-            position,
-            gaps,
-            work,
         )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from colgen.core.budget import Budget
 from problems.chain_map.instance import Instance
-from problems.chain_map.kernels.exchange_prices import Exchanges
+from problems.chain_map.kernels.exchange_bounds import Exchanges
 from problems.chain_map.kernels.tree_labels import best_labels, greedy_labels, score_labels
 from problems.chain_map.kernels.tree_pruning import prune_by_bounds
 from problems.chain_map.pairwise import Pairwise

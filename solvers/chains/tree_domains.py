@@ -50,7 +50,6 @@ from solvers.chains.vectors import (
     WIDTH,
     above,
     any_above,
-    leaf,
     lowest_bit,
     padded,
     reaching,
@@ -59,6 +58,7 @@ from solvers.chains.vectors import (
     sum_rows,
 )
 from solvers.copying import overwrite
+from solvers.kernels import inner
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -254,7 +254,7 @@ def sweep(
     return whole.domains
 
 
-@leaf
+@inner
 def add_message(
     tables: Scores, first_row: int, labels: Ints, below: Scores, begin: int, end: int, scratch: Scores, out: Scores
 ) -> None:
@@ -319,7 +319,7 @@ def _sweep(
         labels, near, below = _longer(labels, near, below, position[1])
 
 
-@leaf
+@inner
 def _pass_nodes(
     forest: Forest,
     scores: Scores,
@@ -430,7 +430,7 @@ def _pass_nodes(
     errors[0] = error
 
 
-@leaf
+@inner
 def _by_local_scores(
     parents: Ints,
     first_child: Ints,
@@ -505,7 +505,7 @@ def _longer(labels: Ints, near: Scores, below: Values, entry: int) -> tuple[Ints
     return more_labels, more_near, more_below
 
 
-@leaf
+@inner
 def inside(
     forest: Forest,
     scores: Scores,

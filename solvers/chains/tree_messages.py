@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.tree_domains import Domains
-from solvers.chains.vectors import leaf
+from solvers.kernels import inner, kernel
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -85,13 +85,13 @@ def _count(forest: Forest, domains: Domains, starts: Offsets) -> None:
         starts[node + 1] = starts[node] + size
 
 
-@leaf
+@inner
 def _shifted(scores: Scores, tops: Values, low: float, node: int, label: int) -> float:
     score = np.float64(scores[node, label]) - tops[node]
     return score if score > low else low
 
 
-@leaf
+@inner
 def shifted(model: Model, node: int, label: int) -> float:
     """θ of a label, as messages take it."""
     return _shifted(model.scores, model.tops, model.low, node, label)
@@ -196,7 +196,7 @@ def pass_messages(
         position[1] = 0
 
 
-@leaf
+@inner
 def _trace(
     parents: Ints,
     table: Ints,
@@ -273,7 +273,7 @@ def grow(domains: Domains, num: int, nodes: Offsets, labels: Ints) -> tuple[Offs
 # --- of all labels ---------------------------------------------------------------------------------------------------
 
 
-@leaf
+@inner
 def fill_scores(scores: Scores, tops: Values, low: float, node: int, out: Values, row: int) -> None:
     """θ of all labels of a node, as messages take it, into a row of ``out``."""
     top = tops[node]
@@ -282,7 +282,7 @@ def fill_scores(scores: Scores, tops: Values, low: float, node: int, out: Values
         out[row, x] = score if score > low else low
 
 
-@leaf
+@kernel
 def fill_message(
     tables: Values, first_row: int, labels: Ints, at: int, sums: Values, begin: int, size: int, out: Values, row: int
 ) -> None:

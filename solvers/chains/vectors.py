@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
@@ -26,15 +26,6 @@ WIDTH = 16
 """Numbers in a vector."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def leaf(function: _F) -> _F:
-    """Compile a function that makes no arrays, and is called for rows of some dozens of numbers.
-
-    References to arrays are not counted in it: to count those of the arguments, on the way in and out, takes longer
-    than the row.
-    """
-    return njit(cache=True, _nrt=False)(function)  # type: ignore[call-overload,no-any-return]
 
 
 def padded(length: int) -> int:

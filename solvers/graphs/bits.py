@@ -7,9 +7,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
+
+from solvers.kernels import kernel
 
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -20,11 +22,6 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _BITS = np.uint64(63)
 _ONE = np.uint64(1)
 _MODULUS = 2147483647
-
-
-def leaf(function: _F) -> _F:
-    """Compile a function that makes no arrays, without counting references to those of its arguments."""
-    return njit(cache=True, _nrt=False)(function)  # type: ignore[call-overload,no-any-return]
 
 
 def num_words(vertices: int) -> int:
@@ -68,25 +65,25 @@ def _lowest(word: Any) -> Any:
     return compiled if isinstance(word, types.Integer) else None
 
 
-@leaf
+@kernel
 def holds(words: Words, vertex: int) -> bool:
     """Whether a set holds a vertex."""
     return bool((words[vertex >> 6] >> (np.uint64(vertex) & _BITS)) & _ONE != 0)
 
 
-@leaf
+@kernel
 def put(words: Words, vertex: int) -> None:
     """Put a vertex into a set."""
     words[vertex >> 6] |= _ONE << (np.uint64(vertex) & _BITS)
 
 
-@leaf
+@kernel
 def drop(words: Words, vertex: int) -> None:
     """Take a vertex out of a set."""
     words[vertex >> 6] &= ~(_ONE << (np.uint64(vertex) & _BITS))
 
 
-@leaf
+@kernel
 def draw(state: Ints, below: int) -> int:
     """A whole number from 0 to ``below`` - 1, uniform up to 1 in 2^31 (Lehmer's generator)."""
     state[0] = state[0] * 48271 % _MODULUS

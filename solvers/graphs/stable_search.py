@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_integer
 from solvers.copying import overwrite
-from solvers.graphs.bits import draw, leaf, seeded
+from solvers.graphs.bits import draw, seeded
 from solvers.graphs.stable_set import as_graph, as_weights
+from solvers.kernels import inner
 from solvers.literals import whole
 
 Ints = NDArray[np.int64]
@@ -62,21 +63,21 @@ def lists_of(conflict: Mask) -> tuple[Ints, Ints]:
     return np.searchsorted(owners, np.arange(len(conflict) + 1)).astype(np.int64), neighbours.astype(np.int64)
 
 
-@leaf
+@inner
 def _add(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: Ints, v: int) -> None:
     inside[v] = True
     for k in range(starts[v], starts[v + 1]):
         mass[neighbours[k]] += weights[v]
 
 
-@leaf
+@inner
 def _remove(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: Ints, v: int) -> None:
     inside[v] = False
     for k in range(starts[v], starts[v + 1]):
         mass[neighbours[k]] -= weights[v]
 
 
-@leaf
+@inner
 def _replace(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: Ints, barred: Mask, v: int) -> int:
     """Put v in for its neighbours inside, which are barred; returns the gain."""
     gain = weights[v] - mass[v]
@@ -90,7 +91,7 @@ def _replace(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: 
     return int(gain)
 
 
-@leaf
+@inner
 def _climb(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: Ints, barred: Mask) -> int:
     """Replace while that gains, barred vertices last; returns what is gained."""
     total, n = 0, len(weights)

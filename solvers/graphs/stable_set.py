@@ -31,7 +31,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
-from solvers.graphs.bits import Words, drop, holds, leaf, lowest, num_words, packed, put, unpacked
+from solvers.graphs.bits import Words, drop, holds, lowest, num_words, packed, put, unpacked
+from solvers.kernels import inner
 from solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -216,7 +217,7 @@ def begin(conflict: Mask, weights: Ints, above: int) -> Search:
     )
 
 
-@leaf
+@inner
 def order_by_cliques(search: Search, level: int) -> int:
     """Bound a level's candidates by greedy cliques; returns how many candidates there are."""
     candidates, order, bounds = search.candidates[level], search.order[level], search.bounds[level]

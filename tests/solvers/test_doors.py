@@ -126,7 +126,7 @@ SAMPLES = {
         "domains": sweep(FOREST, THETA, TAU[0], EXCHANGES),
     },
     "tree_parts.given_parts": {"vertices": 3, "grandparents": CUBE, "siblings": CUBE},
-    "tree_prices.roots_beyond": {"forest": FOREST, "shares": np.ones(3)},
+    "roots.roots_beyond": {"forest": FOREST, "shares": np.ones(3)},
     "tree_pruning.prune_by_bounds": {"forest": FOREST, "scores": THETA, "tables": TAU},
     "tree_starts.margins": {"arc": ARCS},
     "triangle_dual.triangle_bound": CLUSTERS | {"visits": 10},
@@ -161,6 +161,7 @@ INDICES = {
 
 TRUSTING = {
     "bits": "takes what kernels hold",
+    "kernels": "how kernels are compiled",
     "arrays": "the door itself",
     "stopping": "nothing to check",
     "compiling": "a clock, which takes nothing",
@@ -205,7 +206,9 @@ STRUCTURES = {
     "steps.take_all",
     "star_dual.proved_by",
     "tree_bound.bound_at",
-    "exchange_prices.room_for",
+    "exchange_bounds.room_for",
+    "pair_prices.room_for_pairs",
+    "pair_prices.room_for_side",
     "tree_prices.scratch_for",
     "triangle_dual.near_clustering",
     "triangle_dual.proved_by",
@@ -223,7 +226,7 @@ STRUCTURES = {
     "tree_bound.drop_arcs",  # writes to an array of its caller's
     "tree_bound.meets",
     "tree_parts.lazy_parts",
-    "tree_prices.root_shares",
+    "roots.root_shares",
 }
 """Functions that take what other functions here have made."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from solvers.arrays import as_floats
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.tree_domains import Domains
-from solvers.chains.vectors import leaf
+from solvers.kernels import inner
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -286,7 +286,7 @@ def score_trees(forest: Forest, scores: Scores, tables: Scores, labels: Ints, tr
         values[trees[k]] = _score(forest, scores, tables, labels, trees[k])
 
 
-@leaf
+@inner
 def _score(forest: Forest, scores: Scores, tables: Scores, labels: Ints, tree: int) -> float:
     num, total, lost = scores.shape[1], 0.0, 0.0
     parents, table = forest.parent, forest.table
@@ -303,7 +303,7 @@ def _score(forest: Forest, scores: Scores, tables: Scores, labels: Ints, tree: i
     return total + lost if total > -np.inf else total  # what -inf has lost is not a number
 
 
-@leaf
+@inner
 def _added(total: float, term: float) -> tuple[float, float]:
     """A sum, and what it loses: Knuth's, which needs no comparison."""
     after = total + term

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_booleans, as_numbers
-from solvers.paths.labelling.compiled import kernel
+from solvers.kernels import kernel
 from solvers.paths.labelling.network import Network
 
 Floats = NDArray[np.float64]

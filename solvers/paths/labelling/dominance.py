@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from solvers.kernels import inner
 from solvers.paths.labelling.bits import NOTHING, ONE, address, lowest
-from solvers.paths.labelling.compiled import inner
 from solvers.paths.labelling.layout import COST, SLOTS, VALUES, Floats, Rule, Words
 from solvers.paths.labelling.rank_one import Fields
 

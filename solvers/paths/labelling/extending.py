@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from solvers.kernels import inner
 from solvers.paths.labelling.bits import ONE, address, count
-from solvers.paths.labelling.compiled import inner
 from solvers.paths.labelling.dominance import Dominates, candidate, dominated, sought
 from solvers.paths.labelling.layout import (
     COST,

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from solvers.kernels import inner, kernel
 from solvers.paths.labelling.bits import ONE, address, count, lowest
 from solvers.paths.labelling.boxes import charged
-from solvers.paths.labelling.compiled import inner, kernel
 from solvers.paths.labelling.layout import COST, EDGE, NUMBER, VALUES, Floats, Ints, Labels, Side, Words
 from solvers.paths.labelling.rank_one import Fields
 

@@ -7,7 +7,7 @@ and wide buckets, bring labels to a bucket that was settled: it is then settled 
 
 from __future__ import annotations
 
-from solvers.paths.labelling.compiled import inner, kernel
+from solvers.kernels import inner, kernel
 from solvers.paths.labelling.dominance import Dominates
 from solvers.paths.labelling.extending import Extend, extend_all
 from solvers.paths.labelling.layout import BUCKET, DONE, EXTENDED, PHASE, SETTLED, Labels, Side

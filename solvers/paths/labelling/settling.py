@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.paths.labelling.compiled import inner
+from solvers.kernels import inner
 from solvers.paths.labelling.dominance import Dominates, candidate, dominated, slot_of, sought
 from solvers.paths.labelling.layout import (
     COST,

@@ -17,9 +17,9 @@ import numpy as np
 from numba import njit
 
 from solvers.arrays import as_indices
+from solvers.kernels import inner
 from solvers.paths.labelling.boxes import charged
 from solvers.paths.labelling.clock import OutOfTimeError
-from solvers.paths.labelling.compiled import inner
 from solvers.paths.labelling.directions import tails_of
 from solvers.paths.labelling.extending import Extend, came_over
 from solvers.paths.labelling.layout import Floats, Ints, Side, Words, begun

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from problems.chain_map.kernels.exchange_prices import Exchanges, price_by_exchanges, room_for
-from problems.chain_map.kernels.tree_prices import price, root_shares, roots_beyond, scratch_for
+from problems.chain_map.kernels.exchange_bounds import Exchanges, room_for
+from problems.chain_map.kernels.exchange_prices import price_by_exchanges
+from problems.chain_map.kernels.pair_prices import Prices, room_for_pairs
+from problems.chain_map.kernels.roots import root_shares, roots_beyond
+from problems.chain_map.kernels.tree_prices import price, scratch_for
 from solvers.chains.forest import chains
 from solvers.chains.tree_domains import Domains, exchange
 from solvers.chains.vectors import padded
@@ -30,7 +33,7 @@ def drawn(seed, dtype):
     return forest, scores, tables, Domains(starts, labels.astype(np.int32), np.empty(len(labels)))
 
 
-def both(forest, scores, tables, domains, work=np.inf):
+def both(forest, scores, tables, domains, work=np.inf, most=2000):
     """What either oracle returns: pairs with their reduced costs, and bounds."""
     model, duals, _, values, _ = messages_of(forest, scores, tables.astype(float), domains)
     num, trees = scores.shape[1], np.arange(len(forest.starts) - 1)
@@ -44,20 +47,17 @@ def both(forest, scores, tables, domains, work=np.inf):
     answers = []
     for by_exchanges in (False, True):
         bounds, position, gaps = np.full(len(trees), np.inf), np.zeros(2, dtype=np.int64), np.zeros(1)
-        room, scratch, parts = room_for(exchanges), scratch_for(forest, num), []
+        prices = Prices(forest, model, duals, *maxima, trees, values, 9.0, shares, beyond, bounds)
+        room, scratch, pairs, parts = room_for(exchanges), scratch_for(forest, num), room_for_pairs(most), []
         while position[0] < len(trees):
             if by_exchanges:
-                found = price_by_exchanges(
-                    forest, model, exchanges, *maxima, duals, trees, values, 9.0, shares, beyond, bounds, room,
-                    position, gaps, work,
-                )  # fmt: skip
+                found, _, _, full = price_by_exchanges(prices, exchanges, room, pairs, position, gaps, work)
             else:
-                found = price(
-                    forest, model, *maxima, duals, trees, values, 9.0, shares, beyond, False, bounds, scratch,
-                    position, gaps, work,
-                )  # fmt: skip
-            parts.append(found)
-        listed = [np.concatenate([part[k] for part in parts]).tolist() for k in range(4)]
+                found, _, _, full = price(prices, False, scratch, pairs, position, gaps, work)
+            parts.append(pairs.first(found))
+            if full and not found:
+                pairs = room_for_pairs(1 + len(pairs.nodes))
+        listed = [np.concatenate(part).tolist() for part in zip(*parts, strict=True)]
         answers.append((dict(map(_keyed, zip(*listed, strict=True))), bounds))
     return answers
 
@@ -85,3 +85,13 @@ def test_exchanges_in_pieces_are_those_of_one_call():
         one, pieces = (both(forest, scores, tables, domains, work)[1] for work in (np.inf, 1.0))
         assert one[0] == pieces[0]
         assert one[1].tolist() == pieces[1].tolist()
+
+
+def test_pairs_that_do_not_fit_are_found_by_the_next_call():
+    for seed in seeds(20):
+        forest, scores, tables, domains = drawn(seed, np.float32)
+        for one, pieces in zip(
+            both(forest, scores, tables, domains), both(forest, scores, tables, domains, most=0), strict=True
+        ):
+            assert one[0] == pieces[0]
+            assert one[1].tolist() == pieces[1].tolist()

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from problems.chain_map.kernels.tree_prices import price, reduced_costs, root_shares, roots_beyond, scratch_for
+from problems.chain_map.kernels.pair_prices import Prices, reduced_costs, room_for_pairs
+from problems.chain_map.kernels.roots import root_shares, roots_beyond
+from problems.chain_map.kernels.tree_prices import price, scratch_for
 from solvers.chains.forest import NONE
 from solvers.chains.vectors import padded
 from tests.solvers.small_forests import labellings, messages_of, restricted
@@ -19,16 +21,14 @@ def priced(forest, scores, tables, domains, both_ways, *, split=False, work=np.i
     shares = root_shares(forest, both_ways)
     beyond = roots_beyond(forest, shares)
     bounds, position, gaps, parts = np.full(2, np.inf), np.zeros(2, dtype=np.int64), np.zeros(1), []
-    scratch = scratch_for(forest, num)
+    scratch, pairs = scratch_for(forest, num), room_for_pairs(2000)
+    prices = Prices(forest, model, duals, *maxima, trees, values, 5.0, shares, beyond, bounds)
     while position[0] < 2:
-        parts.append(
-            price(
-                forest, model, *maxima, duals, trees, values, 5.0, shares, beyond, split, bounds, scratch, position,
-                gaps, work,
-            )
-        )  # fmt: skip
-    found = [np.concatenate([part[k] for part in parts]) for k in range(4)]
-    sums = [sum(part[k] for part in parts) for k in (4, 5)]
+        found, *counts, full = price(prices, split, scratch, pairs, position, gaps, work)
+        assert not full
+        parts.append((pairs.first(found), counts))
+    found = [np.concatenate(some) for some in zip(*(part for part, _ in parts), strict=True)]
+    sums = np.sum([counts for _, counts in parts], axis=0).tolist()
     return found, sums, len(parts), bounds, (model, duals, labels, values, shares, beyond)
 
 
