@@ -8,13 +8,15 @@ are joined from the codes of their single attributes.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.sorted_keys import find_joined
+from problems.dependency.features.hashed_keys import claim_all, room_for_keys
+from problems.dependency.features.joined_keys import find_joined
 from problems.dependency.features.vocabulary import CONJUNCTIONS, EDGE, C, Encoded, Vocabulary
 from problems.dependency.sentence import Sentence
 
@@ -52,8 +54,8 @@ class Encoder:
         width = max(len(parsed[k]) for k in self._joined)
         self._attributes = np.full((len(self._joined), width), -1, dtype=np.int64)
         self._shifts = np.zeros_like(self._attributes)
+        offset, offsets = 0, []  # Python's whole numbers do not overflow
         keys: list[NDArray[np.int64]] = []
-        numbers: list[NDArray[np.int64]] = []
         for row, k in enumerate(self._joined):
             several = np.zeros(len(values[k]), dtype=np.int64)
             for position, (name, shift) in enumerate(parsed[k]):
@@ -61,11 +63,16 @@ class Encoder:
                 self._attributes[row, position], self._shifts[row, position] = attribute, shift
                 several *= self._radix[attribute]
                 several += [known[attribute][value[position]] for value in values[k]]
-            order = np.argsort(several)
-            keys.append(several[order])
-            numbers.append(order)
-        self._start = np.cumsum([0, *map(len, keys)]).astype(np.int64)
-        self._keys, self._numbers = np.concatenate(keys), np.concatenate(numbers).astype(np.int32)
+            offsets.append(offset)
+            offset += math.prod(int(self._radix[bases.index(name)]) for name, _ in parsed[k])
+            if offset >= 2**63:
+                raise OverflowError("too many attribute values: the keys of conjunctions do not fit into 63 bits")
+            keys.append(offsets[-1] + several)
+        self._offsets = np.array(offsets, dtype=np.int64)
+        self._keys = room_for_keys(sum(map(len, keys)))
+        self._numbers = np.empty(len(self._keys), dtype=np.int32)
+        for of_list in keys:
+            self._numbers[claim_all(self._keys, of_list)] = np.arange(len(of_list))
         ends = vocabulary.encode(Sentence(("_",))).codes
         self._ends = ends[:, [0, 2, 3]]
         self._known: dict[_Word, int] = {}
@@ -92,7 +99,7 @@ class Encoder:
             self._attributes,
             self._shifts,
             self._radix,
-            self._start,
+            self._offsets,
             self._keys,
             self._numbers,
         )

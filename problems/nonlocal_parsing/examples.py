@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.dependency.features.tuple_index import keys_of
+from problems.dependency.features.mixed_radix import keys_of
 from problems.dependency.features.vocabulary import Encoded, Vocabulary
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.decoding import usable

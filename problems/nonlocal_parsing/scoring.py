@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from colgen import InputError
 from colgen.core.arrays import reading
 from colgen.core.files import parse_json, writing
-from problems.dependency.features.tuple_index import radix_of
+from problems.dependency.features.mixed_radix import radix_of
 from problems.dependency.features.tuple_scores import Table, score_tuples, table_of
 from problems.dependency.features.vocabulary import Encoded, Vocabulary
 from problems.dependency.sentence import Sentence

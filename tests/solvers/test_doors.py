@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from problems.dependency.features.factored_scores import empty_table
-from problems.dependency.features.tuple_index import radix_of
+from problems.dependency.features.mixed_radix import radix_of
 from solvers.chains.forest import chains
 from solvers.chains.tree_domains import exchange, sweep
 
@@ -131,7 +131,7 @@ SAMPLES = {
     "tree_starts.margins": {"arc": ARCS},
     "triangle_dual.triangle_bound": CLUSTERS | {"visits": 10},
     "triangle_dual.kept_apart": {"scores": PAIRS, "apart": np.eye(3, dtype=bool)},
-    "tuple_index.radix_of": {"templates": [[0, 1]], "sizes": np.array([4, 4]), "relations": 2},
+    "mixed_radix.radix_of": {"templates": [[0, 1]], "sizes": np.array([4, 4]), "relations": 2},
     "tuple_index.index_of": {"radix": RADIX, "keys": np.array([3, 5])},
     "tuple_scores.table_of": {"radix": RADIX, "keys": np.array([3, 5]), "weights": np.ones((2, 1), np.float32)},
     "two_partition.violated_stars": {"x": np.eye(3), "size": 3, "tolerance": 1e-6, "starts": 1},
@@ -209,6 +209,7 @@ STRUCTURES = {
     "exchange_bounds.room_for",
     "pair_prices.room_for_pairs",
     "pair_prices.room_for_side",
+    "hashed_keys.room_for_keys",
     "tree_prices.scratch_for",
     "triangle_dual.near_clustering",
     "triangle_dual.proved_by",

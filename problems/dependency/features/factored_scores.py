@@ -6,8 +6,9 @@ A template joins one conjunction of each token of a part with a relation of the 
 
     (template, code, code[, code], relation)
 
-is looked up under a key that no other tuple shares: mixed radix in 64 bits, in a hash table with open addressing that
-compares whole keys.  Nothing collides, so that a maximum over a table is a true upper bound.
+is looked up under a key that no other tuple shares (:mod:`problems.dependency.features.mixed_radix`) in a table that
+compares whole keys (:mod:`problems.dependency.features.hashed_keys`).  Nothing collides, so that a maximum over a table
+is a true upper bound.
 
 An arc's key holds the direction; the row under it holds a weight for the direction alone and one for each bin of the
 distance.  A triple's key holds one of eight relations.
@@ -25,7 +26,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_indices, as_integer, as_integers
+from problems.dependency.features.hashed_keys import EMPTY, claim_all, find, hash_of, room_for_keys
+from problems.dependency.features.mixed_radix import radix_of
+from solvers.arrays import as_floats, as_integer, as_integers
 from solvers.literals import truth
 
 Floats = NDArray[np.float64]
@@ -39,8 +42,6 @@ ROW = 1 + NUM_DISTANCES
 
 RELATIONS = 8
 """Relations of a triple of tokens."""
-
-_EMPTY = np.int64(-1)
 
 
 class Table(NamedTuple):
@@ -67,38 +68,6 @@ class Table(NamedTuple):
     values: Singles
 
 
-@njit(cache=True)
-def _hash(key, mask):  # type: ignore[no-untyped-def]
-    # Both halves of the key times odd numbers of 30 bits: no product overflows, also where numba is switched off.
-    mixed = (key & 0x7FFFFFFF) * 0x2545F491 + (key >> 31) * 0x1B873593
-    return (mixed ^ (mixed >> 29)) & mask
-
-
-@njit(cache=True)
-def _find(keys, key):  # type: ignore[no-untyped-def]
-    """Slot of a key, -1 if it is not there."""
-    mask = keys.shape[0] - 1
-    slot = _hash(key, mask)
-    while keys[slot] != key:
-        if keys[slot] == _EMPTY:
-            return np.int64(-1)
-        slot = (slot + 1) & mask
-    return slot
-
-
-@njit(cache=True)
-def _claim(keys, key):  # type: ignore[no-untyped-def]
-    """Slot of a key, which is put there if it was not; whether it is new."""
-    mask = keys.shape[0] - 1
-    slot = _hash(key, mask)
-    while keys[slot] != key:
-        if keys[slot] == _EMPTY:
-            keys[slot] = key
-            return slot, True
-        slot = (slot + 1) & mask
-    return slot, False
-
-
 def empty_table(templates: Ints, sizes: Ints, *, weights: int, relations: int, capacity: int = 1 << 12) -> Table:
     """A table without weights.
 
@@ -118,28 +87,10 @@ def empty_table(templates: Ints, sizes: Ints, *, weights: int, relations: int, c
     OverflowError
         If the keys do not fit into 63 bits.
     """
-    sizes = as_integers(sizes, "sizes", shape=("conjunctions",), low=0)
-    templates = as_indices(templates, "templates", upper=len(sizes), shape=("templates", "tokens"))
-    weights, relations = as_integer(weights, "weights", low=1), as_integer(relations, "relations", low=1)
-    strides = np.empty(templates.shape, dtype=np.int64)
-    offsets = np.empty(len(templates), dtype=np.int64)
-    offset = 0  # Python's whole numbers do not overflow
-    for t, template in enumerate(templates.tolist()):
-        offsets[t] = offset
-        stride = relations
-        for position in range(len(template) - 1, -1, -1):
-            strides[t, position] = stride
-            stride *= int(sizes[template[position]])
-        offset += stride
-        if offset >= 2**63:
-            raise OverflowError("too many attribute values: the keys of the templates do not fit into 63 bits")
-    return Table(
-        np.ascontiguousarray(templates, dtype=np.int64),
-        offsets,
-        strides,
-        np.full(capacity, _EMPTY),
-        np.zeros((capacity, weights), dtype=np.float32),
-    )
+    weights = as_integer(weights, "weights", low=1)
+    radix = radix_of(templates, sizes, relations)
+    keys, values = np.full(capacity, EMPTY), np.zeros((capacity, weights), dtype=np.float32)
+    return Table(radix.templates, radix.offsets, radix.strides, keys, values)
 
 
 def table_of(table: Table, keys: Ints, values: Singles, *, room: int = 0) -> Table:
@@ -150,24 +101,10 @@ def table_of(table: Table, keys: Ints, values: Singles, *, room: int = 0) -> Tab
     keys = as_integers(keys, "keys", shape=("features",), low=0)
     values = as_floats(values, "values", shape=(len(keys), None), dtype=np.float32)
     room = as_integer(room, "room", low=0)
-    capacity = 1 << max(4, int(2 * max(len(keys), room)).bit_length())
-    fresh = Table(
-        table.templates,
-        table.offsets,
-        table.strides,
-        np.full(capacity, _EMPTY),
-        np.zeros((capacity, values.shape[1]), dtype=np.float32),
-    )
-    fill_table(fresh.keys, fresh.values, keys, values)
-    return fresh
-
-
-@njit(cache=True)
-def fill_table(keys: Ints, rows: Singles, new_keys: Ints, new_rows: Singles) -> None:
-    """Write rows under new keys into a table that has room for them."""
-    for k in range(new_keys.shape[0]):
-        slot, _ = _claim(keys, new_keys[k])
-        rows[slot] = new_rows[k]
+    held = room_for_keys(max(len(keys), room))
+    rows = np.zeros((len(held), values.shape[1]), dtype=np.float32)
+    rows[claim_all(held, keys)] = values
+    return table._replace(keys=held, values=rows)
 
 
 # --- relations -------------------------------------------------------------------------------------------------------
@@ -232,7 +169,7 @@ def _bit(code, side):  # type: ignore[no-untyped-def]
 
 def filter_of(table: Table) -> Filter:
     """The filter of a table of arcs.  Most lookups are of keys that are not there: it answers them without a search."""
-    keys = table.keys[table.keys != _EMPTY]
+    keys = table.keys[table.keys != EMPTY]
     template = np.searchsorted(table.offsets, keys, side="right") - 1
     rest = keys - table.offsets[template]
     heads, rest = np.divmod(rest, table.strides[template, 0])
@@ -284,12 +221,12 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: 
                 if heads[h] < 0:
                     continue
                 key = table.offsets[t] + heads[h] * head_stride
-                slot = _find(table.keys, key)
+                slot = find(table.keys, key)
                 if slot >= 0:
                     row = table.values[slot]
                     for m in range(h + 1, n + 1):
                         scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
-                slot = _find(table.keys, key + 1)
+                slot = find(table.keys, key + 1)
                 if slot >= 0:
                     row = table.values[slot]
                     for m in range(1, h):
@@ -299,12 +236,12 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: 
                 if modifiers[m] < 0:
                     continue
                 key = table.offsets[t] + modifiers[m] * modifier_stride
-                slot = _find(table.keys, key)
+                slot = find(table.keys, key)
                 if slot >= 0:
                     row = table.values[slot]
                     for h in range(m):
                         scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
-                slot = _find(table.keys, key + 1)
+                slot = find(table.keys, key + 1)
                 if slot >= 0:
                     row = table.values[slot]
                     for h in range(m + 1, n + 1):
@@ -331,14 +268,14 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: 
                     asked[count], places[count] = first + modifiers[place] * modifier_stride + left, place
                     count += (members >> bits[left, place]) & np.int64(place != h)  # nobody could foresee a decision
                 for k in range(count):
-                    slots[k] = _hash(asked[k], mask)
+                    slots[k] = hash_of(asked[k], mask)
                     held[k] = keys[slots[k]]
                 for k in range(count):
                     slot = slots[k]
                     if held[k] != asked[k]:
-                        if held[k] == _EMPTY:
+                        if held[k] == EMPTY:
                             continue
-                        slot = _find(keys, asked[k])
+                        slot = find(keys, asked[k])
                         if slot < 0:
                             continue
                     place = places[k]
@@ -394,7 +331,7 @@ def score_triple(codes, table, kind, i, j, k):  # type: ignore[no-untyped-def]
                 + third * table.strides[t, 2]
                 + relation
             )
-            slot = _find(table.keys, key)
+            slot = find(table.keys, key)
             if slot >= 0:
                 score += table.values[slot, 0]
     return score
@@ -444,7 +381,7 @@ def score_row(codes, table, pairs, kind, i, k, members, row):  # type: ignore[no
             if a >= pairs.templates[t, 2] or b >= pairs.templates[t, 3]:
                 continue
             key = pairs.offsets[t] + a * pairs.strides[t, 0] + b * pairs.strides[t, 1] + (i > k)
-            if _find(pairs.keys, key) < 0:
+            if find(pairs.keys, key) < 0:
                 continue
         bases[count] = table.offsets[t] + a * table.strides[t, first] + b * table.strides[t, 2]
         active[count] = t
@@ -462,7 +399,7 @@ def score_row(codes, table, pairs, kind, i, k, members, row):  # type: ignore[no
             t = active[c]
             code = codes[table.templates[t, free], column]
             if code >= 0:
-                slot = _find(table.keys, bases[c] + code * table.strides[t, free] + relation)
+                slot = find(table.keys, bases[c] + code * table.strides[t, free] + relation)
                 if slot >= 0:
                     score += table.values[slot, 0]
         row[j] = score

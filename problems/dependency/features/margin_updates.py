@@ -18,7 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import Codes, Table, _claim, _columns, distance_bin
+from problems.dependency.features.factored_scores import Codes, Table, _columns, distance_bin
+from problems.dependency.features.hashed_keys import claim
 
 Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]
@@ -40,7 +41,7 @@ def mark_arcs(codes: Codes, table: Table, delta: Singles, heads: Ints, other: In
             first, second = codes[table.templates[t, 0], h], codes[table.templates[t, 1], m]
             if first >= 0 and second >= 0:
                 key = table.offsets[t] + first * table.strides[t, 0] + second * table.strides[t, 1] + (h > m)
-                slot, _ = _claim(table.keys, key)
+                slot = claim(table.keys, key)
                 delta[slot, 0] += sign
                 delta[slot, column] += sign
                 slots[count] = slot
@@ -118,7 +119,7 @@ def mark_triples(codes: Codes, table: Table, kind: int, delta: Singles, triples:
                     + third * table.strides[t, 2]
                     + relation
                 )
-                slot, _ = _claim(table.keys, key)
+                slot = claim(table.keys, key)
                 delta[slot, 0] += sign
                 slots[count] = slot
                 count += 1

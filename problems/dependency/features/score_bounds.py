@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from problems.dependency.features.factored_scores import _EMPTY, Codes, Floats, Ints, Table, _find, table_of
+from problems.dependency.features.factored_scores import Codes, Floats, Ints, Table, table_of
+from problems.dependency.features.hashed_keys import EMPTY, find
 
 
 def bound_table(table: Table, kept: tuple[int, int], sides: Ints) -> Table:
@@ -30,7 +31,7 @@ def bound_table(table: Table, kept: tuple[int, int], sides: Ints) -> Table:
         always be one that no weight speaks of.  It holds a key for all that occurs, so that a key which is not there
         says that a template has nothing to say.
     """
-    held = np.flatnonzero(table.keys != _EMPTY)
+    held = np.flatnonzero(table.keys != EMPTY)
     keys, weights = table.keys[held], table.values[held, 0]
     order = np.argsort(keys)
     keys, weights = keys[order], weights[order]
@@ -57,7 +58,7 @@ def bound_table(table: Table, kept: tuple[int, int], sides: Ints) -> Table:
         np.ascontiguousarray(np.concatenate([table.templates[:, list(kept)], limits], axis=1)),
         offsets,
         np.ascontiguousarray(strides),
-        np.full(16, _EMPTY),
+        np.full(16, EMPTY),
         np.zeros((16, 1), dtype=np.float32),
     )
     return table_of(bounds, unique, largest)
@@ -93,7 +94,7 @@ def score_bounds(codes: Codes, bounds: Table, first: int, second: int) -> Floats
                 b = columns[j if second == 0 else n + second]
                 if b < 0 or b >= column_limit or i == j:
                     continue
-                slot = _find(bounds.keys, key + b * bounds.strides[t, 1] + (i > j))
+                slot = find(bounds.keys, key + b * bounds.strides[t, 1] + (i > j))
                 if slot >= 0:
                     result[i, j] += bounds.values[slot, 0]
     return result
@@ -117,7 +118,7 @@ def score_ends(codes: Codes, bounds: Table) -> Floats:
                 key = bounds.offsets[t] + rows[h] * bounds.strides[t, 0] + last * bounds.strides[t, 1]
                 for side in range(2):
                     # The relation of a part says 1 where the head stands after the modifier: the left side, 0 here.
-                    slot = _find(bounds.keys, key + 1 - side)
+                    slot = find(bounds.keys, key + 1 - side)
                     if slot >= 0:
                         result[h, side] += bounds.values[slot, 0]
     return result

@@ -6,8 +6,9 @@ and a feature is
 
     (template, code, ..., code, relation)
 
-where the relation says how the tokens lie to one another.  A key numbers all features that there could be, in mixed
-radix; an index holds the few that there are, and numbers them by their rank among the keys.
+where the relation says how the tokens lie to one another.  Keys number all features that there could be
+(:mod:`problems.dependency.features.mixed_radix`); an index holds the few that there are, and numbers them by their
+rank among the keys.
 
 It is a forest of prefixes.  The first code that varies is looked up in an array; every node below has a small hash
 table of its own, with open addressing, from the next code to the next node, and from the last code with the relation to
@@ -20,14 +21,14 @@ Time O(1) a code; building O(features).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvers.arrays import as_indices, as_integer, as_integers
+from problems.dependency.features.mixed_radix import Radix
+from solvers.arrays import as_integers
 from solvers.copying import overwrite
 
 Ints = NDArray[np.int64]
@@ -39,30 +40,6 @@ _BITS = 5
 """Of a node, for the logarithm of its table's length; the others are for the table's first slot."""
 
 _MOST_SLOTS = 1 << (31 - _BITS)
-
-
-class Radix(NamedTuple):
-    """How features of some templates are numbered.
-
-    Attributes
-    ----------
-    templates
-        Conjunction of each token, shape (templates, tokens).
-    offsets
-        First key of each template, shape (templates,).
-    strides
-        What one unit of each token's code is worth in the key, shape (templates, tokens); the relation is worth itself.
-    sizes
-        How many codes each token's conjunction has, shape (templates, tokens).
-    relations
-        How many relations there are.
-    """
-
-    templates: Ints
-    offsets: Ints
-    strides: Ints
-    sizes: Ints
-    relations: int
 
 
 class Index(NamedTuple):
@@ -93,72 +70,11 @@ class Index(NamedTuple):
     slots: Shorts
 
 
-def radix_of(templates: Sequence[Sequence[int]], sizes: Ints, relations: int) -> Radix:
-    """Number the features of templates.
-
-    Parameters
-    ----------
-    templates
-        Conjunctions, as many for each template.
-    sizes
-        How many codes each conjunction has, by conjunction.
-
-    Raises
-    ------
-    OverflowError
-        If the keys do not fit into 63 bits, or codes with a relation not into 31.
-    """
-    sizes = as_integers(sizes, "sizes", shape=("conjunctions",), low=1)
-    table = as_indices(templates, "templates", upper=len(sizes), shape=("templates", "tokens"))
-    relations = as_integer(relations, "relations", low=1)
-    strides, offsets = np.empty_like(table), np.empty(len(table), dtype=np.int64)
-    offset = 0  # Python's whole numbers do not overflow
-    for t, template in enumerate(table.tolist()):
-        offsets[t] = offset
-        stride = relations
-        for position in range(len(template) - 1, -1, -1):
-            strides[t, position] = stride
-            stride *= int(sizes[template[position]])
-        offset += stride
-        if offset >= 2**63:
-            raise OverflowError("too many attribute values: the keys of the templates do not fit into 63 bits")
-    if int(np.max(sizes)) * relations >= 2**31:
-        raise OverflowError("too many attribute values: a code with a relation does not fit into 31 bits")
-    return Radix(table, offsets, strides, np.asarray(sizes, dtype=np.int64)[table], relations)
-
-
-@njit(cache=True)
-def keys_of(radix: Radix, codes: Shorts, columns: Ints, relation: Ints) -> Ints:
-    """The keys of all features that tuples have; some may occur more than once.
-
-    Parameters
-    ----------
-    codes
-        Shape (conjunctions, columns).
-    columns
-        The tuples: columns of ``codes``, shape (tuples, tokens).
-    relation
-        Shape (tuples,).
-    """
-    keys = np.empty(len(columns) * len(radix.templates), np.int64)
-    count = 0
-    for row in range(len(columns)):
-        for t in range(len(radix.templates)):
-            key = radix.offsets[t] + relation[row]
-            known = True
-            for k in range(columns.shape[1]):
-                code = codes[radix.templates[t, k], columns[row, k]]
-                known = known and code >= 0
-                key += code * radix.strides[t, k]
-            if known:
-                keys[count] = key
-                count += 1
-    return keys[:count]
-
-
 def index_of(radix: Radix, keys: Ints) -> Index:
     """The index of features: feature f has the key ``keys[f]``; the keys ascend, all different."""
     keys = as_integers(keys, "keys", shape=("features",))
+    if int(np.max(radix.sizes)) * radix.relations >= 2**31:
+        raise OverflowError("too many attribute values: a code with a relation does not fit into 31 bits")
     if len(keys) and (keys[0] < 0 or (np.diff(keys) <= 0).any()):
         raise ValueError("expected different keys in ascending order")
     end = int(radix.offsets[-1]) + radix.relations * math.prod(radix.sizes[-1].tolist())

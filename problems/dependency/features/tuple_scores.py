@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from problems.dependency.features.tuple_index import Index, Radix, below, index_of, num_varied, prefix_node
+from problems.dependency.features.mixed_radix import Radix
+from problems.dependency.features.tuple_index import Index, below, index_of, num_varied, prefix_node
 from solvers.arrays import as_floats, as_integers
 
 Floats = NDArray[np.float64]

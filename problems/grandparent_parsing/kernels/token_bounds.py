@@ -20,7 +20,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import Codes, Table, _find
+from problems.dependency.features.factored_scores import Codes, Table
+from problems.dependency.features.hashed_keys import find
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -101,7 +102,7 @@ def pair_bound(codes, pairs, i, k):  # type: ignore[no-untyped-def]
     for t in range(pairs.templates.shape[0]):
         a, b = codes[pairs.templates[t, 0], i], codes[pairs.templates[t, 1], k]
         if 0 <= a < pairs.templates[t, 2] and 0 <= b < pairs.templates[t, 3]:
-            slot = _find(pairs.keys, pairs.offsets[t] + a * pairs.strides[t, 0] + b * pairs.strides[t, 1] + (i > k))
+            slot = find(pairs.keys, pairs.offsets[t] + a * pairs.strides[t, 0] + b * pairs.strides[t, 1] + (i > k))
             if slot >= 0:
                 total += pairs.values[slot, 0]
     return total

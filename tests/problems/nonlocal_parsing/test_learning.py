@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from problems.dependency.features.tuple_index import keys_of
+from problems.dependency.features.mixed_radix import keys_of
 from problems.dependency.features.tuple_scores import score_between, score_tuples
 from problems.dependency.features.vocabulary import Vocabulary
 from problems.dependency.sentence import Sentence

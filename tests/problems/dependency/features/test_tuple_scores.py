@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from problems.dependency.features.factored_scores import NO_FILTER, distance_bin, empty_table, score_arcs
 from problems.dependency.features.factored_scores import table_of as hashed_table_of
-from problems.dependency.features.tuple_index import index_of, keys_of, radix_of
+from problems.dependency.features.mixed_radix import keys_of, radix_of
+from problems.dependency.features.tuple_index import index_of
 from problems.dependency.features.tuple_scores import mark_tuples, score_tuples, table_of
 from problems.nonlocal_parsing.kernels.part_tuples import (
     NUM_BINS,
@@ -128,7 +129,7 @@ def test_keys_that_are_none():
     with pytest.raises(OverflowError, match="63 bits"):
         radix_of([(1, 1, 1)], np.array([1, 2**21]), 2)
     with pytest.raises(OverflowError, match="31 bits"):
-        radix_of([(1,)], np.array([1, 2**30]), 2)
+        index_of(radix_of([(1,)], np.array([1, 2**30]), 2), np.array([3]))
 
 
 @given(seed=st.integers(0, 10_000), share=st.floats(0.0, 1.0))
