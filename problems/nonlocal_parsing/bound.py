@@ -21,7 +21,7 @@ from problems.nonlocal_parsing.losses import Losses, NearOne
 from problems.nonlocal_parsing.pool import Effort, Pool
 from problems.nonlocal_parsing.pricing import BestTrees, Shares, scores_of
 from solvers.trees.backbone import OutOfTimeError
-from solvers.trees.eisner_first import NEG
+from solvers.trees.eisner_items import NEG
 
 Method = Literal["fixing", "polyak", "subgradient"]
 METHODS: dict[Method, int] = {

@@ -12,7 +12,7 @@ from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.losses import backbone_of
 from solvers.trees.eisner import Parts
-from solvers.trees.eisner_first import NEG
+from solvers.trees.eisner_items import NEG
 
 _ROUNDING = 1e-9
 """Of sums of scores, relative to their size."""

@@ -52,7 +52,7 @@ from problems.nonlocal_parsing.model import master
 from problems.nonlocal_parsing.template import NonlocalParsing
 from solvers.trees.backbone import OutOfTimeError
 from solvers.trees.eisner import Parts
-from solvers.trees.eisner_first import NEG
+from solvers.trees.eisner_items import NEG
 
 Bools = NDArray[np.bool_]
 

@@ -18,7 +18,7 @@ from problems.nonlocal_parsing.factors import Factors
 from problems.nonlocal_parsing.kernels.products import value
 from solvers.arrays import ArrayError, as_booleans, as_floats
 from solvers.trees.eisner import Parts
-from solvers.trees.eisner_search import FIRST
+from solvers.trees.eisner_items import FIRST
 
 Bools = NDArray[np.bool_]
 

@@ -29,7 +29,7 @@ from problems.nonlocal_parsing.kernels.products import loss, start_at
 from problems.nonlocal_parsing.kernels.tree_bound import Scores, bound_node
 from solvers.trees.backbone import Backbone, NonProjective, Projective
 from solvers.trees.eisner import Parts
-from solvers.trees.eisner_first import NEG
+from solvers.trees.eisner_items import NEG
 
 _COARSE = 2.0**10
 """Numbers that are larger than they need be by less than this are left as they are."""

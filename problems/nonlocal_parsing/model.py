@@ -9,7 +9,7 @@ import pyomo.environ as pyo
 from colgen import InputError, artificial
 from problems.nonlocal_parsing.instance import Instance
 from solvers.trees.eisner_hypergraph import hypergraph
-from solvers.trees.eisner_search import FIRST
+from solvers.trees.eisner_items import FIRST
 
 
 def full(instance: Instance, formulation: str = "chart") -> pyo.ConcreteModel:

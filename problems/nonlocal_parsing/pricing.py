@@ -15,7 +15,7 @@ from problems.nonlocal_parsing.kernels.tree_bound import Scores, Stage, bound_at
 from problems.nonlocal_parsing.losses import NearOne
 from problems.nonlocal_parsing.pool import Effort, Pool
 from solvers.trees.backbone import OutOfTimeError
-from solvers.trees.eisner_first import NEG
+from solvers.trees.eisner_items import NEG
 
 Bools = NDArray[np.bool_]
 

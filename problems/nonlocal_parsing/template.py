@@ -19,7 +19,7 @@ from problems.nonlocal_parsing.checking import checked, checked_list
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.pool import Effort, Pool
 from problems.nonlocal_parsing.pricing import BestTrees
-from solvers.trees.eisner_search import FIRST
+from solvers.trees.eisner_items import FIRST
 
 
 class NonlocalParsing(Problem):

@@ -18,7 +18,7 @@ import numpy as np
 from solvers.trees import eisner_search as search
 from solvers.trees.arborescence import reduced_costs, solve_arborescence
 from solvers.trees.eisner import Parts
-from solvers.trees.eisner_first import NEG, Floats, Ints
+from solvers.trees.eisner_items import FIRST, GRANDCHILD, NEG, SIBLING, THIRD, Floats, Ints
 from solvers.trees.eisner_k_best import k_best
 
 _IMPOSSIBLE = 0.5 * NEG
@@ -28,7 +28,7 @@ _AT_ONCE = 4e6
 """Steps of a dynamic program between two looks at the clock: some milliseconds."""
 
 
-_STEPS = {search.FIRST: 1.0, search.SIBLING: 2.0, search.GRANDCHILD: 4.0, search.THIRD: 16.0}
+_STEPS = {FIRST: 1.0, SIBLING: 2.0, GRANDCHILD: 4.0, THIRD: 16.0}
 """Of a span of width 1, for each grandparent if there is one."""
 
 
@@ -71,35 +71,35 @@ class Projective(Backbone):
 
     def __init__(self, parts: Parts, single_root: bool = True, expired: Callable[[], bool] = lambda: False) -> None:
         self.size, self._order, self.expired = parts.size, parts.order, expired
-        self._arguments = (*parts.kernel_arguments(), single_root)
+        self._rest = parts.rest(single_root)
         self._chart = _memory("chart", search.chart_size(self._order, self.size))
         self._inside, self._outside = (_slices(self._order, self.size, work) for work in (1.0, 4.0))
 
     def best(self, arc: Floats, heads: Ints) -> float:
         if len(self._inside) == 1:
-            value: float = search.best_with_heads(self._order, arc, *self._arguments, self._chart, heads)
+            value: float = search.best_with_heads(arc, self._rest, self._chart, heads)
             return value
         if self._fill(arc) < _IMPOSSIBLE:
             return NEG
-        search.best_heads(self._order, arc, *self._arguments, self._chart, heads)
+        search.best_heads(arc, self._rest, self._chart, heads)
         return float(self._chart[search.goal(self._order, self.size)])
 
     def _fill(self, arc: Floats) -> float:
         value = NEG
         for first, end in self._inside:
             self.require()
-            value = search.inside(self._order, arc, *self._arguments, self._chart, first, end)
+            value = search.inside(arc, self._rest, self._chart, first, end)
         return value
 
     def marginals(self, arc: Floats, bound: Floats) -> None:
         outside = _memory("outside", len(self._chart))
         for first, end in reversed(self._outside):
             self.require()
-            search.marginals(self._order, arc, *self._arguments, self._chart, outside, bound, first, end)
+            search.marginals(arc, self._rest, self._chart, outside, bound, first, end)
 
     def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
         self._fill(arc)
-        values, heads, complete = k_best(k, self._order, arc, *self._arguments, self._chart, self.expired)
+        values, heads, complete = k_best(k, arc, self._rest, self._chart, self.expired)
         if not complete:
             raise OutOfTimeError
         return values, heads
@@ -110,7 +110,7 @@ def _slices(order: int, size: int, work: float) -> tuple[tuple[int, int], ...]:
     """Ranges of widths that take no more than some milliseconds each, narrow spans first."""
     found, first, steps = [], 1, 0.0
     for width in range(1, size):
-        steps += work * (size - width) * width * _STEPS[order] * (1 if order < search.GRANDCHILD else size)
+        steps += work * (size - width) * width * _STEPS[order] * (1 if order < GRANDCHILD else size)
         if steps > _AT_ONCE or width == size - 1:
             found.append((first, width + 1))
             first, steps = width + 1, 0.0

@@ -8,7 +8,7 @@ tree is a sum over its local parts, and which parts there are decides the parser
     FIRST       none                                                    n³      n²        eisner_first
     SIBLING     adjacent siblings                                       n³      n²        eisner_sibling
     GRANDCHILD  adjacent siblings, outermost grandchildren              n⁴      n³        eisner_grandchild
-    THIRD       all grandchildren, adjacent siblings, grand-siblings    n⁴      n³        eisner_third
+    THIRD       all grandchildren, adjacent siblings, grand-siblings    n⁴      n³        eisner_sibling
 
 Every parser gives the best tree, the k best, and max-marginals (the value of the best tree with each arc), under any
 set of allowed arcs: an arc is forbidden by disallowing it, and required by disallowing the other heads of its modifier.
@@ -26,8 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from solvers.arrays import ArrayError, Shape, as_booleans, as_floats, as_indices, as_integer
 from solvers.trees import eisner_k_best
 from solvers.trees import eisner_search as search
-from solvers.trees.eisner_first import NEG, Floats, Ints
-from solvers.trees.eisner_search import FIRST, GRANDCHILD, SIBLING, THIRD
+from solvers.trees.eisner_items import FIRST, GRANDCHILD, IMPOSSIBLE, NEG, SIBLING, THIRD, Floats, Ints, Rest
 
 Bools = NDArray[np.bool_]
 
@@ -122,8 +121,8 @@ class Parts:
             return GRANDCHILD
         return FIRST if self.siblings is None else SIBLING
 
-    def kernel_arguments(self) -> tuple[Floats, Floats, Floats, Ints]:
-        """Siblings, grandchildren, triples and kinds as the kernels take them: parts that are not given score zero."""
+    def rest(self, single_root: bool) -> Rest:
+        """What kernels take beside the scores of arcs: parts that are not given score zero."""
         order, size = self.order, self.size
         zeros = (
             np.zeros((size, size, size))
@@ -139,7 +138,7 @@ class Parts:
         kinds = np.zeros(size, dtype=np.int64) if self.kinds is None else self.kinds
         if self.triples is None:
             triple = np.zeros((2, 2, 2, 2, 2, 2)) if order == THIRD else _NO_TRIPLES
-        return sib, grand, triple, kinds
+        return order, sib, grand, triple, kinds, bool(single_root)
 
     def allowed(self, allowed: ArrayLike | None = None) -> Bools:
         """The arcs that may be used: those given, without arcs of -inf, to the root and from a word to itself."""
@@ -202,39 +201,37 @@ def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bo
     single_root
         Whether the root must have exactly one modifier.
     """
-    arc, arguments, chart = _prepare(parts, allowed)
-    order = parts.order
-    value = search.inside(order, arc, *arguments, single_root, chart, 1, parts.size)
-    if value < 0.5 * NEG:
-        return None
+    arc, rest, chart = _prepare(parts, allowed, single_root)
     heads = np.empty(parts.size, dtype=np.int64)
-    search.best_heads(order, arc, *arguments, single_root, chart, heads)
+    value = search.best_with_heads(arc, rest, chart, heads)
+    if value < IMPOSSIBLE:
+        return None
     return value, heads
 
 
 def k_best_trees(parts: Parts, k: int, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Trees:
     """The k best projective trees, or all if there are fewer."""
     k = as_integer(k, "k", low=1)
-    arc, arguments, chart = _prepare(parts, allowed)
-    search.inside(parts.order, arc, *arguments, single_root, chart, 1, parts.size)
-    values, heads, _ = eisner_k_best.k_best(k, parts.order, arc, *arguments, single_root, chart)
+    arc, rest, chart = _prepare(parts, allowed, single_root)
+    search.inside(arc, rest, chart, 1, parts.size)
+    values, heads, _ = eisner_k_best.k_best(k, arc, rest, chart)
     return Trees(values, heads)
 
 
 def max_marginals(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Floats:
     """The value of the best tree with each arc, shape (N, N); -inf where the arc is in no tree."""
-    arc, arguments, chart = _prepare(parts, allowed)
+    arc, rest, chart = _prepare(parts, allowed, single_root)
     best = np.full((parts.size, parts.size), NEG)
-    if search.inside(parts.order, arc, *arguments, single_root, chart, 1, parts.size) > 0.5 * NEG:
+    if search.inside(arc, rest, chart, 1, parts.size) > IMPOSSIBLE:
         outside = np.empty_like(chart)
-        search.marginals(parts.order, arc, *arguments, single_root, chart, outside, best, 1, parts.size)
-    best[best < 0.5 * NEG] = -np.inf
+        search.marginals(arc, rest, chart, outside, best, 1, parts.size)
+    best[best < IMPOSSIBLE] = -np.inf
     return best
 
 
-def _prepare(parts: Parts, allowed: ArrayLike | None) -> tuple[Floats, tuple[Floats, Floats, Floats, Ints], Floats]:
+def _prepare(parts: Parts, allowed: ArrayLike | None, single_root: bool) -> tuple[Floats, Rest, Floats]:
     arc = np.where(parts.allowed(allowed), parts.arcs, NEG)
-    return arc, parts.kernel_arguments(), np.empty(search.chart_size(parts.order, parts.size))
+    return arc, parts.rest(single_root), np.empty(search.chart_size(parts.order, parts.size))
 
 
 def _check_size(values: Floats, name: str) -> None:

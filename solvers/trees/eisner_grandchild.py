@@ -21,40 +21,15 @@ Source: X. Carreras, *Experiments with a higher-order projective dependency pars
 
 from __future__ import annotations
 
-from numba import njit
-
-from solvers.trees.eisner_first import NEG, Floats, Ints
-
-_IMPOSSIBLE = 0.5 * NEG
+from solvers.kernels import inner, quick
+from solvers.literals import whole
+from solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Scores, Ways, best_sum, put, raise_by
 
 
-@njit(cache=True, fastmath=True)
-def _best_of(left: Floats, right: Floats, lowest: int, highest: int) -> float:
-    """Max over k in lowest, ..., highest - 1 of left[k] + right[k]."""
-    best = NEG
-    for k in range(lowest, highest):
-        value = left[k] + right[k]
-        if value > best:
-            best = value
-    return best
-
-
-@njit(cache=True, fastmath=True)
-def inside_grandchild(
-    arc: Floats, sib: Floats, grand: Floats, single_root: bool, chart: Floats, first: int, end: int
-) -> float:
-    """Fill the chart; the value of the best tree once all of it is full, below ``NEG / 2`` if there is none.
-
-    Parameters
-    ----------
-    arc, sib, grand
-        Shapes (N, N), by head and modifier; (N, N, N), by head, modifier and sibling; (N, N, N), by head, modifier and
-        the modifier's modifier.
-    chart
-        At least 3 N³ + N² + 1 numbers, overwritten.
-    first, end
-        Widths of the spans that are filled in: first to end - 1, of 1 to N - 1.  All narrower ones have been.
-    """
+@quick
+def inside_grandchild(scores: Scores, chart: Floats, first: int, end: int) -> None:
+    """Fill the chart for spans of the widths first to end - 1; all narrower ones have been."""
+    arc, sib, grand, single_root = scores.arc, scores.sib, scores.grand, scores.single_root
     size = len(arc)
     square, cube = size * size, size * size * size
     incomplete = chart[:square].reshape(size, size)
@@ -66,43 +41,43 @@ def inside_grandchild(
     for width in range(first, end):
         for i in range(size - width):
             j = i + width
-            if arc[i, j] > _IMPOSSIBLE:
+            if arc[i, j] > IMPOSSIBLE:
                 a, b, s, g = head_half[i, j], half[i, j], sib[i, j], grand[i, j]
                 last = j if i > 0 or not single_root else 1
                 a[i] = s[i]
                 for r in range(i + 1, last):
-                    a[r] = _best_of(complete[i, r], s, i + 1, r + 1)
+                    a[r] = best_sum(complete[i, r], s, i + 1, r + 1)
                 for r in range(i, min(last, j - 1)):
-                    b[r] = _best_of(complete[j, r + 1], g, r + 1, j)
+                    b[r] = best_sum(complete[j, r + 1], g, r + 1, j)
                 if last == j:
                     b[j - 1] = g[j]
-                incomplete[i, j] = arc[i, j] + _best_of(a, b, i, last)
+                incomplete[i, j] = arc[i, j] + best_sum(a, b, i, last)
             else:
                 incomplete[i, j] = NEG
             for m in range(i + 1, j + 1):
-                if incomplete[i, m] > _IMPOSSIBLE:
+                if incomplete[i, m] > IMPOSSIBLE:
                     b, g = half[i, m], grand[i, m]
-                    b[j] = g[i] if m == j else _best_of(complete[m, j], g, m + 1, j + 1)
+                    b[j] = g[i] if m == j else best_sum(complete[m, j], g, m + 1, j + 1)
                     complete[i, j, m] = incomplete[i, m] + b[j]
                 else:
                     complete[i, j, m] = NEG
             if i == 0:
                 continue
-            if arc[j, i] > _IMPOSSIBLE:
+            if arc[j, i] > IMPOSSIBLE:
                 a, b, s, g = head_half[j, i], half[j, i], sib[j, i], grand[j, i]
                 a[j] = s[j]
                 b[i + 1] = g[i]
                 for r in range(i + 1, j):
-                    a[r] = _best_of(complete[j, r], s, r, j)
+                    a[r] = best_sum(complete[j, r], s, r, j)
                 for r in range(i + 2, j + 1):
-                    b[r] = _best_of(complete[i, r - 1], g, i + 1, r)
-                incomplete[j, i] = arc[j, i] + _best_of(a, b, i + 1, j + 1)
+                    b[r] = best_sum(complete[i, r - 1], g, i + 1, r)
+                incomplete[j, i] = arc[j, i] + best_sum(a, b, i + 1, j + 1)
             else:
                 incomplete[j, i] = NEG
             for m in range(i, j):
-                if incomplete[j, m] > _IMPOSSIBLE:
+                if incomplete[j, m] > IMPOSSIBLE:
                     b, g = half[j, m], grand[j, m]
-                    b[i] = g[j] if m == i else _best_of(complete[m, i], g, i, m)
+                    b[i] = g[j] if m == i else best_sum(complete[m, i], g, i, m)
                     complete[j, i, m] = incomplete[j, m] + b[i]
                 else:
                     complete[j, i, m] = NEG
@@ -111,36 +86,17 @@ def inside_grandchild(
         if complete[0, size - 1, m] > best:
             best = complete[0, size - 1, m]
     chart[square + 3 * cube] = best
-    return float(best)
 
 
-@njit(cache=True, fastmath=True)
-def _raise_by(outer: Floats, scores: Floats, base: float, lowest: int, highest: int) -> None:
-    """outer[k] = max(outer[k], base + scores[k]) for k in lowest, ..., highest - 1."""
-    for k in range(lowest, highest):
-        value = base + scores[k]
-        if value > outer[k]:
-            outer[k] = value
-
-
-@njit(cache=True, fastmath=True)
-def outside_grandchild(
-    arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    single_root: bool,
-    chart: Floats,
-    outside: Floats,
-    best: Floats,
-    first: int,
-    end: int,
-) -> None:
+@quick
+def outside_grandchild(scores: Scores, chart: Floats, outside: Floats, best: Floats, first: int, end: int) -> None:
     """Write the value of the best tree with each arc from a filled chart, shape (N, N); ``NEG`` where there is none.
 
     ``outside``, as long as the chart, is overwritten: the value of the best tree around each C and each I.
 
     The widths end - 1 down to first of the spans are gone over; all wider ones have been.
     """
+    arc, sib, grand, single_root = scores.arc, scores.sib, scores.grand, scores.single_root
     size = len(arc)
     square, cube = size * size, size * size * size
     incomplete = chart[:square].reshape(size, size)
@@ -153,7 +109,7 @@ def outside_grandchild(
         outside[: square + cube] = NEG
         best[:] = NEG
         for m in range(1, size):
-            if complete[0, size - 1, m] > _IMPOSSIBLE:
+            if complete[0, size - 1, m] > IMPOSSIBLE:
                 out_complete[0, size - 1, m] = 0.0
     for width in range(end - 1, first - 1, -1):
         for i in range(size - width):
@@ -162,17 +118,17 @@ def outside_grandchild(
                 lowest, highest = (h + 1, e + 1) if e > h else (e, h)
                 for m in range(lowest, highest):  # C[h, e, m] = I[h, m] + B[h, m, e]
                     around = out_complete[h, e, m]
-                    if around < _IMPOSSIBLE or incomplete[h, m] < _IMPOSSIBLE:
+                    if around < IMPOSSIBLE or incomplete[h, m] < IMPOSSIBLE:
                         continue
                     value = around + half[h, m, e]
                     if value > out_incomplete[h, m]:
                         out_incomplete[h, m] = value
                     if m != e:
                         low, high = (m + 1, e + 1) if e > m else (e, m)
-                        _raise_by(out_complete[m, e], grand[h, m], around + incomplete[h, m], low, high)
+                        raise_by(out_complete[m, e], grand[h, m], around + incomplete[h, m], low, high)
                 m = e
                 around = out_incomplete[h, m]
-                if around < _IMPOSSIBLE or incomplete[h, m] < _IMPOSSIBLE:
+                if around < IMPOSSIBLE or incomplete[h, m] < IMPOSSIBLE:
                     continue
                 best[h, m] = around + incomplete[h, m]
                 around += arc[h, m]
@@ -181,78 +137,52 @@ def outside_grandchild(
                     highest = 1
                 step = 1 if m > h else -1
                 for r in range(lowest, highest):  # I[h, m] = arc[h, m] + A[h, m, r] + B[h, m, r]
-                    if r != h and half[h, m, r] > _IMPOSSIBLE:
+                    if r != h and half[h, m, r] > IMPOSSIBLE:
                         low, high = (h + 1, r + 1) if m > h else (r, h)
-                        _raise_by(out_complete[h, r], sib[h, m], around + half[h, m, r], low, high)
+                        raise_by(out_complete[h, r], sib[h, m], around + half[h, m, r], low, high)
                     end = r + step
-                    if end != m and head_half[h, m, r] > _IMPOSSIBLE:
+                    if end != m and head_half[h, m, r] > IMPOSSIBLE:
                         low, high = (end, m) if m > h else (m + 1, end + 1)
-                        _raise_by(out_complete[m, end], grand[h, m], around + head_half[h, m, r], low, high)
+                        raise_by(out_complete[m, end], grand[h, m], around + head_half[h, m, r], low, high)
 
 
-@njit(cache=True)
-def expand_grandchild(
-    item: int,
-    arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    single_root: bool,
-    score: Floats,
-    first: Ints,
-    second: Ints,
-) -> tuple[int, int, int]:
+@inner
+def expand_grandchild(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
     """The ways to build an item, as :func:`solvers.trees.eisner_first.expand_first` gives them."""
+    arc, sib, grand = scores.arc, scores.sib, scores.grand
     size = len(arc)
     square, cube = size * size, size * size * size
     count = 0
     if item < square:
         h, m = item // size, item % size
         lowest, highest = (h, m) if m > h else (m + 1, h + 1)
-        if h == 0 and single_root:
+        if h == 0 and scores.single_root:
             highest = 1
         for r in range(lowest, highest):
-            score[count] = arc[h, m]
-            first[count] = square + cube + (h * size + m) * size + r
-            second[count] = square + 2 * cube + (h * size + m) * size + r
-            count += 1
+            half = square + cube + (h * size + m) * size + r
+            count = put(ways, count, arc[h, m], half, half + cube)
         return count, h, m
     if item == square + 3 * cube:
         for m in range(1, size):
-            score[count] = 0.0
-            first[count] = square + (size - 1) * size + m
-            second[count] = -1
-            count += 1
+            count = put(ways, count, 0.0, square + (size - 1) * size + m, whole(-1))
         return count, -1, -1
     kind, place = (item - square) // cube, (item - square) % cube
     x, y, z = place // square, place // size % size, place % size
     if kind == 0:  # C[h, e, m]
-        score[0] = 0.0
-        first[0] = x * size + z
-        second[0] = square + 2 * cube + (x * size + z) * size + y
-        return 1, -1, -1
+        return put(ways, count, 0.0, x * size + z, square + 2 * cube + (x * size + z) * size + y), -1, -1
     h, m = x, y
     if kind == 1:  # A[h, m, r]
-        if z == h:
-            score[0], first[0], second[0] = sib[h, m, h], -1, -1
-            return 1, -1, -1
-        lowest, highest = (h + 1, z + 1) if m > h else (z, h)
-        for s in range(lowest, highest):
-            score[count] = sib[h, m, s]
-            first[count] = square + (h * size + z) * size + s
-            second[count] = -1
-            count += 1
-        return count, -1, -1
-    within = h <= z < m if m > h else m < z <= h  # B[h, m, r] or B[h, m, e]
-    end = z
-    if within:
-        end = z + 1 if m > h else z - 1
-    if end == m:
-        score[0], first[0], second[0] = grand[h, m, m if within else h], -1, -1
-        return 1, -1, -1
-    lowest, highest = (m + 1, end + 1) if end > m else (end, m)
-    for c in range(lowest, highest):
-        score[count] = grand[h, m, c]
-        first[count] = square + (m * size + end) * size + c
-        second[count] = -1
-        count += 1
+        owner, end, none = h, z, sib[h, m, h]
+        of_owner = sib[h, m]
+    else:  # B[h, m, r] or B[h, m, e]
+        within = h <= z < m if m > h else m < z <= h
+        owner, end, none = m, z, grand[h, m, m if within else h]
+        if within:
+            end = z + 1 if m > h else z - 1
+        of_owner = grand[h, m]
+    if end == owner:
+        return put(ways, count, none, whole(-1), whole(-1)), -1, -1
+    lowest, highest = (owner + 1, end + 1) if end > owner else (end, owner)
+    for k in range(lowest, highest):
+        count = put(ways, count, of_owner[k], square + (owner * size + end) * size + k, whole(-1))
     return count, -1, -1

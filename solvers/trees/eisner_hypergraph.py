@@ -18,10 +18,7 @@ from numpy.typing import ArrayLike
 
 from solvers.trees import eisner_search as search
 from solvers.trees.eisner import Parts
-from solvers.trees.eisner_first import NEG, Floats, Ints
-
-_IMPOSSIBLE = 0.5 * NEG
-_expand = search.expand
+from solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Ints, Rest, room_for_ways, scores_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,33 +45,25 @@ class Hypergraph:
 
 def hypergraph(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Hypergraph:
     """The derivations of all trees of the allowed arcs."""
-    order = parts.order
-    arc = np.where(parts.allowed(allowed), parts.arcs, NEG)
-    arguments = parts.kernel_arguments()
-    chart = np.empty(search.chart_size(order, parts.size))
-    if search.inside(order, arc, *arguments, single_root, chart, 1, parts.size) < _IMPOSSIBLE:
+    arc, rest = np.where(parts.allowed(allowed), parts.arcs, NEG), parts.rest(single_root)
+    chart = np.empty(search.chart_size(parts.order, parts.size))
+    if search.inside(arc, rest, chart, 1, parts.size) < IMPOSSIBLE:
         none = np.empty(0, dtype=np.int64)
         return Hypergraph(0, none, none, none, np.empty(0), none)
-    ways, scores, arcs = _explore(order, arc, *arguments, single_root, chart)
+    ways, scores, arcs = _explore(arc, rest, chart)
     item, first, second = ways.T.copy()
     return Hypergraph(len(arcs), item, first, second, scores, arcs)
 
 
 @njit(cache=True)
 def _explore(
-    order: int,
     arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    triple: Floats,
-    kinds: Ints,
-    single_root: bool,
+    rest: Rest,
     chart: Floats,
 ) -> tuple[Ints, Floats, Ints]:
-    size = len(arc)
-    number = np.full(len(chart), -1)
-    score, first, second = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
-    queue = [search.goal(order, size)]
+    scores_in, size = scores_of(arc, rest), len(arc)
+    number, building = np.full(len(chart), -1), room_for_ways(size)
+    queue = [search.goal(scores_in.order, size)]
     number[queue[0]] = 0
     ways = [(0, 0, 0)]
     scores = [0.0]
@@ -83,11 +72,11 @@ def _explore(
     scores.pop()
     at = 0
     while at < len(queue):
-        count, h, m = _expand(order, queue[at], arc, sib, grand, triple, kinds, single_root, score, first, second)
+        count, h, m = search.expand(queue[at], scores_in, building)
         arcs[at] = h * size + m if m >= 0 else -1
         for k in range(count):
-            a, b = first[k], second[k]
-            if score[k] < _IMPOSSIBLE or (a >= 0 and chart[a] < _IMPOSSIBLE) or (b >= 0 and chart[b] < _IMPOSSIBLE):
+            score, a, b = building.score[k], building.first[k], building.second[k]
+            if score < IMPOSSIBLE or (a >= 0 and chart[a] < IMPOSSIBLE) or (b >= 0 and chart[b] < IMPOSSIBLE):
                 continue
             for child in (a, b):
                 if child >= 0 and number[child] < 0:
@@ -95,7 +84,7 @@ def _explore(
                     queue.append(child)
                     arcs.append(-1)
             ways.append((at, number[a] if a >= 0 else -1, number[b] if b >= 0 else -1))
-            scores.append(score[k])
+            scores.append(score)
         at += 1
     rows = np.empty((len(ways), 3), np.int64)
     values = np.empty(len(ways))

@@ -13,10 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvers.trees.eisner_first import NEG, Floats, Ints
+from solvers.trees.eisner_items import IMPOSSIBLE, Floats, Ints, Rest, room_for_ways, scores_of, value_of
 from solvers.trees.eisner_search import expand, goal
-
-_IMPOSSIBLE = 0.5 * NEG
 
 Number = TypeVar("Number", np.float64, np.int64)
 
@@ -28,13 +26,8 @@ _STATES, _CELLS, _HEAP, _FOUND = range(4)
 
 def k_best(
     k: int,
-    order: int,
     arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    triple: Floats,
-    kinds: Ints,
-    single_root: bool,
+    rest: Rest,
     chart: Floats,
     expired: Callable[[], bool] = lambda: False,
 ) -> tuple[Floats, Ints, bool]:
@@ -48,20 +41,15 @@ def k_best(
     state, cell = np.empty((1024, 4), dtype=np.int64), np.empty((2048, 2), dtype=np.int64)
     key, heap = np.empty(1024), np.empty(1024, dtype=np.int64)
     counts = np.zeros(4, dtype=np.int64)
-    root = goal(order, size)
-    if chart[root] > _IMPOSSIBLE:
+    root = goal(rest[0], size)
+    if chart[root] > IMPOSSIBLE:
         state[0], cell[0], key[0], heap[0] = (-1, -1, 0, 0), (root, -1), -chart[root], 0
         counts[:_FOUND] = 1
     while True:
         _search(
             max(_STEPS // size, 1),
-            order,
             arc,
-            sib,
-            grand,
-            triple,
-            kinds,
-            single_root,
+            rest,
             chart,
             state,
             cell,
@@ -100,13 +88,8 @@ def _before(a: int, b: int, key: Floats, state: Ints) -> bool:
 @njit(cache=True)
 def _search(
     steps: int,
-    order: int,
     arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    triple: Floats,
-    kinds: Ints,
-    single_root: bool,
+    rest: Rest,
     chart: Floats,
     state: Ints,
     cell: Ints,
@@ -129,8 +112,8 @@ def _search(
     counts
         How many derivations, cells, derivations in the heap and trees there are.
     """
-    size = len(arc)
-    score, first, second = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    scores, size = scores_of(arc, rest), len(arc)
+    ways = room_for_ways(size)
     states, cells, waiting, found = counts[0], counts[1], counts[2], counts[3]
     while (
         steps > 0
@@ -160,34 +143,24 @@ def _search(
             trees[found] = -1
             step = at
             while step > 0:
-                _, h, m = expand(
-                    order, state[step, 1], arc, sib, grand, triple, kinds, single_root, score, first, second
-                )
+                _, h, m = expand(state[step, 1], scores, ways)
                 if m >= 0:
                     trees[found, m] = h
                 step = state[step, 0]
             found += 1
             continue
-        opened, rest = cell[top, 0], cell[top, 1]
-        count, _, _ = expand(order, opened, arc, sib, grand, triple, kinds, single_root, score, first, second)
+        opened, others = cell[top, 0], cell[top, 1]
+        count, _, _ = expand(opened, scores, ways)
         for way in range(count):
-            a, b = first[way], second[way]
-            value = score[way]
-            if a >= 0:
-                value += chart[a]
-            if b >= 0:
-                value += chart[b]
-            if value < _IMPOSSIBLE:
+            value = value_of(ways, way, chart)
+            if value < IMPOSSIBLE:
                 continue
-            stack = rest
-            if b >= 0:
-                cell[cells, 0], cell[cells, 1] = b, stack
-                stack = cells
-                cells += 1
-            if a >= 0:
-                cell[cells, 0], cell[cells, 1] = a, stack
-                stack = cells
-                cells += 1
+            stack = others
+            for item in (ways.second[way], ways.first[way]):
+                if item >= 0:
+                    cell[cells, 0], cell[cells, 1] = item, stack
+                    stack = cells
+                    cells += 1
             state[states, 0], state[states, 1], state[states, 2], state[states, 3] = at, opened, stack, state[at, 3] + 1
             key[states] = key[at] + max(chart[opened] - value, 0.0)
             place = waiting

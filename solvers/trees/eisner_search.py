@@ -1,8 +1,8 @@
-"""What all projective parsers share: the best tree and the max-marginals, from any chart.
+"""What all projective parsers do with a chart: the best tree and the max-marginals.
 
 A parser of :mod:`solvers.trees.eisner` is two functions: one fills a chart with the values of its items, the other
 lists the ways to build one item.  All else follows from these (the k best trees in :mod:`solvers.trees.eisner_k_best`),
-in kernels that know the parser by its order: FIRST, SIBLING, GRANDCHILD or THIRD.
+in kernels that know the parser by its order.
 """
 
 from __future__ import annotations
@@ -10,14 +10,26 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from solvers.kernels import inner
 from solvers.literals import whole
-from solvers.trees.eisner_first import NEG, Floats, Ints, expand_first, inside_first, outside_first
+from solvers.trees.eisner_first import expand_first, inside_first, outside_first
 from solvers.trees.eisner_grandchild import expand_grandchild, inside_grandchild, outside_grandchild
+from solvers.trees.eisner_items import (
+    FIRST,
+    GRANDCHILD,
+    IMPOSSIBLE,
+    NEG,
+    THIRD,
+    Floats,
+    Ints,
+    Rest,
+    Scores,
+    Ways,
+    room_for_ways,
+    scores_of,
+    value_of,
+)
 from solvers.trees.eisner_sibling import expand_sibling, inside_sibling
-from solvers.trees.eisner_third import expand_third, inside_third
-
-FIRST, SIBLING, GRANDCHILD, THIRD = 1, 2, 3, 4
-_IMPOSSIBLE = 0.5 * NEG
 
 
 @njit(cache=True)
@@ -26,130 +38,79 @@ def chart_size(order: int, size: int) -> int:
     square, cube = size * size, size * size * size
     if order == FIRST:
         return 3 * square
-    if order == SIBLING:
-        return 4 * square
     if order == GRANDCHILD:
         return 3 * cube + square + 1
-    return 4 * cube
+    return 4 * (cube if order == THIRD else square)
 
 
 @njit(cache=True)
 def goal(order: int, size: int) -> int:
     """The item whose derivations are the trees."""
-    square, cube = size * size, size * size * size
-    if order == GRANDCHILD:
-        return square + 3 * cube
-    return size - 1
+    return size * size + 3 * size * size * size if order == GRANDCHILD else size - 1
 
 
 @njit(cache=True)
-def inside(
-    order: int,
-    arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    triple: Floats,
-    kinds: Ints,
-    single_root: bool,
-    chart: Floats,
-    first: int,
-    end: int,
-) -> float:
-    """Fill the chart of the parser of that order; the value of the best tree, below ``NEG / 2`` if there is none.
+def inside(arc: Floats, rest: Rest, chart: Floats, first: int, end: int) -> float:
+    """Fill the chart of the parser; the value of the best tree, below ``NEG / 2`` if there is none.
 
-    ``first`` and ``end``: widths of the spans that are filled in, first to end - 1, of 1 to N - 1; all narrower ones
-    have been, and the value is that of a full chart.
+    Parameters
+    ----------
+    arc, rest
+        The scores, see :class:`~solvers.trees.eisner_items.Scores`.
+    first, end
+        Widths of the spans that are filled in, first to end - 1, of 1 to N - 1; all narrower ones have been, and the
+        value is that of a full chart.
     """
-    if order == FIRST:
-        return inside_first(arc, single_root, chart, first, end)
-    if order == SIBLING:
-        return inside_sibling(arc, sib, single_root, chart, first, end)
-    if order == GRANDCHILD:
-        return inside_grandchild(arc, sib, grand, single_root, chart, first, end)
-    return inside_third(arc, sib, grand, triple, kinds, single_root, chart, first, end)
+    scores = scores_of(arc, rest)
+    if scores.order == FIRST:
+        inside_first(scores, chart, first, end)
+    elif scores.order == GRANDCHILD:
+        inside_grandchild(scores, chart, first, end)
+    else:
+        inside_sibling(scores, chart, first, end)
+    return float(chart[goal(scores.order, len(arc))])
 
 
-@njit(cache=True)
-def expand(
-    order: int,
-    item: int,
-    arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    triple: Floats,
-    kinds: Ints,
-    single_root: bool,
-    score: Floats,
-    first: Ints,
-    second: Ints,
-) -> tuple[int, int, int]:
+@inner
+def expand(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
     """The ways to build an item, as :func:`solvers.trees.eisner_first.expand_first` gives them."""
-    if order == FIRST:
-        return expand_first(item, arc, single_root, score, first, second)
-    if order == SIBLING:
-        return expand_sibling(item, arc, sib, single_root, score, first, second)
-    if order == GRANDCHILD:
-        return expand_grandchild(item, arc, sib, grand, single_root, score, first, second)
-    return expand_third(item, arc, sib, grand, triple, kinds, single_root, score, first, second)
+    if scores.order == FIRST:
+        return expand_first(item, scores, ways)
+    if scores.order == GRANDCHILD:
+        return expand_grandchild(item, scores, ways)
+    return expand_sibling(item, scores, ways)
 
 
 @njit(cache=True)
-def best_heads(
-    order: int,
-    arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    triple: Floats,
-    kinds: Ints,
-    single_root: bool,
-    chart: Floats,
-    heads: Ints,
-) -> None:
+def best_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> None:
     """Write the heads of the best tree, from a chart that holds a tree; ``heads[0]`` is -1."""
-    size = len(arc)
-    score, first, second = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
-    stack = np.empty(6 * size + 8, np.int64)
+    scores, size = scores_of(arc, rest), len(arc)
+    ways, stack = room_for_ways(size), np.empty(6 * size + 8, np.int64)
     heads[:] = -1
-    stack[0], top = goal(order, size), 1
+    stack[0], top = goal(scores.order, size), 1
     while top > 0:
         top -= 1
-        count, h, m = expand(order, stack[top], arc, sib, grand, triple, kinds, single_root, score, first, second)
+        count, h, m = expand(stack[top], scores, ways)
         if m >= 0:
             heads[m] = h
         best, chosen = 4.0 * NEG, 0
         for k in range(count):
-            value = score[k]
-            if first[k] >= 0:
-                value += chart[first[k]]
-            if second[k] >= 0:
-                value += chart[second[k]]
+            value = value_of(ways, k, chart)
             if value > best:
                 best, chosen = value, k
-        if first[chosen] >= 0:
-            stack[top] = first[chosen]
-            top += 1
-        if second[chosen] >= 0:
-            stack[top] = second[chosen]
-            top += 1
+        for item in (ways.first[chosen], ways.second[chosen]):
+            if item >= 0:
+                stack[top] = item
+                top += 1
 
 
 @njit(cache=True)
-def best_with_heads(
-    order: int,
-    arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    triple: Floats,
-    kinds: Ints,
-    single_root: bool,
-    chart: Floats,
-    heads: Ints,
-) -> float:
+def best_with_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> float:
     """Fill the chart and write the heads of the best tree; its value, ``NEG`` if there is none."""
-    value = inside(order, arc, sib, grand, triple, kinds, single_root, chart, whole(1), len(arc))
-    if value < _IMPOSSIBLE:
+    value = inside(arc, rest, chart, whole(1), len(arc))
+    if value < IMPOSSIBLE:
         return NEG
-    best_heads(order, arc, sib, grand, triple, kinds, single_root, chart, heads)
+    best_heads(arc, rest, chart, heads)
     return value
 
 
@@ -157,54 +118,7 @@ def best_with_heads(
 
 
 @njit(cache=True)
-def _relax(
-    item: int,
-    order: int,
-    arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    triple: Floats,
-    kinds: Ints,
-    single_root: bool,
-    chart: Floats,
-    outside: Floats,
-    score: Floats,
-    first: Ints,
-    second: Ints,
-) -> None:
-    """Carry the outside value of an item to the items that it is built of."""
-    around = outside[item]
-    if around < _IMPOSSIBLE or chart[item] < _IMPOSSIBLE:
-        return
-    count, _, _ = expand(order, item, arc, sib, grand, triple, kinds, single_root, score, first, second)
-    for k in range(count):
-        a, b = first[k], second[k]
-        left = chart[a] if a >= 0 else 0.0
-        right = chart[b] if b >= 0 else 0.0
-        if left < _IMPOSSIBLE or right < _IMPOSSIBLE:
-            continue
-        value = around + score[k]
-        if a >= 0 and value + right > outside[a]:
-            outside[a] = value + right
-        if b >= 0 and value + left > outside[b]:
-            outside[b] = value + left
-
-
-@njit(cache=True)
-def marginals(
-    order: int,
-    arc: Floats,
-    sib: Floats,
-    grand: Floats,
-    triple: Floats,
-    kinds: Ints,
-    single_root: bool,
-    chart: Floats,
-    outside: Floats,
-    best: Floats,
-    first: int,
-    end: int,
-) -> None:
+def marginals(arc: Floats, rest: Rest, chart: Floats, outside: Floats, best: Floats, first: int, end: int) -> None:
     """Write the value of the best tree with each arc, from a filled chart; ``NEG`` where there is none.
 
     Parameters
@@ -216,46 +130,58 @@ def marginals(
     first, end
         The widths end - 1 down to first of the spans are gone over, of N - 1 to 1; all wider ones have been.
     """
-    if order == FIRST:
-        outside_first(arc, single_root, chart, outside, best, first, end)
-        return
-    if order == GRANDCHILD:
-        outside_grandchild(arc, sib, grand, single_root, chart, outside, best, first, end)
-        return
-    size = len(arc)
-    square, cube = size * size, size * size * size
+    scores, size = scores_of(arc, rest), len(arc)
+    if scores.order == FIRST:
+        outside_first(scores, chart, outside, best, first, end)
+    elif scores.order == GRANDCHILD:
+        outside_grandchild(scores, chart, outside, best, first, end)
+    else:
+        _outside(scores, chart, outside, best, first, end, room_for_ways(size))
+
+
+@inner
+def _outside(scores: Scores, chart: Floats, outside: Floats, best: Floats, first: int, end: int, ways: Ways) -> None:
+    """The same by the ways to build each item, for SIBLING and THIRD."""
+    size, third = len(scores.arc), scores.order == THIRD
+    contexts = size if third else 1
+    block = contexts * size * size
     if end == size:
-        outside[: chart_size(order, size)] = NEG
-        outside[goal(order, size)] = 0.0
+        outside[: 4 * block] = NEG
+        outside[goal(scores.order, size)] = 0.0
         best[:] = NEG
-    score, left, right = np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
-    rest = (order, arc, sib, grand, triple, kinds, single_root, chart, outside, score, left, right)
     for width in range(end - 1, first - 1, -1):
         for i in range(size - width):
             j = i + width
-            for turn in range(2 if i > 0 else 1):
-                h, e = (i, j) if turn == 0 else (j, i)
-                if order == SIBLING:
-                    _relax(h * size + e, *rest)
-                    _relax(square + h * size + e, *rest)
-                    best[h, e] = _through(chart, outside, square + h * size + e)
-                else:
-                    for g in range(size):
-                        if (i <= g <= j) if i > 0 else g > 0:
-                            continue
-                        _relax((g * size + h) * size + e, *rest)
-                        _relax(cube + (g * size + h) * size + e, *rest)
-                        best[h, e] = max(best[h, e], _through(chart, outside, cube + (g * size + h) * size + e))
-            if i > 0 and order == SIBLING:
-                _relax(2 * square + i * size + j, *rest)
-            elif i > 0 and order == THIRD:
-                for g in range(size):
-                    if g < i or g > j:
-                        _relax(2 * cube + (g * size + i) * size + j, *rest)
+            for g in range(contexts if i > 0 else 1):
+                if third and i > 0 and i <= g <= j:
+                    continue
+                for turn in range(2 if i > 0 else 1):
+                    h, e = (i, j) if turn == 0 else (j, i)
+                    item = (g * size + h) * size + e
+                    _relax(item, scores, chart, outside, ways)
+                    _relax(block + item, scores, chart, outside, ways)
+                    through = chart[block + item] + outside[block + item]
+                    if through > IMPOSSIBLE and through > best[h, e]:
+                        best[h, e] = through
+                if i > 0:
+                    _relax(2 * block + (g * size + i) * size + j, scores, chart, outside, ways)
 
 
-@njit(cache=True)
-def _through(chart: Floats, outside: Floats, item: int) -> float:
-    if chart[item] < _IMPOSSIBLE or outside[item] < _IMPOSSIBLE:
-        return NEG
-    return float(chart[item] + outside[item])
+@inner
+def _relax(item: int, scores: Scores, chart: Floats, outside: Floats, ways: Ways) -> None:
+    """Carry the outside value of an item to the items that it is built of."""
+    around = outside[item]
+    if around < IMPOSSIBLE or chart[item] < IMPOSSIBLE:
+        return
+    count, _, _ = expand(item, scores, ways)
+    for k in range(count):
+        a, b = ways.first[k], ways.second[k]
+        left = chart[a] if a >= 0 else 0.0
+        right = chart[b] if b >= 0 else 0.0
+        if left < IMPOSSIBLE or right < IMPOSSIBLE:
+            continue
+        value = around + ways.score[k]
+        if a >= 0 and value + right > outside[a]:
+            outside[a] = value + right
+        if b >= 0 and value + left > outside[b]:
+            outside[b] = value + left

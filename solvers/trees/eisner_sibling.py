@@ -1,108 +1,147 @@
-r"""Projective parsing with scores of adjacent siblings, O(n³) (McDonald and Pereira, 2006).
+r"""Projective parsing with scores of adjacent siblings, and of what they are beneath: two parsers of one kind.
 
-Besides the items of :mod:`solvers.trees.eisner_first` there are sibling items S[s, m]: two neighbouring modifiers of
-one head and what lies between them.  With sib[h, m, s] the score of m after its sibling s, s = h if m is the first,
+SIBLING (McDonald and Pereira, 2006), O(n³) time: with sib[h, m, s] the score of m after its sibling s, s = h if m is
+the first.  Besides complete and incomplete items (:mod:`solvers.trees.eisner_items`) there are sibling items S[s, m]:
+two neighbouring modifiers of one head and what lies between them.
 
-    S[s, m] = max_r C[s, r] + C[m, r + 1]        (s < m; the same item for both orders)
-    I[h, m] = arc[h, m] + max(C[m, h ± 1] + sib[h, m, h],  max_s I[h, s] + S[s, m] + sib[h, m, s])
     C[h, e] = max_m I[h, m] + C[m, e]
+    I[h, m] = max(first modifier: C[m, h ± 1];  max_s I[h, s] + S[s, m])  + the scores of (h, m, s)
+    S[s, m] = max_r C[s, r] + C[m, r + 1]        (s < m; the same item for both orders)
 
-Chart of 4 N² numbers: C by (h, e), I by (h, m), S by (s, m) and by (m, s), C by (e, h).
+THIRD (model 1 of Koo and Collins, 2010), O(n⁴) time and O(n³) memory: an arc h → m beneath the grandparent g scores
+grand[g, h, m] as well, and with its sibling triple[g > h, m > h, k(g), k(h), k(m), k(s)], where k is a word's kind: its
+part of speech, or its position, which makes the table complete.  The last kind of the table stands for "no sibling".
+Every item knows its head's head, the context that it stands in:
 
-Source: R. McDonald, F. Pereira, *Online learning of approximate dependency parsing algorithms*, EACL 2006.
+    C[g, h, e] = max_m I[g, h, m] + C[h, m, e]
+    I[g, h, m] = max(first modifier: C[h, m, h ± 1];  max_s I[g, h, s] + S[h, s, m])  + the scores of (g, h, m, s)
+    S[h, s, m] = max_r C[h, s, r] + C[h, m, r + 1]
+
+The root has no head; its items are those with g = h = 0, and grand[0, 0, m] and g = 0 in the table are read for them.
+For SIBLING there is one context, 0, and all formulas are those of THIRD.
+
+Chart of 4 N² numbers a context: C by (g, h, e), I by (g, h, m), S by (h, s, m) and (h, m, s), C by (g, e, h).
+
+Sources: R. McDonald, F. Pereira, *Online learning of approximate dependency parsing algorithms*, EACL 2006; T. Koo,
+M. Collins, *Efficient third-order dependency parsers*, ACL 2010.
 """
 
 from __future__ import annotations
 
-from numba import njit
-
+from solvers.kernels import inner, quick
 from solvers.literals import whole
-from solvers.trees.eisner_first import NEG, Floats, Ints, ways_complete, ways_halves
+from solvers.trees.eisner_items import (
+    IMPOSSIBLE,
+    NEG,
+    THIRD,
+    Floats,
+    Ints,
+    Scores,
+    Ways,
+    best_sum,
+    put,
+    ways_complete,
+    ways_halves,
+)
 
 
-@njit(cache=True, fastmath=True)
-def inside_sibling(arc: Floats, sib: Floats, single_root: bool, chart: Floats, first: int, end: int) -> float:
-    """Fill the chart; the value of the best tree once all of it is full, below ``NEG / 2`` if there is none.
+@quick
+def _best_pair(own: Floats, beside: Floats, of_pair: Floats, lowest: int, highest: int) -> float:
+    """Max over s in lowest, ..., highest - 1 of I[h, s] + S[s, m] + sib[h, m, s]."""
+    best = NEG
+    for s in range(lowest, highest):
+        value = own[s] + beside[s] + of_pair[s]
+        if value > best:
+            best = value
+    return best
 
-    Parameters
-    ----------
-    arc, sib
-        Shapes (N, N), by head and modifier, and (N, N, N), by head, modifier and nearer sibling.
-    chart
-        At least 4 N² numbers, overwritten.
-    first, end
-        Widths of the spans that are filled in: first to end - 1, of 1 to N - 1.  All narrower ones have been.
-    """
+
+@quick
+def _best_triple(
+    own: Floats, beside: Floats, of_pair: Floats, table: Floats, kinds: Ints, lowest: int, highest: int
+) -> float:
+    """The same with the score of the grand-siblings, by the kind of s."""
+    best = NEG
+    for s in range(lowest, highest):
+        value = own[s] + beside[s] + of_pair[s] + table[kinds[s]]
+        if value > best:
+            best = value
+    return best
+
+
+@quick
+def inside_sibling(scores: Scores, chart: Floats, first: int, end: int) -> None:
+    """Fill the chart for spans of the widths first to end - 1; all narrower ones have been."""
+    arc, sib, grand, triple, kinds = scores.arc, scores.sib, scores.grand, scores.triple, scores.kinds
     size = len(arc)
-    square = size * size
-    complete = chart[:square].reshape(size, size)
-    incomplete = chart[square : 2 * square].reshape(size, size)
-    sibling = chart[2 * square : 3 * square].reshape(size, size)
-    by_end = chart[3 * square : 4 * square].reshape(size, size)
-    for i in range(size):
-        complete[i, i] = by_end[i, i] = 0.0
+    third = scores.order == THIRD
+    contexts = size if third else 1
+    block = contexts * size * size
+    complete = chart[:block].reshape(contexts, size, size)
+    incomplete = chart[block : 2 * block].reshape(contexts, size, size)
+    sibling = chart[2 * block : 3 * block].reshape(contexts, size, size)
+    by_end = chart[3 * block : 4 * block].reshape(contexts, size, size)
+    for g in range(contexts):
+        for i in range(size):
+            complete[g, i, i] = by_end[g, i, i] = 0.0
     for width in range(first, end):
         for i in range(size - width):
             j = i + width
-            if i > 0:
-                best = NEG
-                for r in range(i, j):
-                    value = complete[i, r] + complete[j, r + 1]
-                    if value > best:
-                        best = value
-                sibling[i, j] = sibling[j, i] = best
-            best = complete[j, i + 1] + sib[i, j, i]
-            if i > 0 or not single_root:
-                for s in range(i + 1, j):
-                    value = incomplete[i, s] + sibling[j, s] + sib[i, j, s]
-                    if value > best:
-                        best = value
-            incomplete[i, j] = best + arc[i, j]
-            best = NEG
-            for m in range(i + 1, j + 1):
-                value = incomplete[i, m] + by_end[j, m]
-                if value > best:
-                    best = value
-            complete[i, j] = by_end[j, i] = best
-            if i > 0:
-                best = complete[i, j - 1] + sib[j, i, j]
-                for s in range(i + 1, j):
-                    value = incomplete[j, s] + sibling[i, s] + sib[j, i, s]
-                    if value > best:
-                        best = value
-                incomplete[j, i] = best + arc[j, i]
-                best = NEG
-                for m in range(i, j):
-                    value = incomplete[j, m] + by_end[i, m]
-                    if value > best:
-                        best = value
-                complete[j, i] = by_end[i, j] = best
-    return float(complete[0, size - 1])
+            for g in range(contexts if i > 0 else 1):
+                if third and 0 < i <= g <= j:
+                    continue
+                if i > 0:
+                    sibling[g, i, j] = sibling[g, j, i] = best_sum(complete[g, i], complete[g, j, 1:], i, j)
+                for turn in range(2 if i > 0 else 1):
+                    h, m, step = (i, j, 1) if turn == 0 else (j, i, -1)
+                    context = h if third else 0  # of h's modifiers
+                    own = incomplete[g, h]
+                    best = NEG
+                    if arc[h, m] > IMPOSSIBLE and (not third or h == 0 or arc[g, h] > IMPOSSIBLE):
+                        nearest = complete[context, m, h + step] + sib[h, m, h]
+                        lowest = i + 1
+                        highest = j if h > 0 or not scores.single_root else lowest
+                        if third:
+                            table = triple[1 if g > h else 0, 1 if m > h else 0, kinds[g], kinds[h], kinds[m]]
+                            nearest += table[len(table) - 1]
+                            best = _best_triple(own, sibling[context, m], sib[h, m], table, kinds, lowest, highest)
+                            best = max(best, nearest) + arc[h, m] + grand[g, h, m]
+                        else:
+                            best = _best_pair(own, sibling[context, m], sib[h, m], lowest, highest)
+                            best = max(best, nearest) + arc[h, m]
+                    own[m] = best
+                    ends = by_end[context, m]
+                    lowest, highest = (i + 1, j + 1) if turn == 0 else (i, j)
+                    complete[g, h, m] = by_end[g, m, h] = best_sum(own, ends, lowest, highest)
 
 
-@njit(cache=True)
-def expand_sibling(
-    item: int, arc: Floats, sib: Floats, single_root: bool, score: Floats, first: Ints, second: Ints
-) -> tuple[int, int, int]:
+@inner
+def expand_sibling(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
     """The ways to build an item, as :func:`solvers.trees.eisner_first.expand_first` gives them."""
-    size = len(arc)
+    size = len(scores.arc)
     square = size * size
-    if item < square:
-        h, e = item // size, item % size
-        return ways_complete(h, e, size, square + h * size, whole(0), score, first, second)
-    if item >= 2 * square:
-        s, m = (item - 2 * square) // size, (item - 2 * square) % size
-        return ways_halves(s, m, m, s * size, m * size, 0.0, score, first, second), -1, -1
-    h, m = (item - square) // size, (item - square) % size
+    third = scores.order == THIRD
+    block = square * size if third else square
+    kind, place = item // block, item % block
+    g, h, m = place // square, place // size % size, place % size
+    if kind == 2:  # S[g, h, m], h < m
+        return ways_halves(h, m, m, (g * size + h) * size, (g * size + m) * size, 0.0, ways), -1, -1
+    context = h if third else 0  # of h's modifiers
+    if kind == 0:  # C[g, h, m]
+        return ways_complete(h, m, size, block + (g * size + h) * size, context * square, ways), -1, -1
+    kinds = scores.kinds
+    base = scores.arc[h, m]
+    table = scores.triple[0, 0, 0, 0, 0]  # not read
+    if third:
+        table = scores.triple[1 if g > h else 0, 1 if m > h else 0, kinds[g], kinds[h], kinds[m]]
+        base += scores.grand[g, h, m]
     step = 1 if m > h else -1
-    score[0] = arc[h, m] + sib[h, m, h]
-    first[0] = m * size + h + step if m != h + step else -1
-    second[0] = -1
-    count = 1
-    if h > 0 or not single_root:
+    score = base + scores.sib[h, m, h] + (table[len(table) - 1] if third else 0.0)
+    nearest = (context * size + m) * size + h + step if m != h + step else -1
+    count = put(ways, whole(0), score, nearest, whole(-1))
+    if h > 0 or not scores.single_root:
         for s in range(min(h, m) + 1, max(h, m)):
-            score[count] = arc[h, m] + sib[h, m, s]
-            first[count] = square + h * size + s
-            second[count] = 2 * square + min(s, m) * size + max(s, m)
-            count += 1
+            score = base + scores.sib[h, m, s] + (table[kinds[s]] if third else 0.0)
+            beside = 2 * block + (context * size + min(s, m)) * size + max(s, m)
+            count = put(ways, count, score, block + (g * size + h) * size + s, beside)
     return count, h, m

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvers.trees.eisner_first import Floats
+from solvers.trees.eisner_items import Floats
 
 Bools = NDArray[np.bool_]
 

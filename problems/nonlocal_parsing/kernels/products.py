@@ -20,7 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvers.linear.simplex_projection import project_in_place
-from solvers.trees.eisner_first import NEG
+from solvers.trees.eisner_items import NEG
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

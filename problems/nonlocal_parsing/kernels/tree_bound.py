@@ -44,7 +44,7 @@ from problems.nonlocal_parsing.kernels.products import (
 )
 from problems.nonlocal_parsing.kernels.tree_starts import likely_start, margins, snap
 from solvers.trees.backbone import Backbone, OutOfTimeError
-from solvers.trees.eisner_first import NEG, Floats, Ints
+from solvers.trees.eisner_items import NEG, Floats, Ints
 
 SUBGRADIENT, POLYAK, FIXING = 0, 1, 2
 CLOSED, OPEN, EMPTY, LIMIT = 0, 1, 2, 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from solvers.arrays import as_floats
-from solvers.trees.eisner_first import Floats, Ints
+from solvers.trees.eisner_items import Floats, Ints
 
 
 def margins(arc: Floats) -> Floats:

@@ -27,7 +27,7 @@ from problems.nonlocal_parsing.kernels.tree_bound import (
 )
 from problems.nonlocal_parsing.kernels.tree_starts import margins
 from solvers.trees.backbone import NonProjective, OutOfTimeError, Projective
-from solvers.trees.eisner_first import NEG
+from solvers.trees.eisner_items import NEG
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 from tests.solvers.projective import all_trees
 
