@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.arrays import reading
-from colgen.core.files import writing
 from problems.dependency.features.factored_scores import NO_FILTER, Table, score_arcs, table_of
 from problems.dependency.features.margin_updates import (
     mark_arcs,
@@ -26,6 +24,7 @@ from problems.dependency.features.margin_updates import (
 from problems.dependency.features.vocabulary import Encoded, Vocabulary
 from problems.dependency.scorer import GRANDPARENTS, SIBLINGS, Weights
 from problems.dependency.sentence import Sentence
+from problems.dependency.training import Kept, one_pass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -177,17 +176,14 @@ class Learner:
     def run_epoch(self, say: Callable[[str], None] | None = None) -> float:
         """One pass over the sentences in an order of its own; the share of heads that were right before each step."""
         order = np.random.default_rng((self.settings.seed, self.epoch)).permutation(len(self._encoded))
-        right = total = 0
-        shown = time.monotonic()
-        for done, k in enumerate(order.tolist(), 1):
-            wrong = self.learn(self._encoded[k], self._heads[k])
-            total += len(self._encoded[k])
-            right += len(self._encoded[k]) - wrong
-            if say is not None and time.monotonic() - shown > 10.0:
-                shown = time.monotonic()
-                say(f"epoch {self.epoch + 1}: {done:,} of {len(order):,} sentences, {100 * right / total:.1f}% right")
+        name = f"epoch {self.epoch + 1}"
+
+        def learn(k: int) -> tuple[int, int]:
+            return self.learn(self._encoded[k], self._heads[k]), len(self._encoded[k])
+
+        wrong = one_pass(order.tolist(), learn, None if say is None else lambda line: say(f"{name}: {line}"))
         self.epoch += 1
-        return right / total
+        return 1.0 - wrong
 
     def learn(self, encoded: Encoded, right: Ints) -> int:
         """One step on one sentence; how many heads were wrong."""
@@ -244,35 +240,27 @@ class Learner:
 
     # --- to go on later ----------------------------------------------------------------------------------------------
 
-    def save(self, path: Path) -> None:
-        """Write all that is needed to go on after this epoch."""
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        """What has to be kept to go on after this epoch."""
         arrays: dict[str, NDArray[np.generic]] = {
             "between": np.hstack([self._between, self._between_sums]),
             "progress": np.array([self.epoch, self.steps]),
         }
         for name, family in (("arcs", self._arcs), ("grandparents", self._triples[0]), ("siblings", self._triples[1])):
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = family.state()
-        arrays["fingerprint"] = np.frombuffer(self._fingerprint().encode(), dtype=np.uint8)
-        with writing(path, "wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        return arrays
 
-    def resume(self, path: Path) -> bool:
-        """Go on where :meth:`save` stopped; False if the file is absent or belongs to other sentences or settings."""
-        if not path.is_file():
-            return False
-        with reading(path, "the state of an interrupted training") as arrays:
-            ours = bytes(arrays["fingerprint"]).decode() == self._fingerprint()
-            if ours:
-                for name, family in (
-                    ("arcs", self._arcs),
-                    ("grandparents", self._triples[0]),
-                    ("siblings", self._triples[1]),
-                ):
-                    family.restore(arrays[f"{name}.keys"], arrays[f"{name}.values"])
-                both = arrays["between"]
-                self._between, self._between_sums = both[:, :1].copy(), both[:, 1:].copy()
-                self.epoch, self.steps = int(arrays["progress"][0]), float(arrays["progress"][1])
-        return ours
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Put back what :meth:`state` gave."""
+        for name, family in (("arcs", self._arcs), ("grandparents", self._triples[0]), ("siblings", self._triples[1])):
+            family.restore(arrays[f"{name}.keys"], arrays[f"{name}.values"])
+        both = arrays["between"]
+        self._between, self._between_sums = both[:, :1].copy(), both[:, 1:].copy()
+        self.epoch, self.steps = int(arrays["progress"][0]), float(arrays["progress"][1])
+
+    def kept_in(self, path: Path | None) -> Kept:
+        """The file that keeps the state of this training."""
+        return Kept(path, self._fingerprint())
 
     def _fingerprint(self) -> str:
         settings = replace(self.settings, epochs=0)  # more epochs may be asked for later

@@ -14,6 +14,7 @@ from problems.dependency.corpus import Corpus, read_corpus
 from problems.dependency.learning import Learner, Settings
 from problems.dependency.scorer import Weights
 from problems.dependency.sentence import Sentence
+from problems.dependency.training import run_passes
 from problems.grandparent_parsing.decoding import NarrowDecoder
 from problems.grandparent_parsing.reading import parse_sentences
 
@@ -63,18 +64,18 @@ def train(
     best = None if state is None else state.with_name(state.name + ".best")
     chosen: Weights | None = None
     reached = -1.0
-    if state is not None and learner.resume(state):
+    kept = learner.kept_in(state)
+    arrays = kept.read()
+    if arrays:
+        learner.restore(arrays)
         say(f"going on after epoch {learner.epoch}, from {state}")
         if best is not None and tune and best.is_file():
             chosen = Weights.load(best)
             reached = accuracy(tune, chosen)
-    while learner.epoch < settings.epochs:
-        try:
-            right = learner.run_epoch(say)
-        except KeyboardInterrupt:
-            if state is not None and state.is_file():
-                say(f"what was learned in {learner.epoch} epochs is kept: the same command goes on from there")
-            raise
+
+    def run(_: int) -> None:
+        nonlocal chosen, reached
+        right = learner.run_epoch(say)
         line = f"epoch {learner.epoch} of {settings.epochs}: {100 * right:.1f}% of the heads right before each step"
         if tune:
             averaged = learner.averaged()
@@ -85,12 +86,12 @@ def train(
                     averaged.save(best)
             line += f", {tuned:.2f}% of those to tune on" + (", the best so far" if chosen is averaged else "")
         say(line)
-        if state is not None and learner.epoch < settings.epochs:
-            learner.save(state)
+
+    run_passes(range(learner.epoch, settings.epochs), run, learner.state, kept, say)
     weights = learner.averaged() if chosen is None else chosen
-    for path in (state, best):
-        if path is not None:
-            path.unlink(missing_ok=True)
+    kept.remove()
+    if best is not None:
+        best.unlink(missing_ok=True)
     return weights
 
 

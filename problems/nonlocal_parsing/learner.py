@@ -7,7 +7,7 @@ most of all features, and weights for it do not make fresh sentences any better.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from problems.dependency.features.margin_updates import mark_between, take_step
 from problems.dependency.features.tuple_scores import mark_tuples, table_of
 from problems.dependency.features.vocabulary import Encoded
+from problems.dependency.training import Say, one_pass
 from problems.nonlocal_parsing.decoding import decode
 from problems.nonlocal_parsing.examples import Example, Examples, tree_tuples
 from problems.nonlocal_parsing.kernels import factor_sets
@@ -24,7 +25,6 @@ from solvers.trees.eisner import Parts, best_tree
 
 Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]
-Say = Callable[[str], None]
 
 
 class _Average:
@@ -109,8 +109,8 @@ class Learner:
 
         Returns the share of heads that were wrong before each step, in percent.
         """
-        wrong = words = 0
-        for i in rng.permutation(len(self.examples)).tolist():
+
+        def step(i: int) -> tuple[int, int]:
             _, encoded, gold = self.examples.examples[i]
             everywhere = np.ones((len(gold), len(gold)), dtype=np.bool_)
             everywhere[:, 0] = False
@@ -118,10 +118,10 @@ class Learner:
             found = best_tree(Parts(self.model.score_arcs("filter", encoded, everywhere)))
             assert found is not None  # every arc is allowed
             self.number["filter"] += 1
-            words += len(encoded)
-            wrong += int((gold != found[1]).sum())
             self._step_arcs("filter", encoded, gold, found[1], self.number["filter"])
-        return 100.0 * wrong / words
+            return int((gold != found[1]).sum()), len(encoded)
+
+        return 100.0 * one_pass(rng.permutation(len(self.examples)).tolist(), step)
 
     def learn(
         self, rng: np.random.Generator, *, k: int | None = 10, most: int | None = None, say: Say | None = None
@@ -140,21 +140,20 @@ class Learner:
         self._settle_filter()
         allowed = self.examples.candidates(self.model, k)
         order = rng.permutation(len(self.examples))[:most].tolist()
-        wrong = words = 0
-        for done, i in enumerate(order, 1):
+
+        def step(i: int) -> tuple[int, int]:
             example = self.examples.examples[i]
             found = decode(self.model.scored(example.words, example.encoded, allowed[i]))
             self.number["rest"] += 1
-            words += len(example.encoded)
-            if found is not None:
-                other = np.array([-1, *found])
-                missed = int((example.heads != other).sum())
-                if missed:
-                    wrong += missed
-                    self.step(example, other)
-            if say is not None and done % 4000 == 0:
-                say(f"{done} of {len(order)} sentences")
-        return 100.0 * wrong / words
+            if found is None:
+                return 0, len(example.encoded)
+            other = np.array([-1, *found])
+            missed = int((example.heads != other).sum())
+            if missed:
+                self.step(example, other)
+            return missed, len(example.encoded)
+
+        return 100.0 * one_pass(order, step, say)
 
     def _settle_filter(self) -> None:
         """Take the filter's average for its weights: the rest learns over the candidates that parsing will have."""

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from colgen.core.arrays import reading
-from colgen.core.files import writing
 from problems.dependency.sentence import Sentence
+from problems.dependency.training import Kept, Say, run_passes
 from problems.nonlocal_parsing.examples import Examples
-from problems.nonlocal_parsing.learner import Learner, Say
+from problems.nonlocal_parsing.learner import Learner
 from problems.nonlocal_parsing.scoring import Model
 
 
@@ -83,28 +81,26 @@ def train(
     if settings.families:
         passes += [(MORE, epoch) for epoch in range(settings.family_epochs)]
     learner = Learner(examples, settings.backbone)
-    fingerprint = _fingerprint(examples, settings)
-    arrays = _kept(state, fingerprint)
+    kept = Kept(state, _fingerprint(examples, settings))
+    arrays = kept.read()
     done = int(arrays["done"]) if arrays else 0
     if arrays:
         say(f"going on after pass {done} of {len(passes)}, from {state}")
         if passes[done - 1][0] == MORE:
             learner = learner.with_families(settings.families)
         learner.restore(arrays)
-    for number, (stage, epoch) in enumerate(passes[done:], done + 1):
+
+    def run(number: int) -> None:
+        nonlocal learner, done
+        stage, epoch = passes[number]
         if stage == MORE and epoch == 0:
             learner = learner.with_families(settings.families)
-        try:
-            run_pass(learner, stage, epoch, settings, say)
-        except KeyboardInterrupt:
-            if state is not None and state.is_file():
-                say(f"what was learned in {number - 1} passes is kept: the same command goes on from there")
-            raise
-        if state is not None and number < len(passes):
-            _keep(state, fingerprint, number, learner)
+        run_pass(learner, stage, epoch, settings, say)
+        done = number + 1
+
+    run_passes(range(done, len(passes)), run, lambda: {**learner.state(), "done": np.array(done)}, kept, say)
     model = learner.averaged()
-    if state is not None:
-        state.unlink(missing_ok=True)
+    kept.remove()
     return model
 
 
@@ -113,19 +109,3 @@ def _fingerprint(examples: Examples, settings: Settings) -> str:
     last = replace(settings, family_epochs=0) if settings.families else replace(settings, epochs=0)
     words = sum(len(example.encoded) for example in examples.examples)
     return json.dumps([str(last), len(examples), words, examples.vocabulary.sizes.tolist()])
-
-
-def _keep(path: Path, fingerprint: str, done: int, learner: Learner) -> None:
-    arrays = learner.state()
-    arrays |= {"done": np.array(done), "fingerprint": np.frombuffer(fingerprint.encode(), dtype=np.uint8)}
-    with writing(path, "wb") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-
-
-def _kept(path: Path | None, fingerprint: str) -> dict[str, NDArray[np.generic]]:
-    """What an interrupted training has left; nothing if the file is absent, or of other sentences or settings."""
-    if path is None or not path.is_file():
-        return {}
-    with reading(path, "the state of an interrupted training") as arrays:
-        ours = bytes(arrays["fingerprint"]).decode() == fingerprint
-    return dict(arrays) if ours else {}

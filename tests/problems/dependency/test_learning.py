@@ -45,10 +45,10 @@ def test_training_goes_on_where_it_stopped(tmp_path):
     text = sentences(30, 5)
     whole = learner(text)
     whole.run_epoch()
-    whole.save(tmp_path / "state")
+    whole.kept_in(tmp_path / "state").write(whole.state())
     whole.run_epoch()
     again = learner(text)
-    assert again.resume(tmp_path / "state")
+    again.restore(again.kept_in(tmp_path / "state").read())
     assert again.epoch == 1
     again.run_epoch()
     first, second = whole.averaged(), again.averaged()
@@ -58,13 +58,15 @@ def test_training_goes_on_where_it_stopped(tmp_path):
 
 
 def test_states_of_other_trainings_are_not_taken(tmp_path):
-    learner(sentences(10, 6)).save(tmp_path / "state")
+    one = learner(sentences(10, 6))
+    one.kept_in(tmp_path / "state").write(one.state())
     other = learner(sentences(11, 7))
-    assert not other.resume(tmp_path / "state")
-    assert not other.resume(tmp_path / "missing")
+    assert not other.kept_in(tmp_path / "state").read()
+    assert not other.kept_in(tmp_path / "missing").read()
+    assert not other.kept_in(None).read()
     (tmp_path / "broken").write_text("nothing")
     with pytest.raises(InputError, match="interrupted training"):
-        other.resume(tmp_path / "broken")
+        other.kept_in(tmp_path / "broken").read()
 
 
 def test_what_cannot_be_learned_from():

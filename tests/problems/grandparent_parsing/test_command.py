@@ -135,7 +135,7 @@ def test_an_interrupted_training_goes_on(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(Learner, "run_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(learn, settings, tune=tune, state=tmp_path / "state", say=told.append)
-    assert told[-1] == "what was learned in 2 epochs is kept: the same command goes on from there"
+    assert told[-1] == "what was learned in 2 passes is kept: the same command goes on from there"
     monkeypatch.setattr(Learner, "run_epoch", run_epoch)
     resumed = train(learn, settings, tune=tune, state=tmp_path / "state", say=told.append)
     assert any(line.startswith("going on after epoch 2") for line in told)
