@@ -171,18 +171,20 @@ class Labelling(Pricing):
 
         return PricingResult(columns, found.bound, stated, marginals=marginals)
 
-    def listed(self, duals: Duals, context: PricingContext, limit: int) -> Columns | None:
+    def listed(self, duals: Duals, context: PricingContext, limit: int, effort: float = math.inf) -> Columns | None:
         """All paths that an answer of interest can use; of those that visit the same vertices the one that costs least.
 
         Parameters
         ----------
         context
             Its slack says what an answer of interest can afford.
+        limit, effort
+            Of the list: see :meth:`solvers.paths.labelling.Labelling.enumerate`.
 
         Returns
         -------
         Columns or None
-            None if they are more than the limit, or the time was over.
+            None if they are more than the limit, or time or effort were over.
         """
         reduced, given = self.reduced_costs(duals, context), self._given(duals, context)
         best = self.solver.price(reduced, **given)
@@ -190,7 +192,7 @@ class Labelling(Pricing):
             return None
         # An answer's other paths may have the best reduced cost, which is negative where duals are not optimal.
         found = self.solver.enumerate(
-            reduced, context.slack + min(best.bound, 0.0), limit=limit, costs=self.costs, **given
+            reduced, context.slack + min(best.bound, 0.0), limit=limit, costs=self.costs, effort=effort, **given
         )
         return self._batch(found, duals)[0] if found.finished else None
 

@@ -29,6 +29,8 @@ class PathEnumeration(Enumeration):
         At most so many paths.
     seconds
         For the program over the list.
+    effort
+        For the list: see :meth:`solvers.paths.labelling.Labelling.enumerate`.
 
     Raises
     ------
@@ -41,7 +43,7 @@ class PathEnumeration(Enumeration):
     partitioning formulation with additional cuts*, Mathematical Programming 115 (2008).
     """
 
-    def __init__(self, oracle: Labelling, limit: int = 20_000, seconds: float = 30.0) -> None:
+    def __init__(self, oracle: Labelling, limit: int = 20_000, seconds: float = 30.0, effort: float = 5e9) -> None:
         if oracle.arc_rows:
             raise InputError(
                 "PathEnumeration: expected an oracle without arc_rows, which tell apart paths over the same vertices"
@@ -49,11 +51,12 @@ class PathEnumeration(Enumeration):
         self.oracle = oracle
         self.limit = limit
         self.seconds = seconds
+        self.effort = effort
 
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
         rounding = TOLERANCES.optimality * size(context.scale, context.bound)
         told = replace(context.pricing, slack=context.slack + rounding)
-        columns = self.oracle.listed(context.duals, told, self.limit)
+        columns = self.oracle.listed(context.duals, told, self.limit, self.effort)
         if columns is None:
             return None
         sides: dict[Key, tuple[float, float]] = {

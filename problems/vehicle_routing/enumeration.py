@@ -22,12 +22,17 @@ class RouteEnumeration(Enumeration):
     ----------
     limit
         At most so many routes.
+    seconds
+        For the program over the list.
+    effort
+        For the list: see :meth:`solvers.paths.labelling.Labelling.enumerate`.
     """
 
-    def __init__(self, oracle: RouteOracle, limit: int = 20_000, seconds: float = 30.0) -> None:
+    def __init__(self, oracle: RouteOracle, limit: int = 20_000, seconds: float = 30.0, effort: float = 5e9) -> None:
         self.oracle = oracle
         self.limit = limit
         self.seconds = seconds
+        self.effort = effort
 
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
         oracle, told = self.oracle, context.pricing
@@ -48,6 +53,7 @@ class RouteEnumeration(Enumeration):
             rank_one=rank_one,
             forbidden=forbidden,
             costs=layout.distances,
+            effort=self.effort,
             deadline=deadline,
             expired=expired,
         )

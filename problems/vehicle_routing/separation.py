@@ -15,6 +15,9 @@ from problems.vehicle_routing.pricing import ARC, RouteOracle, visits
 _NARROWER = 0.9
 """Where too many routes were left, so much of the gap must be left before they are counted again."""
 
+_EFFORT = 1e9
+"""To count them: ten seconds or so; the next count is of fewer."""
+
 
 class InTurn(Separation):
     """Separations one after the other: a later one is asked where the earlier ones find nothing.
@@ -69,6 +72,7 @@ class FewRoutesLeft:
             limit=self.limit,
             rank_one=oracle.rank_one(context.duals),
             costs=oracle.layout.distances,
+            effort=_EFFORT,
             deadline=context.deadline,
             expired=lambda: context.budget.expired,
         )

@@ -14,7 +14,7 @@ from solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
 from solvers.paths.labelling import memory
 from solvers.paths.labelling.attempts import exact, heuristic
 from solvers.paths.labelling.boxes import BoxDuals, boxed
-from solvers.paths.labelling.clock import Clock, LabelLimitError, OutOfTimeError
+from solvers.paths.labelling.clock import Clock, LabelLimitError, OutOfEffortError, OutOfTimeError
 from solvers.paths.labelling.completions import completion_bounds, narrowed
 from solvers.paths.labelling.custom import CustomResource
 from solvers.paths.labelling.directions import direction as direction_of
@@ -225,6 +225,7 @@ class Labelling:
         boxes: BoxDuals | None = None,
         forbidden: ArrayLike | None = None,
         costs: ArrayLike | None = None,
+        effort: float = math.inf,
         deadline: float = math.inf,
         expired: Expired = never,
     ) -> Routes:
@@ -243,21 +244,26 @@ class Labelling:
             Routes at most.
         costs
             What the routes with the same vertices are compared by; ``arc_costs`` by default.
+        effort
+            Arcs that labels are extended over, and pairs of labels compared, at most: 1e8 of them are a second or two.
 
         Returns
         -------
         Routes
-            Without a bound; ``finished`` is False if there are more routes than the limit, or the time was over.
+            Without a bound; ``finished`` is False if there are more routes than the limit, or time or effort were over.
         """
         reduced, usable = self._costs(arc_costs, forbidden)
         limit = as_integer(limit, "limit", low=0)
         compared = reduced if costs is None else as_floats(costs, "costs", shape=reduced.shape)
+        if not effort > 0:
+            raise ArrayError(f"effort: expected a number above 0, got {effort!r}")
         clock = Clock(deadline, expired)
+        clock.left = effort
         try:
             bounds = completion_bounds(self._task(reduced, usable, rank_one, boxes, clock), gap)
             elementary = self.with_neighbourhoods("elementary")._task(reduced, usable, rank_one, boxes, clock)
             found, finished, labels = listed(elementary, compared, bounds, gap, limit)
-        except (OutOfTimeError, LabelLimitError):
+        except (OutOfTimeError, OutOfEffortError, LabelLimitError):
             return gathered([], self.network.tails, self.network.heads, np.zeros(0), None, False, 0)
         return assembled(found, self.network, reduced, rank_one, boxes, None, finished, labels, limit)
 

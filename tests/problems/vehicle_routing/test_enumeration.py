@@ -7,7 +7,7 @@ import pytest
 from colgen import Bound, PricingContext, Sense, SeparationContext, solve
 from colgen.bounds.fixing import ReductionContext
 from colgen.core.budget import Budget
-from problems.vehicle_routing import VehicleRouting, random
+from problems.vehicle_routing import VehicleRouting, random, separation
 from problems.vehicle_routing.branching import OnArcs
 from problems.vehicle_routing.enumeration import RouteEnumeration
 from problems.vehicle_routing.pricing import EDGE
@@ -49,6 +49,18 @@ def test_too_many_routes_are_none():
     context = context_of(problem, math.inf)
     wide = ReductionContext(context.sense, context.duals, context.bound, context.bound + 1e3, (), told=context.pricing)
     assert RouteEnumeration(problem.oracle, limit=3).enumerate(wide) is None
+
+
+def test_a_list_and_a_count_take_no_more_effort_than_they_may(monkeypatch):
+    problem = VehicleRouting(random(1, customers=6, stops=3.0), cuts=False)
+    context = context_of(problem, math.inf)
+    wide = ReductionContext(context.sense, context.duals, context.bound, context.bound + 1e3, (), told=context.pricing)
+    bounds = {"bound": context.bound, "incumbent": context.bound + 1e3}
+    told = SeparationContext(Sense.MINIMIZE, duals=context.duals, **bounds)
+    for effort in (1e7, 10.0):
+        monkeypatch.setattr(separation, "_EFFORT", effort)
+        assert (RouteEnumeration(problem.oracle, effort=effort).enumerate(wide) is None) is (effort == 10.0)
+        assert FewRoutesLeft(problem.oracle, gap=math.inf)(told) is (effort == 1e7)
 
 
 def test_what_ends_a_run_is_heard_without_a_deadline():

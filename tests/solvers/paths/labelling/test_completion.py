@@ -51,6 +51,8 @@ def test_all_routes_below_a_gap_are_listed_once(cuts: bool) -> None:
         assert listed == pytest.approx(best)
         if len(best) > 1:
             assert not mine.enumerate(drawn.costs, gap, limit=1).finished
+            assert not mine.enumerate(drawn.costs, gap, effort=1.0).finished
+            assert len(mine.enumerate(drawn.costs, gap, effort=1e6)) == len(mine.enumerate(drawn.costs, gap))
 
 
 def test_what_completes_a_path_does_not_pay_again_for_the_vertex_that_it_leaves() -> None:
