@@ -15,7 +15,7 @@ from colgen.bounds.run import Run
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.budget import Budget, OutOfBudget, holding_signals
 from colgen.core.doors import behind
-from colgen.core.errors import InputError, SolverError
+from colgen.core.errors import InputError
 from colgen.core.result import Iteration, NodeVisit, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -37,7 +37,7 @@ from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from colgen.tree.means import Search
 from colgen.tree.search import NodeQueue, TreeResult, branch_and_bound
-from solvers.linear import lp as programs
+from colgen.tree.sparing import as_diagnostic
 
 
 def solve(
@@ -228,7 +228,7 @@ def solve(
                 outcome = TreeResult(Termination.MEMORY_LIMIT, run.global_bound, ())
             except Exception as error:
                 fault = TreeResult(Termination.FAULT, run.global_bound, ())
-                told = SolverError(str(error)) if isinstance(error, programs.SolverError) else error
+                told = as_diagnostic(error)
                 told.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
                 if told is error:
                     raise

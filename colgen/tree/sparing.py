@@ -18,3 +18,8 @@ def sparing(run: Run, name: str, node: Node) -> Iterator[None]:
         yield
     except (SolverError, programs.SolverError, ArithmeticError, MemoryError) as error:
         run.notes.append(f"{name} failed at node {node.number} and was skipped: {error}.")
+
+
+def as_diagnostic(error: Exception) -> Exception:
+    """An error of a linear program's solver as one of colgen's; others as they are."""
+    return SolverError(str(error)) if isinstance(error, programs.SolverError) else error
