@@ -54,6 +54,8 @@ class OnBlockVariables(BranchingRule):
         """Points that agree in what is whole are one, their mean."""
         columns: list[tuple[Column, float]] = []
         for sub, points, amounts in self._used(solution):
+            if sub.unbounded:  # rays move the mean, and count for nothing
+                points, amounts = (amounts @ points)[None, :], np.ones(1)
             whole = np.round(points[:, sub.integer])
             kinds = np.zeros(len(points), dtype=np.int64)
             if sub.count > 1:
@@ -103,8 +105,8 @@ class OnBlockVariables(BranchingRule):
             if not score:
                 continue
             part = value - math.floor(value)
-            down = ComponentBound(row, sub.number, k, -math.inf, float(math.floor(value)))
-            up = ComponentBound(row, sub.number, k, float(math.ceil(value)), math.inf)
+            down = ComponentBound(row, sub.number, k, -math.inf, float(math.floor(value)), sub.unbounded)
+            up = ComponentBound(row, sub.number, k, float(math.ceil(value)), math.inf, sub.unbounded)
             found.append(_either((sub.number, k), part, down, up, score))
         return found
 

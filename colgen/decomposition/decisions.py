@@ -27,6 +27,8 @@ class ComponentBound(Decision):
         The key of the block's convexity row, which all of its columns are in.
     number, variable
         Of the subproblem, and of the variable in it.
+    rays
+        Whether the block has rays, which are in no convexity row.
     """
 
     convexity: Key
@@ -34,19 +36,22 @@ class ComponentBound(Decision):
     variable: int
     lower: float
     upper: float
+    rays: bool = False
 
     @property
-    def concerns(self) -> Collection[Key]:
-        return (self.convexity,)
+    def concerns(self) -> Collection[Key] | None:
+        return None if self.rays else (self.convexity,)
 
     def allows(self, column: Column) -> bool:
         point = column.structure
-        return point.number != self.number or bool(self.lower <= point.values[self.variable] <= self.upper)
+        return point.number != self.number or bool(point.within(self.variable, self.lower, self.upper))
 
     def allows_each(self, columns: Columns) -> Mask:
+        if self.rays:
+            return super().allows_each(columns)
         mask = np.ones(len(columns), dtype=np.bool_)
         for k in np.flatnonzero(columns.covering(self.convexity)).tolist():
-            mask[k] = self.lower <= columns.meanings.of(k).values[self.variable] <= self.upper
+            mask[k] = columns.meanings.of(k).within(self.variable, self.lower, self.upper)
         return mask
 
 

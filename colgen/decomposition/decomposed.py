@@ -146,7 +146,7 @@ def decompose(
     Raises
     ------
     InputError
-        If the model is not linear, ``by`` leaves no block, a variable is in two, or a block is unbounded.
+        If the model is not linear, ``by`` leaves no block, or a variable is in two.
 
     References
     ----------

@@ -14,6 +14,7 @@ from colgen.decomposition.joined import JoinedPricing, Kernel
 from colgen.decomposition.knapsack import Knapsack, Knapsacks, knapsack_of
 from colgen.decomposition.lot_sizing import LotSizing, lot_sizing_of
 from colgen.decomposition.mixed_integer import MixedIntegerPricing
+from colgen.decomposition.rays import RayPricing
 from colgen.decomposition.reading import Floats
 from colgen.decomposition.splitting import Splitting
 from colgen.decomposition.subproblem import Subproblem
@@ -52,7 +53,7 @@ class KernelPricing(MixedIntegerPricing):
 def oracles(splitting: Splitting, *, recognize: bool = True) -> Sequence[Pricing]:
     """Kernels where blocks are recognized, HiGHS elsewhere: one oracle a subproblem, but one for all of a kind."""
     subs = splitting.subproblems
-    kernels = [kernel_of(sub) if recognize else None for sub in subs]
+    kernels = [kernel_of(sub) if recognize and not sub.unbounded else None for sub in subs]
     found: list[Pricing] = []
     for may_join, join in ((_is_lot_sizing, LotSizing.joined), (_is_zero_one, Knapsacks.joined)):
         mine = [k for k, kernel in enumerate(kernels) if subs[k].count == 1 and may_join(subs[k], kernel)]
@@ -64,7 +65,10 @@ def oracles(splitting: Splitting, *, recognize: bool = True) -> Sequence[Pricing
             rest = [k for k in range(len(subs)) if k not in set(mine)]
             subs, kernels = tuple(subs[k] for k in rest), [kernels[k] for k in rest]
     for sub, kernel in zip(subs, kernels, strict=True):
-        found.append(MixedIntegerPricing(splitting, sub) if kernel is None else KernelPricing(splitting, sub, kernel))
+        if kernel is None:
+            found.append(RayPricing(splitting, sub) if sub.unbounded else MixedIntegerPricing(splitting, sub))
+        else:
+            found.append(KernelPricing(splitting, sub, kernel))
     return found
 
 

@@ -24,7 +24,7 @@ from colgen.model.formulation import Formulation, named_blocks
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A point of a block: the structure of a column.
+    """A point of a block, or a ray: the structure of a column.
 
     Attributes
     ----------
@@ -34,16 +34,28 @@ class Point:
         Of the subproblem.
     values
         One a variable of the subproblem.
+    is_ray
+        Whether it is a direction in which the block has no end.
     """
 
     block: str
     number: int
     values: Floats
+    is_ray: bool = False
+
+    def within(self, variable: int, lower: float, upper: float) -> bool:
+        """Whether a point is between bounds on a variable, or a ray does not leave them."""
+        value = float(self.values[variable])
+        if self.is_ray:
+            return (value <= 0.0 or upper == math.inf) and (value >= 0.0 or lower == -math.inf)
+        return lower <= value <= upper
 
     def __repr__(self) -> str:
         used = np.flatnonzero(self.values)
         entries = ", ".join(f"{k}: {self.values[k]:g}" for k in used[:8].tolist())
-        return f"Point of block {self.block} {{{entries}{', ...' if len(used) > 8 else ''}}}"
+        return (
+            f"{'Ray' if self.is_ray else 'Point'} of block {self.block} {{{entries}{', ...' if len(used) > 8 else ''}}}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +161,15 @@ class Splitting:
         keys = [self._key(sub, point) for sub, point in points]
         named = None if all(key is None for key in keys) else keys
         return Columns(costs, starts, rows, values, structures, named)
+
+    def ray(self, sub: Subproblem, ray: Floats) -> Columns:
+        """The column of a ray, of which there may be any amount; whole where it moves what is whole."""
+        counted = sub.counted(ray, len(self.linking))
+        rows = np.flatnonzero(counted)
+        structure = Point(sub.name, sub.number, ray, is_ray=True)
+        key = (self._points, ("ray", sub.number, ray.tobytes()))
+        cost, whole = float((ray * sub.costs).sum()), bool(ray[sub.integer].any())
+        return Columns([cost], [0, len(rows)], rows, counted[rows], [structure], [key], integer=[whole])
 
     def column(self, sub: Subproblem, point: Floats) -> Column:
         """The column of one point, by the names of rows."""

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colgen.core.errors import InputError
 from colgen.decomposition.partition import Partition
 from colgen.decomposition.reading import Floats, Ints, Reading
 from solvers.linear.lp import LinearProgram, LPStatus
@@ -38,6 +37,8 @@ class Subproblem:
         One entry a variable.
     row_lower, row_upper
         One entry a row.
+    unbounded
+        Whether its rows leave some variable no end: it has rays beside points.
     """
 
     number: int
@@ -51,6 +52,7 @@ class Subproblem:
     integer: NDArray[np.bool_]
     row_lower: Floats
     row_upper: Floats
+    unbounded: bool = False
 
     @property
     def count(self) -> int:
@@ -97,30 +99,26 @@ def subproblems(reading: Reading, partition: Partition, *, aggregate: bool = Tru
     """The blocks of a model, those that are the same as one.
 
     They are the same if their arrays are, once variables and rows have been sorted: no two that differ pass for equal,
-    and two that are equal but for an order that sorting does not find are two.
+    and two that are equal but for an order that sorting does not find are two.  Those that are unbounded stay apart: it
+    is not branched on how many of their points lie where.
 
     Parameters
     ----------
     aggregate
         Whether blocks that are the same are put together.
-
-    Raises
-    ------
-    InputError
-        If a block is unbounded.
     """
     blocks = split(reading, partition)
     groups: dict[Hashable, list[int]] = {}
     for k, block in enumerate(blocks):
         groups.setdefault(_fingerprint(block) if aggregate and _may_join(block) else k, []).append(k)
-    found = []
-    for number, members in enumerate(groups.values()):
-        first = blocks[members[0]]
-        names = tuple(partition.names[k] for k in members)
-        columns = np.array([blocks[k].columns[0] for k in members])
-        found.append(dataclasses.replace(first, number=number, members=names, columns=columns))
-    for sub in found:
-        _check_bounded(reading, sub)
+    found: list[Subproblem] = []
+    for members in groups.values():
+        unbounded = has_rays(blocks[members[0]])
+        for together in [[k] for k in members] if unbounded else [members]:
+            names = tuple(partition.names[k] for k in together)
+            columns = np.array([blocks[k].columns[0] for k in together])
+            block = dataclasses.replace(blocks[together[0]], number=len(found), members=names, columns=columns)
+            found.append(dataclasses.replace(block, unbounded=unbounded))
     return tuple(found)
 
 
@@ -217,19 +215,10 @@ def _fingerprint(block: Subproblem) -> Hashable:
 # --- boundedness -----------------------------------------------------------------------------------------------------
 
 
-def _check_bounded(reading: Reading, sub: Subproblem) -> None:
-    """Refuse a block whose rows leave some variable no end: its points are then no combination of finitely many."""
+def has_rays(sub: Subproblem) -> bool:
+    """Whether the rows of a block leave some variable no end: its points are no combinations of finitely many then."""
     up, down = np.isinf(sub.upper), np.isinf(sub.lower)
-    if not (up | down).any():
-        return
-    for direction in _directions(up, down):
-        grown = _furthest(sub, up, down, direction)
-        if grown is not None:
-            name = reading.names[sub.columns[0, grown]]
-            raise InputError(
-                f"expected bounded blocks: the rows of block {sub.name} let variable {name!r} grow without end; give "
-                "it bounds, or keep it in the master"
-            )
+    return bool((up | down).any()) and any(_moves(sub, up, down, way) for way in _directions(up, down))
 
 
 def _directions(up: NDArray[np.bool_], down: NDArray[np.bool_]) -> Sequence[Floats]:
@@ -244,8 +233,8 @@ def _directions(up: NDArray[np.bool_], down: NDArray[np.bool_]) -> Sequence[Floa
     return found
 
 
-def _furthest(sub: Subproblem, up: NDArray[np.bool_], down: NDArray[np.bool_], direction: Floats) -> int | None:
-    """The variable that a ray of the block moves most; None if there is no ray in this direction."""
+def _moves(sub: Subproblem, up: NDArray[np.bool_], down: NDArray[np.bool_], direction: Floats) -> bool:
+    """Whether a ray of the block leads in a direction."""
     program = LinearProgram(
         True,
         sub.matrix,
@@ -257,9 +246,7 @@ def _furthest(sub: Subproblem, up: NDArray[np.bool_], down: NDArray[np.bool_], d
         0.0,
     )
     solved = program.solve()
-    if solved.status is not LPStatus.OPTIMAL or solved.objective < _MOVES:
-        return None
-    return int(np.argmax(np.abs(solved.values)))
+    return solved.status is LPStatus.OPTIMAL and solved.objective >= _MOVES
 
 
 _MOVES = 0.5

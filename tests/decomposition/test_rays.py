@@ -1,0 +1,72 @@
+"""Blocks without end: rays are columns, against HiGHS on the compact model."""
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from pyomo.opt import TerminationCondition
+
+from colgen import Termination, TimeLimit, decompose, solve
+from colgen.decomposition.rays import RayPricing
+from tests.amounts import examples
+
+
+def endless(seed):
+    """Blocks whose rows leave some variables no end, whole ones among them, which linking rows bound or do not."""
+    rng = np.random.default_rng(seed)
+    blocks, width = int(rng.integers(1, 4)), int(rng.integers(2, 5))
+    whole = rng.random(width) < 0.5
+    m = pyo.ConcreteModel()
+    m.block, m.of = pyo.RangeSet(0, blocks - 1), pyo.RangeSet(0, width - 1)
+    m.x = pyo.Var(
+        m.block,
+        m.of,
+        domain=lambda m, k, j: pyo.Integers if whole[j] else pyo.Reals,
+        bounds=lambda m, k, j: (None if j == 1 and seed % 3 == 0 else 0, 3 if j == 0 else None),
+    )
+    a, b = rng.integers(-3, 4, (blocks, 2, width)).tolist(), rng.integers(1, 8, (blocks, 2)).tolist()
+    m.own = pyo.Constraint(
+        m.block,
+        [0, 1],
+        rule=lambda m, k, r: sum(a[k][r][j] * m.x[k, j] for j in m.of) + 0 * m.x[k, 0] <= b[k][r],
+    )
+    c, w = rng.integers(-2, 7, (blocks, width)).tolist(), rng.integers(0, 4, (2, blocks, width)).tolist()
+    sums = [sum((w[r][k][j] + (r == 0)) * m.x[k, j] for k in m.block for j in m.of) for r in range(2)]
+    m.least = pyo.Constraint(expr=sums[0] >= int(rng.integers(5, 30)))
+    m.most = pyo.Constraint(expr=sums[1] + sum(m.x[k, 0] for k in m.block) <= int(rng.integers(10, 40)))
+    m.cost = pyo.Objective(expr=sum(c[k][j] * m.x[k, j] for k in m.block for j in m.of) + 2)
+    return m
+
+
+@pytest.mark.parametrize("seed", range(examples(14, 200)))
+def test_optimum_is_that_of_highs_on_the_compact_model(seed):
+    model = endless(seed)
+    result = solve(decompose(model, "block"), stop=TimeLimit(30))
+    there = endless(seed)
+    highs = pyo.SolverFactory("appsi_highs")
+    found = highs.solve(there, load_solutions=False)
+    condition = found.solver.termination_condition
+    if condition == TerminationCondition.optimal:
+        assert result.is_optimal
+        assert result.objective == pytest.approx(found.problem.upper_bound, rel=1e-6, abs=1e-5)
+        assert pyo.value(model.cost) == pytest.approx(result.objective)
+    elif condition == TerminationCondition.infeasible:
+        assert result.termination is Termination.INFEASIBLE
+    else:
+        assert result.termination is Termination.UNBOUNDED
+
+
+def test_a_ray_that_linking_rows_pay_for_has_any_amount():
+    m = pyo.ConcreteModel()
+    m.kind = pyo.RangeSet(0, 1)
+    m.b = pyo.Block(m.kind)
+    for k in m.kind:
+        m.b[k].x, m.b[k].y = pyo.Var(domain=pyo.NonNegativeReals), pyo.Var(domain=pyo.NonNegativeIntegers)
+        m.b[k].row = pyo.Constraint(expr=m.b[k].x <= 2 * m.b[k].y + 1)
+    m.wanted = pyo.Constraint(expr=sum(m.b[k].x for k in m.kind) >= 1000.5)
+    m.cost = pyo.Objective(expr=3 * m.b[0].y + 4 * m.b[1].y)
+    problem = decompose(m)
+    assert all(isinstance(oracle, RayPricing) for oracle in problem.pricing())
+    result = solve(problem)
+    assert result.is_optimal
+    assert pyo.value(m.cost) == pytest.approx(3 * 500)
+    assert m.b[0].y.value == 500
