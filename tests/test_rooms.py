@@ -16,9 +16,6 @@ sys.path.pop(0)
 
 
 WITHOUT_MIRROR = {
-    "colgen.decomposition.two_stage": "two-stage models are taken apart by tests/decomposition/test_benders.py",
-    "colgen.decomposition.stage_rows": "their rows decide what tests/decomposition/test_benders.py enumerates",
-    "colgen.decomposition.rounding": "what it tries is solved in tests/decomposition/test_benders.py",
     "colgen.proof.certifier": "what it says is written by tests/proof/test_writing.py",
     "colgen.proof.witness": "data alone: tests/proof/test_writing.py",
     "colgen.proof.checker_bounds": "its claims are those of tests/proof/test_checker.py and test_knapsacks.py",
