@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from typing import Any
 
 from colgen import InputError, Problem, TimeLimit, solve
 from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.core.tolerances import TOLERANCES
 from colgen.proof.checker import Verdict, check
 from colgen.proof.checker_pricing import WrongError
 from colgen.proof.checker_program import Claims
@@ -65,6 +67,9 @@ _CUSTOMERS = 25
 
 _SENTENCES, _WORDS, _LEARN_TREES = 100, 20, 600
 """Sentences of each parser, the words of the longest, and sentences that parsers learn from."""
+
+_ROOTS = (402, 600)
+"""Items of the packing instances whose roots alone are to be proved."""
 
 _SHORT = 40_000
 """Lies are told of certificates with no more bytes than this: each is checked up to its first false line."""
@@ -193,6 +198,7 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
             Figure("checked_chains", sentences * whole.proved, "sentences", sentences, "whole batches, of one test set")
         )
         outcomes.append(whole)
+    figures += [] if options.quick else [_roots(items, options, share) for items in _ROOTS]
     checked = [(outcome, outcome.verdict) for outcome in outcomes if outcome.verdict is not None]
     claims = sum(verdict.claims.checked + verdict.claims.trusted for _, verdict in checked)
     trusted = sum(verdict.claims.trusted for _, verdict in checked)
@@ -251,6 +257,24 @@ def _sentences(folder: Path, share: float) -> tuple[_Case, int]:
     test = spread(read_corpus(folder, task, "test"), share)
     instance = tagger.instance([sentence.words for sentence in test])
     return _Case(f"{len(test)} sentences", _of(ChainMAP, instance)), len(test)
+
+
+def _roots(items: int, options: BenchOptions, share: float) -> Figure:
+    """Roots of packing instances: a bound that is what the run says of its root, rounded up, with nothing trusted."""
+    assert options.data is not None
+    files = spread(sorted((options.data / "packing").glob(f"{items}_*.txt")), share)
+    found = 0
+    for path in files:
+        problem = CuttingStock(cutting_stock.read(path))
+        with tempfile.TemporaryDirectory() as folder:
+            proof = Path(folder) / "proof.jsonl.gz"
+            result = solve(problem, stop=TimeLimit(_LIMIT), node_limit=1, certificate=proof)
+            verdict = check(gzip.decompress(proof.read_bytes()).decode().splitlines(), path.read_text())
+        wanted = math.ceil(result.root_bound - TOLERANCES.integrality) if math.isfinite(result.root_bound) else None
+        proved = not verdict.claims.trusted and wanted is not None and (verdict.bound or 0) >= wanted
+        found += proved
+        options.say(f"{path.stem}: {verdict.proves}, bound {verdict.bound} of {result.root_bound:g}, proved: {proved}")
+    return Figure(f"checked_roots_{items}", found, "instances", len(files), "root bounds, rounded up")
 
 
 def _small_trees() -> list[_Case]:
