@@ -17,8 +17,8 @@ from problems.vehicle_routing.kernels.ruin import ruin_and_recreate
 from problems.vehicle_routing.kernels.savings import savings
 from problems.vehicle_routing.kernels.tours import Data
 
-_HOT, _COLD = 0.1, 0.001
-"""Temperatures of ruin and recreate, as shares of the mean distance."""
+_COOLING = 100.0
+"""Times that ruin and recreate ends colder than it begins."""
 
 _ROUND = 50_000
 """Steps of ruin and recreate between two looks at the clock, times locations: a step takes longer the more there are.
@@ -39,6 +39,7 @@ def improved(
     *,
     steps: int = 0,
     seed: int = 0,
+    hot: float = 0.1,
     expired: Callable[[], bool] = lambda: False,
 ) -> list[Route]:
     """Better routes than those given, by ruin and recreate and then local search.
@@ -49,6 +50,8 @@ def improved(
         Every customer once, each route one that a vehicle can drive; more of them than vehicles will do.
     steps
         How often strings of customers are taken out of their routes.
+    hot
+        The temperature that ruin and recreate begins at, as a share of the mean distance.
     expired
         Asked now and then whether to end early.
     """
@@ -62,8 +65,8 @@ def improved(
     for k in range(rounds):
         if expired():
             break
-        hot, cold = (mean * _HOT * (_COLD / _HOT) ** (now / rounds) for now in (k, k + 1))
-        flat, ends = ruin_and_recreate(data, flat, ends, instance.most, min(steps, size), hot, cold, rng)
+        begin, end = (mean * hot * _COOLING ** (-now / rounds) for now in (k, k + 1))
+        flat, ends = ruin_and_recreate(data, flat, ends, instance.most, min(steps, size), begin, end, rng)
     return _as_routes(*improve(data, flat, ends, instance.most))
 
 
