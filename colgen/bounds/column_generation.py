@@ -86,7 +86,9 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
 
         priced = pricer.price(solved, context, standing.bound)
         standing.learn(priced)
-        check_weak_duality(master, standing.bound, solved, parts.oracles, context.scale)
+        # What was proved before may know of rows that are yet to be separated.
+        bound = standing.own if parts.separation else standing.bound
+        check_weak_duality(master, bound, solved, parts.oracles, context.scale)
         rounds.lap(PRICING)
 
         rows = _separate(node, solved, priced, standing, parts)

@@ -26,6 +26,8 @@ class Standing:
         The best dual bound, and where it was proved; another phase has another objective, so another dual function.
     cleaned_at
         The objective at which columns were last deleted.
+    own
+        The best dual bound of these rounds alone: with what was known before, ``bound``.
     known
         A bound that was proved before, and where; it is one of phase 2.
     """
@@ -35,18 +37,20 @@ class Standing:
     solved: MasterSolution | None = None
     phase: int = 0
     bound: float = 0.0
+    own: float = 0.0
     duals: DualPoint = None
     cleaned_at: float = 0.0
 
     def __post_init__(self) -> None:
-        self.bound, self.cleaned_at = self.sense.ideal, self.sense.hopeless
+        self.bound = self.own = self.sense.ideal
+        self.cleaned_at = self.sense.hopeless
 
     def moves_on(self, solved: MasterSolution) -> bool:
         """Take in a restricted master; whether another phase begins with it."""
         self.solved = solved
         if solved.phase == self.phase:
             return False
-        self.phase, self.bound, self.duals = solved.phase, self.sense.ideal, None
+        self.phase, self.bound, self.own, self.duals = solved.phase, self.sense.ideal, self.sense.ideal, None
         if solved.phase == 2 and self.known is not None:
             self.bound, self.duals = self.known
         self.cleaned_at = self.sense.hopeless
@@ -54,6 +58,8 @@ class Standing:
 
     def learn(self, priced: Priced) -> None:
         """Take in a round of pricing."""
+        if self.sense.is_better(self.own, priced.bound):
+            self.own = priced.bound
         if self.duals is None or self.sense.is_better(self.bound, priced.bound):
             self.bound, self.duals = priced.bound, priced.duals
 

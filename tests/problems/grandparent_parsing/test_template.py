@@ -208,3 +208,10 @@ def test_arrays_beside_a_scorer_are_refused():
 @pytest.mark.parametrize("start", ["dual", "tree"])
 def test_dual_values_of_trees_pass_the_conformance_kit(start):
     check_problem(GrandparentParsing(random(3, 1, strength=2.0), start=start), seconds=1.0).raise_if_any()
+
+
+def test_a_guess_that_knows_of_cuts_to_come_may_be_better_than_the_program_without_them():
+    instance = random(5, 2, single_root=True)
+    found = solve(GrandparentParsing(instance))
+    assert found.is_optimal
+    assert found.objective == pytest.approx(optimum(instance))
