@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from pathlib import Path
 
 from colgen.core.errors import InputError
+from colgen.reporting.figures import INSTALL, can_draw
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, str]:
@@ -32,11 +32,10 @@ def check_destinations(arguments: argparse.Namespace, *more: str) -> None:
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise InputError(f"--{option} {path}: expected the name of a file in an existing folder")
     for option in ("plot", "picture"):
-        if getattr(arguments, option, None) is not None and importlib.util.find_spec("matplotlib") is None:
-            raise InputError(f"--{option} needs matplotlib: pip install colgen[plotting]")
-    for option in ("plot", "picture"):
         picture = getattr(arguments, option, None)
         if picture is not None:
+            if not can_draw():
+                raise InputError(f"--{option} needs matplotlib: {INSTALL}")
             from matplotlib.backend_bases import FigureCanvasBase
 
             if picture.suffix.lower().lstrip(".") not in FigureCanvasBase.get_supported_filetypes():

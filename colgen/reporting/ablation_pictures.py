@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen.reporting import plotting
+from colgen.reporting.figures import new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,7 @@ _STYLES = tuple((line, marker) for marker in ("", "o", "^", "s") for line in ("-
 
 def draw_bounds(lines: Sequence[Ablated], by: str, ax: Axes | None) -> Axes:
     """The bound on all answers, by round or by second, of each method."""
-    ax = plotting.new_axes() if ax is None else ax
+    ax = new_axes() if ax is None else ax
     worth: list[float] = []
     for line, (style, marker) in zip(lines, itertools.cycle(_STYLES), strict=False):
         rounds = [i for i in line.trace if i.phase == 2 and math.isfinite(i.global_bound)]
@@ -50,7 +51,7 @@ def draw_profile(lines: Sequence[Ablated], ax: Axes | None) -> Axes:
     E. Dolan, J. Moré, *Benchmarking optimization software with performance profiles*, Mathematical Programming 91
     (2002).
     """
-    ax = plotting.new_axes() if ax is None else ax
+    ax = new_axes() if ax is None else ax
     taken = {(line.instance, line.name): max(line.seconds, 1e-3) if line.is_proved else math.inf for line in lines}
     instances = list(dict.fromkeys(line.instance for line in lines))
     methods = list(dict.fromkeys(line.name for line in lines))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from colgen.decomposition.partition import MASTER, Partition
-from colgen.reporting.plotting import new_figure
+from colgen.reporting.figures import new_figure
 
 
 def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str | None = None) -> Any:

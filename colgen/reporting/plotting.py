@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.result import Iteration, NodeRecord, Result
+from colgen.reporting.figures import new_axes, new_figure, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
@@ -163,7 +163,7 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
     lower.set_ylabel("distance to the last\ndual values (Euclidean)")
     lower.grid(True, color=_LIGHT, linewidth=0.4)
     lower.spines[["top", "right"]].set_visible(False)
-    _whole_numbers(lower.xaxis)
+    whole_numbers(lower.xaxis)
     return figure
 
 
@@ -235,7 +235,7 @@ def tree(result: Result, ax: Axes | None = None) -> Axes:
     ax.set_ylim(deepest + 0.6, -0.4)  # the root on top
     ax.margins(x=0.08)
     ax.set_xticks([])
-    _whole_numbers(ax.yaxis)
+    whole_numbers(ax.yaxis)
     ax.set_ylabel("depth (branching decisions)")
     labels = "numbers are dual bounds" if len(nodes) <= _LABELLED_NODES else f"{len(nodes):,} nodes"
     ax.set_title(f"Branch-and-bound tree; {labels}", loc="left")
@@ -266,27 +266,6 @@ def overview(result: Result, figure: Figure | None = None) -> Figure:
 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
-
-
-def new_figure(size: tuple[float, float]) -> Figure:
-    """An empty figure of so many inches, which belongs to the caller alone.
-
-    Raises
-    ------
-    ImportError
-        Without matplotlib; the message says how to get it.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install colgen[plotting]") from error
-    return Figure(figsize=size, layout="constrained")
-
-
-def new_axes(size: tuple[float, float] = (6.4, 4.2)) -> Axes:
-    """Of a new figure."""
-    axes: Axes = new_figure(size).subplots()
-    return axes
 
 
 def _finite(values: Floats) -> Floats:
@@ -336,19 +315,13 @@ def finish(ax: Axes, beside: bool = False, whole: bool = True) -> None:
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     if whole and ax.get_xlabel() != "time (seconds)":
-        _whole_numbers(ax.xaxis)
+        whole_numbers(ax.xaxis)
     if not ax.get_legend_handles_labels()[0]:
         return
     if beside:
         ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
     else:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize="small", frameon=False)
-
-
-def _whole_numbers(axis: Axis) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def _seconds(value: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import io
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from colgen.core.duals import Duals
 from colgen.core.files import write_text
 from colgen.core.result import Iteration, Result
 from colgen.core.wording import number
+from colgen.reporting.figures import INSTALL, can_draw
 from colgen.reporting.tables import table
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ def _summary(result: Result) -> str:
 
 
 def _course(result: Result) -> str:
-    if importlib.util.find_spec("matplotlib") is None:
-        return "<p>Pictures need matplotlib: <code>pip install colgen[plotting]</code></p>"
+    if not can_draw():
+        return f"<p>Pictures need matplotlib: <code>{INSTALL}</code></p>"
     figures = "\n".join(f"<figure>{_svg(figure)}</figure>" for figure in _pictures(result))
     return f'<div class="pictures">\n{figures}\n</div>'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from colgen.reporting.plotting import new_figure
+from colgen.reporting.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
-from colgen.reporting.plotting import new_figure
+from colgen.reporting.figures import new_figure, whole_numbers
 from problems.coreference.conll import Document, Mention
 from problems.coreference.instance import Instance
 from problems.coreference.ways import ALL_LINK, GENERATED, WAYS, Run
@@ -43,8 +43,6 @@ def draw(runs: Iterable[Run]) -> Figure:
     if not runs:
         raise InputError("there are no measurements to draw")
     figure = new_figure((10.0, 4.2))
-    from matplotlib.ticker import MaxNLocator
-
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     others = iter(_OTHER_STYLES)
     present = {run.way for run in runs}
@@ -89,7 +87,7 @@ def draw(runs: Iterable[Run]) -> Figure:
         )
         right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize="small")
     right.set_ylim(bottom=0)
-    right.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    whole_numbers(right.yaxis)
     right.set_ylabel("rounds of column generation")
     right.set_title("Rounds", loc="left")
     for ax in (left, right):

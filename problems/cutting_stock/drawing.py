@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import InputError
-from colgen.reporting.plotting import new_figure
+from colgen.reporting.figures import new_figure
 from problems.cutting_stock.instance import Instance, Pattern
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from colgen import InputError
-from colgen.reporting.plotting import new_figure
+from colgen.reporting.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

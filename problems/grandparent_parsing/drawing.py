@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from colgen.reporting.figures import new_figure
 from problems.dependency.drawing import draw_tree
 
 if TYPE_CHECKING:
@@ -17,10 +18,8 @@ __all__ = ["draw_seconds", "draw_tree"]
 
 def draw_seconds(compared: Sequence[Compared]) -> Picture:
     """Seconds of brute force, the published method, price and cut, and the exact parser against sentence length."""
-    from matplotlib.figure import Figure as Picture
-
-    picture = Picture(figsize=(6.4, 4.4), layout="constrained")
-    axes: Any = picture.subplots()
+    picture = new_figure((6.4, 4.4))
+    axes = picture.subplots()
     lengths = [len(c.sentence) for c in compared]
     series = {
         "brute force": [c.complete["all"].seconds for c in compared],

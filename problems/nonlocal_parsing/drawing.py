@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from colgen.reporting.plotting import new_figure
+from colgen.reporting.figures import new_axes, new_figure
 from problems.dependency.drawing import draw_tree as draw_arcs
 from problems.nonlocal_parsing.measuring import Parsed
 
@@ -32,10 +32,8 @@ def draw_tree(
     marked: Collection[tuple[int, int]] = (),
 ) -> Axes:
     """A tree as arcs over its words, see :func:`problems.dependency.drawing.draw_tree`; ``marked`` arcs are thick."""
-    import matplotlib.pyplot as plt
-
     if ax is None:
-        ax = plt.figure(figsize=(max(4.0, 0.9 * len(words)), 2.6), layout="constrained").subplots()
+        ax = new_axes((max(4.0, 0.9 * len(words)), 2.6))
     draw_arcs(words, heads, marked=marked, ax=ax)
     return ax
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
-from colgen.reporting.plotting import new_figure
+from colgen.reporting.figures import new_figure
 from problems.title_path.instance import Instance, Path
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
-from colgen.reporting.plotting import new_figure
+from colgen.reporting.figures import new_figure
 from problems.vehicle_routing.instance import Instance
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """Pictures: they can be drawn of every kind of run, say what they show, and leave nothing behind."""
 
-import builtins
 import io
 import sys
 
@@ -172,16 +171,3 @@ def test_pyplot_is_not_touched(branched):
     assert ("matplotlib.pyplot" in sys.modules) is before
     if before:
         assert sys.modules["matplotlib.pyplot"].get_fignums() == []
-
-
-def test_without_matplotlib_the_error_says_what_to_install(branched, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install colgen\[plotting\]"):
-        plotting.overview(branched)

@@ -15,7 +15,6 @@ def test_a_tree_has_an_arc_a_word():
     assert {text.get_text() for text in ax.texts} == {"a", "b", "c", "root"}
     assert sorted(patch.get_linewidth() for patch in ax.patches) == [1.1, 1.1, 2.6]
     assert draw_tree(("a",), (0,), ax) is ax
-    matplotlib.pyplot.close("all")
 
 
 def test_curves_by_length():
