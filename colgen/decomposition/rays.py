@@ -18,7 +18,8 @@ from scipy import sparse
 
 from colgen.core.duals import Duals
 from colgen.core.errors import FormulationError
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.terms import Box, Priced
+from colgen.core.tolerances import ROUNDING, TOLERANCES
 from colgen.decomposition.mixed_integer import MixedIntegerPricing
 from colgen.decomposition.reading import Floats
 from colgen.decomposition.splitting import Splitting
@@ -26,6 +27,7 @@ from colgen.decomposition.subproblem import Subproblem
 from colgen.pricing.oracles import PricingContext, PricingResult
 from solvers.linear.highs import LPStatus
 from solvers.linear.lp import LinearProgram
+from solvers.linear.recosted import Points
 
 
 class RayPricing(MixedIntegerPricing):
@@ -43,6 +45,7 @@ class RayPricing(MixedIntegerPricing):
         super().__init__(splitting, sub)
         self.multiplicity = math.inf
         self._cone: LinearProgram | None = None
+        self._nudge = np.zeros(len(sub.costs))
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         if context.seconds_left() <= 0.0:
@@ -59,7 +62,7 @@ class RayPricing(MixedIntegerPricing):
         return PricingResult(self.splitting.ray(self.sub, ray), None, [float(ray @ costs)])
 
     def _best_ray(self, costs: Floats, lower: Floats, upper: Floats, tolerance: float) -> Floats | None:
-        """A direction in which costs fall for ever; None if there is none."""
+        """A direction in which costs fall for ever; None if there is none, but for rounding."""
         sub = self.sub
         low, high = np.where(np.isfinite(lower), 0.0, -1.0), np.where(np.isfinite(upper), 0.0, 1.0)
         if self._cone is None:
@@ -71,10 +74,27 @@ class RayPricing(MixedIntegerPricing):
             self._cone.change_bounds(np.arange(len(low)), low, high)
             self._cone.change_objective(costs, 0.0)
         solved = self._cone.solve()
-        if solved.status is not LPStatus.OPTIMAL or solved.objective >= -tolerance:
+        if solved.status is not LPStatus.OPTIMAL:
+            return None
+        if solved.objective >= -tolerance:
+            self._nudge = self._against(solved.reduced_costs, costs, lower, upper)
             return None
         ray = np.where(np.abs(solved.values) <= TOLERANCES.pruning, 0.0, solved.values)
         return self._whole(ray) + 0.0
+
+    def _against(self, reduced: Floats, costs: Floats, lower: Floats, upper: Floats) -> Floats:
+        """By how much costs are to change for no ray to improve, not even by what sums of dual values leave of zero.
+
+        No more than the tolerance in all, and rounding: HiGHS calls a program unbounded for a cost of -1e-16.
+        """
+        rounding = ROUNDING * float(np.abs(costs).max(initial=0.0))
+        up, down = np.isinf(upper), np.isinf(lower)
+        nudge = np.where(up, rounding - np.minimum(reduced, 0.0), 0.0)
+        nudge -= np.where(down, rounding + np.maximum(reduced, 0.0), 0.0)
+        return nudge
+
+    def _solved(self, costs: Floats, boxes: Priced[Box], context: PricingContext) -> Points:
+        return super()._solved(costs + self._sign * self._nudge, boxes, context)
 
     def _whole(self, ray: Floats) -> Floats:
         """A ray as long as what it moves that must be whole is moved by whole numbers."""

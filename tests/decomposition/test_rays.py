@@ -8,6 +8,7 @@ from pyomo.opt import TerminationCondition
 from colgen import Termination, TimeLimit, decompose, solve
 from colgen.decomposition.rays import RayPricing
 from tests.amounts import examples
+from tests.decomposition import models
 
 
 def endless(seed):
@@ -70,3 +71,13 @@ def test_a_ray_that_linking_rows_pay_for_has_any_amount():
     assert result.is_optimal
     assert pyo.value(m.cost) == pytest.approx(3 * 500)
     assert m.b[0].y.value == 500
+
+
+def test_rounding_makes_no_ray():
+    # What is kept has no end, and dual values of the balances leave -1e-16 of its cost at once.
+    endless, bounded = models.lots(0, 4, 5), models.lots(0, 4, 5)
+    for kept in bounded.kept.values():
+        kept.setub(200)
+    found = solve(decompose(endless, "period"), relaxation=True)
+    assert found.objective == pytest.approx(solve(decompose(bounded, "period"), relaxation=True).objective)
+    assert found.is_optimal
