@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from colgen.core.doors import behind
-from colgen.decomposition.partition import MASTER, Partition
+from colgen.decomposition.partition import MASTER, By, Partition, partition
 from colgen.decomposition.paying import remarks
 from colgen.decomposition.reading import Ints, Reading, read
 from colgen.decomposition.subproblem import split
@@ -78,12 +78,18 @@ class FoundBlocks:
         return behind("reporting.arrowhead", "arrowhead")(self.reading.rows, self.partition, path)
 
 
-def find_blocks(model: pyo.ConcreteModel) -> FoundBlocks | None:
-    """What blocks a model has, if any.
+def find_blocks(model: pyo.ConcreteModel, by: By = None) -> FoundBlocks | None:
+    """What blocks a model has, if any: those that are said, or found where nothing is said.
 
     Tried are, as linking rows: set partitioning, packing and covering rows; each family of constraints and each two of
     them; the longest rows; and beside each of these the rows that reach over many of the blocks.  What is left falls
     into connected components.  Of the decompositions that can pay the one of the highest score is taken.
+
+    Parameters
+    ----------
+    by
+        What makes a block, as in :func:`decompose`: nothing is looked for then, these blocks are shown.  None: they are
+        looked for, whatever the model says of blocks itself.
 
     Returns
     -------
@@ -93,9 +99,12 @@ def find_blocks(model: pyo.ConcreteModel) -> FoundBlocks | None:
     Raises
     ------
     InputError
-        If the model is not linear.
+        If the model is not linear, or ``by`` leaves no block.
     """
-    return found_in(read(model))
+    reading = read(model)
+    if by is None:
+        return found_in(reading)
+    return _weighed(reading, partition(reading, by))
 
 
 def found_in(reading: Reading) -> FoundBlocks | None:
@@ -103,18 +112,22 @@ def found_in(reading: Reading) -> FoundBlocks | None:
     seen: set[bytes] = set()
     best: FoundBlocks | None = None
     for linking in _candidates(reading):
-        partition = _components(reading, linking)
-        if partition is None or partition.of_row.tobytes() in seen:
+        blocks = _components(reading, linking)
+        if blocks is None or blocks.of_row.tobytes() in seen:
             continue
-        seen.add(partition.of_row.tobytes())
-        score = _score(reading, partition)
-        if best is not None and best.score >= score > 0.0:
+        seen.add(blocks.of_row.tobytes())
+        if best is not None and best.score >= _score(reading, blocks) > 0.0:
             continue
-        said = remarks(split(reading, partition))
-        found = FoundBlocks(reading, partition, _families(reading, partition), 0.0 if said else score, said)
+        found = _weighed(reading, blocks)
         if best is None or found.score > best.score:
             best = found
     return best
+
+
+def _weighed(reading: Reading, blocks: Partition) -> FoundBlocks:
+    """What speaks for some blocks, and what against them."""
+    said = remarks(split(reading, blocks))
+    return FoundBlocks(reading, blocks, _families(reading, blocks), 0.0 if said else _score(reading, blocks), said)
 
 
 def _candidates(reading: Reading) -> Iterator[NDArray[np.bool_]]:

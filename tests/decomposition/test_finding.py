@@ -66,3 +66,16 @@ def test_the_arrowhead_has_a_mark_for_each_entry(tmp_path):
     assert len(axes.patches) == 4
     assert len(axes.lines[0].get_xdata()) == found.reading.rows.nnz
     assert (tmp_path / "arrowhead.png").stat().st_size > 0
+
+
+def test_blocks_that_are_said_are_shown_as_well():
+    m = models.lots(0, 4, 5)
+    by_item, by_period = find_blocks(m, "item"), find_blocks(m, "period")
+    assert str(by_item) == str(find_blocks(m))
+    assert by_period.linking == ("balance",)
+    assert len(by_period.partition.names) == 5
+    by_task = find_blocks(models.assignment(0), "task")
+    assert by_task.score == 0.0
+    assert "cannot pay" in str(by_task)
+    with pytest.raises(InputError, match="'machines'"):
+        find_blocks(models.assignment(0), "machines")
