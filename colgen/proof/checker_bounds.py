@@ -124,7 +124,8 @@ def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Frac
 def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, claims: Claims) -> int:
     """Close positions, or whole items, that no answer uses which is better than the one at hand; how many.
 
-    An answer that uses one has a column with it, and is bounded by the dual values with that column's reduced cost.
+    An answer that uses one has a column with it, and is bounded by the dual values with that column's reduced cost in
+    place of what one column has added to the bound: the least, but nothing where that is positive and none is needed.
     """
     if objective is None or state.trusted:
         raise WrongError("there is nothing to compare with")
@@ -148,7 +149,8 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
     # A bound of more than this, or without a step of as much, is no better than the objective.
     enough = unit * (objective - (program.step or 0))
     for problem, least, items in found:
-        needed = point.unit * problem.cost - (enough - total + min(least, Fraction(0)))
+        own = least if least < 0 else least * min(program.uses[problem.number][0] or 0, 1)
+        needed = point.unit * problem.cost - (enough - total + own)
         # A column that earns less does not, nor one that earns as much if there is no step.
         earns = operator.gt if program.step is None else operator.ge
         for item, values in items:

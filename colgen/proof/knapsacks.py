@@ -149,7 +149,8 @@ class KnapsackCertifier(Certifier):
         for k, problem in enumerate(self.formulation()["pricing"]):
             net = solved.networks[k]
             through = arc_values(net, solved.values[k], solved.profits[k])
-            slack = enough - solved.total + min(solved.least[k], Fraction(0))
+            least = solved.least[k]
+            slack = enough - solved.total + (least if least < 0 else least * min(problem["uses"][0], 1))
             limit = solved.unit * Fraction(problem["cost"]) - slack
             there = through > NEVER
             gone = there & (through <= math.floor(limit) if step is None else through < math.ceil(limit))

@@ -1,6 +1,7 @@
 """The checker: what it believes, and what it does not, of certificates written by hand and by runs."""
 
 import gzip
+import hashlib
 import json
 import shutil
 import subprocess
@@ -124,6 +125,31 @@ def test_numbers_beyond_floating_point_are_refused_as_others(tmp_path):
     with pytest.raises(WrongError) as caught:
         check(json.dumps(record) for record in [*head, leaf, end])
     assert caught.value.line == len(head) + 1
+
+
+def test_a_fixing_replaces_the_column_that_a_problem_needs():
+    # One column is used.  It costs 10, and 9 with the item: fixing must not count it beside a column of its own.
+    pricing = {"kind": "knapsack", "uses": [1, 1], "capacity": 1, "sizes": [1], "copies": [1], "rows": [0]}
+    formulation = {
+        "sense": "minimize",
+        "step": 1,
+        "rows": [[0, 1]],
+        "pricing": [{**pricing, "cost": 10, "costs": [-1]}],
+    }
+    instance = {"kind": "by hand", "name": ""}
+    duals = {"unit": 1, "duals": [0], "counts": []}
+    digest = hashlib.sha256(json.dumps(instance, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    records = [
+        {"certificate": "colgen", "version": 1},
+        {"instance": instance, "sha256": digest},
+        {"formulation": formulation},
+        {"answer": {"objective": 10, "columns": [[0, 1, []]]}},
+        {"node": 0, "fix": {"what": "positions", **duals, "least": [9], "bound": 9, "closed": 1}},
+        {"node": 0, "claim": {"weight": 1, **duals, "least": [10], "bound": 10}},
+        {"end": {"proves": "optimal", "objective": 10, "bound": 10, "lines": 7, "leaves": 1}},
+    ]
+    with pytest.raises(WrongError, match="0 are closed by these dual values, not 1"):
+        check(map(json.dumps, records))
 
 
 def test_what_is_left_out_is_missed(tree):
