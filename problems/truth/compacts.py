@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
+from numpy.typing import NDArray
 from scipy import optimize
 
-from colgen import InputError, TimeLimit, decompose, solve
+from colgen import Termination, TimeLimit, decompose, solve
 from problems.truth.drawing import Drawn, Rng, draw_scale
 from problems.truth.judging import Said, Truths, one
 
@@ -26,8 +27,8 @@ BINARY, WHOLE, CONTINUOUS = range(3)
 
 _DOMAINS = (pyo.Binary, pyo.NonNegativeIntegers, pyo.NonNegativeReals)
 
-_SECONDS = 20.0
-"""A run that takes longer has failed."""
+_SECONDS, _OPEN = 40.0, 5.0
+"""A run that takes longer has failed; where blocks have no end, it has only ended."""
 
 _NEAR = 1e-6
 """Within this share of its size a row holds, and a continuous objective is the same."""
@@ -88,17 +89,19 @@ def judged(drawn: Drawn) -> tuple[Truths, Said]:
     if (drawn.arrays["kinds"] == CONTINUOUS).any() or not drawn.settings["whole"]:
         truths = dataclasses.replace(truths, tolerance=5.0 * _NEAR)
     how = {"aggregate": drawn.settings["aggregate"], "recognize": drawn.settings["recognize"]}
-    try:
-        result = solve(decompose(model_of(drawn), by="block", **how), stop=TimeLimit(_SECONDS))
-    except InputError:
-        if not _is_open(drawn):
-            raise
-        return truths, one(best, best, best, True)  # refused, as it must be
-    if _is_open(drawn):
-        raise AssertionError("a block without end is not refused")
-    worth = -np.inf if result.answer is None else s * _worth(drawn, result.answer)
+    is_open = _is_open(drawn)
+    result = solve(decompose(model_of(drawn), by="block", **how), stop=TimeLimit(_OPEN if is_open else _SECONDS))
     said = result.termination
-    return truths, one(s * result.objective, s * result.dual_bound, worth, said.is_proof, said.name)
+    if (said is Termination.UNBOUNDED) != math.isinf(max(best, 0.0)):
+        raise AssertionError(f"{said.name}, where the best objective is {best:g}")
+    if said is Termination.UNBOUNDED:
+        return dataclasses.replace(truths, best=np.zeros(1)), one(0.0, 0.0, 0.0, True)
+    worth = -np.inf if result.answer is None else s * _worth(drawn, result.answer)
+    # Whole numbers without end may be looked at without end.
+    proved = said.is_proof or (is_open and said is Termination.TIME_LIMIT)
+    if is_open and said is Termination.TIME_LIMIT and result.answer is None:
+        return truths, one(best, s * result.dual_bound, best, True)
+    return truths, one(s * result.objective, s * result.dual_bound, worth, proved, said.name)
 
 
 def smaller(drawn: Drawn) -> Iterator[Drawn]:
@@ -172,7 +175,10 @@ def model_of(drawn: Drawn) -> pyo.ConcreteModel:
 
 
 def _best(drawn: Drawn) -> float:
-    """The best objective, as if maximising, at scale 1 and without the constant; -inf if there is no answer."""
+    """The best objective, as if maximising, at scale 1 and without the constant.
+
+    -inf if there is no answer, inf if none is best.
+    """
     whole = drawn.settings["whole"] and not (drawn.arrays["kinds"] == CONTINUOUS).any()
     return _by_points(drawn) if whole and np.isfinite(drawn.arrays["upper"]).all() else _by_highs(drawn)
 
@@ -226,14 +232,22 @@ def _by_highs(drawn: Drawn) -> float:
     whole = np.append(np.tile(arrays["kinds"] != CONTINUOUS, blocks), drawn.settings["whole"])
     upper = np.append(np.tile(arrays["upper"], blocks), 4.0)
     lower = np.append(np.zeros(blocks * size), -2.0)
-    found = optimize.milp(
-        -s * np.append(arrays["costs"].ravel(), arrays["static"][0]),
-        integrality=whole.astype(int),
-        bounds=optimize.Bounds(lower, upper),
-        constraints=constraints if told.any() else (),
-        options={"mip_rel_gap": 0.0},
-    )
-    return -float(found.fun) if found.status == 0 else -math.inf
+
+    def asked(costs: NDArray[np.float64]) -> Any:
+        return optimize.milp(
+            costs,
+            integrality=whole.astype(int),
+            bounds=optimize.Bounds(lower, upper),
+            constraints=constraints if told.any() else (),
+            options={"mip_rel_gap": 0.0},
+        )
+
+    costs = -s * np.append(arrays["costs"].ravel(), arrays["static"][0])
+    found = asked(costs)
+    if found.status == 0:
+        return -float(found.fun)
+    # HiGHS does not always tell what has no answer from what has no best one.
+    return -math.inf if np.isfinite(upper).all() or asked(np.zeros_like(costs)).status != 0 else math.inf
 
 
 def _is_open(drawn: Drawn) -> bool:
