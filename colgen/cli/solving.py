@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +20,7 @@ from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable, write_figure, writing
 from colgen.core.result import Result, Termination
 from colgen.core.stop import GapLimit, StopRule, TimeLimit
-from colgen.core.wording import is_terminal, number
+from colgen.core.wording import counted, is_terminal, number, percent
 from colgen.solving import solve
 from solvers.arrays import ArrayError
 
@@ -214,19 +213,14 @@ def _summary(result: Result, relaxation: bool, scope: str) -> list[str]:
     if relaxation:
         used = 0 if result.solution is None else len(result.solution.columns)
         lines[0] += f" This is the relaxation: {used} columns are in use, to fractions in general."
-    gap = f"{100 * result.gap:.3g}%" if math.isfinite(result.gap) else "infinite"
     lines += [
         f"objective   {number(result.objective)}",
         f"dual bound  {number(result.dual_bound)}",
-        f"gap         {gap}",
-        f"{_counted(len(result.iterations), 'round')}, {_counted(len(result.nodes), 'node')}, "
-        f"{_counted(result.columns_generated, 'column')} and {_counted(result.rows_generated, 'row')} generated",
+        f"gap         {percent(result.gap)}",
+        f"{counted(len(result.iterations), 'round')}, {counted(len(result.nodes), 'node')}, "
+        f"{counted(result.columns_generated, 'column')} and {counted(result.rows_generated, 'row')} generated",
     ]
     stages = [(name, s) for name, s in result.seconds.items() if name != "total"]
     spent = ", ".join(f"{name} {s:.3g}" for name, s in sorted(stages, key=lambda pair: -pair[1]) if s >= 5e-4)
     lines.append(f"{result.seconds.get('total', 0.0):.3g} seconds" + (f": {spent}" if spent else ""))
     return lines
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -17,6 +17,7 @@ from rich.text import Text
 from colgen.cli.template import Solved
 from colgen.core.budget import Budget
 from colgen.core.result import Termination
+from colgen.core.wording import counted
 
 _NAMED = 5
 """So many instances that are not proved optimal are named by their numbers."""
@@ -57,13 +58,12 @@ class Tally:
         self.interrupted |= one.termination is Termination.INTERRUPTED
 
     def __str__(self) -> str:
-        noun = "instance" if self.solved == 1 else "instances"
         named = ", ".join(map(str, self.unproved[:_NAMED])) + (", ..." if len(self.unproved) > _NAMED else "")
         among = "".join(f" {scope}" for scope in sorted(self.scopes))
         proved = f"{self.solved - len(self.unproved):,} proved optimal{among}"
         proved += f" (not number {named})" if named else ""
         none = f", {self.infeasible:,} proved infeasible" if self.infeasible else ""
-        return f"{self.solved:,} {noun}, {proved}{none}, {time.perf_counter() - self.started:.3g} seconds"
+        return f"{counted(self.solved, 'instance')}, {proved}{none}, {time.perf_counter() - self.started:.3g} seconds"
 
 
 def write_all(

@@ -21,7 +21,7 @@ from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
-from colgen.core.wording import number
+from colgen.core.wording import number, percent
 
 
 class Termination(enum.Enum):
@@ -225,7 +225,7 @@ class Result:
     def __str__(self) -> str:
         return (
             f"{self.termination.value}\nobjective {number(self.objective)}, dual bound {number(self.dual_bound)}, "
-            f"gap {_percent(self.gap)}; {len(self.iterations)} rounds, {len(self.nodes)} nodes, "
+            f"gap {percent(self.gap)}; {len(self.iterations)} rounds, {len(self.nodes)} nodes, "
             f"{self.columns_generated} columns and {self.rows_generated} rows generated, "
             f"{self.seconds.get('total', 0.0):.3g} s" + "".join(f"\n{note}" for note in self.notes)
         )
@@ -318,7 +318,3 @@ def write_csv(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _percent(gap: float) -> str:
-    return f"{100 * gap:.3g}%" if math.isfinite(gap) else "infinite"

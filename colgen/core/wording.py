@@ -32,6 +32,16 @@ def number(value: float, digits: int = 10) -> str:
     return f"{value:.{digits}g}" if math.isfinite(value) else "none"
 
 
+def percent(share: float) -> str:
+    """A gap; "infinite" where it is."""
+    return f"{100 * share:.3g}%" if math.isfinite(share) else "infinite"
+
+
+def counted(count: int, noun: str) -> str:
+    """So many things, by their name: "1 round", "2,000 rounds"."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
 def significant(value: float) -> str:
     """A measured number: whole numbers whole, others with four significant digits, three when very small."""
     if not math.isfinite(value):

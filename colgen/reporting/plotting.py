@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.result import Iteration, NodeRecord, Result
+from colgen.core.wording import percent
 from colgen.reporting.figures import new_axes, new_figure, whole_numbers
 
 if TYPE_CHECKING:
@@ -260,12 +261,12 @@ def overview(result: Result, figure: Figure | None = None) -> Figure:
     else:
         bounds(result, by="second", ax=lower_right).set_title("Bounds by time", loc="left")
     objective = f"objective {result.objective:.8g}" if math.isfinite(result.objective) else "no answer"
-    gap = f"gap {100 * result.gap:.3g}%" if math.isfinite(result.gap) else "no finite gap"
+    gap = f"gap {percent(result.gap)}" if math.isfinite(result.gap) else "no finite gap"
     figure.suptitle(f"{result.termination.value}  ({objective}, {gap})")
     return figure
 
 
-# --- figures ---------------------------------------------------------------------------------------------------------
+# --- drawing ---------------------------------------------------------------------------------------------------------
 
 
 def _finite(values: Floats) -> Floats:

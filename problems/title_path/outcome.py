@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from colgen.core.wording import percent
 from problems.title_path.instance import Path
 
 
@@ -76,6 +77,6 @@ class PathResult:
             failure = 1.0 - self.probability
             known = f"Optimal with probability 1 - {failure:.3g} or more." if failure else "Optimal with probability 1."
         else:
-            known = "Nothing is proved." if math.isinf(self.dual_bound) else f"Gap {100 * self.gap:.3g}%."
+            known = "Nothing is proved." if math.isinf(self.dual_bound) else f"Gap {percent(self.gap)}."
         found = "no path" if self.path is None else f"objective {self.objective:.10g}"
         return f"{self.method}: {known} {found}, dual bound {self.dual_bound:.10g}, {self.seconds:.3g} s"

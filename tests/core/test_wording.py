@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from colgen.core.wording import LONGEST, is_terminal, number, one_line, significant
+from colgen.core.wording import LONGEST, counted, is_terminal, number, one_line, percent, significant
 
 
 @pytest.mark.parametrize("text", ["", "as it is", "é ≤ 漢"])
@@ -50,3 +50,13 @@ def test_significant(value, expected):
 )
 def test_objectives_and_bounds(value, digits, expected):
     assert number(value, digits) == expected
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.0, "0%"), (0.012345, "1.23%"), (math.inf, "infinite")])
+def test_gaps(share, expected):
+    assert percent(share) == expected
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, "0 rounds"), (1, "1 round"), (2000, "2,000 rounds")])
+def test_one_round_and_several(count, expected):
+    assert counted(count, "round") == expected
