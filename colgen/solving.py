@@ -151,8 +151,7 @@ def solve(
         on_node=on_node,
         certificate=certificate,
     )
-    certifier = None if certificate is None else problem.certifier()
-    witness = None if certificate is None else Witness()
+    recording = None if certificate is None else _Recording(certificate, problem.certifier())
     rule = AnyOf(*((stop,) if callable(stop) else stop))
     with holding_signals():
         budget = Budget(rule.seconds, rule.bytes)
@@ -200,8 +199,7 @@ def solve(
                     stabilization,
                     heuristics,
                     choice,
-                    witness,
-                    certifier is None or not certifier.checks_nodes,
+                    recording,
                 )
             except OutOfBudget as spent:
                 return _nothing(spent.reason, budget, master.sense)
@@ -234,24 +232,30 @@ def solve(
                     raise
                 raise told from error
         result = problem.finished(_result(problem, search, run, outcome, relaxation))
-        if certificate is not None and certifier is not None and witness is not None:
-            result = _certified(certificate, certifier, witness, result)
-        return result
+        return result if recording is None else recording.written(result)
 
 
-def _certified(certificate: Path | str, certifier: Certifier, witness: Witness, result: Result) -> Result:
-    """Write a result's certificate, and say of the result what that proves."""
-    begun = time.monotonic()
-    ended = Ended(result.sense, result.termination, result.dual_bound, result.solution, result.nodes)
-    written = write_certificate(certificate, certifier, witness, ended)
-    lasted = time.monotonic() - begun
-    seconds = {**result.seconds, "certificate": lasted, "total": result.seconds["total"] + lasted}
-    notes = [*result.notes, f"The certificate has {written.leaves} leaves; {written.trusted} claims are trusted."]
-    if written.short:
-        notes.append(f"Exact arithmetic does not prove what is said of node {written.short[0]}.")
-    short = bool(written.short) and result.termination is Termination.OPTIMAL
-    termination = Termination.WITHIN_TOLERANCE if short else result.termination
-    return dataclasses.replace(result, termination=termination, seconds=seconds, notes=tuple(notes))
+@dataclasses.dataclass(frozen=True)
+class _Recording:
+    """A certificate that is to be written: where, by whom, and who keeps until then what the tree proves."""
+
+    path: Path | str
+    certifier: Certifier
+    witness: Witness = dataclasses.field(default_factory=Witness)
+
+    def written(self, result: Result) -> Result:
+        """Write a result's certificate, and say of the result what that proves."""
+        begun = time.monotonic()
+        ended = Ended(result.sense, result.termination, result.dual_bound, result.solution, result.nodes)
+        written = write_certificate(self.path, self.certifier, self.witness, ended)
+        lasted = time.monotonic() - begun
+        seconds = {**result.seconds, "certificate": lasted, "total": result.seconds["total"] + lasted}
+        notes = [*result.notes, f"The certificate has {written.leaves} leaves; {written.trusted} claims are trusted."]
+        if written.short:
+            notes.append(f"Exact arithmetic does not prove what is said of node {written.short[0]}.")
+        short = bool(written.short) and result.termination is Termination.OPTIMAL
+        termination = Termination.WITHIN_TOLERANCE if short else result.termination
+        return dataclasses.replace(result, termination=termination, seconds=seconds, notes=tuple(notes))
 
 
 _SHARE = 0.85
@@ -291,8 +295,7 @@ def _search(
     stabilization: Stabilization | None,
     heuristics: Sequence[Heuristic] | None,
     choice: Choice | None,
-    witness: Witness | None,
-    enumeration_closes: bool,
+    recording: _Recording | None,
 ) -> BranchAndPrice:
     parts = Parts(
         master,
@@ -310,8 +313,8 @@ def _search(
         relaxation_only,
         problem.sharpen,
         problem.choice() if choice is None else choice,
-        witness,
-        enumeration_closes,
+        None if recording is None else recording.witness,
+        recording is None or not recording.certifier.checks_nodes,
     )
     return BranchAndPrice(parts, search, problem.bounding() if bounding is None else bounding)
 
