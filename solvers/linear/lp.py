@@ -31,29 +31,26 @@ from scipy import sparse
 from solvers.linear.backends.highs import HighsBackend
 from solvers.linear.backends.protocol import LPBackend
 from solvers.linear.backends.registry import new_backend
+from solvers.linear.bases import basis_of, extended
 from solvers.linear.highs import (
     FEASIBILITY_TOLERANCE,
     INFINITY,
-    LOOSER,
     Floats,
     Ints,
     LPStatus,
     SolverError,
     Stopped,
     basic_columns,
-    check,
     check_finite,
     highs_lp,
-    new_highs,
 )
+from solvers.linear.interior import interior_duals
 from solvers.linear.mip import MIPSolution, solve_built_mip
 from solvers.linear.options import Options
+from solvers.linear.retrying import run_or_retry
 from solvers.linear.scaling import FAR, SCALINGS, better_scale, paid, row_sizes, scaled, typical_size
 
 __all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
-
-_INTERIOR_STEPS = 100
-"""Of the interior point method: it takes a few dozen, or never ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,31 +264,16 @@ class LinearProgram:
         """
         if basis is self._present and places is None:
             return  # nothing has been solved since it was saved: appended columns and rows join it so
-        at_lower = highspy.HighsBasisStatus.kLower
-        columns = list(basis.col_status)
-        rows = list(basis.row_status)
-        if places is not None:
-            known = dict(zip(places.tolist(), columns, strict=True))
-            columns = [known.get(place, at_lower) for place in range(self.num_columns)]
-        columns += [at_lower] * (self.num_columns - len(columns))
-        rows += [highspy.HighsBasisStatus.kBasic] * (self.num_rows - len(rows))
-        whole = highspy.HighsBasis()
-        whole.col_status, whole.row_status, whole.valid = columns, rows, True
         self._present = None
-        if not self._backend.set_basis(whole):
+        if not self._backend.set_basis(extended(basis, self.num_columns, self.num_rows, places)):
             raise SolverError(f"{self._backend.title} does not take the basis")
 
     def begin_at(self, columns: NDArray[np.bool_], rows: NDArray[np.bool_]) -> bool:
         """Start the next solve from these basic columns and slacks, if they are as many as there are rows."""
         if np.count_nonzero(columns) + np.count_nonzero(rows) != self.num_rows:
             return False
-        at_lower, basic = highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic
-        basis = highspy.HighsBasis()
-        basis.col_status = [basic if is_in else at_lower for is_in in columns.tolist()]
-        basis.row_status = [basic if is_in else at_lower for is_in in rows.tolist()]
-        basis.valid = True
         self._present = None
-        return self._backend.set_basis(basis)
+        return self._backend.set_basis(basis_of(columns, rows))
 
     def basic_columns(self) -> NDArray[np.bool_]:
         """Mask of the columns in the current basis."""
@@ -315,7 +297,8 @@ class LinearProgram:
         backend, deadline = self._backend, time.monotonic() + time_limit
         # New columns and costs leave the basis primal feasible, new rows and bounds leave it dual feasible.
         by_dual, self._rows_changed = self._rows_changed, False
-        status = self._run_or_retry(by_dual, deadline, stopped)
+        self._present = None
+        status = run_or_retry(backend, self._tolerance, by_dual, deadline, stopped)
         for attempt in range(SCALINGS + 1):
             if status is not LPStatus.OPTIMAL:
                 break
@@ -325,7 +308,7 @@ class LinearProgram:
             used = paid(costs, values)
             if attempt == SCALINGS or not self._scale_again(costs, used):
                 break
-            status = self._run_or_retry(False, deadline, stopped)
+            status = run_or_retry(backend, self._tolerance, False, deadline, stopped)
             if status not in (LPStatus.OPTIMAL, LPStatus.LIMIT):
                 # Beside penalties, dual values in the size of what is paid may be more than numbers hold: the optimum
                 # as the penalties let it be seen, then.
@@ -371,35 +354,6 @@ class LinearProgram:
         self._costs[columns] = costs
         self._backend.change_costs(columns, costs * self._units[columns] * self._factor)
 
-    def _run(self, by_dual: bool, deadline: float, stopped: Stopped | None) -> LPStatus | None:
-        self._present = None
-        return self._backend.run(by_dual, max(deadline - time.monotonic(), 0.0), stopped)
-
-    def _run_or_retry(self, by_dual: bool, deadline: float, stopped: Stopped | None) -> LPStatus | None:
-        """Solve from the present basis; where that has no optimum, afresh and otherwise."""
-        status = self._run(by_dual, deadline, stopped)
-        if status in (LPStatus.OPTIMAL, LPStatus.LIMIT):
-            return status
-        # A second opinion, by the other method and from a fresh start: beside sides of 1e8 the primal simplex method
-        # has called a program of nonnegative costs unbounded.
-        self._backend.forget()
-        status = self._run(True, deadline, stopped)
-        return self._last_try(deadline, stopped) if status is None else status
-
-    def _last_try(self, deadline: float, stopped: Stopped | None) -> LPStatus | None:
-        """From a fresh start, at a tolerance that is easier to meet."""
-        backend = self._backend
-        try:
-            backend.set_tolerance(LOOSER)
-            for by_dual in (False, True):
-                backend.forget()
-                status = self._run(by_dual, deadline, stopped)
-                if status is not None:
-                    return status
-        finally:
-            backend.set_tolerance(self._tolerance)
-        return None
-
     def _scale_again(self, costs: Floats, used: Floats) -> bool:
         """Scale the costs by those that the optimum is made of, if they are far from their scale; whether they were."""
         scale = better_scale(costs, used, 1.0 / self._factor)
@@ -415,22 +369,8 @@ class LinearProgram:
         one; this is a point near its middle, to about 1e-9 in relative terms.  The program and its basis stay as they
         are.  None if the method does not converge.
         """
-        highs = new_highs()
-        highs.setOptionValue("solver", "ipx")
-        highs.setOptionValue("run_crossover", "off")
-        highs.setOptionValue("presolve", "off")  # what it removes gets dual values that are not feasible
-        highs.setOptionValue("ipm_iteration_limit", _INTERIOR_STEPS)
-        if time_limit < INFINITY:
-            highs.setOptionValue("time_limit", max(time_limit, 0.0))
-        lp = self._backend.program()
-        sign = 1.0
-        if lp.sense_ == highspy.ObjSense.kMaximize:  # HiGHS 1.15 returns these duals with the signs of minimising
-            sign, lp.sense_ = -1.0, highspy.ObjSense.kMinimize
-            lp.col_cost_ = -np.array(lp.col_cost_)
-        check(highs.passModel(lp))
-        highs.run()
-        solution = highs.getSolution()  # HiGHS calls its status unknown: what it holds is no vertex
-        return sign * np.array(solution.row_dual) * self._rows / self._factor if solution.dual_valid else None
+        found = interior_duals(self._backend.program(), time_limit)
+        return None if found is None else found * self._rows / self._factor
 
     def solve_for_duals(self) -> tuple[float, Floats]:
         """Optimum and dual values alone: for a loop over columns that is to cost no more than the solver itself."""
