@@ -8,6 +8,9 @@ from typing import Any
 
 from colgen.proof.checker_pricing import WrongError
 
+_SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths"}
+"""Instances of which one column is wanted, the best; and what their pricing problem is called."""
+
 
 def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
     """The formulation of an instance; None if the checker knows nothing of its kind."""
@@ -15,11 +18,11 @@ def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
         "cutting_stock": _cutting_stock,
         "assignment": _assignment,
         "colouring": _colouring,
-        "chain_map": _labellings,
         "vehicle_routing": _routes,
-        "trees": _trees,
     }
     make = kinds.get(instance["kind"])
+    if instance["kind"] in _SINGLE:
+        return _program([], [{**instance, "kind": _SINGLE[instance["kind"]], "uses": [1, 1]}], None, "maximize")
     return None if make is None else make(instance)
 
 
@@ -68,16 +71,6 @@ def _colouring(instance: dict[str, Any]) -> dict[str, Any]:
     """Each vertex in exactly one set, for every part of a stable set is one."""
     sets = {"kind": "stable sets", "uses": [0, None], "cost": 1, "edges": instance["edges"]}
     return _program([[1, 1] for _ in range(instance["vertices"])], [sets], 1)
-
-
-def _labellings(instance: dict[str, Any]) -> dict[str, Any]:
-    """All chains and trees have labels, and none of them asks for those of another."""
-    return _program([], [{**instance, "kind": "labellings", "uses": [1, 1]}], None, "maximize")
-
-
-def _trees(instance: dict[str, Any]) -> dict[str, Any]:
-    """One tree."""
-    return _program([], [{**instance, "kind": "trees", "uses": [1, 1]}], None, "maximize")
 
 
 def _routes(instance: dict[str, Any]) -> dict[str, Any]:

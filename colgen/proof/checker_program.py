@@ -10,6 +10,7 @@ from typing import Any
 
 from colgen.proof.checker_chains import Labellings
 from colgen.proof.checker_graphs import StableSets
+from colgen.proof.checker_paths import Paths
 from colgen.proof.checker_pricing import Knapsack, State, Trusted, WrongError, exact, whole
 from colgen.proof.checker_routes import Routes
 from colgen.proof.checker_trees import Trees
@@ -22,6 +23,7 @@ KINDS: dict[str, Any] = {
     "labellings": Labellings,
     "routes": Routes,
     "trees": Trees,
+    "paths": Paths,
     "trusted": Trusted,
 }
 """Pricing problems."""

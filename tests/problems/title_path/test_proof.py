@@ -1,0 +1,37 @@
+"""Certificates of paths: walks with penalties and memory are left to the checker."""
+
+import pytest
+
+from colgen import solve
+from colgen.proof.checker import check
+from colgen.proof.checker_pricing import WrongError
+from problems.title_path import TitlePath, random
+from problems.title_path.proof import PathCertifier
+from problems.truth.lies import mutated
+
+
+class Certified(TitlePath):
+    def certifier(self):
+        return PathCertifier(self.instance)
+
+
+def certified(instance, tmp_path):
+    result = solve(Certified(instance), certificate=tmp_path / "proof.jsonl")
+    return result, (tmp_path / "proof.jsonl").read_text().splitlines()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_paths_are_proved(tmp_path, seed):
+    instance = random(12, 5, seed, num_classes=8, density=(1.0, 0.6)[seed % 2], attraction=3.0)
+    result, lines = certified(instance, tmp_path)
+    verdict = check(lines)
+    assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
+    assert float(verdict.objective) == pytest.approx(result.objective)
+
+
+def test_what_is_changed_is_found(tmp_path):
+    _, lines = certified(random(7, 4, 1, num_classes=5, attraction=3.0), tmp_path)
+    for seed in range(60):
+        told, _ = mutated(lines, seed)
+        with pytest.raises(WrongError):
+            check(told)
