@@ -20,10 +20,8 @@ from colgen.cli.output import console as output
 from colgen.cli.output import explain, say
 from colgen.cli.template import DemoLine, Template
 from colgen.core.budget import exit_code
+from colgen.core.tolerances import TOLERANCES
 from colgen.core.wording import number, significant
-
-_SAME = 1e-6
-"""Relative difference up to which optima are the same."""
 
 _NEAR_ZERO = 1e-3
 """Below this, what is left of sums of scores near one is rounding."""
@@ -128,5 +126,5 @@ def _contradicts(line: DemoLine) -> bool:
         return False
     ends = (line.objective, line.objective if line.dual_bound is None else line.dual_bound)
     # Relative to the numbers compared; where all are zero but for rounding, to the demo's scores, which are near one.
-    room = _SAME * max(_NEAR_ZERO, *(abs(value) for value in (optimum, *ends) if math.isfinite(value)))
+    room = TOLERANCES.optimality * max(_NEAR_ZERO, *(abs(value) for value in (optimum, *ends) if math.isfinite(value)))
     return not min(ends) - room <= optimum <= max(ends) + room

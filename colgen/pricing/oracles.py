@@ -21,6 +21,7 @@ from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.terms import Term
+from colgen.core.tolerances import TOLERANCES
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class PricingContext:
     decisions: tuple[Decision, ...] = ()
     fixed: tuple[tuple[Column, float], ...] = ()
     deadline: float = math.inf
-    tolerance: float = 1e-7
+    tolerance: float = TOLERANCES.reduced_cost
     provisional: bool = False
     pricing_out: Callable[[Sequence[Column], Duals], Sequence[float] | NDArray[np.float64]] | None = None
     scale: float = 1.0

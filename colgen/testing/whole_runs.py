@@ -8,13 +8,11 @@ from colgen.core.errors import ColgenError
 from colgen.core.result import Result
 from colgen.core.sense import Sense
 from colgen.core.stop import TimeLimit
+from colgen.core.tolerances import TOLERANCES
 from colgen.problem import Problem
 from colgen.solving import solve
 from colgen.testing.findings import Findings
 from colgen.tree.search import BestBound, DepthFirst, Plunging
-
-TOLERANCE = 1e-6
-"""Relative difference that rounding explains."""
 
 QUEUES = (Plunging, BestBound, DepthFirst)
 
@@ -83,4 +81,4 @@ def check_guess(
 
 
 def _beats(sense: Sense, objective: float, bound: float) -> bool:
-    return sense.is_better(objective, bound, TOLERANCE * max(1.0, abs(objective)))
+    return sense.is_better(objective, bound, TOLERANCES.diagnostic * max(1.0, abs(objective)))

@@ -10,6 +10,7 @@ from statistics import geometric_mean
 from colgen import Problem, Result, decompose, solve, solve_complete
 from colgen.cli.template import BenchOptions, Figure
 from colgen.core.stop import TimeLimit
+from colgen.core.tolerances import TOLERANCES
 from colgen.model.formulation import compile_model
 from problems.assignment.instance import random as random_assignment
 from problems.assignment.model import full
@@ -60,8 +61,9 @@ def _beside_compact(
     started = time.process_time()
     compact = solve_complete(compile_model(model), limit)
     beside = time.process_time() - started
-    proved = abs(compact.objective - compact.bound) <= 1e-6 * abs(compact.objective)
-    if proved and result.is_optimal and abs(compact.objective - result.objective) > 1e-6 * abs(result.objective):
+    proved = abs(compact.objective - compact.bound) <= TOLERANCES.optimality * abs(compact.objective)
+    apart = abs(compact.objective - result.objective) > TOLERANCES.optimality * abs(result.objective)
+    if proved and result.is_optimal and apart:
         raise AssertionError(f"{name}: HiGHS proves {compact.objective:g}, decomposed it is {result.objective:g}")
     options.say(
         f"{name}: {_said(result)}, {seconds:.2f} s; HiGHS {compact.objective:g}, bound {compact.bound:g}, "

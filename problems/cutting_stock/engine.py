@@ -19,6 +19,7 @@ from typing import Any
 from colgen import AnyOf, Formulation, Sense, compile_model, solve
 from colgen.bounds.run import Run
 from colgen.cli.template import BenchOptions, Figure
+from colgen.core.tolerances import TOLERANCES
 from colgen.tree.search import BestBound, DepthFirst, LevelWise, NodeQueue, Plunging, branch_and_bound
 from problems.cutting_stock.column_costs import column_figures
 from problems.cutting_stock.instance import Instance, uniform
@@ -140,7 +141,7 @@ def _measure_once(run: _EngineRuns) -> None:
         optima["SCIP"] = by_scip.objective
         run.scip.append(scip_seconds)
     for name, value in optima.items():
-        if not math.isclose(result.objective, value, rel_tol=1e-6):
+        if not math.isclose(result.objective, value, rel_tol=TOLERANCES.optimality):
             raise AssertionError(f"{run.instance.name}: the optimum is {result.objective}, by {name} {value}")
     run.colgen.append(seconds)
     run.highs.append(highs_seconds)

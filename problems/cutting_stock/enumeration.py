@@ -9,6 +9,7 @@ import numpy as np
 from colgen import Bound, Enumerated, Enumeration, PricingContext, ReductionContext, Solution
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Key
+from colgen.core.tolerances import TOLERANCES
 from problems.cutting_stock.baseline import Rolls
 from problems.cutting_stock.heuristics import as_solution
 from problems.cutting_stock.instance import Instance
@@ -51,7 +52,8 @@ class PatternEnumeration(Enumeration):
         values = best_from(net, profits, look=look)
         scale = max(1.0, float(values[0, 0]))
         # Even a roll full of items that are left out must earn less than the tolerance below.
-        earning = np.flatnonzero(np.asarray(context.duals["demand"])[layout.item_of_rank] > 1e-7 / layout.roll)
+        worth = np.asarray(context.duals["demand"])[layout.item_of_rank]
+        earning = np.flatnonzero(worth > TOLERANCES.reduced_cost / layout.roll)
         # Items with a branching row stay: the row may demand their pieces, and its dual may pay for them.
         bounded = [as_arc(d.key[1])[0] for d in context.decisions if isinstance(d, Bound) and d.row() is not None]
         core = max([int(earning.max(initial=-1)), *bounded]) + 1  # ranks from here on are left out
@@ -60,7 +62,7 @@ class PatternEnumeration(Enumeration):
             core_net,
             best_from(core_net, profits[: core_net.num_arcs], look=look),
             profits[: core_net.num_arcs],
-            scale * (1.0 - context.slack - 1e-6),
+            scale * (1.0 - context.slack - TOLERANCES.optimality),
             self.limit,
             look=look,
         )

@@ -12,6 +12,7 @@ from statistics import geometric_mean, median
 from colgen import Result, solve
 from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.core.stop import TimeLimit
+from colgen.core.tolerances import TOLERANCES
 from colgen.reporting.proofs import proved_by_engine
 from problems.cutting_stock.baseline import solve_full
 from problems.cutting_stock.instance import Instance, critical, near_integer, triplets
@@ -147,7 +148,7 @@ def _solve_both_ways(family: str, instance: Instance, optimum: int, cap: float) 
     finished = complete is not None and complete.status is LPStatus.OPTIMAL
     if complete is not None and finished and round(complete.objective) != optimum:
         raise AssertionError(f"{instance.name}: HiGHS finds {complete.objective:g} rolls, {optimum} are known")
-    if complete is not None and complete.bound > optimum + 1e-6:
+    if complete is not None and complete.bound > optimum + TOLERANCES.integrality:
         raise AssertionError(f"{instance.name}: HiGHS proves more than {optimum} rolls: {complete.bound:g}")
     line = (
         f"{family:12} {instance.name:16} {result.objective:g} rolls, {result.termination.name}, {seconds:.2f} s, "
@@ -190,7 +191,8 @@ def _cross_check(instance: Instance, result: Result, optimum: int) -> None:
     rolls = instance.check(result.answer)
     if rolls != result.objective:
         raise AssertionError(f"{instance.name}: the answer has {rolls} rolls, the result says {result.objective:g}")
-    if rolls < optimum or (result.is_optimal and rolls != optimum) or result.dual_bound > optimum + 1e-6:
+    above = result.dual_bound > optimum + TOLERANCES.integrality
+    if rolls < optimum or (result.is_optimal and rolls != optimum) or above:
         raise AssertionError(
             f"{instance.name}: {rolls} rolls and the bound {result.dual_bound:g} contradict the known optimum {optimum}"
         )

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from colgen import Column, Heuristic, HeuristicContext, Solution
+from colgen.core.tolerances import TOLERANCES
 from problems.cutting_stock.baseline import best_fit_decreasing
 from problems.cutting_stock.instance import Instance, Pattern
 from problems.cutting_stock.pricing import PatternOracle
@@ -32,7 +33,7 @@ class Rounding(Heuristic):
         plan: list[tuple[Pattern, int]] = []
         for column, value in used:
             pattern: Pattern = column.structure
-            wanted = math.ceil(value - 1e-6) if up else math.floor(value + 1e-6)
+            wanted = math.ceil(value - TOLERANCES.integrality) if up else math.floor(value + TOLERANCES.integrality)
             rolls = min(wanted, *(int(left[item]) // copies for item, copies in pattern))
             if rolls > 0:
                 plan.append((pattern, rolls))

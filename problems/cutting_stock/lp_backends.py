@@ -6,14 +6,12 @@ from collections.abc import Sequence
 
 from colgen import Problem, solve
 from colgen.cli.template import BenchOptions, Figure
+from colgen.core.tolerances import TOLERANCES
 from problems.assignment.instance import random as random_assignment
 from problems.assignment.template import Assignment
 from problems.cutting_stock.instance import uniform
 from problems.cutting_stock.template import CuttingStock
 from solvers.linear.backends.registry import HIGHS, NAMES, BackendError, check_backend
-
-_CLOSE = 1e-6
-"""How far optima may be apart, relative to their size."""
 
 
 def bench_lp_backends(options: BenchOptions) -> Sequence[Figure]:
@@ -47,6 +45,6 @@ def _seconds(problem: Problem, name: str, optima: list[float], place: int) -> fl
         taken.append(result.seconds["master"])
         if place == len(optima):
             optima.append(result.objective)
-        if abs(result.objective - optima[place]) > _CLOSE * abs(optima[place]):
+        if abs(result.objective - optima[place]) > TOLERANCES.optimality * abs(optima[place]):
             raise AssertionError(f"{name}: {result.objective:g} is not the optimum {optima[place]:g}")
     return min(taken)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from colgen import InputError
+from colgen.core.tolerances import TOLERANCES
 from colgen.reporting.figures import new_figure
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ Arc: TypeAlias = tuple[int, int]
 _LETTER, _GAP, _RISE, _LEVEL, _STEP = 0.105, 0.35, 0.28, 0.24, 0.06
 """Inches: of a letter, between words, of the lowest arc, from an arc to the next outer one, between ends of arcs."""
 
-_EPSILON = 1e-6
+_EPSILON = TOLERANCES.integrality
 
 
 def draw_tree(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from colgen import Formulation, FormulationCache, LinearMaster, MasterStatus
+from colgen.core.tolerances import TOLERANCES
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.instance import Floats, PartScores, as_heads
 from problems.grandparent_parsing.model import complete
@@ -22,7 +23,7 @@ from solvers.trees.arborescence import arborescence
 
 _SHAPES = FormulationCache(12)  # that of 40 tokens takes 40 MB
 
-_WHOLE = 1e-6
+_WHOLE = TOLERANCES.integrality
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ import numpy as np
 from colgen import InputError, Result, solve
 from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.core.files import write_figure
+from colgen.core.tolerances import TOLERANCES
 from problems.dependency.corpus import Corpus, read_corpus
 from problems.dependency.learning import Settings
 from problems.dependency.scorer import SentenceScorer, Weights
@@ -46,7 +47,7 @@ ATTENUATION = {"hungarian": 1.0}
 _MINUTES = 45.0
 """What all test sentences of three languages take, about."""
 
-_WHOLE = 1e-6
+_WHOLE = TOLERANCES.integrality
 
 
 @dataclass(frozen=True)

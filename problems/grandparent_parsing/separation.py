@@ -9,10 +9,11 @@ import numpy as np
 
 from colgen import Row, Separation, SeparationContext, Solution
 from colgen.core.columns import Key
+from colgen.core.tolerances import TOLERANCES
 from problems.grandparent_parsing.instance import Floats
 from solvers.flows.min_cut import violated_cuts
 
-_TOLERANCE = 1e-6
+_TOLERANCE = TOLERANCES.feasibility
 
 
 class Cuts(Separation):

@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
+from colgen.core.tolerances import TOLERANCES
 from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads
@@ -24,9 +25,6 @@ from problems.grandparent_parsing.instance import Floats, Instance, Mask, PartSc
 from problems.grandparent_parsing.kernels.second_order import restricted
 from problems.grandparent_parsing.kernels.tree_parts import given_parts
 from solvers.trees.arborescence import arborescence
-
-_MISTAKE = 1e-6
-"""Two scores that should be equal and differ by more than this, relative to their size, are a mistake."""
 
 _ROUNDING = 1e-12
 """What rounding may leave of numbers that are taken away, relative to them."""
@@ -78,7 +76,7 @@ class StandardScores:
 
     def slack(self, score: float) -> float:
         """By so much may what is left of a tree's score differ from what it should be, by rounding alone."""
-        return _MISTAKE * max(self.unit, abs(score)) + _ROUNDING * float(np.abs(self.shifts).sum())
+        return TOLERANCES.diagnostic * max(self.unit, abs(score)) + _ROUNDING * float(np.abs(self.shifts).sum())
 
     def raised(self, scores: Floats) -> Floats:
         """Scores of parts, those that are too low raised."""
