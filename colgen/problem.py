@@ -15,7 +15,7 @@ from colgen.bounds.column_generation import ColumnGeneration
 from colgen.bounds.fixing import Reduction
 from colgen.bounds.stabilization import Stabilization, Wentges
 from colgen.core.budget import Budget
-from colgen.core.duals import DualPoint
+from colgen.core.duals import OwnDuals
 from colgen.core.result import Result
 from colgen.core.solution import Solution
 from colgen.core.warm_start import NOTHING, WarmStart
@@ -123,7 +123,7 @@ class Problem(ABC):
         """Reduced-cost fixing at the nodes."""
         return ()
 
-    def sharpen(self, bound: float, duals: DualPoint, context: PricingContext) -> float:
+    def sharpen(self, bound: float, duals: OwnDuals, context: PricingContext) -> float:
         """A node's dual bound, rounded to :attr:`objective_step` with no tolerance, for who can prove it exactly.
 
         The engine rounds a bound of 65.00001 to 65, for that is what floating point may have made of 65, and would have

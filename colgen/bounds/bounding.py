@@ -12,7 +12,7 @@ from colgen.bounds.run import Run
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
-from colgen.core.duals import DualPoint
+from colgen.core.duals import DualPoint, OwnDuals
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
@@ -89,7 +89,7 @@ class NodeState:
     depth: int = 0
     decisions: tuple[Decision, ...] = ()
     bound: float = 0.0
-    duals: DualPoint = None
+    duals: OwnDuals = None
     start: Any = field(default=None, repr=False)
     proved: float | None = None
 
@@ -133,7 +133,7 @@ class Bounded:
     weakness: str = ""
     solution: Solution | None = None
     columns: Sequence[Column] = ()
-    start: Any = field(default=None, repr=False)
+    start: object = field(default=None, repr=False)
     proved: bool = False
     ray: DualPoint = field(default=None, repr=False)
 

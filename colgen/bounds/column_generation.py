@@ -15,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounds.checks import check_weak_duality, probe_infeasibility
@@ -26,6 +25,7 @@ from colgen.bounds.separating import separate, told
 from colgen.bounds.stabilization import Stabilization
 from colgen.bounds.standing import Standing
 from colgen.core.columns import Row
+from colgen.core.duals import DualPoint
 from colgen.core.errors import FormulationError, SeparationError
 from colgen.core.result import Termination
 from colgen.core.tolerances import TOLERANCES
@@ -245,7 +245,7 @@ def _add(master: RestrictedMaster, priced: Priced, rows: Sequence[Row]) -> int:
     return added
 
 
-def _kept(solved: MasterSolution, priced: Priced, stabilization: Stabilization) -> Any:
+def _kept(solved: MasterSolution, priced: Priced, stabilization: Stabilization) -> DualPoint:
     """Optimal dual values of the round's master, those that it was priced at if they are, for its record."""
     return priced.duals if stabilization.complementary else solved.duals
 

@@ -13,7 +13,7 @@ from colgen.core.batches import Columns
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
-from colgen.core.duals import DualPoint
+from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size
@@ -45,7 +45,7 @@ class ReductionContext:
     """
 
     sense: Sense
-    duals: DualPoint
+    duals: OwnDuals
     bound: float
     target: float
     decisions: tuple[Decision, ...]

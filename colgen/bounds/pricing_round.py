@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from colgen.bounds.checks import check_results, names
 from colgen.bounds.stabilization import NoStabilization, Stabilization
 from colgen.core.columns import Column
-from colgen.core.duals import DualPoint, Duals
+from colgen.core.duals import Duals, OwnDuals
 from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
@@ -50,7 +50,7 @@ class Priced:
     columns: Sequence[Sequence[Column]]
     num_columns: int
     bound: float
-    duals: DualPoint
+    duals: OwnDuals
     exact: bool
     misprices: int
     results: Sequence[PricingResult]
@@ -125,7 +125,7 @@ class Pricer:
         exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)
         return Priced(columns, num_columns, bound, proved_at, exact, misprices, results, own)
 
-    def _ask(self, duals: DualPoint, context: PricingContext, everybody: bool) -> list[PricingResult]:
+    def _ask(self, duals: OwnDuals, context: PricingContext, everybody: bool) -> list[PricingResult]:
         """Results of a part of the oracles after the other, until one has found a column that improves at ``duals``.
 
         Those that were not asked prove nothing, so that nothing is proved before all have been.
@@ -158,7 +158,7 @@ def proved_bound(
     oracles: Sequence[Pricing],
     results: Sequence[PricingResult],
     found: Sequence[Floats],
-    duals: DualPoint,
+    duals: OwnDuals,
     context: PricingContext,
 ) -> float:
     """The bound that results at ``duals`` prove, once they have been held against all that is known.
@@ -188,7 +188,7 @@ class Joined:
             self._together = [column for batch, one in zip(batches, single, strict=True) if one for column in batch]
             self._batches = [None if one else batch for batch, one in zip(batches, single, strict=True)]
 
-    def reduced_costs(self, master: RestrictedMaster, duals: DualPoint) -> list[Floats]:
+    def reduced_costs(self, master: RestrictedMaster, duals: OwnDuals) -> list[Floats]:
         """Of each result's columns."""
         whole, end, found = _NONE, 0, []
         if self._together:
@@ -208,7 +208,7 @@ _NONE: Floats = np.empty(0)
 _NONE.setflags(write=False)
 
 
-def reduced_costs(master: RestrictedMaster, results: Sequence[PricingResult], duals: DualPoint) -> list[Floats]:
+def reduced_costs(master: RestrictedMaster, results: Sequence[PricingResult], duals: OwnDuals) -> list[Floats]:
     """Of each result's columns."""
     return Joined(results).reduced_costs(master, duals)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +55,7 @@ class Proved:
 
 
 def prove(
-    master: RestrictedMaster, pricing: Sequence[Pricing], guess: Any, context: PricingContext, settings: Settings
+    master: RestrictedMaster, pricing: Sequence[Pricing], guess: DualPoint, context: PricingContext, settings: Settings
 ) -> Proved:
     """Price all oracles at guessed dual values and compute the bound that this proves, whatever the guess is worth.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from colgen.bounds.bounding import Bounded, Outcome
 from colgen.bounds.pricing_round import Priced
@@ -33,7 +32,7 @@ class Standing:
     """
 
     sense: Sense
-    known: tuple[float, Any] | None = None
+    known: tuple[float, DualPoint] | None = None
     solved: MasterSolution | None = None
     phase: int = 0
     bound: float = 0.0

@@ -17,11 +17,14 @@ from colgen.core.terms import Kind, Linear, Priced, Term
 
 Floats = NDArray[np.float64]
 
-DualPoint: TypeAlias = Any
+DualPoint: TypeAlias = object
 """Where a bound is proved: :class:`Duals` of a linear master, messages of a dynamic program, multipliers of an ascent.
 
-Masters, oracles and boundings that belong together know which; the engine hands it on, and compares nothing in it.
+So the engine holds it: it hands it on, and neither reads nor compares anything in it.
 """
+
+OwnDuals: TypeAlias = Any
+"""The same, to masters, oracles and boundings that belong together: they know which, and say so where they take it."""
 
 
 class RowNames:

@@ -14,7 +14,7 @@ from typing import Any
 from colgen.core.columns import Column, Key
 from colgen.core.decision import Decision
 from colgen.core.doors import behind
-from colgen.core.duals import DualPoint
+from colgen.core.duals import OwnDuals
 from colgen.core.files import writing
 from colgen.core.path import ROOT, DecisionPath
 from colgen.core.pool import Pool
@@ -94,7 +94,7 @@ class Iteration:
     master_seconds: float
     pricing_seconds: float
     separation_seconds: float
-    duals: DualPoint = field(default=None, repr=False, compare=False)
+    duals: OwnDuals = field(default=None, repr=False, compare=False)
 
     def gap(self, sense: Sense) -> float:
         """Relative gap between the incumbent and the bound on all answers."""

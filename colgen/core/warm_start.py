@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from colgen.core.columns import Column, Key, Row
+from colgen.core.duals import OwnDuals
 from colgen.core.solution import Solution
 
 
@@ -47,7 +47,7 @@ class WarmStart:
         left out with a note in the result, and is no mistake.
     """
 
-    duals: Any = None
+    duals: OwnDuals = None
     answers: Sequence[Solution] = ()
     columns: Iterable[Column] = ()
     rows: Sequence[Row] = ()

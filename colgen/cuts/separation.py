@@ -12,7 +12,7 @@ from typing import Any
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Row
-from colgen.core.duals import DualPoint
+from colgen.core.duals import OwnDuals
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 
@@ -47,7 +47,7 @@ class SeparationContext:
     depth: int = 0
     round: int = 0
     whole: bool = False
-    duals: DualPoint = None
+    duals: OwnDuals = None
     bound: float = math.nan
     incumbent: float = math.nan
     scale: float = 1.0

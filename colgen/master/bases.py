@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen.core.batches import Mask
 from colgen.core.columns import Key
-from colgen.core.duals import DualPoint, Duals
+from colgen.core.duals import Duals, OwnDuals
 from colgen.core.pool import Pool
 from colgen.core.warm_start import Basis
 from colgen.master.generated import Generated
@@ -40,7 +40,7 @@ class Bases:
         rows[[names.position[key] for key in basis.rows if key in names.position]] = True
         self._program.lp.begin_at(columns[table.active], rows)
 
-    def pool(self, duals: DualPoint) -> Pool | None:
+    def pool(self, duals: OwnDuals) -> Pool | None:
         """The columns that are here and the last basis; None before the first solve."""
         if not self._program.is_built:
             return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Column, Row
-from colgen.core.duals import DualPoint
+from colgen.core.duals import OwnDuals
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -53,10 +53,10 @@ class LagrangianMaster(RestrictedMaster):
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
         return 0
 
-    def reduced_costs(self, columns: Sequence[Column], duals: DualPoint) -> Floats:
+    def reduced_costs(self, columns: Sequence[Column], duals: OwnDuals) -> Floats:
         return np.full(len(columns), math.nan)
 
-    def dual_bound(self, duals: DualPoint, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+    def dual_bound(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         total = 0.0 if self.constant is None else self.constant(duals)
         for oracle, result in zip(pricing, results, strict=True):
             if result.total is not None:

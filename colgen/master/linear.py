@@ -18,7 +18,7 @@ from colgen.core.batches import Columns, Mask
 from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision
-from colgen.core.duals import DualPoint, Duals, RowNames
+from colgen.core.duals import Duals, OwnDuals, RowNames
 from colgen.core.errors import InputError, UnknownRowError
 from colgen.core.pool import Pool
 from colgen.core.row_batches import RowBatch
@@ -387,26 +387,26 @@ class LinearMaster(RestrictedMaster):
     def linking(self) -> Linking:
         return Linking(self, self.rows.sizes, self._reduced_costs.entries)
 
-    def itemised(self, stated: float, column: Column, duals: DualPoint, weight: float) -> str:
+    def itemised(self, stated: float, column: Column, duals: OwnDuals, weight: float) -> str:
         if not isinstance(duals, Duals):
             return ""
         return itemised(stated, contributions(column, self._lookup.known_entries(column), duals, weight))
 
     # --- dual values -------------------------------------------------------------------------------------------------
 
-    def named(self, duals: DualPoint) -> Mapping[Key, float]:
+    def named(self, duals: OwnDuals) -> Mapping[Key, float]:
         return dict(zip(self.names.keys, duals.values.tolist(), strict=False))
 
-    def centre(self, duals: DualPoint) -> Floats | None:
+    def centre(self, duals: OwnDuals) -> Floats | None:
         return self.rows.guessed(duals, self.sense)
 
-    def guessed(self, duals: DualPoint) -> Duals:
+    def guessed(self, duals: OwnDuals) -> Duals:
         here = isinstance(duals, Duals) and duals.has_names(self.names) and len(duals.values) == self.num_rows
         guess = duals if here else Duals(self.rows.guessed(duals, self.sense), self.names)
         self.objective.rounding = self.rows.rounding_at(guess.values)
         return guess
 
-    def pool(self, duals: DualPoint) -> Pool | None:
+    def pool(self, duals: OwnDuals) -> Pool | None:
         return self._bases.pool(duals)
 
     # --- checking and showing ----------------------------------------------------------------------------------------

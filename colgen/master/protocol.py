@@ -18,7 +18,7 @@ from colgen.core.batches import Columns
 from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision, fractionality
-from colgen.core.duals import DualPoint
+from colgen.core.duals import OwnDuals
 from colgen.core.errors import FormulationError, InputError, RepeatedColumnError, UnknownRowError
 from colgen.core.pool import Pool
 from colgen.core.sense import Sense
@@ -63,7 +63,7 @@ class MasterSolution:
     status: MasterStatus
     objective: float = math.nan
     values: Any = None
-    duals: DualPoint = None
+    duals: OwnDuals = None
     phase: int = 2
 
 
@@ -133,11 +133,11 @@ class RestrictedMaster(ABC):
         return sum(self.add(batch, (), origin) for origin, batch in enumerate(found) if len(batch))
 
     @abstractmethod
-    def reduced_costs(self, columns: Sequence[Column], duals: DualPoint) -> Sequence[float] | Floats:
+    def reduced_costs(self, columns: Sequence[Column], duals: OwnDuals) -> Sequence[float] | Floats:
         """Reduced costs of columns, in the master or not."""
 
     @abstractmethod
-    def dual_bound(self, duals: DualPoint, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+    def dual_bound(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         """The bound on the full master's optimum that the oracles' results at ``duals`` prove."""
 
     @abstractmethod
@@ -232,7 +232,7 @@ class RestrictedMaster(ABC):
     def start_at(self, basis: Basis) -> None:
         """Let the first solve start from a basis of another run; a master that has no such thing passes it over."""
 
-    def pool(self, duals: DualPoint) -> Pool | None:
+    def pool(self, duals: OwnDuals) -> Pool | None:
         """The columns that are here, with their reduced costs at some dual values; None where nobody asks for them."""
         return None
 
@@ -323,26 +323,26 @@ class RestrictedMaster(ABC):
         """Whether the value of a column in the master can still grow at the present node."""
         return True
 
-    def best_known(self, duals: DualPoint, oracles: int) -> Sequence[float]:
+    def best_known(self, duals: OwnDuals, oracles: int) -> Sequence[float]:
         """The best reduced cost of the columns in the master that came from each of so many pricing problems.
 
         Where there is only one, columns of unknown origin are its own.
         """
         return [self.sense.hopeless] * oracles
 
-    def itemised(self, stated: float, column: Column, duals: DualPoint, weight: float) -> str:
+    def itemised(self, stated: float, column: Column, duals: OwnDuals, weight: float) -> str:
         """What the reduced cost of a column is made of, in words, beside what was stated of it; empty if not known."""
         return ""
 
-    def named(self, duals: DualPoint) -> Mapping[Key, float] | None:
+    def named(self, duals: OwnDuals) -> Mapping[Key, float] | None:
         """Dual values by the names of their rows; None if rows have no names."""
         return None
 
-    def guessed(self, duals: DualPoint) -> Any:
+    def guessed(self, duals: OwnDuals) -> OwnDuals:
         """A guess at dual values, as ``{block: values}`` say, made what oracles and :meth:`dual_bound` read."""
         return duals
 
-    def centre(self, duals: DualPoint) -> Floats | None:
+    def centre(self, duals: OwnDuals) -> Floats | None:
         """Dual values of another node, or guessed as ``{block: values}``, made fit to smooth from; None if unfit."""
         return None
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from colgen.core.batches import Mask
 from colgen.core.columns import Key
-from colgen.core.duals import DualPoint, Duals, RowNames
+from colgen.core.duals import Duals, OwnDuals, RowNames
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
 from colgen.master.idle_rows import IdleRows
@@ -92,7 +92,7 @@ class Rows:
         """Dual values of all rows: those that are younger than the values count as zero."""
         return np.append(duals, np.zeros(len(self) - len(duals)))
 
-    def guessed(self, duals: DualPoint, sense: Sense) -> Floats:
+    def guessed(self, duals: OwnDuals, sense: Sense) -> Floats:
         """Dual values of all rows, given as they are or by blocks and rows; rows that are not here are passed over."""
         if isinstance(duals, Duals):
             return self.signed(self.padded(duals.values), sense)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from colgen.core.duals import DualPoint
+from colgen.core.duals import OwnDuals
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 
 
-def asked(oracles: Iterable[Pricing], duals: DualPoint, context: PricingContext) -> list[PricingResult]:
+def asked(oracles: Iterable[Pricing], duals: OwnDuals, context: PricingContext) -> list[PricingResult]:
     """Their results at dual values; the run's budget is told of a call that outlives the deadline."""
     results = []
     for oracle in oracles:

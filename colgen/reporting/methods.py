@@ -19,7 +19,7 @@ from colgen.bounds.penalties import BoxStep, Penalty
 from colgen.bounds.stabilization import Directional, NoStabilization, Wentges
 from colgen.bounds.subgradient import Subgradient
 from colgen.bounds.volume import Volume
-from colgen.core.duals import DualPoint
+from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
 from colgen.cuts.separation import Separation
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
@@ -155,7 +155,7 @@ def _best_alone(oracle: Pricing) -> Pricing:
 def _alone(kind: type[Pricing]) -> type[Pricing]:
     """The class of such copies, by which identical oracles are still seen to be so."""
 
-    def price(self: Pricing, duals: DualPoint, context: PricingContext) -> PricingResult:
+    def price(self: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
         found = kind.price(self, duals, context)
         if len(found.columns) <= 1:
             return found

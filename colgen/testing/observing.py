@@ -12,7 +12,7 @@ import numpy as np
 
 from colgen.core.batches import Columns
 from colgen.core.columns import Column, Row
-from colgen.core.duals import DualPoint, Duals
+from colgen.core.duals import Duals, OwnDuals
 from colgen.core.solution import Solution
 from colgen.core.terms import Term
 from colgen.core.tolerances import TOLERANCES
@@ -225,7 +225,7 @@ class Observer:
         self,
         master: LinearMaster | None,
         oracle: Pricing,
-        duals: DualPoint,
+        duals: OwnDuals,
         context: PricingContext,
         result: PricingResult,
         label: str,
@@ -266,7 +266,7 @@ class Observer:
 # --- small things ----------------------------------------------------------------------------------------------------
 
 
-def _same(first: float | None, second: float | None, duals: DualPoint) -> bool:
+def _same(first: float | None, second: float | None, duals: OwnDuals) -> bool:
     if first is None or second is None or first == second:
         return first == second
     # Sums of dual values may be taken in any order: what cancels leaves their rounding.

@@ -7,7 +7,7 @@ from typing import Any
 
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.budget import Budget
-from colgen.core.duals import DualPoint
+from colgen.core.duals import OwnDuals
 from colgen.core.errors import ColgenError
 from colgen.core.result import Result, Termination
 from colgen.core.solution import Solution
@@ -103,7 +103,7 @@ class WatchedRuns:
             return self._evidence.problem.answer(solution)
         return None
 
-    def _told(self, number: int, oracle: Pricing, duals: DualPoint, context: PricingContext) -> PricingResult:
+    def _told(self, number: int, oracle: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
         """A price call of the engine."""
         evidence = self._evidence
         result = oracle.price(duals, context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.core.batches import Columns
@@ -54,7 +54,7 @@ class _Start(NamedTuple):
     """
 
     basis: SavedBasis | None
-    left: Any
+    left: object
     moved: tuple[Hashable, int, float, float] | None = None
 
 
@@ -70,7 +70,7 @@ class BranchAndPrice(Relaxation):
         self.root: Solution | None = None
         self.root_bound = parts.master.sense.ideal
         self.certificate: Certificate | None = None
-        self._proved_by: Any = None
+        self._proved_by: DualPoint = None
         self.answers = Answers(parts, looking=not search.relaxation_only, rounding=bool(search.heuristics))
         self.bounds = NodeBounds(parts, search, bounding, self.answers, duals)
         self.heuristics = NodeHeuristics(search.heuristics, parts, self.bounds)

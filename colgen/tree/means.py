@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from colgen.bounds.fixing import Reduction
+from colgen.core.duals import OwnDuals
 from colgen.pricing.oracles import PricingContext
 from colgen.proof.witness import Witness
 from colgen.tree.branching import BranchingRule
@@ -30,7 +30,7 @@ class Search:
     enumeration: Enumeration | None = None
     heuristics: Sequence[Heuristic] = ()
     relaxation_only: bool = False
-    sharpen: Callable[[float, Any, PricingContext], float] | None = None
+    sharpen: Callable[[float, OwnDuals, PricingContext], float] | None = None
     choice: Choice = dataclasses.field(default_factory=MostFractional)
     witness: Witness | None = None
     enumeration_closes: bool = True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
-from typing import Any
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounds.fixing import ReductionContext
@@ -37,7 +36,7 @@ class NodeBounds:
         self.search, self.bounding, self.answers = search, bounding, answers
         self.master, self.pricing, self.run = parts.master, parts.oracles, parts.run
         self._duals = duals
-        self._known: tuple[int, Any, float] | None = None
+        self._known: tuple[int, DualPoint, float] | None = None
         """A node, and the dual values at which its bound was last proved."""
 
     @cached_property
