@@ -307,6 +307,11 @@ class Template:
     scope: Callable[[Any], str] = lambda instance: ""
 
 
+def of_answer(draw: Callable[[Any, Any], Any]) -> Callable[[Any, Result], Any]:
+    """What draws a result, from what draws an instance's answer."""
+    return lambda instance, result: draw(instance, result.answer)
+
+
 def check_options(options: Mapping[str, str], known: Mapping[str, str]) -> None:
     """Refuse options of ``--option NAME=VALUE`` that a template does not know.
 

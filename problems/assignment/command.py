@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from colgen.cli.template import Template
+from colgen.cli.template import Template, of_answer
 from colgen.core.result import Result
 from problems.assignment.demo import few_tasks_a_machine, large_tasks_are_cheap
 from problems.assignment.drawing import draw_assignment
@@ -35,10 +35,6 @@ def _lines(instance: Instance, result: Result) -> list[str]:
     ]
 
 
-def _draw(instance: Instance, result: Result) -> Any:
-    return draw_assignment(instance, result.answer)
-
-
 TEMPLATE = Template(
     name="assignment",
     title="Generalized assignment: tasks to machines of limited capacity, at least cost",
@@ -47,7 +43,7 @@ TEMPLATE = Template(
     problem=Assignment,
     lines=_lines,
     data=_data,
-    draw=_draw,
+    draw=of_answer(draw_assignment),
     demo=(few_tasks_a_machine, large_tasks_are_cheap),
     compiling=12.0,
     benchmarks={"assignment": bench_assignment},

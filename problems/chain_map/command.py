@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import solve
-from colgen.cli.template import Material, Solved, Template
+from colgen.cli.template import Material, Solved, Template, of_answer
 from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
 from problems.chain_map import reading, training
@@ -69,10 +69,6 @@ def _finite(number: float) -> float | None:
     return float(number) if abs(number) < float("inf") else None
 
 
-def _draw(instance: Instance, result: Result) -> Any:
-    return draw_labelling(instance, result.answer)
-
-
 def _solve_all(
     material: Material, model: Path, options: Mapping[str, str], stop: Sequence[StopRule]
 ) -> Iterator[Solved] | None:
@@ -108,7 +104,7 @@ TEMPLATE = Template(
     problem=ChainMAP,
     lines=_lines,
     data=_data,
-    draw=_draw,
+    draw=of_answer(draw_labelling),
     demo=(tagged_sentences, many_labels),
     compiling=13.0,
     benchmarks={"chain_map": bench_chain_map},

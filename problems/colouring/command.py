@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from colgen.cli.template import Template
+from colgen.cli.template import Template, of_answer
 from colgen.core.result import Result
 from problems.colouring.demo import chessboard, without_triangles
 from problems.colouring.drawing import draw_colouring
@@ -26,10 +25,6 @@ def _lines(instance: Instance, result: Result) -> Sequence[str]:
     return [f"{number}: {' '.join(names)}" for number, names in enumerate(_classes(instance, result), 1)]
 
 
-def _draw(instance: Instance, result: Result) -> Any:
-    return draw_colouring(instance, result.answer)
-
-
 TEMPLATE = Template(
     name="colouring",
     title="Graph colouring: as few colours as possible, no two neighbours of one",
@@ -38,7 +33,7 @@ TEMPLATE = Template(
     problem=Colouring,
     lines=_lines,
     data=_classes,
-    draw=_draw,
+    draw=of_answer(draw_colouring),
     demo=(chessboard, without_triangles),
     compiling=9.0,
     benchmarks={"colouring": bench_colouring},

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from colgen.cli.template import BenchOptions, Figure, Template
+from colgen.cli.template import Benchmark, BenchOptions, Figure, Template, of_answer
 from colgen.core.result import Result
 from problems.cutting_stock.bounding import bench_bounding
 from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
@@ -65,34 +65,14 @@ def _waste(instance: Instance, pattern: Pattern) -> int:
     return instance.roll - sum(instance.widths[item] * copies for item, copies in pattern)
 
 
-def _draw(instance: Instance, result: Result) -> Any:
-    return draw_plan(instance, result.answer)
+def _later(place: str, name: str) -> Benchmark:
+    """A benchmark of all problems, imported when it is asked for: it imports every template."""
 
+    def bench(options: BenchOptions) -> Sequence[Figure]:
+        found: Benchmark = getattr(import_module(f"problems.{place}"), name)
+        return found(options)
 
-def _bench_truth(options: BenchOptions) -> Sequence[Figure]:
-    bench: Callable[[BenchOptions], Sequence[Figure]] = import_module("problems.truth.bench").bench_truth
-    return bench(options)  # imported when it is asked for: it imports every template
-
-
-def _bench_decompose(options: BenchOptions) -> Sequence[Figure]:
-    bench: Callable[[BenchOptions], Sequence[Figure]] = import_module("problems.compact.bench").bench_decompose
-    return bench(options)
-
-
-def _bench_proofs(options: BenchOptions) -> Sequence[Figure]:
-    bench: Callable[[BenchOptions], Sequence[Figure]] = import_module("problems.truth.proofs").bench_proofs
-    return bench(options)  # as above
-
-
-def _bench_branching(options: BenchOptions) -> Sequence[Figure]:
-    bench: Callable[[BenchOptions], Sequence[Figure]] = import_module("problems.ablations.choosing").bench_branching
-    return bench(options)  # as above
-
-
-def _bench_stabilization(options: BenchOptions) -> Sequence[Figure]:
-    bench: Callable[[BenchOptions], Sequence[Figure]]
-    bench = import_module("problems.ablations.stabilizing").bench_stabilization
-    return bench(options)  # as above
+    return bench
 
 
 TEMPLATE = Template(
@@ -103,20 +83,20 @@ TEMPLATE = Template(
     problem=CuttingStock,
     lines=_lines,
     data=_data,
-    draw=_draw,
+    draw=of_answer(draw_plan),
     demo=(textbook, bin_packing, twenty_widths),
     compiling=8.0,
     # All but its own are everybody's; they are registered here, where the engine's plainest problem is.
     benchmarks={
         "engine": bench_engine,
         "bounding": bench_bounding,
-        "branching": _bench_branching,
+        "branching": _later("ablations.choosing", "bench_branching"),
         "cutting_stock": bench_cutting_stock,
-        "decompose": _bench_decompose,
+        "decompose": _later("compact.bench", "bench_decompose"),
         "lp_backends": bench_lp_backends,
-        "truth": _bench_truth,
-        "proofs": _bench_proofs,
-        "stabilization": _bench_stabilization,
+        "truth": _later("truth.bench", "bench_truth"),
+        "proofs": _later("truth.proofs", "bench_proofs"),
+        "stabilization": _later("ablations.stabilizing", "bench_stabilization"),
     },
     drawn_benchmarks=("truth",),
 )

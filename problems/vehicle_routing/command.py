@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from colgen.cli.template import Template
+from colgen.cli.template import Template, of_answer
 from colgen.core.result import Result
 from problems.vehicle_routing.demo import capacities, time_windows
 from problems.vehicle_routing.drawing import draw_routes
@@ -35,10 +35,6 @@ def _route(instance: Instance, route: Route) -> dict[str, Any]:
     return found
 
 
-def _draw(instance: Instance, result: Result) -> Any:
-    return draw_routes(instance, result.answer)
-
-
 TEMPLATE = Template(
     name="vehicle_routing",
     title="Vehicle routing: serve all customers by routes of least distance, with capacities and time windows",
@@ -47,7 +43,7 @@ TEMPLATE = Template(
     problem=VehicleRouting,
     lines=_lines,
     data=_data,
-    draw=_draw,
+    draw=of_answer(draw_routes),
     demo=(time_windows, capacities),
     compiling=35.0,
     benchmarks={"vehicle_routing": bench_vehicle_routing, "labelling": bench_labelling},

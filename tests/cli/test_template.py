@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from colgen.cli.template import Material, check_options, load_template, template_names, whole_number
+from colgen.cli.template import Material, check_options, load_template, of_answer, template_names, whole_number
 from colgen.core.arrays import arrays_in
 from colgen.core.errors import InputError
 
@@ -17,6 +17,13 @@ def test_unknown_options_are_refused_and_the_known_ones_listed():
     check_options({"task": "x"}, KNOWN)
     with pytest.raises(InputError, match="no option 'speed'; there are epochs: passes over the data; task: what is"):
         check_options({"task": "x", "speed": "1"}, KNOWN)
+
+
+def test_a_result_is_drawn_by_what_draws_its_answer():
+    class Found:
+        answer = (1, 0)
+
+    assert of_answer(lambda instance, answer: (instance, answer))("instance", Found()) == ("instance", (1, 0))
 
 
 def test_whole_numbers_are_one_or_more():
