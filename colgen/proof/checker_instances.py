@@ -8,7 +8,7 @@ from typing import Any
 
 from colgen.proof.checker_pricing import WrongError
 
-_SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths"}
+_SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths", "coreference": "clusterings"}
 """Instances of which one column is wanted, the best; and what their pricing problem is called."""
 
 

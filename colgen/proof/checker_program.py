@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from colgen.proof.checker_chains import Labellings
+from colgen.proof.checker_clusters import Clusterings
 from colgen.proof.checker_graphs import StableSets
 from colgen.proof.checker_paths import Paths
 from colgen.proof.checker_pricing import Knapsack, State, Trusted, WrongError, exact, whole
@@ -24,6 +25,7 @@ KINDS: dict[str, Any] = {
     "routes": Routes,
     "trees": Trees,
     "paths": Paths,
+    "clusterings": Clusterings,
     "trusted": Trusted,
 }
 """Pricing problems."""
@@ -127,12 +129,19 @@ class Program:
         state.counts[place] = (max(before[0], low), least)
 
     def _split_pair(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
-        """Two vertices that are covered once each: by one set, or by two."""
+        """Two vertices that are covered once each: by one set, or by two; two items in one cluster, or in two."""
         u, v = (whole(x) for x in split["pair"])
-        if len(self.pricing) != 1 or not (isinstance(self.pricing[0], StableSets) or state.listed is not None):
+        clusters = len(self.pricing) == 1 and isinstance(self.pricing[0], Clusterings)
+        if len(self.pricing) != 1 or not (
+            clusters or isinstance(self.pricing[0], StableSets) or state.listed is not None
+        ):
             raise WrongError("the split speaks of what is not there")
-        rows = range(len(self.rows))
-        if count != 2 or u == v or any(w not in rows or self.rows[w] != (Fraction(1), Fraction(1)) for w in (u, v)):
+        once = range(self.pricing[0].size if clusters else len(self.rows))
+        if (
+            count != 2
+            or u == v
+            or any(w not in once or not (clusters or self.rows[w] == (Fraction(1), Fraction(1))) for w in (u, v))
+        ):
             raise WrongError("the children do not cover the node")
         together, apart = state.copy(), state.copy()
         if state.listed is not None:

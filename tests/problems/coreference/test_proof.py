@@ -1,0 +1,48 @@
+"""Certificates of clusterings: triangles that are tight at the answer, and a tree where the relaxation has a gap."""
+
+import pytest
+
+from colgen import solve
+from colgen.proof.checker import check
+from colgen.proof.checker_pricing import WrongError
+from problems.coreference import Coreference, random
+from problems.coreference.proof import ClusterCertifier
+from problems.truth.lies import mutated
+
+
+class Certified(Coreference):
+    def certifier(self):
+        return ClusterCertifier(self.instance, self.answer)
+
+
+def certified(instance, tmp_path):
+    result = solve(Certified(instance), certificate=tmp_path / "proof.jsonl")
+    return result, (tmp_path / "proof.jsonl").read_text().splitlines()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_clusterings_are_proved(tmp_path, seed):
+    result, lines = certified(random(9, seed), tmp_path)
+    verdict = check(lines)
+    assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
+    assert float(verdict.objective) == pytest.approx(result.objective)
+
+
+def test_a_gap_of_the_relaxation_is_closed_by_splits(tmp_path):
+    _, lines = certified(random(14, 2), tmp_path)
+    verdict = check(lines)
+    assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
+    assert verdict.leaves > 1
+
+
+def test_many_items_are_left_to_trust(tmp_path):
+    _, lines = certified(random(41, 1, positive=0.02), tmp_path)
+    assert check(lines).claims.trusted == 1
+
+
+def test_what_is_changed_is_found(tmp_path):
+    _, lines = certified(random(6, 1), tmp_path)
+    for seed in range(60):
+        told, _ = mutated(lines, seed)
+        with pytest.raises(WrongError):
+            check(told)
