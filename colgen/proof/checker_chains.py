@@ -9,10 +9,10 @@ from itertools import repeat
 from operator import add
 from typing import Any
 
-from colgen.proof.checker_pricing import Place, State, WrongError, whole
+from colgen.proof.checker_pricing import Place, Scored, State, WrongError, whole
 
 
-class Labellings:
+class Labellings(Scored):
     """A label for each node of some trees, children before their parents; a tree that can have none costs nothing.
 
     A column labels all of them, and costs the scores of its labels and of the pairs that edges make.
@@ -22,7 +22,7 @@ class Labellings:
         self.parents, self.tables = [whole(p) for p in data["parents"]], [whole(t) for t in data["of_table"]]
         if not all(node < parent < len(self.parents) or parent == -1 for node, parent in enumerate(self.parents)):
             raise WrongError("expected children before their parents")
-        self.unit = whole(data["denominator"])
+        super().__init__(data)
         finite = [
             whole(x) for table in (data["scores"], *data["tables"]) for row in table for x in row if x is not None
         ]
@@ -34,15 +34,11 @@ class Labellings:
         )
         count = len(self.scores[0])
         square = all(len(pairs) == count and all(len(row) == count for row in pairs) for pairs in self.pairs)
-        if self.unit < 1 or not square or any(len(row) != count for row in self.scores):
+        if not square or any(len(row) != count for row in self.scores):
             raise WrongError("expected a score for each label and each pair of labels, over a denominator")
         if not len(self.parents) == len(self.tables) == len(self.scores) or min(self.tables) < 0:
             raise WrongError("expected scores, a parent and a table for each node")
         self._replaced: dict[tuple[int, int], list[int]] = {}
-
-    def prices(self) -> list[Fraction]:
-        """All costs: what objectives are sums of."""
-        return [Fraction(1, self.unit)]
 
     def column(self, labels: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column: a label for each node, -1 in trees that can have none."""
@@ -63,9 +59,7 @@ class Labellings:
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
         """The least reduced cost of all columns, times the duals' denominator."""
-        if unit > 0:
-            raise WrongError("expected scores to be maximised")
-        return unit * Fraction(sum(self.best.values()), self.unit)
+        return self.reduced(sum(self.best.values()), unit)
 
     @cached_property
     def best(self) -> dict[int, int]:

@@ -7,16 +7,17 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from colgen.proof.checker_pricing import Place, State, WrongError, whole
+from colgen.proof.checker_pricing import Place, Scored, State, WrongError, whole
 
 
-class Clusterings:
+class Clusterings(Scored):
     """Partitions of items; a column is a list of clusters, and costs the scores of all pairs in one cluster."""
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
-        self.unit, self.scores = whole(data["denominator"]), data["scores"]
+        super().__init__(data)
+        self.scores = data["scores"]
         self.size = len(self.scores)
-        if self.unit < 1 or any(len(row) != self.size for row in self.scores):
+        if any(len(row) != self.size for row in self.scores):
             raise WrongError("expected a score of each pair, over a denominator")
         for i, j in self._pairs():
             if self.scores[i][j] != self.scores[j][i] or type(self.scores[i][j]) not in (int, type(None)):
@@ -24,10 +25,6 @@ class Clusterings:
 
     def _pairs(self) -> list[tuple[int, int]]:
         return list(combinations(range(self.size), 2))
-
-    def prices(self) -> list[Fraction]:
-        """All costs: what objectives are sums of."""
-        return [Fraction(1, self.unit)]
 
     def column(self, clusters: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column: lists of items."""
@@ -44,8 +41,6 @@ class Clusterings:
         Items i, j and k: x_ik + x_kj - x_ij ≤ 1, with a dual value of 0 or more.  What is left of a pair's score counts
         if it is positive; always, if the pair is together; never, if it is apart.
         """
-        if unit >= 0:
-            raise WrongError("expected scores to be maximised")
         over, total = whole(state.given["over"]), 0
         if over < 1:
             raise WrongError("expected a denominator of 1 or more")
@@ -62,4 +57,4 @@ class Clusterings:
             (together if joined else apart).add((min(u, v), max(u, v)))
         for pair, score in left.items():
             total += score if pair in together else 0 if pair in apart else max(score, 0)
-        return unit * Fraction(total, self.unit * over)
+        return self.reduced(total, unit, over)

@@ -8,31 +8,25 @@ from itertools import pairwise
 from operator import add
 from typing import Any
 
-from colgen.proof.checker_pricing import NO, Place, State, WrongError, whole
+from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, entries, whole
 
 
-class Paths:
+class Paths(Scored):
     """Paths of ``length`` vertices between a source and a sink; a class has one of them at the most.
 
     A column is the vertices of a path, and costs the weights of its arcs, those of source and sink included.
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int, limit: int | None = None) -> None:
-        self.unit, self.length, self.limit = whole(data["denominator"]), whole(data["length"]), limit
+        super().__init__(data)
+        self.length, self.limit = whole(data["length"]), limit
         self.classes = [whole(c) for c in data["classes"]]
-        tables = [[data["first"], data["last"]], data["weights"]]
-        (self.first, self.last), self.weights = (
-            [[NO if x is None else whole(x) for x in row] for row in table] for table in tables
-        )
+        (self.first, self.last), self.weights = entries([data["first"], data["last"]]), entries(data["weights"])
         n = len(self.classes)
-        if self.unit < 1 or self.length < 1 or min(self.classes, default=-1) < 0 or len(self.weights) != n:
+        if self.length < 1 or min(self.classes, default=-1) < 0 or len(self.weights) != n:
             raise WrongError("expected a class of each vertex, a length and weights over a denominator")
         if any(len(row) != n for row in (self.first, self.last, *self.weights)):
             raise WrongError("expected a weight, or none, for each arc")
-
-    def prices(self) -> list[Fraction]:
-        """All costs: what objectives are sums of."""
-        return [Fraction(1, self.unit)]
 
     def column(self, path: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column: the vertices along a path."""
@@ -48,13 +42,11 @@ class Paths:
 
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
         """The least reduced cost of all columns, times the duals' denominator: as the claim has it, if it is true."""
-        if unit >= 0:
-            raise WrongError("expected weights to be maximised")
         given = state.given
         most = whole(given["most"])
         if self.above(most, given["penalties"], given["remembered"]) is not None:
             raise WrongError("a walk weighs more than is said of all paths")
-        return unit * Fraction(most, self.unit)
+        return self.reduced(most, unit)
 
     def above(self, most: int, penalties: Sequence[int], remembered: Sequence[int]) -> list[int] | None:
         """A heavy walk of more weight than ``most`` that visits no remembered class twice; None: there is none.

@@ -53,6 +53,30 @@ class State:
         return replace(self, open=dict(self.open), counts=dict(self.counts))
 
 
+class Scored:
+    """What pricing problems have in common whose columns are scored, in whole numbers over a denominator ``unit``."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.unit = whole(data["denominator"])
+        if self.unit < 1:
+            raise WrongError("expected a denominator of 1 or more")
+
+    def prices(self) -> list[Fraction]:
+        """All costs: what objectives are sums of."""
+        return [Fraction(1, self.unit)]
+
+    def reduced(self, score: int, unit: Fraction, over: int = 1) -> Fraction:
+        """The reduced cost of a column that has the best score, divided by ``over``, times the duals' denominator."""
+        if unit >= 0:
+            raise WrongError("expected scores that count, and are maximised")
+        return unit * Fraction(score, self.unit * over)
+
+
+def entries(table: Any) -> list[list[Any]]:
+    """Rows of whole numbers, ``NO`` where there is none."""
+    return [[NO if x is None else whole(x) for x in row] for row in table]
+
+
 class Knapsack:
     """Pieces side by side in the order of the items: Σ size · pieces ≤ capacity, and at most so many pieces an item.
 

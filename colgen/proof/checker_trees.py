@@ -7,13 +7,13 @@ from fractions import Fraction
 from operator import add
 from typing import Any
 
-from colgen.proof.checker_pricing import NO, Place, State, WrongError, whole
+from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, entries, whole
 
 Weights = list[list[Any]]
 """By head and modifier; 0 is the root, ``NO`` where there is no arc."""
 
 
-class Trees:
+class Trees(Scored):
     """Trees over words 1, ..., n with the root 0, projective or not, perhaps with one modifier of the root alone.
 
     A column is the head of each word, and scores its arcs, the chains of two of them (``grandparents``, by grandparent,
@@ -21,8 +21,9 @@ class Trees:
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
-        self.unit, self.single, self.projective = whole(data["denominator"]), data["single_root"], data["projective"]
-        self.arcs: Weights = [[NO if x is None else whole(x) for x in row] for row in data["arcs"]]
+        super().__init__(data)
+        self.single, self.projective = data["single_root"], data["projective"]
+        self.arcs: Weights = entries(data["arcs"])
         self.size = len(self.arcs)
         for k, row in enumerate(self.arcs):
             row[0] = row[k] = NO
@@ -30,16 +31,12 @@ class Trees:
         self.factors = [([(whole(h), whole(m)) for h, m in arcs], whole(score)) for arcs, score in data["factors"]]
         tables = [self.arcs, *(self.chains or [])]
         square = all(len(table) == self.size and all(len(row) == self.size for row in table) for table in tables)
-        if self.unit < 1 or not square or type(self.single) is not bool or type(self.projective) is not bool:
+        if not square or type(self.single) is not bool or type(self.projective) is not bool:
             raise WrongError("expected scores of arcs and of chains over a denominator, and what trees are wanted")
         if any(not arcs or len(set(arcs)) < len(arcs) or min(map(min, arcs)) < 0 for arcs, _ in self.factors):
             raise WrongError("expected factors of different arcs")
         if any(type(x) is not int for table in self.chains or () for row in table for x in row):
             raise WrongError("expected whole scores of chains")
-
-    def prices(self) -> list[Fraction]:
-        """All costs: what objectives are sums of."""
-        return [Fraction(1, self.unit)]
 
     def column(self, heads: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column: the head of each word."""
@@ -70,8 +67,6 @@ class Trees:
 
         Where costs do not count it is 1 if there are no columns.
         """
-        if unit > 0:
-            raise WrongError("expected scores to be maximised")
         open_ = [[NO if (h, m) in state.closed else x for m, x in enumerate(row)] for h, row in enumerate(self.arcs)]
         if unit == 0:
             if self.projective:
@@ -83,7 +78,7 @@ class Trees:
         best = self._best_projective(open_) if self.projective else self._covered(open_, state.given)
         if best == NO:
             raise WrongError("there is no tree")
-        return unit * Fraction(constant + best, self.unit)
+        return self.reduced(constant + best, unit)
 
     def _tilt(self, weights: Weights, given: Any) -> int:
         """Make arcs pay for chains and factors, which then score no more; what is left over is returned.
