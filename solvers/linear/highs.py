@@ -42,11 +42,16 @@ class SolverError(RuntimeError):
     """HiGHS could not solve a program, even when started afresh."""
 
 
+_SPARSIFY = 1 << 14
+"""A rule of presolve that has been met going on for ever, deaf to time limits, on a program of six rows (1.15.1)."""
+
+
 def new_highs(tolerance: float = FEASIBILITY_TOLERANCE) -> highspy.Highs:
     """HiGHS, silent and on one thread."""
     highs = highspy.Highs()
     highs.silent()
     highs.setOptionValue("threads", 1)
+    highs.setOptionValue("presolve_rule_off", _SPARSIFY)
     highs.setOptionValue("small_matrix_value", 1e-12)  # the least that HiGHS allows: what is smaller is dropped
     set_tolerance(highs, tolerance)
     return highs

@@ -97,9 +97,9 @@ def solve_complete(program: Program) -> Truth | None:
     largest = np.abs(a.costs).max(initial=0)
     if largest > 10**8:  # beyond what a solver's tolerances tell apart
         return None
-    found, again = (_highs(program, a, a.integer, presolve) for presolve in (True, False))
+    found, again = (_highs(program, a, a.integer, backwards) for backwards in (False, True))
     if found is None or again is None or found[0] != again[0]:
-        return None  # a presolve that calls a program infeasible which has an answer has been met
+        return None
     status, objective, values = found
     if status == "optimal" and abs(objective - again[1]) > 1e-9 * max(abs(objective), abs(again[1])):
         return None
@@ -107,25 +107,32 @@ def solve_complete(program: Program) -> Truth | None:
 
 
 def _highs(
-    program: Program, a: Arrays, integer: NDArray[np.bool_], presolve: bool = True
+    program: Program, a: Arrays, integer: NDArray[np.bool_], backwards: bool = False
 ) -> tuple[str, float, Floats] | None:
-    """The program by scipy, which shares nothing with the engine but HiGHS; None if it does not know."""
+    """The program by scipy, which shares nothing with the engine but HiGHS; None if it does not know.
+
+    Without presolve, which has been met calling a program infeasible that has an answer, and going on for ever whatever
+    the time limit.  A second opinion is asked for with rows and columns in the opposite order.
+    """
     if not len(a.costs):
         feasible = (a.row_lower <= 0).all() and (a.row_upper >= 0).all()
         return ("optimal", float(program.offset), np.empty(0)) if feasible else ("infeasible", math.nan, np.empty(0))
     sign = -1.0 if program.maximize else 1.0
+    way = slice(None, None, -1 if backwards else 1)
+    rows = sparse.csr_array(a.matrix[way, way].astype(float))
     solved = optimize.milp(
-        sign * a.costs,
-        constraints=optimize.LinearConstraint(sparse.csr_array(a.matrix.astype(float)), a.row_lower, a.row_upper),
-        bounds=optimize.Bounds(a.lower, a.upper),
-        integrality=integer.astype(int),
-        options={"mip_rel_gap": 0.0, "time_limit": 5.0, "presolve": presolve},
+        sign * a.costs[way],
+        constraints=optimize.LinearConstraint(rows, a.row_lower[way], a.row_upper[way]),
+        bounds=optimize.Bounds(a.lower[way], a.upper[way]),
+        integrality=integer[way].astype(int),
+        options={"mip_rel_gap": 0.0, "time_limit": 5.0, "presolve": False},
     )
     if solved.status in (2, 3):
         return {2: "infeasible", 3: "unbounded"}[solved.status], math.nan, np.empty(0)
     if solved.status != 0:
         return None
-    values = np.where(integer, np.round(solved.x), solved.x)
+    values = solved.x[way]
+    values = np.where(integer, np.round(values), values)
     return "optimal", float(a.costs @ values) + program.offset, values
 
 
