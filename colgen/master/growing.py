@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from solvers.columns.identity import claim, find
 
@@ -29,7 +29,7 @@ class Growing(Generic[Kind]):
     def __len__(self) -> int:
         return len(self.array)
 
-    def extend(self, more: Any, count: int) -> None:
+    def extend(self, more: ArrayLike, count: int) -> None:
         """Append ``count`` numbers, or one of them so many times."""
         before = self.array.size
         after = before + count
@@ -56,7 +56,7 @@ class GrowingTogether:
         self._rooms: list[NDArray[Any]] = [np.empty(0, dtype=kind) for kind in kinds]
         self.arrays = self._rooms
 
-    def extend(self, count: int, *more: Any) -> None:
+    def extend(self, count: int, *more: ArrayLike) -> None:
         """Append ``count`` numbers to each array, or one of them so many times."""
         before = self.arrays[0].size
         after = before + count

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Column, Row
+from colgen.core.decision import Decision
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
@@ -37,7 +37,7 @@ class LagrangianMaster(RestrictedMaster):
         What the rows that are relaxed contribute: their right-hand sides times the dual values.
     """
 
-    def __init__(self, sense: Sense, constant: Callable[[Any], float] | None = None) -> None:
+    def __init__(self, sense: Sense, constant: Callable[[OwnDuals], float] | None = None) -> None:
         self.sense = sense
         self.constant = constant
 
@@ -78,5 +78,5 @@ class LagrangianMaster(RestrictedMaster):
     def num_rows(self) -> int:
         return 0
 
-    def apply(self, decisions: Sequence[Any]) -> None:
+    def apply(self, decisions: Sequence[Decision]) -> None:
         """Decisions reach the oracles and the bounding, which know them."""

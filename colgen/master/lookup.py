@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class LookUp:
         more_rows, more_values = self._stated.of_column(column, rows)
         return rows + more_rows, [*column.coefficients.values(), *more_values]
 
-    def _unknown_row(self, column: Column, key: Any) -> UnknownRowError:
+    def _unknown_row(self, column: Column, key: Key) -> UnknownRowError:
         return UnknownRowError(
             f"the column of {column.structure!r} has a coefficient in row {key!r}, which the master does not have: "
             f"add the row to the template, or let the column bring it in Column.rows{self._names.instead_of(key)}"

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.batches import Columns, Kept, Meanings, made_of
 from colgen.core.columns import Column, Key
@@ -91,15 +91,15 @@ class ColumnPool:
 
     def _grow(
         self,
-        costs: Any,
-        lower: Any,
-        upper: Any,
-        integer: Any,
+        costs: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        integer: ArrayLike,
         starts: NDArray[np.integer],
         rows: NDArray[np.integer],
         values: Floats,
         origin: int | Ints,
-        signatures: Any = 0,
+        signatures: ArrayLike = 0,
     ) -> Ints:
         count, entries, before = len(starts) - 1, len(rows), len(self)
         self._each.extend(count, costs, lower, upper, integer, origin)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -11,8 +11,11 @@ from scipy import sparse
 from colgen.decomposition.partition import MASTER, Partition
 from colgen.reporting.figures import new_figure
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str | None = None) -> Any:
+
+def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str | None = None) -> Figure:
     """The entries of a matrix by blocks: linking rows above, then a block below the other.
 
     Parameters

@@ -34,7 +34,7 @@ figure { margin: 0; } figure svg { width: 100%; height: auto; }
 .log { max-height: 30rem; overflow: auto; font-size: 13px; }
 """
 
-_COLUMNS: tuple[tuple[str, Callable[[Iteration], Any]], ...] = (
+_COLUMNS: tuple[tuple[str, Callable[[Iteration], float]], ...] = (
     ("round", lambda i: i.number),
     ("node", lambda i: i.node),
     ("phase", lambda i: i.phase),
