@@ -29,11 +29,13 @@ from colgen import (
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
+from colgen.proof.certifier import Certifier
 from problems.coreference.clusters import Cluster
 from problems.coreference.instance import Floats, Instance
 from problems.coreference.items import COVER, SMALL, Items
 from problems.coreference.model import master
 from problems.coreference.pricing import ClusterSearch, GrowingClusters
+from problems.coreference.proof import ClusterCertifier
 from solvers.stopping import Expired, never
 
 STATING = frozenset(
@@ -144,6 +146,9 @@ class Coreference(Problem):
             if vars(kind).keys() & STATING:
                 return False
         return True
+
+    def certifier(self) -> Certifier:
+        return ClusterCertifier(self.instance, self.answer) if self.is_plain else super().certifier()
 
     @property
     def items(self) -> Items:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from colgen import Bounding, Heuristic, Problem, Row, Separation, SeparationContext, Solution, WarmStart
 from colgen.core.budget import Budget
+from colgen.proof.certifier import Certifier
 from problems.title_path.bound import Memory
 from problems.title_path.instance import Instance, Path, checked
 from problems.title_path.master import ONCE, WalkDuals, WalkMaster
 from problems.title_path.pricing import WalkPricing
+from problems.title_path.proof import PathCertifier
 from problems.title_path.search import Start
 
 
@@ -54,6 +56,9 @@ class TitlePath(Problem):
 
     def check(self, answer: Path) -> float:
         return checked(self.instance, answer)
+
+    def certifier(self) -> Certifier:
+        return PathCertifier(self.instance)
 
 
 class RepeatedClasses(Separation):
