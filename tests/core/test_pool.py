@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from colgen import LinearMaster, TimeLimit, WarmStart, solve
+from colgen import LinearMaster, TimeLimit, WarmStart, Wentges, solve
 from colgen.core.errors import InfeasibleAnswerError
 from tests.assignment import Assignment, assignment
 from tests.toys import CuttingStock
@@ -25,7 +25,7 @@ def again(start, seed=1, kind=Started, **settings):
 
 
 def test_reduced_costs_and_basis_are_those_of_the_relaxation():
-    result = solve(assignment(4, 7, 1), relaxation=True, heuristics=())
+    result = solve(assignment(4, 7, 1), relaxation=True, heuristics=(), stabilization=Wentges())
     pool, duals = result.pool, result.certificate.duals
     assert len(pool) == len(pool.reduced_costs) == len(pool.basic) == result.columns_generated
     for column, reduced_cost in zip(pool, pool.reduced_costs, strict=True):

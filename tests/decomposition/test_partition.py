@@ -37,7 +37,6 @@ BAD = [
     (small, 7, "by: expected the name of an index"),
     (small, lambda c: None, "by names none"),
     (small, lambda c: c.name, "expected a variable in one block at most: 'x\\[0\\]'"),
-    (small, "k", "let variable"),
 ]
 
 

@@ -162,6 +162,9 @@ INDICES = {
 
 TRUSTING = {
     "bits": "takes what kernels hold",
+    "bases": "takes what backends hold",
+    "interior": "takes programs, which check themselves",
+    "retrying": "takes backends, which check themselves",
     "kernels": "how kernels are compiled",
     "arrays": "the door itself",
     "stopping": "nothing to check",

@@ -11,6 +11,7 @@ from colgen import (
     Column,
     OraclePricing,
     Problem,
+    Wentges,
     artificial,
 )
 from colgen.testing.conformance import Report, check_problem
@@ -26,6 +27,9 @@ def check(oracle: type[Knapsack] = Knapsack, kind: type[Assignment] = Assignment
     class Checked(kind):
         def pricing(self):
             return [oracle(self, machine) for machine in range(len(self.costs))]
+
+        def stabilization(self):
+            return Wentges()
 
     return check_problem(assignment(2, 4, seed, Checked), seconds=GENEROUS)
 

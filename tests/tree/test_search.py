@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import AnyOf, Decision, InputError, Sense, Solution, Termination, solve
+from colgen import AnyOf, Decision, InputError, Sense, Solution, Termination, Wentges, solve
 from colgen.bounds.run import Run
 from colgen.core.errors import ChildBoundError
 from colgen.core.path import DecisionPath
@@ -295,7 +295,7 @@ def test_stopped_trees_tell_the_truth(script, queue, nodes, sense):
 def test_every_node_is_told_of_with_the_incumbent_and_the_bounds():
     problem = Partitioning(size=9, seed=4, cuts=False)
     visits = []
-    result = solve(problem, heuristics=(), on_node=visits.append)
+    result = solve(problem, heuristics=(), stabilization=Wentges(), on_node=visits.append)
     assert result.is_optimal
     assert [visit.node for visit in visits] == list(result.nodes)
     assert visits[-1].open_nodes == 0
@@ -307,7 +307,7 @@ def test_every_node_is_told_of_with_the_incumbent_and_the_bounds():
     assert bounds == sorted(bounds)
     assert all(visit.dual_bound <= result.objective <= visit.objective for visit in visits)
     assert [visit.seconds for visit in visits] == sorted(visit.seconds for visit in visits)
-    without = solve(problem, heuristics=())
+    without = solve(problem, heuristics=(), stabilization=Wentges())
     assert [node.bound for node in without.nodes] == [node.bound for node in result.nodes]
 
 
