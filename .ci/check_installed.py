@@ -6,7 +6,8 @@ import sys
 from importlib.metadata import entry_points
 from importlib.resources import files
 
-OPTIONAL = {"hypothesis", "matplotlib", "pandas", "psutil", "pyscipopt", "pytest", "sklearn"}
+SOLVERS = {"cplex", "gurobipy", "pyscipopt", "swiglpk", "xpress"}
+OPTIONAL = SOLVERS | {"hypothesis", "matplotlib", "pandas", "psutil", "pytest", "pyvrp", "sklearn", "snowballstemmer"}
 
 
 def check_import(name: str) -> None:
