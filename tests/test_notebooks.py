@@ -15,9 +15,9 @@ MOST = 100
 """Seconds that a notebook may take."""
 
 
-def test_there_is_a_notebook_for_each_template_one_for_all_and_a_proof_by_hand():
+def test_there_is_a_notebook_for_each_template_one_for_all_a_proof_by_hand_and_decompositions():
     templates = {path.parent.name for path in (ROOT / "problems").glob("*/template.py")}
-    assert {path.stem for path in NOTEBOOKS} == templates | {"overview", "certificate"}
+    assert {path.stem for path in NOTEBOOKS} == templates | {"overview", "certificate", "decomposition"}
 
 
 @pytest.mark.parametrize(
