@@ -26,7 +26,8 @@ _ROOM = 2**10
 """Pairs that there is room for at first."""
 
 _MOST_PAIRS = 2**20
-"""With so many pairs in hand the other trees wait for the next round: memory is bounded."""
+"""With so many pairs in hand the other trees wait for the next round, and of this one's only the best of each edge are
+wanted: memory is bounded."""
 
 
 class PairPricing(Pricing):
@@ -62,21 +63,22 @@ class PairPricing(Pricing):
         parts: list[PairList] = []
         call = self._by_maxima(duals) if duals.exchanges is None else self._by_exchanges(duals, duals.exchanges)
 
+        def too_many() -> bool:
+            return sum(len(part.nodes) for part in parts) > _MOST_PAIRS
+
         def look(position: Offsets, work: float) -> None:
             full = True
             while full:
-                found, priced, looked_at, full = call(self._pairs, position, work)
-                parts.append(self._pairs.first(found))
+                count, priced, looked_at, full = call(self._pairs, position, work)
+                found = self._pairs.first(count)
+                parts.append(_best_of_edges(found) if too_many() else found)
                 self.priced += priced
                 self.looked_at += looked_at
                 if full:
                     self._pairs = room_for_pairs(2 * len(self._pairs.nodes))
 
-        def full() -> bool:
-            return sum(len(part.nodes) for part in parts) > _MOST_PAIRS
-
         pieces = Pieces(lambda: context.budget.expired or context.seconds_left() == 0.0)
-        done = pieces.run_trees(look, len(active), full)
+        done = pieces.run_trees(look, len(active), too_many)
         finished = duals.finished and done == len(active)
         duals.waiting[active[:done]] = False
         duals.waiting[active[done:]] = True
@@ -124,6 +126,15 @@ class PairPricing(Pricing):
             duals.beyond,
             duals.bounds,
         )
+
+
+def _best_of_edges(pairs: PairList) -> PairList:
+    """Of pairs in the order of their nodes, the first of the best of each node."""
+    first = np.flatnonzero(np.diff(pairs.nodes, prepend=-1))
+    best = np.maximum.reduceat(pairs.reduced, first) if len(first) else pairs.reduced
+    where = np.flatnonzero(pairs.reduced == np.repeat(best, np.diff(first, append=len(pairs.nodes))))
+    where = where[np.diff(pairs.nodes[where], prepend=-1) != 0]
+    return PairList(*(some[where] for some in pairs))
 
 
 _NOTHING = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))

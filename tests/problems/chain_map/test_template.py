@@ -442,6 +442,34 @@ def test_pairs_of_a_round_are_bounded_and_the_other_trees_wait(reduced_cost, mon
         assert all(record.dual_bound >= best.objective - 1e-9 for record in result.iterations)
 
 
+@pytest.mark.parametrize("reduced_cost", ["both", "forward"])
+def test_pairs_of_one_long_tree_are_bounded_too(reduced_cost, monkeypatch):
+    """Memory for millions of pairs is slow to get and to give back: a time limit was exceeded by that alone."""
+    monkeypatch.setattr(pricing, "_MOST_PAIRS", 200)
+    monkeypatch.setattr(pieces, "_FIRST", 64 * 30)
+    monkeypatch.setattr(pieces, "_FASTER", 1.0)
+    instance, best_of_round = random(3, chains=1, labels=12, length=60, evidence=0.1), []
+
+    class Counting(ChainMAP):
+        def pricing(self):
+            oracle = super().pricing()
+            original = oracle.price
+
+            def price(duals, context):
+                found = original(duals, context)
+                if found.columns is not None:
+                    best_of_round.append(len(found.columns))
+                return found
+
+            oracle.price = price
+            return oracle
+
+    result = solve(Counting(instance, start=1, reduced_cost=reduced_cost))
+    assert result.termination is Termination.OPTIMAL
+    np.testing.assert_allclose(result.answer.values, viterbi(instance).values)
+    assert 200 < max(best_of_round) <= 200 + 144 * 10 + 60 + 2
+
+
 def test_no_time_for_the_set_up_of_rounds_leaves_an_answer_and_a_bound():
     instance = random(0, chains=9, labels=5, evidence=0.5)
     master = ChainMAP(instance, start=1).restricted_master()
