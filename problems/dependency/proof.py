@@ -18,6 +18,7 @@ from colgen.proof.checker_pricing import NO, State, WrongError
 from colgen.proof.checker_trees import Trees as Checked
 from colgen.proof.scaling import as_whole, places
 from colgen.proof.witness import Point
+from problems.dependency.sentence import cycle_of_arcs
 from solvers.trees.arborescence import arborescence
 from solvers.trees.eisner import Parts, best_tree
 
@@ -398,7 +399,7 @@ def _potentials(weights: list[list[Any]], single: bool) -> Record:
         lost = [group for group, (_, best) in into.items() if best == NO]
         if lost:  # no arc enters these words: there is no tree
             return {"words": [0] * (size - 1), "sets": [[sorted(members[lost[0]]), -1]], "root": 0}
-        cycle = _cycle({group: tail for group, (tail, _) in into.items()})
+        cycle = cycle_of_arcs({group: tail for group, (tail, _) in into.items()})
         for group in cycle or list(members):
             own, best = members[group], into[group][1]
             if len(own) == 1:
@@ -416,18 +417,3 @@ def _potentials(weights: list[list[Any]], single: bool) -> Record:
         for m in merged:
             top[m] = cycle[0]
     return {"words": words, "sets": sets, "root": -root if single else 0}
-
-
-def _cycle(tails: dict[int, int]) -> list[int]:
-    """The members of a cycle of one arc into each, or none."""
-    done = {0}
-    for start in tails:
-        path: list[int] = []
-        vertex = start
-        while vertex not in done and vertex not in path:
-            path.append(vertex)
-            vertex = tails[vertex]
-        if vertex in path:
-            return path[path.index(vertex) :]
-        done.update(path)
-    return []

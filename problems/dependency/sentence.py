@@ -109,20 +109,24 @@ def check_tree(heads: Sequence[int], length: int | None = None, *, single_root: 
 
 def find_cycle(heads: Sequence[int]) -> list[int]:
     """Tokens of a cycle in the order of their heads, from its smallest token on; empty if the heads are a tree."""
-    done = [True] + [False] * len(heads)
-    for start in range(1, len(heads) + 1):
+    cycle = cycle_of_arcs(dict(enumerate(heads, 1)))
+    first = cycle.index(min(cycle)) if cycle else 0
+    return cycle[first:] + cycle[:first]
+
+
+def cycle_of_arcs(tails: Mapping[int, int]) -> list[int]:
+    """The members of a cycle of one arc into each vertex but 0, each followed by its tail; empty if there is none."""
+    done = {0}
+    for start in tails:
         path: dict[int, None] = {}
-        token = start
-        while not done[token]:
-            if token in path:
-                tokens = list(path)
-                cycle = tokens[tokens.index(token) :]
-                first = cycle.index(min(cycle))
-                return cycle[first:] + cycle[:first]
-            path[token] = None
-            token = heads[token - 1]
-        for token in path:
-            done[token] = True
+        vertex = start
+        while vertex not in done:
+            if vertex in path:
+                vertices = list(path)
+                return vertices[vertices.index(vertex) :]
+            path[vertex] = None
+            vertex = tails[vertex]
+        done.update(path)
     return []
 
 

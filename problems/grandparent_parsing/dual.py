@@ -10,7 +10,7 @@ import numpy as np
 
 from colgen import Column, Solution
 from colgen.core.columns import Key
-from problems.dependency.sentence import Heads
+from problems.dependency.sentence import Heads, cycle_of_arcs
 from problems.grandparent_parsing.bounds import is_plain, source_of
 from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores, as_heads, tree_objective
 from problems.grandparent_parsing.kernels.dual_state import start, supply
@@ -154,7 +154,7 @@ def contracted(weights: Floats) -> list[tuple[int, ...]]:
             entering = np.where(inside[:, None] | ~inside, -np.inf, left)
             h = int(entering.max(axis=1).argmax())
             into[group] = int(top[h]), float(entering[h].max())
-        cycle = _cycle({group: tail for group, (tail, _) in into.items()})
+        cycle = cycle_of_arcs({group: tail for group, (tail, _) in into.items()})
         if not cycle or any(np.isneginf(into[group][1]) for group in cycle):
             return found
         for group in cycle:
@@ -162,21 +162,6 @@ def contracted(weights: Floats) -> list[tuple[int, ...]]:
         merged = np.isin(top, cycle)
         top[merged] = cycle[0]
         found.append(tuple(np.flatnonzero(merged).tolist()))
-
-
-def _cycle(tails: dict[int, int]) -> list[int]:
-    """The members of a cycle of one arc into each, or none."""
-    done = {0}
-    for start_at in tails:
-        path: list[int] = []
-        vertex = start_at
-        while vertex not in done and vertex not in path:
-            path.append(vertex)
-            vertex = tails[vertex]
-        if vertex in path:
-            return path[path.index(vertex) :]
-        done.update(path)
-    return []
 
 
 class _Used(Sequence[tuple[Column, float]]):
