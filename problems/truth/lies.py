@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from colgen.proof.checker import check
+from colgen.proof.checker_pricing import WrongError
 
 
 def mutated(lines: Sequence[str], seed: int) -> tuple[list[str], str]:
@@ -31,6 +34,19 @@ def mutated(lines: Sequence[str], seed: int) -> tuple[list[str], str]:
             what = _other_list(changed[k], chance, k)
         if what and changed != records:
             return [json.dumps(record) for record in changed], what
+
+
+def unfound(certificates: Sequence[Sequence[str]], seeds: Iterable[int]) -> list[str]:
+    """What is changed in the lies that the checker believes; each seed makes one, of the certificates in turn."""
+    believed = []
+    for seed in seeds:
+        lines, what = mutated(certificates[seed % len(certificates)], seed)
+        try:
+            check(lines)
+        except WrongError:
+            continue
+        believed.append(f"seed {seed}: {what}")
+    return believed
 
 
 def _places(record: Any, wanted: Any) -> list[tuple[Any, Any]]:
