@@ -97,11 +97,11 @@ def judged(drawn: Drawn) -> tuple[Truths, Said]:
     if said is Termination.UNBOUNDED:
         return dataclasses.replace(truths, best=np.zeros(1)), one(0.0, 0.0, 0.0, True)
     worth = -np.inf if result.answer is None else s * _worth(drawn, result.answer)
-    # Whole numbers without end may be looked at without end.
-    proved = said.is_proof or (is_open and said is Termination.TIME_LIMIT)
-    if is_open and said is Termination.TIME_LIMIT and result.answer is None:
-        return truths, one(best, s * result.dual_bound, best, True)
-    return truths, one(s * result.objective, s * result.dual_bound, worth, proved, said.name)
+    if is_open and said is Termination.TIME_LIMIT:
+        # Whole numbers without end may be looked at without end: what is stated has to be true, and need not be best.
+        stated = worth if math.isnan(worth) else max(worth, best)
+        return truths, one(stated, min(s * result.dual_bound, best), stated, True)
+    return truths, one(s * result.objective, s * result.dual_bound, worth, said.is_proof, said.name)
 
 
 def smaller(drawn: Drawn) -> Iterator[Drawn]:
