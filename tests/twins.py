@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -279,6 +279,7 @@ TWINS = [
     Twin("cutting_stock", cutting_stock_instances(), CuttingStock, fewest_rolls, lambda i, answer: i.check(answer)),
     Twin("colouring", graphs(), Colouring, fewest_colours, lambda i, answer: i.check(answer)),
     Twin("assignment", machines(), Assignment, cheapest, lambda i, answer: i.check(answer)),
+    Twin("assignment_with_cuts", machines(), partial(Assignment, cuts=True), cheapest, lambda i, a: i.check(a)),
     coreference("coreference"),
     coreference("coreference_unsettled", settled=False),
     coreference("coreference_by_mentions", contracted=False),

@@ -9,9 +9,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Columns, Duals, Key, Marginals, Pricing, PricingContext, PricingResult, Solution
+from colgen import Column, Columns, Count, Duals, Key, Marginals, Pricing, PricingContext, PricingResult, Solution
 from problems.assignment.decisions import closed_by
 from problems.assignment.instance import Instance
+from solvers.packing.counted import best_counted
 from solvers.packing.zero_one import best_sets, best_with_each
 
 ASSIGN, USE, TAKES = "assign", "use", "takes"
@@ -25,8 +26,10 @@ class KnapsackOracle(Pricing):
     """The best set of tasks for each machine: knapsacks without copies.
 
     The machines' pricing problems are different ones, and a machine has one set: the sum of their best reduced costs,
-    where those are negative, bounds the total of an answer.
+    where those are negative, bounds the total of an answer.  Where a set pays for cuts, labels find the best one.
     """
+
+    prices = frozenset({Count})
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
@@ -36,12 +39,12 @@ class KnapsackOracle(Pricing):
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         gains, own = self.gains(duals, context), np.asarray(duals.array(USE))
-        values, chosen = best_sets(gains, self._sizes, self._room, look=context.budget.require)
-        reduced = -values - own
-        total = float(np.minimum(reduced, 0.0).sum())
+        values, chosen, most = self._best(gains, own, duals, context)
+        reduced, least = -values - own, np.minimum(-most - own, 0.0)
+        total = float(least.sum())
 
         def marginals() -> Marginals:
-            return self._marginals(gains, own, context)
+            return self._marginals(gains, own, least, context)
 
         def attained() -> tuple[Columns, Floats]:
             used = np.flatnonzero(reduced < 0.0)
@@ -50,12 +53,25 @@ class KnapsackOracle(Pricing):
         improving = np.flatnonzero(reduced < 0.0)
         return PricingResult(
             self.batch(improving, chosen[improving], duals),
-            float(reduced.min()),
+            float((-most - own).min()),
             reduced[improving],
             total,
             attained=attained,
             marginals=marginals,
         )
+
+    def _best(self, gains: Floats, own: Floats, duals: Duals, context: PricingContext) -> tuple[Floats, Mask, Floats]:
+        """What the best sets gain, the sets, and what no set gains more than, unless that is too little to matter."""
+        look, cuts = context.budget.require, duals.terms(Count)
+        if not cuts:
+            values, chosen = best_sets(gains, self._sizes, self._room, look=look)
+            return values, chosen, values
+        terms = cuts.arrays({task: task for task in range(self.instance.num_tasks)})
+        weights = np.zeros((len(cuts), self.instance.num_tasks), dtype=np.int64)
+        weights[np.repeat(np.arange(len(cuts)), np.diff(terms.starts)), terms.members] = terms.weights
+        charges, worth = np.maximum(-terms.values, 0.0), np.maximum(-own, 0.0)
+        found = best_counted(gains, self._sizes, self._room, weights, terms.divisors, charges, worth, look=look)
+        return found.values, found.chosen, found.bounds
 
     def best(self, duals: Floats, closed: Mask) -> tuple[Floats, Mask]:
         """What the best sets gain at dual values of the tasks, and the sets."""
@@ -83,14 +99,13 @@ class KnapsackOracle(Pricing):
         fits = self.instance.fits()
         return fits if mask is None else fits & ~mask
 
-    def _marginals(self, gains: Floats, own: Floats, context: PricingContext) -> Marginals:
-        """The best total with a task on a machine, and therefore on no other."""
-        values, inside, outside = best_with_each(gains, self._sizes, self._room, look=context.budget.require)
-        counted = np.minimum(-values - own, 0.0)
-        without = np.minimum(-outside - own[:, None], 0.0)
+    def _marginals(self, gains: Floats, own: Floats, least: Floats, context: PricingContext) -> Marginals:
+        """The best total with a task on a machine, and therefore on no other; cuts are paid for by ``least`` alone."""
+        _, inside, outside = best_with_each(gains, self._sizes, self._room, look=context.budget.require)
+        without = np.maximum(np.minimum(-outside - own[:, None], 0.0), least[:, None])
         # Of each task: the total if no machine has it, less what the one would be worth that does.
-        nowhere = counted.sum() + (without - counted[:, None]).sum(axis=0)
-        totals = nowhere[None, :] - without + (-inside - own[:, None])
+        nowhere = least.sum() + (without - least[:, None]).sum(axis=0)
+        totals = nowhere[None, :] - without + np.maximum(-inside - own[:, None], least[:, None])
         return Marginals(totals.ravel(), _Pairs(*gains.shape))
 
     # --- columns -----------------------------------------------------------------------------------------------------

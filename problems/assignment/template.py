@@ -9,7 +9,20 @@ from collections.abc import Sequence
 import numpy as np
 import pyomo.environ as pyo
 
-from colgen import Bounding, BranchingRule, Choice, Heuristic, Problem, Reduction, Solution, StrongBranching, WarmStart
+from colgen import (
+    Bounding,
+    BranchingRule,
+    Choice,
+    ColumnGeneration,
+    Heuristic,
+    Problem,
+    RankOne,
+    Reduction,
+    Separation,
+    Solution,
+    StrongBranching,
+    WarmStart,
+)
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.proof.certifier import Certifier
@@ -37,10 +50,16 @@ class Assignment(Problem):
     """Generalized assignment by column generation over sets of tasks, and branching on assignments.
 
     The answer is the machine of each task, a list of numbers from 0.
+
+    Parameters
+    ----------
+    cuts
+        Whether to separate rank-1 cuts over the tasks' rows.  Nodes are then bounded by column generation.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, *, cuts: bool = False) -> None:
         self.instance = instance
+        self.cuts = cuts
         self.oracle = KnapsackOracle(instance)
         self.objective_step = instance.step
         self.scale = instance.scale
@@ -52,7 +71,10 @@ class Assignment(Problem):
         return self.oracle
 
     def bounding(self) -> Bounding:
-        return KnapsackAscent(self.oracle, _ROOT, _BELOW)
+        return ColumnGeneration() if self.cuts else KnapsackAscent(self.oracle, _ROOT, _BELOW)
+
+    def separation(self) -> Sequence[Separation]:
+        return (RankOne(ASSIGN),) if self.cuts else ()
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnAssignments(self.instance.costs.shape),)

@@ -61,7 +61,7 @@ def best_sets(
     ArrayError
         Where a number is not whole, out of range, or NaN; or a table would not fit into :data:`LARGEST_TABLE`.
     """
-    gains, weights, room = _checked(profits, sizes, capacities)
+    gains, weights, room = checked(profits, sizes, capacities)
     values, chosen = np.zeros(len(gains)), np.zeros(gains.shape, dtype=np.bool_)
     for first, last in _portions(room, gains.shape[1]):
         look()
@@ -85,7 +85,7 @@ def best_with_each(
     outside
         Shape (knapsacks, items): without the item.
     """
-    gains, weights, room = _checked(profits, sizes, capacities)
+    gains, weights, room = checked(profits, sizes, capacities)
     values, inside, outside = np.zeros(len(gains)), np.empty(gains.shape), np.empty(gains.shape)
     for first, last in _portions(room, gains.shape[1]):
         look()
@@ -94,7 +94,8 @@ def best_with_each(
     return values, inside, outside
 
 
-def _checked(profits: ArrayLike, sizes: ArrayLike, capacities: ArrayLike) -> tuple[Floats, Ints, Ints]:
+def checked(profits: ArrayLike, sizes: ArrayLike, capacities: ArrayLike) -> tuple[Floats, Ints, Ints]:
+    """Profits, sizes and capacities as arrays, refused where they are none or tables would be too large."""
     gains = as_floats(profits, "profits", shape=(None, None), minus_infinity=True)
     weights = as_integers(sizes, "sizes", shape=gains.shape, low=0)
     room = as_integers(capacities, "capacities", shape=(len(gains),), low=0)

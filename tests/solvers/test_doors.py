@@ -62,6 +62,8 @@ SAMPLES = {
         "items": np.array([0, 1]),
         "others": np.array([2]),
     },
+    "counted.best_counted": KNAPSACKS
+    | {"weights": np.array([[1, 1]]), "divisors": np.array([2]), "charges": np.array([0.5]), "above": np.array([0.0])},
     "counting.counts_along": VISITS | {"weights": np.array([[1, 1, 0]]), "divisors": np.array([2])},
     "covering.cover": {
         "starts": np.array([0, 2, 3]),
@@ -142,6 +144,7 @@ SAMPLES = {
     "viterbi.two_best": CHAINS,
     "zero_one.best_sets": KNAPSACKS,
     "zero_one.best_with_each": KNAPSACKS,
+    "zero_one.checked": KNAPSACKS,
 }
 
 INDICES = {

@@ -1,0 +1,386 @@
+r"""Zero-one knapsacks in which what is counted in a set is charged for: the pricing problem under rank-1 cuts.
+
+    max Σ_i p_i x_i - Σ_c f_c ⌊Σ_i w_ci x_i / q_c⌋    subject to    Σ_i a_i x_i ≤ C,  x binary,  f ≥ 0,
+
+for each of several knapsacks, whose counts are the same.  Items that no count has are packed by a table over all loads
+(:mod:`solvers.packing.zero_one`).  The others come before them, one after the other, by labels: load, value, and of
+each count that has items on both sides of the place where the search stands what is left of its sum.  A label is
+dominated by one of no larger load whose value is no less, once it has paid for each count of which it has more
+left; that is what the other may be spared at the most.  The table without charges bounds what a label can still gain.
+
+Sources: M. Jepsen, B. Petersen, S. Spoorendonk, D. Pisinger, *Subset-row inequalities applied to the vehicle-routing
+problem with time windows*, Operations Research 56 (2008), for the dominance; H. Kellerer, U. Pferschy, D. Pisinger,
+*Knapsack Problems* (2004), section 3.4, for lists of undominated states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import ArrayError, as_floats, as_integers
+from solvers.packing.network import look_away
+from solvers.packing.zero_one import checked, fill, trace
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+LABELS = 1 << 20
+"""A search ends where more labels are left of one item."""
+
+_FIRST = 1 << 10
+"""Labels that there is room for at the start."""
+
+_PORTION = 1 << 21
+"""Labels compared between two looks at the clock: some hundredths of a second."""
+
+_DONE, _PAUSED, _FULL = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The best sets of knapsacks, one each.
+
+    Attributes
+    ----------
+    values
+        What the sets are worth, what is charged for being subtracted.
+    chosen
+        Shape (knapsacks, items).
+    bounds
+        No set is worth more than this, or than what was asked for.
+    """
+
+    values: Floats
+    chosen: Mask
+    bounds: Floats
+
+
+class _Search(NamedTuple):
+    """Labels of the item before and of the item that is being looked at, sorted by load, and where the search stands.
+
+    Attributes
+    ----------
+    loads, values, left, items
+        Of each label: load, value, what is left of each count's sum, and the items chosen as bits; two of each.
+    ranks
+        The labels kept so far, those of largest value first.
+    scratch
+        What is left of each count, of the label that is looked at.
+    state
+        The item, which labels come next without it and with it, the labels kept, and those of the item before.
+    """
+
+    loads: Ints
+    values: Floats
+    left: NDArray[np.int8]
+    items: NDArray[np.uint64]
+    ranks: Ints
+    scratch: NDArray[np.int8]
+    state: Ints
+
+
+class _Items(NamedTuple):
+    """The items that are counted, in the order of the search.
+
+    Attributes
+    ----------
+    profits, sizes
+        Of the items.
+    starts, counts, weights, rests
+        Where each item begins among the counts that it is in; those, its weights there, and the weights that come
+        after it.
+    open_starts, open_counts
+        Where each item begins among the counts that have items on both sides of its end; those, dear ones first.
+    divisors, charges
+        Of the counts.
+    suffix
+        Best of the items behind and of those that are not counted, by what room there is: a row for each item.
+    """
+
+    profits: Floats
+    sizes: Ints
+    starts: Ints
+    counts: Ints
+    weights: Ints
+    rests: Ints
+    open_starts: Ints
+    open_counts: Ints
+    divisors: Ints
+    charges: Floats
+    suffix: Floats
+
+
+def best_counted(
+    profits: ArrayLike,
+    sizes: ArrayLike,
+    capacities: ArrayLike,
+    weights: ArrayLike,
+    divisors: ArrayLike,
+    charges: ArrayLike,
+    above: ArrayLike,
+    *,
+    look: Callable[[], object] = look_away,
+) -> Counted:
+    """The best set of items for each knapsack that is worth more than what is asked for; the empty set if none is.
+
+    Parameters
+    ----------
+    profits, sizes, capacities
+        As for :func:`solvers.packing.zero_one.best_sets`.
+    weights
+        Of each item in each count, shape (counts, items); whole, from 0 to the divisor less 1.
+    divisors
+        At most 64.
+    charges
+        What each time that the divisor is full costs, from 0.
+    above
+        Of each knapsack: sets that are worth no more are of no interest.
+    look
+        Called now and then; may raise.
+
+    Raises
+    ------
+    ArrayError
+        Where a number is not whole, out of range, or NaN; or a table would be too large.
+    """
+    gains, size, room = checked(profits, sizes, capacities)
+    weight = as_integers(weights, "weights", shape=("counts", gains.shape[1]), low=0)
+    divisor = as_integers(divisors, "divisors", shape=weight.shape[:1], low=2, high=64)
+    charge = as_floats(charges, "charges", shape=weight.shape[:1], low=0.0)
+    least = as_floats(above, "above", shape=room.shape, minus_infinity=True)
+    if (weight >= divisor[:, None]).any():
+        raise ArrayError("weights: expected each to be less than its count's divisor")
+    values, bounds = np.zeros(len(gains)), np.zeros(len(gains))
+    chosen = np.zeros(gains.shape, dtype=np.bool_)
+    for j in range(len(gains)):
+        look()
+        found = _best(gains[j], size[j], int(room[j]), weight, divisor, charge, float(least[j]), look)
+        values[j], chosen[j], bounds[j] = found
+    return Counted(values, chosen, bounds)
+
+
+def _best(
+    gains: Floats,
+    sizes: Ints,
+    room: int,
+    weights: Ints,
+    divisors: Ints,
+    charges: Floats,
+    above: float,
+    look: Callable[[], object],
+) -> tuple[float, Mask, float]:
+    """The best set of one knapsack: its value, the set, and what bounds all of them."""
+    useful = (gains > 0.0) & (sizes <= room)
+    inside = weights * useful
+    alive = np.flatnonzero((charges > 0.0) & (inside.sum(axis=1) >= divisors))
+    alive = alive[np.argsort(-charges[alive], kind="stable")]
+    inside = np.ascontiguousarray(inside[alive])
+    counted = np.flatnonzero(inside.any(axis=0))
+    free = np.flatnonzero(useful & ~inside.any(axis=0))
+    order = counted[_in_turn(np.ascontiguousarray(inside[:, counted].T) > 0)]
+    packed = np.concatenate([free, order[::-1]])
+    table = np.empty((len(packed) + 1, room + 1))
+    fill(gains[packed], sizes[packed], room, table)
+    bound, none = float(table[-1, room]), np.zeros(len(gains), dtype=np.bool_)
+    if bound <= above:
+        return 0.0, none, bound
+    items = _items(gains, sizes, inside, divisors[alive], charges[alive], order, table[len(free) :][::-1])
+    best, chosen = 0.0, none
+    for quick in (True, False):  # one label a load at first: what it finds need not be found again
+        search = _begin(len(order), len(alive))
+        status = _PAUSED
+        while status != _DONE:
+            status = _advance(search, items, room, max(above, best), quick, _PORTION)
+            look()
+            if status == _FULL:
+                if len(search.ranks) >= LABELS:
+                    return best, chosen, bound
+                search = _grown(search)
+        at, value = _last(search, items, room)
+        if value > max(above, best):
+            load = int(search.loads[len(order) & 1, at])
+            best, chosen = value, none.copy()
+            rest = np.zeros(len(free), dtype=np.bool_)
+            trace(sizes[free], room - load, table, rest)
+            chosen[free] = rest
+            bits = search.items[len(order) & 1, at]
+            chosen[order] = [bool(int(bits[t >> 6]) >> (t & 63) & 1) for t in range(len(order))]
+    return best, chosen, max(best, min(above, bound))
+
+
+def _items(
+    gains: Floats, sizes: Ints, inside: Ints, divisors: Ints, charges: Floats, order: Ints, suffix: Floats
+) -> _Items:
+    mine = inside[:, order].T  # items in turn, counts
+    rests = mine.sum(axis=0) - np.cumsum(mine, axis=0)
+    owners, counts = np.nonzero(mine)
+    begun = np.cumsum(mine, axis=0) > 0
+    open_owners, open_counts = np.nonzero(begun & (rests > 0))
+    bounds = np.arange(len(order) + 1)
+    return _Items(
+        gains[order],
+        sizes[order],
+        np.searchsorted(owners, bounds),
+        counts,
+        mine[owners, counts],
+        rests[owners, counts],
+        np.searchsorted(open_owners, bounds),
+        open_counts,
+        divisors,
+        charges,
+        np.ascontiguousarray(suffix),
+    )
+
+
+def _begin(items: int, counts: int) -> _Search:
+    """One label: nothing is chosen."""
+    return _Search(
+        np.zeros((2, _FIRST), dtype=np.int64),
+        np.zeros((2, _FIRST)),
+        np.zeros((2, _FIRST, counts), dtype=np.int8),
+        np.zeros((2, _FIRST, (items + 63) // 64), dtype=np.uint64),
+        np.zeros(_FIRST, dtype=np.int64),
+        np.zeros(counts, dtype=np.int8),
+        np.array([0, 0, 0, 0, 1], dtype=np.int64),
+    )
+
+
+def _grown(search: _Search) -> _Search:
+    """The same search with room for twice as many labels."""
+
+    def twice(array: Any, axis: int) -> Any:
+        return np.concatenate([array, np.zeros_like(array)], axis=axis)
+
+    return search._replace(
+        loads=twice(search.loads, 1),
+        values=twice(search.values, 1),
+        left=twice(search.left, 1),
+        items=twice(search.items, 1),
+        ranks=twice(search.ranks, 0),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _in_turn(member: Mask) -> Ints:
+    """The order of items by which few counts are open at a time: the next one opens fewest, and closes most."""
+    items, counts = member.shape
+    left, begun = np.zeros(counts, dtype=np.int64), np.zeros(counts, dtype=np.bool_)
+    for i in range(items):
+        for c in range(counts):
+            left[c] += member[i, c]
+    order, taken = np.empty(items, dtype=np.int64), np.zeros(items, dtype=np.bool_)
+    for t in range(items):
+        best, least = -1, 0
+        for i in range(items):
+            if taken[i]:
+                continue
+            opens = 0
+            for c in range(counts):
+                if member[i, c]:
+                    opens += (0 if begun[c] else 1) - (1 if left[c] == 1 else 0)
+            if best < 0 or opens < least:
+                best, least = i, opens
+        order[t], taken[best] = best, True
+        for c in range(counts):
+            if member[best, c]:
+                begun[c] = True
+                left[c] -= 1
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _advance(search: _Search, items: _Items, room: int, above: float, quick: bool, work: int) -> int:
+    """Extend labels, item by item, until the last one, so much work, or until there is no room for more labels."""
+    loads, values, left, chosen, ranks, scratch, state = search
+    while state[0] < len(items.profits):
+        item = state[0]
+        old, new = item & 1, 1 - (item & 1)
+        size, profit = items.sizes[item], items.profits[item]
+        here = slice(items.open_starts[item], items.open_starts[item + 1])
+        opened = items.open_counts[here]
+        while state[1] < state[4] or state[2] < state[4]:
+            if work <= 0:
+                return _PAUSED
+            if state[3] == len(ranks):
+                return _FULL
+            # The lighter one of the next label without the item and of the next one with it.
+            without, within = state[1], state[2]
+            take = without == state[4]
+            if not take and within < state[4]:
+                difference = loads[old, without] - loads[old, within] - size
+                take = difference > 0 or (difference == 0 and values[old, within] + profit > values[old, without])
+            at = within if take else without
+            state[2 if take else 1] += 1
+            load, value = loads[old, at] + (size if take else 0), values[old, at] + (profit if take else 0.0)
+            work -= 1
+            if load > room:
+                state[2] = state[4]  # the others are heavier
+                continue
+            if value + items.suffix[item + 1, room - load] <= above:
+                continue
+            for c in range(len(scratch)):
+                scratch[c] = left[old, at, c]
+            for e in range(items.starts[item], items.starts[item + 1]):
+                c = items.counts[e]
+                if take:
+                    scratch[c] += items.weights[e]
+                    if scratch[c] >= items.divisors[c]:
+                        scratch[c] -= items.divisors[c]
+                        value -= items.charges[c]
+                if scratch[c] + items.rests[e] < items.divisors[c]:
+                    scratch[c] = 0  # it will not be full again
+            if value + items.suffix[item + 1, room - load] <= above:
+                continue
+            rank, dominated = 0, False
+            while rank < state[3]:
+                other = ranks[rank]
+                slack = values[new, other] - value
+                if slack < 0.0:
+                    break
+                work -= 1
+                if not quick:
+                    for c in opened:
+                        if left[new, other, c] > scratch[c]:
+                            slack -= items.charges[c]
+                            if slack < 0.0:
+                                break
+                if slack >= 0.0:
+                    dominated = True
+                    break
+                rank += 1
+            if dominated:
+                continue
+            kept = state[3]
+            for r in range(kept, rank, -1):
+                ranks[r] = ranks[r - 1]
+            ranks[rank] = kept
+            loads[new, kept], values[new, kept] = load, value
+            for c in range(len(scratch)):
+                left[new, kept, c] = scratch[c]
+            for w in range(chosen.shape[2]):
+                chosen[new, kept, w] = chosen[old, at, w]
+            if take:
+                chosen[new, kept, item >> 6] |= np.uint64(1) << np.uint64(item & 63)
+            state[3] += 1
+        state[0] += 1
+        state[4] = state[3]
+        state[1] = state[2] = state[3] = 0
+    return _DONE
+
+
+@njit(cache=True, nogil=True)
+def _last(search: _Search, items: _Items, room: int) -> tuple[int, float]:
+    """The best label behind the last item, and its value with the best of what is not counted; -1 if none is left."""
+    side, best, most = len(items.profits) & 1, -1, -np.inf
+    for k in range(search.state[4]):
+        value = search.values[side, k] + items.suffix[len(items.profits), room - search.loads[side, k]]
+        if value > most:
+            best, most = k, value
+    return best, most
