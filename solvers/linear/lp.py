@@ -47,6 +47,7 @@ from solvers.linear.highs import (
 from solvers.linear.interior import interior_duals
 from solvers.linear.mip import MIPSolution, solve_built_mip
 from solvers.linear.options import Options
+from solvers.linear.present import PresentPoint
 from solvers.linear.retrying import run_or_retry
 from solvers.linear.scaling import FAR, SCALINGS, better_scale, paid, row_sizes, scaled, typical_size
 
@@ -102,6 +103,8 @@ class LinearProgram:
         Of HiGHS, by name, checked by :func:`solvers.linear.options.check_options`.
     backend
         The name of the solver, checked by :func:`solvers.linear.backends.registry.check_backend`.
+    scale
+        The size of the costs that answers are made of, a power of two; by default what the costs make of it, at first.
     """
 
     def __init__(
@@ -121,8 +124,10 @@ class LinearProgram:
         units: Floats | None = None,
         options: Options | None = None,
         backend: str = HighsBackend.name,
+        scale: float | None = None,
     ) -> None:
         self._tolerance = tolerance
+        self._point = PresentPoint()
         self._backend: LPBackend = new_backend(backend, tolerance, options or {})
         self._rows_changed = dual_first
         self._present: highspy.HighsBasis | None = None
@@ -132,7 +137,7 @@ class LinearProgram:
         self._costs = np.array(costs, dtype=float)
         self._units = np.ones(len(costs)) if units is None else units
         self._offset = offset
-        self._factor = 1.0 / typical_size(self._costs * self._units)
+        self._factor = 1.0 / (scale or typical_size(self._costs * self._units))
         self._has_cost = bool(self._costs.any())
         self._backend.load(
             highs_lp(
@@ -189,6 +194,7 @@ class LinearProgram:
         if first or np.abs(costs).max(initial=0.0) * self._factor > FAR:
             self._scale_costs(1.0 / typical_size(costs if first else both))
         self._costs = both
+        self._point.join(lower, upper)
         self._units = np.concatenate([self._units, np.ones(len(costs))])
         values = values * self._rows[rows]
         costs = costs * self._factor
@@ -202,12 +208,14 @@ class LinearProgram:
         ``sizes`` as in the constructor.
         """
         check_finite(values)
-        self._rows_changed = True
         if sizes is None:
             shape = (len(lower), max(int(columns.max(initial=0)) + 1, 1))
             sizes = row_sizes(sparse.csr_array((values, columns, starts), shape=shape), lower, upper)
         factors = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
         self._rows = np.concatenate([self._rows, factors])
+        # Rows that hold where the basis stands, as those do that columns bring with them, leave it primal feasible.
+        if not self._point.satisfies(lower, upper, starts, columns, values, self._tolerance / factors):
+            self._rows_changed = True
         values = values * np.repeat(factors, np.diff(starts)) * self._units[columns]
         lower, upper = lower * factors, upper * factors
         self._backend.add_rows(lower, upper, starts, columns, values)
@@ -215,6 +223,7 @@ class LinearProgram:
     def delete_columns(self, columns: Ints) -> None:
         """Delete columns; if none of them is basic then the basis stays optimal."""
         self._present = None
+        self._point.forget()
         self._backend.delete_columns(columns)
         self._costs = np.delete(self._costs, columns)
         self._units = np.delete(self._units, columns)
@@ -240,6 +249,7 @@ class LinearProgram:
 
     def change_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
         self._rows_changed = True
+        self._point.forget()
         if len(columns) and not 0 <= columns.min() <= columns.max() < len(self._units):
             raise SolverError("a change of the linear program was refused: an index is out of range")
         units = self._units[columns]
@@ -265,15 +275,26 @@ class LinearProgram:
         if basis is self._present and places is None:
             return  # nothing has been solved since it was saved: appended columns and rows join it so
         self._present = None
+        self._point.forget()
         if not self._backend.set_basis(extended(basis, self.num_columns, self.num_rows, places)):
             raise SolverError(f"{self._backend.title} does not take the basis")
 
-    def begin_at(self, columns: NDArray[np.bool_], rows: NDArray[np.bool_]) -> bool:
-        """Start the next solve from these basic columns and slacks, if they are as many as there are rows."""
+    def begin_at(self, columns: NDArray[np.bool_], rows: NDArray[np.bool_], *, feasible: bool = False) -> bool:
+        """Start the next solve from these basic columns and slacks, if they are as many as there are rows.
+
+        Parameters
+        ----------
+        feasible
+            The basis is one of a feasible point: by the primal simplex method, which begins there.
+        """
         if np.count_nonzero(columns) + np.count_nonzero(rows) != self.num_rows:
             return False
         self._present = None
-        return self._backend.set_basis(basis_of(columns, rows))
+        self._point.forget()
+        taken = self._backend.set_basis(basis_of(columns, rows))
+        if taken and feasible:
+            self._rows_changed = False
+        return taken
 
     def basic_columns(self) -> NDArray[np.bool_]:
         """Mask of the columns in the current basis."""
@@ -298,6 +319,7 @@ class LinearProgram:
         # New columns and costs leave the basis primal feasible, new rows and bounds leave it dual feasible.
         by_dual, self._rows_changed = self._rows_changed, False
         self._present = None
+        self._point.forget()
         status = run_or_retry(backend, self._tolerance, by_dual, deadline, stopped)
         for attempt in range(SCALINGS + 1):
             if status is not LPStatus.OPTIMAL:
@@ -321,6 +343,7 @@ class LinearProgram:
             empty = np.empty(0)
             return LPSolution(status, float("nan"), empty, empty, empty)
         values = values * self._units
+        self._point.move(values)
         self._has_cost = len(used) > 0
         return LPSolution(
             status,
@@ -376,6 +399,7 @@ class LinearProgram:
         """Optimum and dual values alone: for a loop over columns that is to cost no more than the solver itself."""
         backend = self._backend
         self._present = None
+        self._point.forget()
         if backend.run(False, INFINITY, None) is not LPStatus.OPTIMAL:
             raise SolverError(f"{backend.title} could not solve the linear program: {backend.says()}")
         found = backend.solution()

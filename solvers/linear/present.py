@@ -1,0 +1,43 @@
+"""The last solution of a linear program that has grown since: whether rows that join hold there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.linear.highs import Floats, Ints
+
+
+class PresentPoint:
+    """Where the basis of a program stands: values of its columns at the last optimum, unknown until there is one.
+
+    Columns that have joined are where a solver puts them: at their lower bounds, at the upper ones where there are no
+    lower ones, at zero where there is neither.
+    """
+
+    def __init__(self) -> None:
+        self._values: Floats | None = None
+
+    def move(self, values: Floats) -> None:
+        """There is a new optimum."""
+        self._values = values
+
+    def forget(self) -> None:
+        """The basis is another one, or its columns have other bounds."""
+        self._values = None
+
+    def join(self, lower: Floats, upper: Floats) -> None:
+        """Columns with these bounds are appended."""
+        if self._values is not None:
+            ends = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
+            self._values = np.concatenate([self._values, ends])
+
+    def satisfies(
+        self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats, room: Floats
+    ) -> bool:
+        """Whether rows are known to hold here, each to within its ``room``: the basis is then primal feasible still."""
+        point = self._values
+        if point is None:
+            return False
+        owners = np.repeat(np.arange(len(lower)), np.diff(starts))
+        activity = np.bincount(owners, values * point[columns], minlength=len(lower))
+        return bool(((activity >= lower - room) & (activity <= upper + room)).all())
