@@ -84,6 +84,8 @@ class LinearMaster(RestrictedMaster):
     options
         Of HiGHS, by name: ``{"simplex_price_strategy": 1, "random_seed": 7}``.  They are for its linear programs; what
         :meth:`solve_integer` and central dual values need is set elsewhere.
+    scale
+        The size of the costs that answers are made of, a power of two, where it is known before there is an answer.
 
     Raises
     ------
@@ -98,11 +100,12 @@ class LinearMaster(RestrictedMaster):
         central: bool = False,
         dual_first: bool = False,
         options: Mapping[str, Any] | None = None,
+        scale: float | None = None,
     ) -> None:
         self.formulation = f = formulation
         self.central = central
         self.sense = f.sense
-        self._settings: dict[str, Any] = {}
+        self._settings: dict[str, Any] = {"scale": scale}
         tableau = tableau_of(f, self._settings, dual_first)
         self.table, self.rows, self.program, self.objective = tableau
         self._lookup, imposed = LookUp(self.rows.names), Imposed()

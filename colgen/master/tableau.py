@@ -31,7 +31,8 @@ def tableau_of(formulation: Formulation, settings: Mapping[str, Any], dual_first
     Parameters
     ----------
     settings
-        Of the linear program, read when it is built: ``options`` of HiGHS, or the name of another ``backend``.
+        Of the linear program, read when it is built: ``options`` of HiGHS, the name of another ``backend``, the
+        ``scale`` of its costs.
     dual_first
         Solve by the dual simplex method at first, also where no rows have come before.
     """

@@ -2,9 +2,10 @@
 
 The tables compare linear programs of grandparent models, trained without siblings, on the same sentences: brute force
 scores all parts and solves the complete program; price and cut is this project's, which begins with the combinatorial
-dual; the published method begins with the source's initial parts, and a flow in place of cuts, with any number of
-tokens under the root: its initial parts hold no good tree if there may be one alone.  Each method solves all sentences
-of a length class in a run of its own.  Compiling a model, done once a length, counts in no time, nor does training.
+dual; the published method begins with the source's initial parts, at the basis of the best tree of the arcs, and has a
+flow in place of cuts, with any number of tokens under the root: its initial parts hold no good tree if there may be one
+alone.  Each method solves all sentences of a length class in a run of its own.  Compiling a model, done once a length,
+counts in no time, nor does training.
 
 All on one thread, in seconds of the processor.
 """

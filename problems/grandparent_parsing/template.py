@@ -23,6 +23,7 @@ from colgen import (
     Heuristic,
     InputError,
     LinearMaster,
+    MasterSolution,
     NoStabilization,
     Pricing,
     PricingResult,
@@ -72,10 +73,14 @@ from problems.grandparent_parsing.pricing import (
 from problems.grandparent_parsing.rounding import Rounding
 from problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
+from problems.grandparent_parsing.starting import FirstTree, begin_at, first_tree
 from problems.grandparent_parsing.tightening import Tightening
 from solvers.trees.arborescence import arborescence
 
 _STARTS = ("dual", "tree", "parts")
+
+_PART = 2.0**-10
+"""What parts score may be no more than this share of the unit, and is what a linear program must be exact in."""
 
 _STATED = ("master", "formulation", "restricted_master", "pricing", "separation", "solution", "check")
 """What says which program is solved."""
@@ -103,7 +108,8 @@ class GrandparentParsing(Problem):
         meet its tree, the linear program begins with the tree's parts, those that its dual values do not price out, and
         the arcs nearest to being used: the others are columns.
         ``"tree"``: with the parts of the best first-order tree, and all arcs.
-        ``"parts"``: with the source's initial parts, and all arcs.
+        ``"parts"``: with the source's initial parts, and all arcs; where there are no sibling parts, at the basis of
+        the best first-order tree (:mod:`problems.grandparent_parsing.starting`).
         By default ``"dual"`` where that knows the whole relaxation: all rows, cuts, no sibling parts, and no method of
         a subclass that adds to them; ``"tree"`` elsewhere.
     tighten
@@ -151,6 +157,7 @@ class GrandparentParsing(Problem):
         self.iterations = iterations
         self.start = self._checked_start(start)
         self.dual: CombinatorialDual | None = None
+        self.first: FirstTree | None = None
         self._master: _Master | None = None
         self._budget = Budget()
 
@@ -367,6 +374,11 @@ class GrandparentParsing(Problem):
             blocks = {block: self._rows().row_blocks[block] for block in oracle.linked}  # the master begins with these
             parents, children = np.nonzero(self.present & self.present[0][:, None])
             triples = np.stack([np.zeros_like(parents), parents, children], axis=1)[parents > 0]
+            heads = self._first_tree() if self.arc_formulation == "all" else None
+            if heads is not None:
+                self.first = first_tree(heads, oracle)
+                near = np.concatenate([self.first.own, self.first.better])
+                triples = np.concatenate([triples, near[near[:, 0] > 0]])  # those of the root are there
             rows = {name: (block.indices, block.positions) for name, block in blocks.items()}
             return oracle.batch(triples, rows)
         return self._first_single_columns()
@@ -490,12 +502,17 @@ class _Master(LinearMaster):
     def state(self) -> None:
         """Make rows and columns."""
         rows = self._problem.begin()
-        super().__init__(self._problem.formulation(), dual_first=True)
+        super().__init__(self._problem.formulation(), dual_first=True, scale=_PART * self._problem.standard.unit)
         if rows:
             super().add((), rows)
         self.add(self._waiting)
         if self._answered or self._problem.start != "dual":
             self.begin_feasible()  # all tokens hang from the root, or but for one: parts of the root are all it takes
+
+    def solve(self, budget: Budget | None = None) -> MasterSolution:
+        if self._problem.first is not None and not self.is_built:
+            begin_at(self, self._problem.first)
+        return super().solve(budget)
 
     def begin_feasible(self) -> None:
         self._answered = True

@@ -39,7 +39,7 @@ def test_raising_saves_scoring():
     for seed in range(6):
         objectives = set()
         for tighten in scored:
-            problem = GrandparentParsing(random(8, seed), start="parts", tighten=tighten)
+            problem = GrandparentParsing(random(8, seed), start="tree", tighten=tighten)
             objectives.add(round(solve(problem, relaxation=True).objective, 6))
             scored[tighten] += problem.scored["grandparent"]
         assert len(objectives) == 1

@@ -1,0 +1,50 @@
+"""The published method begins at the basis of the best tree of the arcs alone."""
+
+import numpy as np
+import pytest
+
+from colgen import LinearMaster, compile_model, solve
+from problems.grandparent_parsing import GrandparentParsing, Instance, random
+from problems.grandparent_parsing.model import full
+
+
+def around(heads, seed, single_root):
+    """Arcs into each token score a little, those of a tree much more; parts score something in between."""
+    rng, size = np.random.default_rng(seed), len(heads) + 1
+    arcs = rng.normal(size=(size, size))
+    arcs[heads, np.arange(1, size)] += 12.0
+    return Instance(arcs, rng.normal(size=(size, size, size)), single_root=single_root)
+
+
+@pytest.mark.parametrize("connectivity", ["cuts", "flow"])
+@pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tree_that_stays_the_best_takes_no_pivot(seed, single_root, connectivity):
+    """One linear program, optimal where it begins, and one round that proves it."""
+    heads = (3, 1, 0, 3, 6, 4, 6)
+    problem = GrandparentParsing(around(heads, seed, single_root), start="parts", connectivity=connectivity)
+    result = solve(problem, relaxation=True)
+    assert problem.answer(result.solution) == heads
+    assert result.dual_bound == pytest.approx(result.objective) == problem.check(heads)
+    assert len(result.iterations) == 1
+    assert problem._master.lp.simplex_iterations == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_tree_will_do_to_begin_at(seed, monkeypatch):
+    """The worst tree there is: the optimum is the same."""
+    instance = random(6, seed, strength=2.0)
+    problem = GrandparentParsing(instance, siblings=False, start="parts", connectivity="flow")
+    monkeypatch.setattr(problem, "_first_tree", lambda: tuple(range(6)))
+    complete = LinearMaster(compile_model(full(instance, "all", connectivity="flow", siblings=False))).solve()
+    result = solve(problem, relaxation=True)
+    assert result.objective == pytest.approx(complete.objective)
+    assert result.dual_bound == pytest.approx(complete.objective)
+
+
+def test_without_a_tree_nothing_is_begun_at():
+    scores = np.full((4, 4), -np.inf)
+    scores[1, 2] = scores[2, 1] = scores[1, 3] = 1.0
+    problem = GrandparentParsing(Instance(scores, np.zeros((4, 4, 4))), start="parts", connectivity="flow")
+    assert not solve(problem, relaxation=True).is_optimal
+    assert problem.first is None
