@@ -23,6 +23,7 @@ Mathematical Programming Computation 4 (2012), for whole numbers.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -149,21 +150,47 @@ def heaviest(
     items = np.flatnonzero(weight)
     items = items[np.argsort(-weight[items], kind="stable")]
     search = begin(conflict[np.ix_(items, items)], weight[items], above)
+    return run(search, go_on, items, len(weight), _CHUNK, most=most, nodes=nodes, seconds=seconds, expired=expired)
+
+
+def run(
+    search: Search,
+    advance: Callable[[Search, int], bool],
+    items: Ints,
+    n: int,
+    chunk: int,
+    *,
+    most: int | None,
+    nodes: int | None,
+    seconds: float,
+    expired: Expired,
+) -> StableSets:
+    """Advance a search over some of n vertices until it ends, or one of the limits of :func:`heaviest` does it.
+
+    Parameters
+    ----------
+    advance
+        Given the search and a number of nodes, goes on for as many; whether the search has come to its end.
+    items
+        The search's vertices.
+    chunk
+        Nodes before the first look at the clock.
+    """
     limit = LARGEST_SUM if nodes is None else as_integer(nodes, "nodes", low=0)
-    chunk, deadline = min(_CHUNK, limit), time.monotonic() + seconds
-    finished = go_on(search, chunk)
+    chunk, deadline = min(chunk, limit), time.monotonic() + seconds
+    finished = advance(search, chunk)
     clock = time.monotonic()
     while not finished:
         spent = int(search.state[3])
         enough = most is not None and search.state[2] > 0 and spent >= most
         if enough or spent >= limit or clock >= deadline or expired():
             break
-        finished = go_on(search, chunk)
+        finished = advance(search, chunk)
         clock, before = time.monotonic(), clock
         chunk = int(max(chunk * min(_LOOK / max(clock - before, 1e-6), 4.0), 1))
     count = int(search.state[2])
     rows = np.arange(max(count - _KEPT, 0), count) % _KEPT
-    members = np.zeros((len(rows), len(weight)), dtype=np.bool_)
+    members = np.zeros((len(rows), n), dtype=np.bool_)
     members[:, items] = unpacked(search.found[rows], len(items))
     bound = int(search.state[1]) if finished else max(int(open_bound(search)), int(search.state[1]))
     return StableSets(members, search.found_weights[rows].copy(), bound, bool(finished))

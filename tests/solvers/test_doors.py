@@ -110,6 +110,8 @@ SAMPLES = {
         "demand": np.array([2.0, 3.0]),
     },
     "simplex_projection.project": {"q": PROFITS},
+    "stable_counted.heaviest_counted": WEIGHTED
+    | {"amounts": np.array([[1, 1, 0], [0, 3, 1]]), "divisors": np.array([2, 3]), "charges": np.array([1, 2])},
     "stable_listing.maximal": WEIGHTED,
     "stable_search.heavy": WEIGHTED | {"number": 4},
     "stable_set.as_graph": GRAPH,
@@ -203,6 +205,7 @@ What a backend imports may not be installed.
 STRUCTURES = {
     "stable_search.lists_of",
     "stable_set.begin",
+    "stable_set.run",
     "contraction.passes",
     "persistency.undecided",
     "steps.beginning",
