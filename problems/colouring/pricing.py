@@ -17,6 +17,9 @@ from solvers.graphs.stable_set import heaviest
 _NODES = 10_000
 """Of the exact search, where columns are known."""
 
+_NODES_MORE = 1_000
+"""Of the exact search, where what it has found proves enough."""
+
 
 class StableSetOracle(Pricing):
     """Maximum weight stable set: local search first, and the exact search where that finds nothing.
@@ -54,8 +57,9 @@ class StableSetOracle(Pricing):
         graph = self.graph(context)
         whole, scale = whole_numbers(np.asarray(duals.array(VERTEX), dtype=np.float64))
         weights = graph.weights(whole)
-        worth = context.cost_weight + context.tolerance
-        least = math.floor(worth * scale)
+        # No set weighs more than all vertices, however large a multiple of dual values near zero a colour is.
+        all_of_them = int(weights.sum())
+        least = min(math.floor((context.cost_weight + context.tolerance) * scale), all_of_them)
         quickly = heavy(graph.adjacency, weights, above=least, number=self.columns)
         enough = self.sufficient(whole) if context.cost_weight else 0
         if len(quickly):
@@ -65,15 +69,21 @@ class StableSetOracle(Pricing):
             # Columns are still to be found, and yet these dual values may prove all that is wanted.
             tried = heaviest(graph.adjacency, weights, above=enough, nodes=_NODES)
             return PricingResult(columns, context.cost_weight - tried.bound / scale if tried.finished else None)
+        cost = min(math.floor(context.cost_weight * scale), all_of_them)
         exactly = heaviest(
             graph.adjacency,
             weights,
-            above=max(math.floor(context.cost_weight * scale), enough),
+            above=max(cost, enough),
             seconds=context.seconds_left(),
             expired=lambda: context.budget.expired,
         )
-        found = graph.maximal(exactly.members[::-1][: self.columns])
-        bound = context.cost_weight - exactly.bound / scale
+        members, most = exactly.members, exactly.bound
+        if not len(members) and exactly.finished and enough > cost:
+            # That proves all that a run needs; one that wants the relaxation itself goes on with what is lighter.
+            lighter = heaviest(graph.adjacency, weights, above=cost, nodes=_NODES_MORE)
+            members, most = lighter.members, min(most, lighter.bound)
+        found = graph.maximal(members[::-1][: self.columns])
+        bound = context.cost_weight - most / scale
         return PricingResult(self.batch(found, graph, duals), bound, cut_off=not exactly.finished)
 
     def sufficient(self, whole: NDArray[np.int64]) -> int:

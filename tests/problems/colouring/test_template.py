@@ -136,6 +136,21 @@ def test_children_cut_off_a_solution_that_covers_twice():
         assert any(not decision.allows(column) for column, _ in solution.columns)
 
 
+@pytest.mark.parametrize(("n", "value"), [(5, 5 / 2), (7, 7 / 3)])
+def test_a_relaxation_that_is_wanted_is_solved_although_a_weaker_bound_rounds_up_to_what_is_known(n, value):
+    result = solve(Colouring(from_networkx(nx.cycle_graph(n))), relaxation=True)
+    assert result.is_optimal
+    assert result.objective == pytest.approx(value) == pytest.approx(result.dual_bound)
+
+
+def test_dual_values_near_zero_are_priced():
+    problem = Colouring(from_networkx(nx.cycle_graph(5)))
+    duals = problem.restricted_master().guessed({VERTEX: np.full(5, 1e-9)})
+    result = problem.pricing().price(duals, PricingContext(Sense.MINIMIZE))
+    assert not len(result.columns)
+    assert 0.0 < result.bound <= 1.0 - 2e-9
+
+
 def test_wrong_answers_are_refused():
     with pytest.raises(InfeasibleAnswerError, match="one colour"):
         Colouring(queens(4)).check([0] * 16)
