@@ -278,6 +278,7 @@ def grandparent_parsing(name: str, **options: Any) -> Twin:
 TWINS = [
     Twin("cutting_stock", cutting_stock_instances(), CuttingStock, fewest_rolls, lambda i, answer: i.check(answer)),
     Twin("colouring", graphs(), Colouring, fewest_colours, lambda i, answer: i.check(answer)),
+    Twin("colouring_with_cuts", graphs(), partial(Colouring, cuts=True), fewest_colours, lambda i, a: i.check(a)),
     Twin("assignment", machines(), Assignment, cheapest, lambda i, answer: i.check(answer)),
     Twin("assignment_with_cuts", machines(), partial(Assignment, cuts=True), cheapest, lambda i, a: i.check(a)),
     coreference("coreference"),

@@ -55,8 +55,8 @@ class StableSetEnumeration(Enumeration):
         told = PricingContext(context.sense, decisions=context.decisions, budget=context.budget)
         graph = self.oracle.graph(told)
         whole_search = self._vertex_by_vertex(graph, context)
-        if whole_search is not None:
-            return whole_search
+        if whole_search is not None or not self.oracle.closed:
+            return whole_search  # maximal sets alone do not cover each vertex once
         duals = np.asarray(context.duals.array(VERTEX), dtype=np.float64)
         best: tuple[Mask, Ints, float] | None = None
         for whole, scale in (self._equal(graph, context), whole_numbers(duals)):
@@ -86,7 +86,8 @@ class StableSetEnumeration(Enumeration):
             return None
         if found.colours is None:
             return Enumerated(())
-        sets = graph.places(graph.maximal(classes(found.colours)))
+        sets = classes(found.colours)
+        sets = graph.places(graph.maximal(sets) if self.oracle.closed else sets)
         vertices = np.array(self.oracle.vertices)
         return Enumerated([self.oracle.encode(vertices[row].tolist()) for row in sets])
 

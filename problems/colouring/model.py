@@ -14,12 +14,12 @@ def master(instance: Instance) -> pyo.ConcreteModel:
     return master_of(range(instance.num_vertices))
 
 
-def master_of(vertices: range | list[int]) -> pyo.ConcreteModel:
-    """The same over some of the vertices."""
+def master_of(vertices: range | list[int], *, once: bool = False) -> pyo.ConcreteModel:
+    """The same over some of the vertices; with ``once`` each is to have one colour and no second one."""
     m = pyo.ConcreteModel()
     m.v = pyo.Set(initialize=list(vertices))
     m.uncoloured = artificial(m.v)
-    m.vertex = pyo.Constraint(m.v, rule=lambda m, v: m.uncoloured[v] >= 1)
+    m.vertex = pyo.Constraint(m.v, rule=lambda m, v: m.uncoloured[v] == 1 if once else m.uncoloured[v] >= 1)
     m.colours = pyo.Objective(expr=0, sense=pyo.minimize)
     return m
 

@@ -4,21 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult
+from colgen import Column, Columns, Count, Duals, Pricing, PricingContext, PricingResult
 from colgen.core.tolerances import TOLERANCES
 from problems.colouring.zykov import VERTEX, Zykov, whole_numbers, zykov
+from solvers.graphs.stable_counted import heaviest_counted
 from solvers.graphs.stable_search import heavy
-from solvers.graphs.stable_set import heaviest
+from solvers.graphs.stable_set import StableSets, heaviest
 
 _NODES = 10_000
 """Of the exact search, where columns are known."""
 
-_NODES_MORE = 1_000
+_NODES_MORE = 300
 """Of the exact search, where what it has found proves enough."""
+
+
+@dataclass(frozen=True)
+class Paid:
+    """What stable sets pay for cuts.
+
+    Attributes
+    ----------
+    amounts
+        Of each merged vertex in each cut: shape (cuts, merged).
+    divisors, charges
+        Of the cuts.
+    sides
+        What all cuts charge for their upper sides.
+    """
+
+    amounts: NDArray[np.int64]
+    divisors: NDArray[np.int64]
+    charges: NDArray[np.int64]
+    sides: int
+
+    def by(self, members: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What each of some sets pays: shape (sets,)."""
+        return members @ self.amounts.T // self.divisors @ self.charges
 
 
 class StableSetOracle(Pricing):
@@ -35,6 +62,9 @@ class StableSetOracle(Pricing):
         Of these, in this order.
     columns
         At most so many stable sets a round.
+    closed
+        Whether a set with more vertices is as good a column: where rows are ≥ 1.  Where they are equations, and sets
+        may pay for cuts, columns are the sets that earn most as they are.
 
     Attributes
     ----------
@@ -44,11 +74,15 @@ class StableSetOracle(Pricing):
     """
 
     cost_bound = 1.0  # every stable set costs a colour: Farley's bound holds
+    prices = frozenset({Count})
 
-    def __init__(self, vertices: Sequence[int], adjacency: NDArray[np.bool_], columns: int = 50) -> None:
+    def __init__(
+        self, vertices: Sequence[int], adjacency: NDArray[np.bool_], columns: int = 50, *, closed: bool = True
+    ) -> None:
         self.vertices = tuple(vertices)
         self.adjacency = adjacency
         self.columns = columns
+        self.closed = closed
         self.known = math.inf
         self._graph: Zykov | None = None
         self._decisions: tuple[object, ...] | None = None
@@ -56,23 +90,28 @@ class StableSetOracle(Pricing):
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         graph = self.graph(context)
         whole, scale = whole_numbers(np.asarray(duals.array(VERTEX), dtype=np.float64))
-        weights = graph.weights(whole)
+        weights, paid = graph.weights(whole), self._paid(duals, graph, whole, scale)
         # No set weighs more than all vertices, however large a multiple of dual values near zero a colour is.
         all_of_them = int(weights.sum())
         least = min(math.floor((context.cost_weight + context.tolerance) * scale), all_of_them)
         quickly = heavy(graph.adjacency, weights, above=least, number=self.columns)
-        enough = self.sufficient(whole) if context.cost_weight else 0
+        earned = quickly @ weights
+        if paid is not None:
+            earned = earned - paid.by(quickly)
+            quickly, earned = quickly[earned > least], earned[earned > least]
+        enough = self.sufficient(whole, paid) if context.cost_weight else 0
         if len(quickly):
-            columns = self.batch(graph.maximal(quickly), graph, duals)
-            if int(weights[quickly[0]].sum()) > enough:
+            columns = self.batch(self._extended(quickly, graph), graph, duals)
+            if int(earned.max()) > enough:
                 return PricingResult(columns)
             # Columns are still to be found, and yet these dual values may prove all that is wanted.
-            tried = heaviest(graph.adjacency, weights, above=enough, nodes=_NODES)
+            tried = self._heaviest(graph, weights, paid, above=enough, nodes=_NODES)
             return PricingResult(columns, context.cost_weight - tried.bound / scale if tried.finished else None)
         cost = min(math.floor(context.cost_weight * scale), all_of_them)
-        exactly = heaviest(
-            graph.adjacency,
+        exactly = self._heaviest(
+            graph,
             weights,
+            paid,
             above=max(cost, enough),
             seconds=context.seconds_left(),
             expired=lambda: context.budget.expired,
@@ -80,22 +119,46 @@ class StableSetOracle(Pricing):
         members, most = exactly.members, exactly.bound
         if not len(members) and exactly.finished and enough > cost:
             # That proves all that a run needs; one that wants the relaxation itself goes on with what is lighter.
-            lighter = heaviest(graph.adjacency, weights, above=cost, nodes=_NODES_MORE)
+            lighter = self._heaviest(graph, weights, paid, above=cost, nodes=_NODES_MORE)
             members, most = lighter.members, min(most, lighter.bound)
-        found = graph.maximal(members[::-1][: self.columns])
+        found = self._extended(members[::-1][: self.columns], graph)
         bound = context.cost_weight - most / scale
         return PricingResult(self.batch(found, graph, duals), bound, cut_off=not exactly.finished)
 
-    def sufficient(self, whole: NDArray[np.int64]) -> int:
+    def _extended(self, members: NDArray[np.bool_], graph: Zykov) -> NDArray[np.bool_]:
+        return graph.maximal(members) if self.closed else members
+
+    @staticmethod
+    def _heaviest(graph: Zykov, weights: NDArray[np.int64], paid: Paid | None, **how: Any) -> StableSets:
+        if paid is None:
+            return heaviest(graph.adjacency, weights, **how)
+        return heaviest_counted(graph.adjacency, weights, paid.amounts, paid.divisors, paid.charges, **how)
+
+    def _paid(self, duals: Duals, graph: Zykov, whole: NDArray[np.int64], scale: float) -> Paid | None:
+        """What stable sets pay for cuts, in whole numbers rounded down; None if they pay for none."""
+        cuts = duals.terms(Count)
+        if not cuts:
+            return None
+        terms = cuts.arrays({vertex: place for place, vertex in enumerate(self.vertices)})
+        weights = np.zeros((len(cuts), len(self.vertices)), dtype=np.int64)
+        weights[np.repeat(np.arange(len(cuts)), np.diff(terms.starts)), terms.members] = terms.weights
+        # Who pays more than all vertices together earn is worth nothing, however much more it is.
+        most = float(np.maximum(whole, 0).sum() + 1)
+        charges = np.floor(np.clip(-terms.values * scale, 0.0, most)).astype(np.int64)
+        sides = np.array([term.side for term in cuts.terms], dtype=np.int64)
+        return Paid(weights @ graph.groups.T, terms.divisors, charges, int(charges @ sides))
+
+    def sufficient(self, whole: NDArray[np.int64], paid: Paid | None = None) -> int:
         """Stable sets of at most this weight leave no colouring that is better than the one known; 0 if all do.
 
-        By Farley's bound Σ_v w_v / max_S w(S) colours are needed: more than that would be known if the heaviest set
-        weighed less.  A hair is left for the tolerance at which bounds are rounded.
+        By Farley's bound Σ_v w_v / max_S w(S) colours are needed, less what cuts charge for their sides: more than that
+        would be known if the heaviest set weighed less.  A hair is left for the tolerance at which bounds are rounded.
         """
         fewer = self.known - 1.0
         if not 0.0 < fewer < math.inf:
             return 0
-        return math.floor((1.0 - 8.0 * TOLERANCES.optimality) * float(whole.sum()) / fewer)
+        total = int(whole.sum()) - (0 if paid is None else paid.sides)
+        return max(math.floor((1.0 - 8.0 * TOLERANCES.optimality) * float(total) / fewer), 0)
 
     def graph(self, context: PricingContext) -> Zykov:
         """The graph of the node, kept for the next call."""

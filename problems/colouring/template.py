@@ -8,7 +8,19 @@ from functools import cached_property
 import numpy as np
 import pyomo.environ as pyo
 
-from colgen import BranchingRule, Column, Enumeration, Heuristic, Problem, Solution, TimeLimit, WarmStart, solve
+from colgen import (
+    BranchingRule,
+    Column,
+    Enumeration,
+    Heuristic,
+    Problem,
+    RankOne,
+    Separation,
+    Solution,
+    TimeLimit,
+    WarmStart,
+    solve,
+)
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.proof.certifier import Certifier
@@ -39,12 +51,19 @@ class Colouring(Problem):
     """Colouring by column generation over stable sets, and branching on pairs of vertices.
 
     The answer is the colour of each vertex, a list of numbers from 0.
+
+    Parameters
+    ----------
+    cuts
+        Whether to separate rank-1 cuts over the vertices' rows.  Those are equations then, and stable sets are not
+        listed: a colouring is made of sets that share no vertex, of which there are many more than maximal ones.
     """
 
     objective_step = 1.0  # colours are whole: a bound of 15.2 proves 16
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, *, cuts: bool = False) -> None:
         self.instance = instance
+        self.cuts = cuts
 
     @cached_property
     def reduced(self) -> Reduced:
@@ -55,13 +74,16 @@ class Colouring(Problem):
     def oracle(self) -> StableSetOracle:
         """Of these vertices."""
         kept = self.reduced.kept
-        return StableSetOracle(kept.tolist(), self.instance.adjacency[np.ix_(kept, kept)])
+        return StableSetOracle(kept.tolist(), self.instance.adjacency[np.ix_(kept, kept)], closed=not self.cuts)
 
     def master(self) -> pyo.ConcreteModel:
-        return master_of(self.reduced.kept.tolist())
+        return master_of(self.reduced.kept.tolist(), once=self.cuts)
 
     def pricing(self) -> StableSetOracle:
         return self.oracle
+
+    def separation(self) -> Sequence[Separation]:
+        return (RankOne(VERTEX),) if self.cuts else ()
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnPairs(),)
@@ -102,10 +124,10 @@ class Colouring(Problem):
         return {VERTEX: values}
 
     def _columns(self, found: Sequence[np.ndarray]) -> list[Column]:
-        """Maximal stable sets around the colours of colourings."""
+        """Stable sets around the colours of colourings, maximal ones where those are as good."""
         oracle = self.oracle
         sets = np.concatenate([classes(colours) for colours in found])
-        members = np.unique(maximal(oracle.adjacency, sets), axis=0)
+        members = np.unique(maximal(oracle.adjacency, sets) if oracle.closed else sets, axis=0)
         vertices = np.array(oracle.vertices)
         return [oracle.encode(vertices[row].tolist()) for row in members]
 
