@@ -17,6 +17,12 @@ exact reduced cost is *positive* become columns.  (Equation 10 of the source rem
 Raising dual values first, the source's section 4.3.3, is a stabilization's affair:
 :class:`~problems.grandparent_parsing.tightening.Tightening`.
 
+*Arcs pay for parts.*  The dual value ρ_gpc of the row ``gp_arc`` of a part that is not in the master may be more than 0
+as well.  Lowering π_gp(one_gp) by Σ_c ρ_gpc leaves the reduced cost of z_gp what it was, and the dual objective, for
+the sides of ``one_gp`` are 0; what rises, by that much, are the reduced costs of the parts (k, g, p).  So if G_gp, the
+sum of the positive r_gpc over c, is no more than every (k, g, p) loses, then no part (g, p, c) is wanted.  In other
+words: Σ_c r_gpc u_gpc ≤ G_gp z_gp = G_gp Σ_k u_kgp, and r_kgp + G_gp ≤ 0.
+
 *Arcs that are not in the master* are columns as well (:class:`Arcs`), and bring their ``one_gp`` rows.  Of such an arc
 (p, c) neither that row nor any ``gp_arc`` row is there.  They stay constraints of the pricing problem: z_pc = 1 brings
 one grandparent part, which gains at most B_pc, and may bring each part (p, c, k) with (c, k) in the master, which gains
@@ -140,11 +146,11 @@ class Parts(Pricing):
         return tuple(known[1].T)
 
     def result(
-        self, triples: Ints, gains: Floats, per_token: Floats, duals: Duals, context: PricingContext
+        self, triples: Ints, best: float, per_token: Floats, duals: Duals, context: PricingContext
     ) -> PricingResult:
         """Columns of the parts that gain, and what is proved of the others."""
         columns = self.found(triples, duals, context.budget)
-        return PricingResult(columns, bound=float(gains.max(initial=0.0)), total=float(per_token.sum()))
+        return PricingResult(columns, bound=best, total=float(per_token.sum()))
 
     def column(self, triple: tuple[int, ...]) -> Column:
         """The column of a part."""
@@ -176,6 +182,8 @@ class GrandparentParts(Parts):
         Whether the master adds ``gp_arc`` rows itself, so that columns may come as arrays; the template's own does.
     single_root
         Of the trees that bounds at :class:`TreeDuals` speak of.
+    charges
+        Let arcs pay for parts that are not in the master, where all arcs are: see above.
     most
         So many columns of an arc (p, c) a round, the best; 0: all that improve, as the source does, in fewer rounds.
     """
@@ -191,8 +199,10 @@ class GrandparentParts(Parts):
         most: int = 0,
         single_root: bool = False,
         batches: bool = False,
+        charges: bool = False,
     ) -> None:
         super().__init__(scores, present=present)
+        self.charges = charges
         self.rows = rows
         self.batches = batches
         self.most = most
@@ -225,12 +235,31 @@ class GrandparentParts(Parts):
         g, p, c = triples.T
         gains = weight * self.score(triples) - price[p, c] - entered[g, p] - own[g, p, c]
         context.budget.require()
+        best = float(gains.max(initial=0.0))
+        if self.charges:
+            gains = np.where(self._paid(triples, gains, price, own, weight), 0.0, gains)
         per_token = np.zeros(self.tokens + 1)
         np.maximum.at(per_token, c, gains)
         chosen: Ints = np.flatnonzero(gains > context.tolerance)
         if self.most:
             chosen = _best_of_each(chosen, gains, p * (self.tokens + 1) + c, self.most)
-        return self.result(triples[chosen], gains[chosen], per_token, duals, context)
+        return self.result(triples[chosen], best, per_token, duals, context)
+
+    def _paid(self, triples: Ints, gains: Floats, price: Floats, own: Floats, weight: float) -> Mask:
+        """Parts (g, p, c) whose gains the arc (g, p) pays: every part that it closes loses more than they gain."""
+        improving = (gains > 0.0) & (triples[:, 0] > 0)
+        wanted = np.zeros_like(price)
+        np.add.at(wanted, tuple(triples[improving, :2].T), gains[improving])
+        g, p = wanted.nonzero()
+        scores = self.known[:, g, p]
+        most = np.minimum(self.scores.parent_child_bounds[g, p], self.scores.grandparent_parent_bounds[:, g])
+        most = weight * np.where(np.isnan(scores), most, scores) - own[:, g, p]
+        each = np.arange(len(g))
+        most[g, each] = most[p, each] = -np.inf
+        pays = np.zeros(price.shape, dtype=np.bool_)
+        pays[g, p] = most.max(axis=0, initial=-np.inf) + wanted[g, p] <= price[g, p]
+        found: Mask = improving & pays[triples[:, 0], triples[:, 1]]
+        return found
 
     def _of_trees(self, duals: TreeDuals) -> float:
         """What dual values of parts prove of all trees: the arcs' scores are in it."""
@@ -354,7 +383,7 @@ class SiblingParts(Parts):
         np.maximum.at(per_token[0], modifiers[~ends], gains[~ends])
         np.maximum.at(per_token[1], siblings[ends], gains[ends])
         improving = gains > context.tolerance
-        return self.result(triples[improving], gains[improving], per_token, duals, context)
+        return self.result(triples[improving], float(gains.max(initial=0.0)), per_token, duals, context)
 
     def column(self, triple: tuple[int, ...]) -> Column:
         h, s, m = triple

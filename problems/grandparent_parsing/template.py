@@ -218,6 +218,7 @@ class GrandparentParsing(Problem):
             present=self._reached,
             single_root=self.single_root,
             batches=not _changed(type(self)),
+            charges=self.arc_formulation == "all" and self.start != "dual" and not _changed(type(self)),
         )
         found: list[Pricing] = [parts]
         if self.tokens > 1 and self.start == "dual":
