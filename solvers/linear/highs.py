@@ -157,7 +157,12 @@ def check(status: highspy.HighsStatus) -> None:
 def check_finite(*arrays: Floats) -> None:
     """HiGHS takes NaN for a number and solves on."""
     if not all(np.isfinite(array).all() for array in arrays):
-        raise SolverError("a cost or a coefficient of the linear program is not a finite number")
+        raise not_finite()
+
+
+def not_finite() -> SolverError:
+    """What is said of such numbers."""
+    return SolverError("a cost or a coefficient of the linear program is not a finite number")
 
 
 def int32(array: NDArray[np.integer] | Ints) -> NDArray[np.int32]:

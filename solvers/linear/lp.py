@@ -43,13 +43,15 @@ from solvers.linear.highs import (
     basic_columns,
     check_finite,
     highs_lp,
+    not_finite,
 )
 from solvers.linear.interior import interior_duals
 from solvers.linear.mip import MIPSolution, solve_built_mip
 from solvers.linear.options import Options
 from solvers.linear.present import PresentPoint
 from solvers.linear.retrying import run_or_retry
-from solvers.linear.scaling import FAR, SCALINGS, better_scale, paid, row_sizes, scaled, typical_size
+from solvers.linear.scaling import FAR, SCALINGS, better_scale, row_sizes, scaled, typical_size
+from solvers.linear.units import from_solver, to_solver
 
 __all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
 
@@ -188,17 +190,20 @@ class LinearProgram:
         self, costs: Floats, lower: Floats, upper: Floats, starts: Ints, rows: Ints, values: Floats
     ) -> None:
         """Append columns in one call; column j has entries ``starts[j]:starts[j + 1]`` of ``rows`` and ``values``."""
-        check_finite(costs, values)
+        finite, there, largest, scaled_costs, scaled_values = to_solver(costs, rows, values, self._rows, self._factor)
+        if not finite:
+            raise not_finite()
+        if not there:
+            raise SolverError("a column of the linear program has an entry in a row that is not there")
         first = not self._costs.any()
         both = np.concatenate([self._costs, costs])
-        if first or np.abs(costs).max(initial=0.0) * self._factor > FAR:
+        if first or largest * self._factor > FAR:
             self._scale_costs(1.0 / typical_size(costs if first else both))
+            scaled_costs = costs * self._factor
         self._costs = both
         self._point.join(lower, upper)
         self._units = np.concatenate([self._units, np.ones(len(costs))])
-        values = values * self._rows[rows]
-        costs = costs * self._factor
-        self._backend.add_columns(costs, lower, upper, starts, rows, values)
+        self._backend.add_columns(scaled_costs, lower, upper, starts, rows, scaled_values)
 
     def add_rows(
         self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats, sizes: Floats | None = None
@@ -325,10 +330,10 @@ class LinearProgram:
             if status is not LPStatus.OPTIMAL:
                 break
             found, factor = backend.solution(), self._factor
-            values = found.values
-            costs = self._costs * self._units
-            used = paid(costs, values)
-            if attempt == SCALINGS or not self._scale_again(costs, used):
+            used, values, duals, reduced_costs = from_solver(
+                found.values, found.duals, found.reduced_costs, self._costs, self._units, self._rows, factor
+            )
+            if attempt == SCALINGS or not self._scale_again(used):
                 break
             status = run_or_retry(backend, self._tolerance, False, deadline, stopped)
             if status not in (LPStatus.OPTIMAL, LPStatus.LIMIT):
@@ -342,16 +347,15 @@ class LinearProgram:
         if status is not LPStatus.OPTIMAL:
             empty = np.empty(0)
             return LPSolution(status, float("nan"), empty, empty, empty)
-        values = values * self._units
         self._point.move(values)
-        self._has_cost = len(used) > 0
+        self._has_cost = used > 0.0
         return LPSolution(
             status,
             # Without columns HiGHS forgets the offset.
             found.objective / self._factor if len(values) else self._offset,
             values,
-            found.duals * self._rows / self._factor,
-            found.reduced_costs / self._units / self._factor,
+            duals,
+            reduced_costs,
         )
 
     def solve_without(self, columns: Ints, time_limit: float = INFINITY, stopped: Stopped | None = None) -> LPSolution:
@@ -377,9 +381,9 @@ class LinearProgram:
         self._costs[columns] = costs
         self._backend.change_costs(columns, costs * self._units[columns] * self._factor)
 
-    def _scale_again(self, costs: Floats, used: Floats) -> bool:
+    def _scale_again(self, used: float) -> bool:
         """Scale the costs by those that the optimum is made of, if they are far from their scale; whether they were."""
-        scale = better_scale(costs, used, 1.0 / self._factor)
+        scale = better_scale(self._costs * self._units, used, 1.0 / self._factor)
         if scale is None:
             return False
         self._scale_costs(1.0 / scale)

@@ -25,7 +25,7 @@ from solvers.linear.highs import (
     run_in_thread,
     set_tolerance,
 )
-from solvers.linear.scaling import SCALINGS, better_scale, paid, row_sizes, scaled, typical_size
+from solvers.linear.scaling import SCALINGS, better_scale, row_sizes, scaled, typical_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,8 @@ def solve_built_mip(
             break  # what was found at another scale stands
         if found.status is not LPStatus.OPTIMAL or found.values is None:
             break
-        scale = better_scale(costs, paid(costs, found.values), 1.0 / factor)
+        used = np.abs(costs[(found.values != 0.0) & (costs != 0.0)])
+        scale = better_scale(costs, float(np.median(used)) if len(used) else 0.0, 1.0 / factor)
         if scale is None:
             break
         factor, start = 1.0 / scale, found.values / units

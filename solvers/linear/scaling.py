@@ -69,27 +69,20 @@ def typical_size(costs: Floats, default: float = 1.0) -> float:
     return float(powers_of_two(np.maximum(sizes.min(), sizes.max() / FAR))) if len(sizes) else default
 
 
-def paid(costs: Floats, values: Floats) -> Floats:
-    """The costs that a point is made of, zeros left out."""
-    used = costs[values.nonzero()[0]]
-    found: Floats = used[used.nonzero()[0]]
-    return found
+def better_scale(costs: Floats, used: float, scale: float) -> float | None:
+    """A power of two as the size of the objective, if it is far from the present scale.
 
-
-def better_scale(costs: Floats, used: Floats, scale: float) -> float | None:
-    """The size of the costs ``used`` by an optimum, a power of two, if it is far from the present scale."""
-    if len(used):
-        typical = _power_of_two(_median(np.abs(used)))
+    Parameters
+    ----------
+    used
+        The median of the costs that an optimum is made of; 0 if it is made of none.
+    """
+    if used:
+        typical = _power_of_two(used)
     else:  # made of nothing: perhaps because what could improve it is too small to be seen
         sizes = np.abs(costs[costs != 0.0])
         typical = float(powers_of_two(np.maximum(sizes.min(), sizes.max() / _WIDEST))) if len(sizes) else scale
     return typical if typical < _NEAR * scale or typical > FAR * scale else None
-
-
-def _median(values: Floats) -> float:
-    """As ``np.median``, whose ceremony costs more than a small linear program."""
-    ranked, half = np.sort(values), len(values) // 2
-    return float(ranked[half] if len(values) % 2 else (ranked[half - 1] + ranked[half]) / 2.0)
 
 
 def _power_of_two(size: float) -> float:

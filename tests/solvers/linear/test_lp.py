@@ -424,7 +424,13 @@ def test_a_basis_that_is_still_there_need_not_be_set():
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 8])
-def test_the_middle_of_some_numbers(count):
+def test_the_power_of_two_below_a_number(count):
     values = np.random.default_rng(count).lognormal(0.0, 20.0, count)
-    assert scaling._median(values) == np.median(values)
-    assert scaling._power_of_two(float(values[0])) == scaling.powers_of_two(values)[0]
+    assert [scaling._power_of_two(value) for value in values.tolist()] == scaling.powers_of_two(values).tolist()
+
+
+@pytest.mark.parametrize("row", [-1, 3])
+def test_entries_in_rows_that_are_not_there(row):
+    lp = program(covering())
+    with pytest.raises(SolverError, match="a row that is not there"):
+        lp.add_columns(np.ones(1), np.zeros(1), np.ones(1), np.array([0, 1]), np.array([row * lp.num_rows]), np.ones(1))

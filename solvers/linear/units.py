@@ -1,0 +1,79 @@
+"""Between the units of a caller and those that a solver counts in, in one pass each.
+
+Kernels: arrays are of float64, row numbers of int32 or int64, all contiguous; nothing is checked but what is said.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from solvers.columns.kinds import FLOAT, FLOATS, NUMBERS, POSITIONS
+
+_ENTRIES = types.Tuple((types.boolean, types.boolean, FLOAT, FLOAT[::1], FLOAT[::1]))
+_OPTIMUM = types.Tuple((FLOAT, FLOAT[::1], FLOAT[::1], FLOAT[::1]))
+
+
+@njit([_ENTRIES(FLOATS, rows, FLOATS, FLOATS, FLOAT) for rows in (NUMBERS, POSITIONS)], cache=True, nogil=True)
+def to_solver(costs, rows, values, row_factors, factor):  # type: ignore[no-untyped-def]
+    """Columns as the solver is given them.
+
+    Parameters
+    ----------
+    rows, values
+        Of the entries, in the caller's units.
+    row_factors, factor
+        What rows and costs are multiplied by.
+
+    Returns
+    -------
+    tuple
+        Whether all numbers are finite, and whether all rows are there; the largest cost; costs and entries, scaled.
+    """
+    finite, there, largest = True, True, 0.0
+    scaled_costs, scaled_values = np.empty(len(costs)), np.empty(len(values))
+    for j in range(len(costs)):
+        finite = finite and np.isfinite(costs[j])
+        largest = max(largest, abs(costs[j]))
+        scaled_costs[j] = costs[j] * factor
+    for entry in range(len(values)):
+        finite = finite and np.isfinite(values[entry])
+        if 0 <= rows[entry] < len(row_factors):
+            scaled_values[entry] = values[entry] * row_factors[rows[entry]]
+        else:
+            there = False
+    return finite, there, largest, scaled_costs, scaled_values
+
+
+@njit(_OPTIMUM(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOAT), cache=True, nogil=True)
+def from_solver(values, duals, reduced_costs, costs, units, row_factors, factor):  # type: ignore[no-untyped-def]
+    """An optimum in the caller's units, and the size of the costs that it is made of.
+
+    Parameters
+    ----------
+    costs, units
+        Of the columns, and what the solver counts each of them in.
+
+    Returns
+    -------
+    tuple
+        The median of the costs of columns that are used, as the solver counts these, zeros left out; 0 if there are
+        none.  Then values, dual values and reduced costs.
+    """
+    used, count = np.empty(len(values)), 0
+    own_values, own_reduced = np.empty(len(values)), np.empty(len(values))
+    for j in range(len(values)):
+        cost = abs(costs[j] * units[j])
+        if values[j] != 0.0 and cost != 0.0:
+            used[count] = cost
+            count += 1
+        own_values[j] = values[j] * units[j]
+        own_reduced[j] = reduced_costs[j] / units[j] / factor
+    own_duals = np.empty(len(duals))
+    for i in range(len(duals)):
+        own_duals[i] = duals[i] * row_factors[i] / factor
+    typical = 0.0
+    if count:
+        ranked, half = np.sort(used[:count]), count // 2
+        typical = ranked[half] if count % 2 else (ranked[half - 1] + ranked[half]) / 2.0
+    return typical, own_values, own_duals, own_reduced
