@@ -42,7 +42,7 @@ def ablate(arguments: argparse.Namespace) -> int:
     with holding_signals():  # what has been measured is reported, whenever the signal comes
         found = ablation(
             problems,
-            _methods(arguments.vary or ["stabilization"], next(iter(problems.values()))()),
+            _methods(arguments.vary or ["stabilization"], template, next(iter(problems.values()))()),
             time_limit=math.inf if arguments.time_limit is None else arguments.time_limit,
             relaxation=arguments.relaxation,
             say=None if arguments.quiet else say,
@@ -73,10 +73,12 @@ def _source(template: Template, file: Path) -> Callable[[], Problem]:
     return partial(template.problem, instance)
 
 
-def _methods(varied: list[str], problem: Problem) -> dict[str, Method]:
+def _methods(varied: list[str], template: Template, problem: Problem) -> dict[str, Method]:
     methods: dict[str, Method] = {}
     for part in dict.fromkeys(varied):
         methods |= _SETS[part] if part in _SETS else without(problem, _PARTS[part])
+        if part == "cuts" and template.with_cuts is not None:
+            methods["with cuts"] = template.with_cuts
     return methods
 
 

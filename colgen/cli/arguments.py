@@ -86,7 +86,8 @@ compiling). The first method is the template as it is. --vary says what differs:
   pricing        one column a call, some of the oracles at a time
   choice         what the tree branches on
   heuristics     restricted program, diving, none
-  cuts           without each of the template's families of cuts
+  cuts           without each of the template's families of cuts; with those that
+                 it leaves out
   rules          without each of its branching rules
 
 examples:

@@ -280,6 +280,9 @@ class Template:
         then makes.
     is_model
         Whether a file is a trained model; ``colgen solve NAME MODEL`` then reads the standard input.
+    with_cuts
+        A problem to the same one with cuts that it leaves out by default, for ``colgen ablation NAME --vary cuts``;
+        None where it has none such.
     scope
         Which of an instance's answers were looked at, where that is not all of them, in a few words that can follow
         "proved optimal": "among ten candidate heads a word".
@@ -304,6 +307,7 @@ class Template:
     score_options: Mapping[str, str] = field(default_factory=dict)
     solve_all: Callable[[Material, Path, Mapping[str, str], Sequence[StopRule]], Iterator[Solved] | None] | None = None
     is_model: Callable[[Path], bool] = lambda path: False
+    with_cuts: Callable[[Any], Problem] | None = None
     scope: Callable[[Any], str] = lambda instance: ""
 
 

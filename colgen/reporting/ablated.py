@@ -23,6 +23,9 @@ class Ablated(Compared):
         How often the oracles were asked in vain, beside the rounds.
     ended
         Why the run stopped.
+    own_rows
+        Whether the method leaves the problem the rows that it has, cuts among them: if it does not, its relaxation may
+        be another one.
     trace
         The rounds: bounds and columns as the run went on.
     """
@@ -31,6 +34,7 @@ class Ablated(Compared):
     generated: int = 0
     misprices: int = 0
     ended: Termination | None = None
+    own_rows: bool = True
     trace: tuple[Iteration, ...] = field(default=(), repr=False)
 
     @property

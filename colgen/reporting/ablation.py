@@ -27,6 +27,7 @@ from colgen.reporting.methods import (
     Methods,
     applied,
     check_methods,
+    keeps_rows,
     without,
 )
 from colgen.reporting.tables import aligned, count, table
@@ -102,9 +103,13 @@ class Ablation:
 
     @property
     def agree(self) -> bool:
-        """Whether no answer contradicts a proof, on any instance: methods differ in time, not in what is true."""
+        """Whether no answer contradicts a proof, on any instance: methods differ in time, not in what is true.
+
+        Relaxations with other cuts, or of other problems, differ rightly, and are not held against one another.
+        """
+        alike = [line for line in self.lines if line.own_rows or not self.relaxation]
         return all(
-            Comparison((line for line in self.lines if line.instance == name), relaxation=self.relaxation).agree
+            Comparison((line for line in alike if line.instance == name), relaxation=self.relaxation).agree
             for name in self.instances
         )
 
@@ -201,7 +206,8 @@ def ablation(
         By name, what is different from the problem as it is: keyword arguments of :func:`solve`
         (``{"stabilization": NoStabilization()}``); besides, ``pricing``, ``separation``, ``branching``, ``reductions``
         and ``enumeration`` stand for what these methods of the problem return, or are a function of that.  Instead of
-        all this, another :class:`Problem`.  :mod:`colgen.reporting.methods` has sets to choose from.
+        all this, another :class:`Problem`, or a function that makes another of the problem.
+        :mod:`colgen.reporting.methods` has sets to choose from.
     time_limit
         Seconds for each run.
     relaxation
@@ -237,7 +243,7 @@ def ablation(
             except ColgenError as error:
                 error.args = (f"{name}, {instance}: {error}", *error.args[1:])
                 raise
-            line = _line(instance, name, found, seconds, relaxation)
+            line = _line(instance, name, found, seconds, relaxation, keeps_rows(method))
             lines.append(line)
             if say is not None:
                 say(f"{instance}, {name}: {line.rounds} rounds, {line.nodes} nodes, {line.seconds:.3g} s. {line.proof}")
@@ -282,7 +288,7 @@ def _measured(
     return result, max(seconds - compiled, 0.0)
 
 
-def _line(instance: str, name: str, found: Result, seconds: float, relaxation: bool) -> Ablated:
+def _line(instance: str, name: str, found: Result, seconds: float, relaxation: bool, own_rows: bool) -> Ablated:
     shared = compared(name, found, seconds, relaxation=relaxation)
     return Ablated(
         **vars(shared),
@@ -290,6 +296,7 @@ def _line(instance: str, name: str, found: Result, seconds: float, relaxation: b
         generated=found.columns_generated,
         misprices=sum(i.misprices for i in found.iterations),
         ended=found.termination,
+        own_rows=own_rows,
         trace=tuple(found.iterations),
     )
 

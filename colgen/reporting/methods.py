@@ -31,7 +31,7 @@ from colgen.tree.enumeration import Enumeration
 from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
 from colgen.tree.strong_branching import StrongBranching
 
-Method: TypeAlias = Mapping[str, Any] | Problem
+Method: TypeAlias = Mapping[str, Any] | Problem | Callable[[Problem], Problem]
 Methods: TypeAlias = Mapping[str, Method]
 
 PARTS: dict[str, type] = {
@@ -192,7 +192,7 @@ def check_methods(methods: Any, instances: int) -> None:
                 raise InputError(f"{name}: a problem stands for one instance, here are {instances}: say settings")
         elif isinstance(method, Mapping):
             _check_settings(name, method)
-        else:
+        elif isinstance(method, type) or not callable(method):
             raise InputError(f"{name}: expected settings of solve, as a dictionary, or a Problem, not {what(method)}")
 
 
@@ -232,6 +232,8 @@ def applied(source: Problem | Callable[[], Problem], method: Method) -> tuple[Pr
     if isinstance(method, Problem):
         return method, {}
     problem = source if isinstance(source, Problem) else source()
+    if isinstance(problem, Problem) and not isinstance(method, Mapping):
+        problem, method = method(problem), {}
     if not isinstance(problem, Problem):
         raise InputError(f"expected a function that makes a problem; it made {what(problem)}")
     settings = {k: copy.deepcopy(v) if k in _LEARNING else v for k, v in method.items() if k not in PARTS}
@@ -241,6 +243,11 @@ def applied(source: Problem | Callable[[], Problem], method: Method) -> tuple[Pr
         for part, value in parts.items():
             problem.__dict__[part] = _answering(value, getattr(problem, part))
     return problem, settings
+
+
+def keeps_rows(method: Method) -> bool:
+    """Whether a method leaves the problem its rows and its cuts."""
+    return isinstance(method, Mapping) and "separation" not in method
 
 
 _LEARNING = ("stabilization", "bounding", "heuristics", "choice")

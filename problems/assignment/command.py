@@ -46,5 +46,6 @@ TEMPLATE = Template(
     draw=of_answer(draw_assignment),
     demo=(few_tasks_a_machine, large_tasks_are_cheap),
     compiling=12.0,
+    with_cuts=lambda problem: Assignment(problem.instance, cuts=True),
     benchmarks={"assignment": bench_assignment},
 )

@@ -36,5 +36,6 @@ TEMPLATE = Template(
     draw=of_answer(draw_colouring),
     demo=(chessboard, without_triangles),
     compiling=9.0,
+    with_cuts=lambda problem: Colouring(problem.instance, cuts=True),
     benchmarks={"colouring": bench_colouring},
 )

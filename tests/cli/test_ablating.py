@@ -2,6 +2,7 @@
 
 import json
 
+from problems import assignment, colouring
 from tests.cli.stub import run
 
 
@@ -32,6 +33,19 @@ def test_what_varies_can_be_chosen(capsys, install, file, tmp_path):
     ]
     assert "no branching" in out
     assert picture.stat().st_size > 1000
+
+
+def test_cuts_that_a_template_leaves_out_are_put_in(capsys, tmp_path):
+    machines, graph = tmp_path / "machines.txt", tmp_path / "graph.col"
+    assignment.write(assignment.random(3, 12, 1), machines)
+    colouring.write(colouring.mycielski(4), graph)
+    for template, file in (("assignment", machines), ("colouring", graph)):
+        code, out, _ = run(capsys, "ablation", template, file, "--vary", "cuts", "--relaxation", "--json", "-")
+        content = json.loads(out)
+        assert (code, content["agree"]) == (0, True)
+        without, put_in = content["lines"]
+        assert (without["method"], put_in["method"]) == ("default", "with cuts")
+        assert put_in["dual_bound"] > without["dual_bound"] + 1e-3
 
 
 def test_json_on_standard_output_stands_alone(capsys, install, file):

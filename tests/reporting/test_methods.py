@@ -23,10 +23,11 @@ def test_parts_of_the_problem_are_replaced_in_a_copy():
         "no rules": {"branching": ()},
         "the same": {"branching": lambda rules: list(rules)},
         "another": assignment(seed=1),
+        "made of it": lambda own: assignment(seed=1 if own is problem else 2),
     }
     found = ablation(problem, methods)
-    as_it_is, _, same, another = found.lines
-    assert same.rounds == another.rounds == as_it_is.rounds
+    as_it_is, _, same, another, made = found.lines
+    assert same.rounds == another.rounds == made.rounds == as_it_is.rounds
     assert "branching" not in vars(problem)
     assert type(problem.branching()[0]) is type(own[0])
 
@@ -81,6 +82,8 @@ def test_a_run_teaches_no_other():
         ([NoStabilization()], "expected a mapping from names to settings of solve, not a list"),
         ({1: {}}, "expected names as keys, not 1"),
         ({"a": NoStabilization()}, "a: expected settings of solve, as a dictionary, or a Problem, not a NoStabil"),
+        ({"a": dict}, "a: expected settings of solve, as a dictionary, or a Problem, not"),
+        ({"a": lambda own: 7}, "expected a function that makes a problem; it made 7"),
         ({"a": {"smoothing": 1}}, "a: there is no setting 'smoothing'; there are: start, "),
         ({"a": {"stop": ()}}, "a: stop is the same for all methods"),
         ({"a": {"stabilization": Volume(3)}}, "a: stabilization: expected a Stabilization"),
