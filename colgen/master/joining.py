@@ -160,15 +160,10 @@ class Joining:
 
     def _learn(self, batch: RowBatch, first: int) -> None:
         """Remember what rows state of generated columns that have keys: they may be asked about again."""
-        table = self._table
         owners = np.repeat(np.arange(first, first + len(batch)), np.diff(batch.starts))
-        generated = np.flatnonzero(table.is_generated(batch.columns))
-        for column, row, value in zip(
-            batch.columns[generated].tolist(), owners[generated].tolist(), batch.values[generated].tolist(), strict=True
-        ):
-            key = table.key(column)
-            if key is not None:
-                self._lookup.learn_entry(key, row, value)
+        generated = np.flatnonzero(self._table.is_generated(batch.columns))
+        keys = self._table.keys_of(batch.columns[generated])
+        self._lookup.learn_entries(keys, owners[generated].tolist(), batch.values[generated].tolist())
 
     def _join(self, lower: Floats, upper: Floats, known: Floats, entries: Entries) -> None:
         """Append rows that have their names already, of these sides and entries: starts, columns, values."""

@@ -62,9 +62,9 @@ class LookUp:
         """Take in what a new row says of columns."""
         self._stated.learn(row, position)
 
-    def learn_entry(self, key: Key, position: int, value: float) -> None:
-        """Take in what a new row says of the column of a key."""
-        self._stated.learn_entry(key, position, value)
+    def learn_entries(self, keys: Sequence[Key | None], rows: Sequence[int], values: Sequence[float]) -> None:
+        """Take in what new rows say of the columns of these keys, one entry each."""
+        self._stated.learn_entries(keys, rows, values)
 
     def entries(self, column: Column) -> tuple[list[int], list[float]]:
         """Positions of the rows that a column has coefficients in, and the coefficients."""

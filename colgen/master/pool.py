@@ -149,9 +149,9 @@ class ColumnPool:
         meanings, k = self._meaning(position)
         return None if meanings is None else meanings.of(k)
 
-    def key(self, position: int) -> Key | None:
-        """The name of the column at a position."""
-        return self._keys.get(position)
+    def keys_of(self, positions: Ints) -> list[Key | None]:
+        """The names of the columns at some positions."""
+        return list(map(self._keys.get, positions.tolist()))
 
     def is_generated(self, positions: Ints) -> NDArray[np.bool_]:
         """Which positions hold columns of oracles, or given ones."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,13 +30,18 @@ class StatedByRows:
     def learn(self, row: Row, position: int) -> None:
         """Remember what a row says, of columns that are here as well: others may come with the same key."""
         for key, value in row.coefficients.items():
-            self.learn_entry(key, position, float(value))
+            self._by_key.setdefault(key, []).append((position, float(value)))
         if row.family is not None or row.coefficient is not None:
             self._by_function.append(position, row)
 
-    def learn_entry(self, key: Hashable, position: int, value: float) -> None:
-        """Remember what a row says of the column of one key."""
-        self._by_key.setdefault(key, []).append((position, value))
+    def learn_entries(self, keys: Sequence[Hashable], rows: Sequence[int], values: Sequence[float]) -> None:
+        """Remember what rows say of the columns of these keys, one entry each; None is no key."""
+        known = self._by_key
+        for key, entry in zip(keys, zip(rows, values, strict=True), strict=True):
+            if key in known:
+                known[key].append(entry)
+            elif key is not None:
+                known[key] = [entry]
 
     def speaks_of(self, column: Column) -> bool:
         """Whether rows may state entries of a column."""

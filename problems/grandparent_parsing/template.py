@@ -69,6 +69,7 @@ from problems.grandparent_parsing.pricing import (
     Parts,
     SiblingParts,
     TreeDuals,
+    vertices_of,
 )
 from problems.grandparent_parsing.rounding import Rounding
 from problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
@@ -636,7 +637,7 @@ class _Master(LinearMaster):
         position = self.table.position
         keys: list[Key] = [("gp_arc", key[1]) for key in parts]
         arcs = self._arc_places()
-        ends = np.array([key[1] for key in parts], dtype=np.int64).reshape(-1, 3)
+        ends = vertices_of([key[1] for key in parts], 3)
         entries = np.stack([arcs[ends[:, 0], ends[:, 1]], [position[key] for key in parts]], axis=1).ravel()
         values = np.tile([-1.0, 1.0], len(keys))
         self.add_row_batch(RowBatch(keys, 2 * np.arange(len(keys) + 1), entries, values, upper=0.0))
