@@ -22,6 +22,7 @@ from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.finding import FoundBlocks, found_in
 from colgen.decomposition.partition import By, Partition, partition, says_blocks
 from colgen.decomposition.paying import remarks
+from colgen.decomposition.proof import BlockCertifier
 from colgen.decomposition.reading import Reading, read
 from colgen.decomposition.recognized import oracles
 from colgen.decomposition.splitting import Splitting
@@ -29,6 +30,7 @@ from colgen.decomposition.subproblem import subproblems
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
+from colgen.proof.certifier import Certifier
 from colgen.tree.branching import BranchingRule, OnTemplateVariable
 from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
 
@@ -71,6 +73,9 @@ class Decomposed(Problem):
             self.splitting.column(sub, np.zeros(len(sub.costs))) for sub in self.splitting.subproblems if sub.holds_zero
         ]
         return WarmStart(columns=columns)
+
+    def certifier(self) -> Certifier:
+        return BlockCertifier(self.splitting)
 
     def answer(self, solution: Solution) -> Values:
         return Values(self.reading, self.splitting.values(solution), self.splitting.linking)

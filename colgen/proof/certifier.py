@@ -66,8 +66,8 @@ class Certifier:
             "pricing": [{"kind": "trusted", "name": self.name, "uses": [0, None]}],
         }
 
-    def columns(self, solution: Solution) -> list[Any]:
-        """An answer's columns: pricing problem, how often it is used, and what it is."""
+    def columns(self, solution: Solution) -> list[Any] | str:
+        """An answer's columns: pricing problem, how often it is used, and what it is; or that it is ``"trusted"``."""
         total = as_exact(Fraction(solution.objective))
         return [[0, 1, {"cost": total, "rows": []}]]
 

@@ -13,7 +13,7 @@ from colgen.proof.checker_program import Claims, Program
 
 
 @dataclass(frozen=True)
-class _Point:
+class Point:
     """Dual values of rows and counts as whole numbers over a common denominator; costs are multiplied by ``unit``."""
 
     unit: Fraction
@@ -23,7 +23,8 @@ class _Point:
     total: Fraction  # of the rows, times the denominator
 
 
-def _point(program: Program, state: State, claim: Mapping[str, Any], unit: int) -> _Point:
+def point_of(program: Program, state: State, claim: Mapping[str, Any], unit: int) -> Point:
+    """The dual values of a claim, each of a side that its row has."""
     duals = [whole(dual) for dual in claim["duals"]]
     if len(duals) != len(program.rows):
         raise WrongError(f"expected {len(program.rows)} dual values, not {len(duals)}")
@@ -34,19 +35,22 @@ def _point(program: Program, state: State, claim: Mapping[str, Any], unit: int) 
             raise WrongError(f"the dual value of row {k} speaks of a side that it does not have")
         total += dual * (side or 0)
     counts = dict[Place, int]()
-    for *numbers, dual in claim["counts"]:
-        k, item, first, last = (whole(x) for x in numbers)
-        place = (k, item, first, last)
+    for *what, dual in claim["counts"]:
+        place = _frozen(what)
         if place not in state.counts or place in counts:
-            raise WrongError(f"nothing is decided of the pieces of item {item} from {first} to {last}, or said twice")
+            raise WrongError(f"nothing is decided of the number of {what}, or said twice")
         limit = state.counts[place][whole(dual) < 0]
         if dual and limit is None:
-            raise WrongError(f"the dual value of the pieces of item {item} speaks of a side that they do not have")
+            raise WrongError(f"the dual value of the number of {what} speaks of a side that it does not have")
         counts[place] = dual
         total += dual * (limit or 0)
     cuts = [_cut(program, each["dual"], *each["cut"]) for each in claim.get("cuts", ())]
     total += sum(dual * (rows.bit_count() // divisor) for divisor, rows, dual in cuts)
-    return _Point(Fraction(unit) * program.sign, duals, counts, cuts, total)
+    return Point(Fraction(unit) * program.sign, duals, counts, cuts, total)
+
+
+def _frozen(record: Any) -> Any:
+    return tuple(map(_frozen, record)) if isinstance(record, list) else None if record is None else whole(record)
 
 
 def _cut(program: Program, dual: Any, divisor: Any, rows: list[Any]) -> tuple[int, int, int]:
@@ -61,7 +65,7 @@ def _cut(program: Program, dual: Any, divisor: Any, rows: list[Any]) -> tuple[in
     return divisor, sum(1 << row for row in rows), dual
 
 
-def _least(problem: Any, point: _Point, state: State) -> Fraction:
+def _least(problem: Any, point: Point, state: State) -> Fraction:
     """The least reduced cost of a pricing problem's columns, times the duals' denominator."""
     if state.listed is None:
         if point.cuts:
@@ -75,7 +79,7 @@ def _least(problem: Any, point: _Point, state: State) -> Fraction:
     return min(least, default=Fraction(0))
 
 
-def _used(program: Program, k: int, least: Fraction) -> Fraction:
+def used(program: Program, k: int, least: Fraction) -> Fraction:
     """What columns of a pricing problem add at least, if none of them has a smaller reduced cost."""
     low, high = program.uses[k]
     side = low if least >= 0 else high
@@ -96,9 +100,9 @@ def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Frac
     if state.trusted:
         raise WrongError("dual values prove nothing where decisions are trusted")
     unit, weight = whole(claim["unit"]), whole(claim["weight"])
-    if unit < 1 or weight not in (0, 1):
-        raise WrongError("expected a denominator of at least 1, and costs that count or do not")
-    point, state = _point(program, state, claim, unit * weight), replace(state, given=claim.get("potentials"))
+    if unit < 1 or weight not in (0, 1) or unit > 1 > weight:
+        raise WrongError("expected costs that count, over a denominator of at least 1, or do not")
+    point, state = point_of(program, state, claim, unit * weight), replace(state, given=claim.get("potentials"))
     total = point.total
     for k, (problem, stated) in enumerate(zip(program.pricing, claim["least"], strict=True)):
         least = exact(stated)
@@ -109,11 +113,11 @@ def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Frac
             if found != least:
                 raise WrongError(f"the least reduced cost of pricing problem {k} is {found}, not {least}")
             claims.checked += 1
-        total += _used(program, k, least)
+        total += used(program, k, least)
     claims.checked += 1
     if not weight:
-        if total <= 0 or claim["bound"] is not None:
-            raise WrongError(f"the rows are worth {total}, which does not show that no answer satisfies them")
+        if total <= 0 or claim["bound"] is not None or exact(claim["worth"]) != total:
+            raise WrongError(f"the rows are worth {total}, not {claim['worth']}, or show nothing")
         return None
     bound = total / unit
     if claim["bound"] is None or program.sign * exact(claim["bound"]) != bound:
@@ -132,7 +136,7 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
     unit = whole(fix["unit"])
     if unit < 1 or fix["what"] not in ("positions", "items", "columns"):
         raise WrongError("expected a denominator of at least 1, and positions, items or columns")
-    point = _point(program, state, fix, unit)
+    point = point_of(program, state, fix, unit)
     if fix["what"] == "columns":
         return _listed(program, state, fix, point, objective, claims)
     found = []
@@ -142,7 +146,7 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
         found.append((problem, *problem.through(point.duals, point.unit, point.counts, state)))
     if [least for _, least, _ in found] != [exact(least) for least in fix["least"]]:
         raise WrongError("the least reduced costs are other ones")
-    total = point.total + sum(_used(program, problem.number, least) for problem, least, _ in found)
+    total = point.total + sum(used(program, problem.number, least) for problem, least, _ in found)
     if total != unit * program.sign * exact(fix["bound"]):
         raise WrongError(f"the bound is {program.sign * total / unit}, not {fix['bound']}")
     count = 0
@@ -167,7 +171,7 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
     return count
 
 
-def _listed(program: Program, state: State, fix: Any, point: _Point, objective: Fraction, claims: Claims) -> int:
+def _listed(program: Program, state: State, fix: Any, point: Point, objective: Fraction, claims: Claims) -> int:
     """List the columns that an answer may use which is better than the one at hand.
 
     The program has one pricing problem, of which any answer uses a column.
@@ -177,7 +181,7 @@ def _listed(program: Program, state: State, fix: Any, point: _Point, objective: 
     if not hasattr(problem, "within") or low < 1 or state.listed is not None or point.cuts:
         raise WrongError("these columns cannot be listed")
     least = problem.least(point.duals, unit, point.counts, state)
-    total = point.total + _used(program, 0, least)
+    total = point.total + used(program, 0, least)
     if [least] != [exact(each) for each in fix["least"]] or total != unit * exact(fix["bound"]):
         raise WrongError(f"the least reduced cost is {least}, the bound {total / unit}")
     enough = abs(unit) * (objective - (program.step or 0))

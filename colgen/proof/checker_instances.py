@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from typing import Any
 
+from colgen.proof import checker_blocks
 from colgen.proof.checker_pricing import WrongError
 
 _SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths", "coreference": "clusterings"}
@@ -19,6 +20,7 @@ def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
         "assignment": _assignment,
         "colouring": _colouring,
         "vehicle_routing": _routes,
+        "compact": checker_blocks.formulation,
     }
     make = kinds.get(instance["kind"])
     if instance["kind"] in _SINGLE:

@@ -10,8 +10,12 @@ from typing import Any
 NO = float("-inf")
 """What nothing can be reached with; it compares with whole numbers of any size, and adds to them."""
 
-Place = tuple[int, int, int, int]
-"""Pieces of an item of a pricing problem at positions from first to last: (problem, item, first, last)."""
+Place = tuple[Any, ...]
+"""What is counted of a pricing problem's columns: pieces of an item at positions from first to last, (problem, item,
+first, last); or points within bounds on variables, (problem, ((variable, lower, upper), ...))."""
+
+Sides = tuple[Fraction | None, Fraction | None]
+"""Lower and upper; None where there is none."""
 
 
 class WrongError(Exception):
@@ -34,6 +38,18 @@ def exact(value: Any) -> Fraction:
     raise WrongError(f"expected a whole number or a fraction, not {str(value)[:30]}")
 
 
+def sides(record: Sequence[Any]) -> Sides:
+    """Two sides of a certificate."""
+    low, high = (None if side is None else exact(side) for side in record)
+    return low, high
+
+
+def holds(value: Any, limits: tuple[Any, Any]) -> bool:
+    """Whether a number is between two sides."""
+    low, high = limits
+    return bool((low is None or value >= low) and (high is None or value <= high))
+
+
 @dataclass
 class State:
     """What is decided at a node: positions left open, pieces counted, vertices merged or set apart, columns listed.
@@ -43,6 +59,8 @@ class State:
 
     open: dict[tuple[int, int], Sequence[int]] = field(default_factory=dict)
     counts: dict[Place, tuple[int, int | None]] = field(default_factory=dict)
+    bounds: dict[tuple[int, int], tuple[Any, Any]] = field(default_factory=dict)  # of a block's whole variables
+    without: tuple[Place, ...] = ()  # bounds that no point of a block is within
     pairs: tuple[tuple[int, int, bool], ...] = ()  # (vertex, vertex, together)
     listed: Mapping[int, Fraction] | None = None  # rows, as bits, and cost of all columns that are left
     closed: frozenset[tuple[int, int]] = frozenset()  # arcs (head, modifier) that no tree has
@@ -50,7 +68,13 @@ class State:
     trusted: bool = False  # something was decided that the checker does not understand
 
     def copy(self) -> State:
-        return replace(self, open=dict(self.open), counts=dict(self.counts))
+        return replace(self, open=dict(self.open), counts=dict(self.counts), bounds=dict(self.bounds))
+
+    def narrow(self, problem: int, variable: int, low: int | None, high: int | None) -> None:
+        """Let a whole variable of a block be between two sides, and those that it has."""
+        least, most = self.bounds.get((problem, variable), (NO, -NO))
+        least, most = (least if low is None else max(least, low)), (most if high is None else min(most, high))
+        self.bounds[problem, variable] = least, most
 
 
 class Scored:

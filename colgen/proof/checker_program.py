@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from colgen.proof.checker_blocks import Block
 from colgen.proof.checker_chains import Labellings
 from colgen.proof.checker_clusters import Clusterings
 from colgen.proof.checker_graphs import StableSets
 from colgen.proof.checker_paths import Paths
-from colgen.proof.checker_pricing import Knapsack, State, Trusted, WrongError, exact, whole
+from colgen.proof.checker_pricing import Knapsack, Place, State, Trusted, WrongError, exact, holds, sides, whole
 from colgen.proof.checker_routes import Routes
 from colgen.proof.checker_trees import Trees
-
-Sides = tuple[Fraction | None, Fraction | None]
 
 KINDS: dict[str, Any] = {
     "knapsack": Knapsack,
@@ -26,14 +25,10 @@ KINDS: dict[str, Any] = {
     "trees": Trees,
     "paths": Paths,
     "clusterings": Clusterings,
+    "block": Block,
     "trusted": Trusted,
 }
 """Pricing problems."""
-
-
-def _sides(record: Sequence[Any]) -> Sides:
-    low, high = (None if side is None else exact(side) for side in record)
-    return low, high
 
 
 @dataclass
@@ -52,8 +47,8 @@ class Program:
             raise WrongError("expected the sense minimize or maximize")
         self.sign = 1 if data["sense"] == "minimize" else -1
         self.step = None if data["step"] is None else exact(data["step"])
-        self.rows = [_sides(row) for row in data["rows"]]
-        self.uses = [_sides(problem["uses"]) for problem in data["pricing"]]
+        self.rows = [sides(row) for row in data["rows"]]
+        self.uses = [sides(problem["uses"]) for problem in data["pricing"]]
         self.pricing = [KINDS[problem["kind"]](k, problem, len(self.rows)) for k, problem in enumerate(data["pricing"])]
         if any(low is None or low < 0 for low, _ in self.uses):
             raise WrongError("expected pricing problems to be used no less than zero times")
@@ -83,6 +78,8 @@ class Program:
             return self._split_pair(state, split, count)
         if "arc" in split:
             return self._split_arc(state, split, count)
+        if "within" in split:
+            return self._split_within(state, split, count)
         return self._split_pieces(state, split, count)
 
     def _split_pieces(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
@@ -123,7 +120,32 @@ class Program:
         others = {(g, m) for g in range(self.pricing[0].size) if g != h}
         return [replace(state.copy(), closed=state.closed | gone) for gone in (others, {(h, m)})]
 
-    def _count(self, state: State, place: tuple[int, int, int, int], low: int, high: int | None) -> None:
+    def _split_within(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+        """Points of blocks that lie within bounds are at most t, or at least t + 1."""
+        (k, bounds), most = split["within"], whole(split["at_most"])
+        problem: Any = self.pricing[k] if 0 <= whole(k) < len(self.pricing) else None
+        if not isinstance(problem, Block) or most < 0 or count != 2:
+            raise WrongError("the split speaks of what is not there")
+        box = problem.box(bounds)
+        at_most, at_least = state.copy(), state.copy()
+        ((v, low, high), *others), uses = box, self.uses[k][1]
+        if most:
+            self._count(at_most, (k, box), 0, most)
+        else:  # none of them is there, which is more than any count says
+            at_most.counts.pop((k, box), None)
+            if others or None not in (low, high):
+                at_most.without = (*state.without, (k, box))
+            else:
+                at_most.narrow(k, v, None if high is None else high + 1, None if low is None else low - 1)
+        if uses is None or most + 1 < uses:
+            self._count(at_least, (k, box), most + 1, None)
+        else:  # all of them are
+            at_least.counts.pop((k, box), None)
+            for each in box:
+                at_least.narrow(k, *each)
+        return [at_most, at_least]
+
+    def _count(self, state: State, place: Place, low: int, high: int | None) -> None:
         before = state.counts.get(place, (0, None))
         least = before[1] if high is None or (before[1] is not None and before[1] < high) else high
         state.counts[place] = (max(before[0], low), least)
@@ -157,6 +179,9 @@ def answered(program: Program, answer: Mapping[str, Any], claims: Claims) -> Fra
     activity = [Fraction(0)] * len(program.rows)
     used = [Fraction(0)] * len(program.pricing)
     total = Fraction(0)
+    if answer["columns"] == "trusted":
+        claims.trusted += 1
+        return program.sign * exact(answer["objective"])
     for k, value, structure in answer["columns"]:
         if whole(value) < 1 or not 0 <= whole(k) < len(program.pricing):
             raise WrongError("a column of the answer is used a whole number of times")
@@ -167,8 +192,8 @@ def answered(program: Program, answer: Mapping[str, Any], claims: Claims) -> Fra
         for row, entry in entries.items():
             activity[row] += entry * value
     for what, values, limits in (("row", activity, program.rows), ("the use of problem", used, program.uses)):
-        for k, (value, (low, high)) in enumerate(zip(values, limits, strict=True)):
-            if (low is not None and value < low) or (high is not None and value > high):
+        for k, (value, each) in enumerate(zip(values, limits, strict=True)):
+            if not holds(value, each):
                 raise WrongError(f"{what} {k} of the answer is {value}")
     if total != program.sign * exact(answer["objective"]):
         raise WrongError(f"the objective of the answer is {program.sign * total}")

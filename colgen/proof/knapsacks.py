@@ -325,6 +325,7 @@ class KnapsackCertifier(Certifier):
             "counts": [[*place, dual] for place, dual in rounded.counts.items()],
             "least": [as_exact(each) for each in solved.least],
             "bound": bound,
+            **({} if weight else {"worth": as_exact(solved.total)}),
         }
 
 

@@ -78,7 +78,8 @@ def _records(certifier: Certifier, witness: Witness, ended: Ended, written: Writ
     else:
         objective = certifier.objective(ended.answer)
         columns = certifier.columns(ended.answer)
-        written.trusted += sum(formulation["pricing"][k]["kind"] == "trusted" for k, *_ in columns)
+        kinds = [columns] if isinstance(columns, str) else [formulation["pricing"][k]["kind"] for k, *_ in columns]
+        written.trusted += kinds.count("trusted")
         yield {"answer": {"objective": as_exact(objective), "columns": columns}}
     goal = None if objective is None else sign * objective
     done = ended.termination in (Termination.OPTIMAL, Termination.INFEASIBLE)

@@ -214,6 +214,8 @@ class TreeCertifier(Certifier):
     def _claim(self, weight: int, least: Fraction, bound: Fraction | None, given: Any) -> Record:
         claim = {"weight": weight, "unit": 1, "duals": [], "counts": [], "least": [as_exact(least)]}
         claim["bound"] = None if bound is None else as_exact(bound)
+        if not weight:
+            claim["worth"] = as_exact(least)
         return claim if given is None else {**claim, "potentials": given}
 
     # --- descent -----------------------------------------------------------------------------------------------------
