@@ -18,6 +18,15 @@ _FEW = 32
 """So many single columns, or fewer, are looked at one by one."""
 
 
+class _Verdict:
+    """What a decision says of columns: how many it has judged, and the positions of those that it forbids."""
+
+    __slots__ = ("forbidden", "judged")
+
+    def __init__(self) -> None:
+        self.judged, self.forbidden = 0, _NOTHING
+
+
 class Imposed:
     """The branching decisions of the present node, and the lower bounds of a dive.
 
@@ -36,15 +45,16 @@ class Imposed:
         self.decisions: tuple[Decision, ...] = ()
         self.fixed: Mapping[Hashable, float] = {}
         self.proper: str | None = None
-        self._judged: dict[Decision, tuple[int, Ints]] = {}
+        self._verdicts: dict[Decision, _Verdict] = {}
+        self._in_force: tuple[tuple[Decision, ...], list[_Verdict]] = ((), [])
+        self._seen = 0
 
     def of_node(self, table: ColumnTable) -> tuple[Floats, Floats]:
         """Bounds of all columns at the node; they may cross."""
         lower, upper = table.lower.copy(), table.upper.copy()
         upper[table.artificial] = table.upper_now[table.artificial]
-        self._look_at_young(table)
-        for decision in self.decisions:
-            upper[self._judged[decision][1]] = 0.0
+        for decision, verdict in zip(self.decisions, self._look_at_young(table), strict=True):
+            upper[verdict.forbidden] = 0.0
             for key, (low, high) in decision.bounds().items():
                 where = table.position.get(key)
                 if where is None:
@@ -52,22 +62,28 @@ class Imposed:
                 lower[where], upper[where] = max(lower[where], low), min(upper[where], high)
         return lower, upper
 
-    def _look_at_young(self, table: ColumnTable) -> None:
-        """Let each decision judge the columns that have come since it was last in force; its verdicts are kept.
-
-        Of a decision, ``_judged`` holds how many columns it has judged, and the positions of those that it forbids.
-        """
-        waiting: dict[int, list[Decision]] = {}
-        for decision in self.decisions:
-            first, _ = self._judged.setdefault(decision, (0, _NOTHING))
-            if first < len(table):
-                waiting.setdefault(first, []).append(decision)
-        for first, decisions in waiting.items():
+    def _look_at_young(self, table: ColumnTable) -> list[_Verdict]:
+        """Let each decision judge the columns that have come since it was last in force; its verdict is kept."""
+        before, in_force = self._in_force
+        for verdict in in_force:  # of columns that have come below it, to which no decision had an objection
+            verdict.judged = self._seen
+        same = [one is other for one, other in zip(before, self.decisions, strict=False)]
+        shared = same.index(False) if False in same else len(same)  # a path of the tree begins like the one before
+        verdicts = in_force[:shared]
+        verdicts += [self._verdicts.setdefault(decision, _Verdict()) for decision in self.decisions[shared:]]
+        waiting: dict[int, list[tuple[Decision, _Verdict]]] = {}
+        for decision, verdict in zip(self.decisions, verdicts, strict=True):
+            if verdict.judged < len(table):
+                waiting.setdefault(verdict.judged, []).append((decision, verdict))
+        for first, pairs in waiting.items():
             young = np.arange(first, len(table))
-            verdicts = _verdicts(decisions, table, young[table.is_generated(young)])
-            for decision in decisions:
-                before, new = self._judged[decision][1], verdicts.get(decision, _NOTHING)
-                self._judged[decision] = len(table), np.concatenate([before, new]) if len(new) else before
+            found = _forbidden([decision for decision, _ in pairs], table, young[table.is_generated(young)])
+            for decision, verdict in pairs:
+                verdict.judged = len(table)
+                if decision in found:
+                    verdict.forbidden = np.concatenate([verdict.forbidden, found[decision]])
+        self._in_force, self._seen = (self.decisions, verdicts), len(table)
+        return verdicts
 
     def raise_fixed(self, table: ColumnTable, lower: Floats) -> None:
         """Raise lower bounds to those of the dive."""
@@ -77,20 +93,30 @@ class Imposed:
                 raise UnknownRowError(f"the master has no column {identity!r} to fix")
             lower[where] = max(lower[where], value)
 
-    def allows(self, batch: Columns) -> Mask | None:
-        """Which columns of a batch the node allows; None where there are no decisions."""
-        if not self.decisions:
-            return None
-        given = batch.meanings.given
-        if given is not None and len(given) <= _FEW:  # arrays of a few cost more than they save
-            screen = screen_of(self.decisions)
-            few = (screen.objection(column) is None for column in given)
-            return np.fromiter(few, dtype=np.bool_, count=len(given))
-        mask: Mask = np.logical_and.reduce([decision.allows_each(batch) for decision in self.decisions])
+    def allows(self, batch: Columns, first: int) -> Mask | None:
+        """Which columns of a batch the node allows; None where that is all of them.
+
+        Parameters
+        ----------
+        first
+            Where the batch begins in the table.
+        """
+        mask = self._mask(batch) if self.decisions else None
+        if mask is None and first == self._seen and self.decisions is self._in_force[0]:
+            self._seen += len(batch)
         return mask
 
+    def _mask(self, batch: Columns) -> Mask | None:
+        given = batch.meanings.given
+        if given is not None and len(given) <= _FEW:  # arrays of a few cost more than they save
+            objection = screen_of(self.decisions).objection
+            few = [objection(column) is None for column in given]
+            return None if all(few) else np.array(few, dtype=np.bool_)
+        mask: Mask = np.logical_and.reduce([decision.allows_each(batch) for decision in self.decisions])
+        return None if mask.all() else mask
 
-def _verdicts(decisions: Sequence[Decision], table: ColumnTable, young: Ints) -> Mapping[Decision, Ints]:
+
+def _forbidden(decisions: Sequence[Decision], table: ColumnTable, young: Ints) -> Mapping[Decision, Ints]:
     """Which of some columns of the table each decision forbids; those that forbid none may be left out."""
     if not len(young):
         return {}

@@ -107,7 +107,7 @@ class Joining:
             starts, rows, values = merged(len(batch), batch.owners, rows, values, *stated)
         if unsized.any() and unsized[rows].any():
             self._artificials.size_rows(rows, values)
-        allowed = self._imposed.allows(batch)
+        allowed = self._imposed.allows(batch, int(where[0]))
         if allowed is not None:
             table.upper_now[where[~allowed]] = 0.0
         costs = batch.costs if self._objective.phase == 2 else np.zeros(len(where))

@@ -63,6 +63,37 @@ def test_a_decision_judges_what_came_while_it_was_out_of_force(count):
     assert {name for name, shut in zip(names, closed, strict=True) if shut} == {"0"}
 
 
+class Counting(Without):
+    asked = 0
+
+    def allows(self, column):
+        self.asked += 1
+        return super().allows(column)
+
+
+def test_a_decision_judges_a_column_once():
+    master, decision = covering(), Counting("bad")
+    columns = [replace(col((1, 1), 1.0 + k), structure=k) for k in range(3)]
+    master.apply([decision])
+    for column in columns:
+        master.add([column])
+    master.apply([decision, Without("worse")])
+    assert decision.asked == len(columns)
+
+
+def test_a_forbidden_column_between_others_that_come_below_a_decision():
+    master, decision = covering(), Without("bad")
+    master.apply([decision])
+    for number, structure in enumerate(["good", "bad", "better"]):
+        master.add([replace(col((1, 1), 1.0 + number), structure=structure)])
+    for decisions in ([decision, Without("better")], [], [decision]):
+        master.apply(decisions)
+        names = [column.structure for column in master.columns]
+        closed = master.table.upper_now[master.table.origins != TEMPLATE] == 0.0
+        shut = {name for name, is_shut in zip(names, closed, strict=True) if is_shut}
+        assert shut == {"bad", "better"} & {each.structure for each in decisions}
+
+
 def test_bounds_of_what_the_master_does_not_have_are_refused_by_name():
     master = covering()
     with pytest.raises(UnknownRowError, match="'nothing'"):
