@@ -160,7 +160,9 @@ class Splitting:
         structures = [Point(sub.name, sub.number, point) for sub, point in points]
         keys = [self._key(sub, point) for sub, point in points]
         named = None if all(key is None for key in keys) else keys
-        return Columns(costs, starts, rows, values, structures, named)
+        # Nothing at all is whole if the other points are; a dive that rounded it up would close blocks that are needed.
+        whole = [bool(point.any()) for _, point in points]
+        return Columns(costs, starts, rows, values, structures, named, integer=whole)
 
     def ray(self, sub: Subproblem, ray: Floats) -> Columns:
         """The column of a ray, of which there may be any amount; whole where it moves what is whole."""
@@ -205,7 +207,8 @@ class Splitting:
             x[k] = solution.variables.get(keys[k], 0.0)
         points: dict[int, list[tuple[Floats, float]]] = {}
         for column, amount in solution.columns:
-            points.setdefault(column.structure.number, []).append((column.structure.values, amount))
+            if column.structure.values.any():  # nothing at all is in x already
+                points.setdefault(column.structure.number, []).append((column.structure.values, amount))
         for number, used in points.items():
             sub = self.subproblems[number]
             if sub.count == 1:
