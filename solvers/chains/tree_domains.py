@@ -15,8 +15,8 @@ computed once for a model, O(L³).  O(n L) where domains stay small; O(n L²), w
 algorithm, where nothing can be left out.
 
 x may be any label.  Where it is the one of best local score, it does not depend on what is below, and a processor looks
-at several nodes at once; this is tried first, where a node has a single child with a single label.  Otherwise x is the
-label of best F.
+at several nodes at once; this is tried first, where a node has a single child with one label or two.  Otherwise x is
+the label of best F.
 
 With a slack Δ, labels stay whose left side exceeds the right one by more than -Δ: then every labelling whose score is
 above the optimum less Δ has all its labels in the domains.
@@ -50,6 +50,7 @@ from solvers.chains.vectors import (
     WIDTH,
     above,
     any_above,
+    any_above_two,
     lowest_bit,
     padded,
     reaching,
@@ -468,11 +469,14 @@ def _by_local_scores(
         if child == NONE:
             value, sums = scores[node, label], 4
         else:
-            only = starts[child]
-            if starts[child + 1] - only != 1 or next_sibling[child] != NONE:
+            only, several = starts[child], starts[child + 1] - starts[child]
+            if several > 2 or next_sibling[child] != NONE:
                 break
             i = table[child] * num + labels[only]
             value, sums = near[only] + tables[i, label] + scores[node, label], 6
+            if several == 2:
+                j = table[child] * num + labels[only + 1]
+                value = max(value, near[only + 1] + tables[j, label] + scores[node, label])
             reach += 3.0 * (size - lowest[child])
         if not value > -np.inf:
             break
@@ -480,6 +484,9 @@ def _by_local_scores(
         bound = scores.dtype.type(np.float64(value) - slack - after - 2.0 * epsilon * slack)
         if child == NONE:
             doubtful = any_above(value - value, nothing, 0, scores, node, exchanges, row, bound)
+        elif several == 2:
+            a, b = near[only], near[only + 1]
+            doubtful = any_above_two(a, i, b, j, tables, scores, node, exchanges, row, bound)
         else:
             doubtful = any_above(near[only], tables, i, scores, node, exchanges, row, bound)
         if doubtful:

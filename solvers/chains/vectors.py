@@ -82,6 +82,16 @@ def any_above(a: Any, left: Array, i: int, right: Array, j: int, table: Array, h
         return bool((a + left[i, :num] + right[j] + table[h, :num] > bound).any())
 
 
+def any_above_two(
+    a: Any, i: int, b: Any, j: int, left: Array, right: Array, k: int, table: Array, h: int, bound: Any
+) -> bool:
+    """The same with the larger of ``a + left[i]`` and ``b + left[j]``, column by column, and ``right[k]``."""
+    num = right.shape[1]
+    most = np.maximum(a + left[i, :num], b + left[j, :num])
+    with np.errstate(invalid="ignore"):
+        return bool((most + right[k] + table[h, :num] > bound).any())
+
+
 def lowest_bit(bits: int) -> int:
     """The place of the lowest bit that is set; there must be one."""
     return (bits & -bits).bit_length() - 1
@@ -297,6 +307,36 @@ def _emit_any_above_vector(
 _any_above_vector: Any = intrinsic(_emit_any_above_vector)
 
 
+def _emit_any_above_two_vectors(
+    context: Any,
+    bound: types.Float,
+    a: types.Float,
+    left: types.Integer,
+    b: types.Float,
+    other: types.Integer,
+    right: types.Integer,
+    table: types.Integer,
+    length: types.Integer,
+) -> tuple[Any, _Generate]:
+    def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
+        vectors = _Vectors(builder, bound)
+        number, one, x, two, w, y, z, n = arguments
+        most, first, second = vectors.spread(number), vectors.spread(one), vectors.spread(two)
+
+        def step(k: ir.Value, found: ir.Value) -> ir.Value:
+            larger = vectors.maximum(builder.fadd(first, vectors.load(x, k)), builder.fadd(second, vectors.load(w, k)))
+            total = builder.fadd(builder.fadd(larger, vectors.load(y, k)), vectors.load(z, k))
+            return builder.or_(found, vectors.bits(builder.fcmp_ordered(">", total, most)))
+
+        return vectors.fold(n, ir.Constant(_I64, 0), step)
+
+    numbers = (types.int64,) * 3
+    return types.int64(bound, bound, types.int64, bound, types.int64, *numbers), generate
+
+
+_any_above_two_vectors: Any = intrinsic(_emit_any_above_two_vectors)
+
+
 def _emit_lowest_bit(context: Any, bits: types.Integer) -> tuple[Any, _Generate]:
     def generate(_: Any, builder: ir.IRBuilder, __: Any, arguments: Sequence[ir.Value]) -> ir.Value:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -431,6 +471,28 @@ def _compile_any_above(a: Any, left: Any, i: Any, right: Any, j: Any, table: Any
             return _any_above_vector(bound, a, x + last, y + last, z + last, WIDTH) != 0
         for k in range(whole, num):
             if a + left[i, k] + right[j, k] + table[h, k] > bound:
+                return True
+        return False
+
+    return compiled
+
+
+@overload(any_above_two, inline="always")
+def _compile_any_above_two(
+    a: Any, i: Any, b: Any, j: Any, left: Any, right: Any, k: Any, table: Any, h: Any, bound: Any
+) -> Any:
+    def compiled(a: Any, i: Any, b: Any, j: Any, left: Any, right: Any, k: Any, table: Any, h: Any, bound: Any) -> Any:
+        num = right.shape[1]
+        whole = num - num % WIDTH
+        x, w = _address(left) + i * left.strides[0], _address(left) + j * left.strides[0]
+        y, z = _address(right) + k * right.strides[0], _address(table) + h * table.strides[0]
+        if _any_above_two_vectors(bound, a, x, b, w, y, z, whole):
+            return True
+        if num > whole > 0:
+            last = (num - WIDTH) * right.itemsize
+            return _any_above_two_vectors(bound, a, x + last, b, w + last, y + last, z + last, WIDTH) != 0
+        for c in range(whole, num):
+            if max(a + left[i, c], b + left[j, c]) + right[k, c] + table[h, c] > bound:
                 return True
         return False
 

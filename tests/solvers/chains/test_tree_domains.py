@@ -10,6 +10,7 @@ from solvers.chains import tree_domains
 from solvers.chains.forest import chains
 from solvers.chains.tree_domains import count_pairs, exchange, sweep
 from solvers.chains.vectors import padded
+from solvers.chains.viterbi import viterbi
 from tests.solvers.small_forests import draw, labellings, rows
 from tests.sweeps import seeds
 
@@ -83,3 +84,18 @@ def test_a_labelling_that_loses_exactly_the_slack_is_kept_beside_penalties():
 def test_pairs_are_counted():
     forest = chains(np.array([3, 1]))
     assert count_pairs(forest, np.array([0, 2, 5, 6, 10])) == 2 * 3 + 3 * 1 + 4
+
+
+@pytest.mark.parametrize(("labels", "strength"), [(5, 0.3), (5, 0.5), (17, 0.2), (17, 0.5), (20, 0.1)])
+def test_a_child_of_two_labels_says_what_either_is_worth(labels, strength):
+    """Many chains, in some of which leaving out a label for what one of two below it says would be wrong."""
+    rng, count, length = np.random.default_rng(1), 400, 8
+    scores = (2.0 * rng.normal(size=(count * length, labels))).astype(np.float32)
+    tables = (strength * rng.normal(size=(labels, labels))).astype(np.float32)
+    best, _ = viterbi(scores, length * np.arange(count + 1), tables)
+    domains = sweep(chains(np.full(count, length)), scores, tables, exchange(tables[None]))
+    owners = np.repeat(np.arange(len(scores)), np.diff(domains.starts))
+    kept = np.zeros(scores.shape, dtype=bool)
+    kept[owners, domains.labels] = True
+    assert kept[np.arange(len(best)), best].all()
+    assert (np.diff(domains.starts) == 2).mean() > 0.05

@@ -23,13 +23,15 @@ def summed(a, left, i, right, j, out, table, bound):
 @njit
 def searched(a, left, right, table, others, bound):
     places, found = np.empty(len(left), dtype=np.int64), np.empty(len(left), dtype=np.bool_)
+    either = np.empty(len(left), dtype=np.bool_)
     most, least = np.empty(len(left), dtype=left.dtype), np.empty(len(left), dtype=left.dtype)
     for i in range(len(left)):
         places[i] = vectors.row_argmax(left, i)
         found[i] = vectors.any_above(a, left, i, right, i, table, i, bound)
+        either[i] = vectors.any_above_two(a, i, a - a, (i + 1) % len(left), left, right, i, table, i, bound)
         most[i] = vectors.max_sum(left, i, right, i, others, i)
         least[i] = vectors.row_least(left, i)
-    return places, found, most, least
+    return places, found, either, most, least
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -71,10 +73,14 @@ def test_searches_of_whole_rows_find_what_their_definitions_say(num, dtype):
     more[4, : num // 2] = -np.inf
 
     for bound in (-np.inf, 0.5, 2.0, 4.0):
-        places, found, most, least = searched(dtype(0.5), rows, others, table, more, dtype(bound))
+        places, found, either, most, least = searched(dtype(0.5), rows, others, table, more, dtype(bound))
         assert places.tolist() == [vectors.row_argmax(rows, i) for i in range(6)]
         assert found.tolist() == [
             vectors.any_above(dtype(0.5), rows, i, others, i, table, i, dtype(bound)) for i in range(6)
+        ]
+        assert either.tolist() == [
+            vectors.any_above_two(dtype(0.5), i, dtype(0.0), (i + 1) % 6, rows, others, i, table, i, dtype(bound))
+            for i in range(6)
         ]
         assert most.tolist() == [vectors.max_sum(rows, i, others, i, more, i) for i in range(6)]
         assert least.tolist() == [vectors.row_least(rows, i) for i in range(6)]
