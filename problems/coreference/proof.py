@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from colgen import Sense, Solution
 from colgen.core.tolerances import TOLERANCES
@@ -24,7 +25,7 @@ from problems.coreference.instance import Floats, Instance
 from solvers.linear.lp import LinearProgram, LPStatus
 
 _MOST_ITEMS = 40
-"""There are three rows for each three items."""
+"""Of a group: there are three rows for each three items."""
 
 _NODES = 100
 """Beyond so many splits the checker is asked to trust the run."""
@@ -75,20 +76,23 @@ class ClusterCertifier(Certifier):
         return self._checked.column(clusters)[0]
 
     def proof(self, answer: Solution, points: Sequence[Point], goal: Fraction) -> Iterable[Record] | None:
-        n = self._checked.size
-        if not 3 <= n <= _MOST_ITEMS:
-            return None
-        label = np.zeros(n, dtype=np.int64)
+        scores = np.asarray(self._instance.scores)
+        label = np.zeros(self._checked.size, dtype=np.int64)
         for number, cluster in enumerate(self._clusters(answer)):
             label[list(cluster)] = number
-        duals, records, numbers = _TriangleDuals(np.asarray(self._instance.scores), label), [], itertools.count(1)
+        groups = _at_odds(scores, label)
+        if max(map(len, groups), default=0) > _MOST_ITEMS:
+            return None
+        duals, records, numbers = _TriangleDuals(scores, label, groups), [], itertools.count(1)
         stack: list[tuple[int, tuple[tuple[int, int, bool], ...], bool]] = [(0, (), True)]
         while stack:
             node, pairs, holds = stack.pop()
-            values = duals.tight(pairs) if holds else None
-            relaxed = None if values is not None and self._claim(values, duals, pairs, goal) else duals.relaxed(pairs)
-            values, pair = (values, None) if relaxed is None else relaxed
+            values, pair = duals.tight(pairs) if holds else None, None
             claim = None if values is None else self._claim(values, duals, pairs, goal)
+            relaxed = duals.relaxed(pairs) if claim is None else None
+            if relaxed is not None:
+                values, pair = relaxed
+                claim = self._claim(values, duals, pairs, goal)
             if claim is not None:
                 records.append({"node": node, "claim": claim})
             elif pair is None or len(records) > _NODES:
@@ -120,20 +124,39 @@ class ClusterCertifier(Certifier):
         return None
 
 
-class _TriangleDuals:
-    """Dual values of triangles, by linear programs over those of all three items; scores are divided by ``size``."""
+def _at_odds(scores: Floats, label: NDArray[np.int64]) -> list[list[int]]:
+    """Items that positive scores connect, if some pair of them is apart at a gain, or together at a loss.
 
-    def __init__(self, scores: Floats, label: NDArray[np.int64]) -> None:
-        n = len(scores)
-        upper = np.triu_indices(n, 1)
-        self.size = float(np.abs(scores[upper][np.isfinite(scores[upper])]).max(initial=0.0)) or 1.0
-        self._scores, self._pairs = scores[upper] / self.size, np.array(upper).T
-        number = np.zeros((n, n), dtype=np.int64)
-        number[upper] = np.arange(len(self._scores))
-        self._number = np.maximum(number, number.T)
+    Where there is no such pair no clustering of them is better; between two sets of items no score is positive.
+    """
+    _, of = csgraph.connected_components(sparse.csr_array(scores > 0.0), directed=False)
+    u, v = np.nonzero(np.where(label[:, None] == label, scores < 0.0, scores > 0.0) & (of[:, None] == of))
+    return [np.flatnonzero(of == k).tolist() for k in np.unique(of[np.union1d(u, v)]).tolist()]
+
+
+class _TriangleDuals:
+    """Dual values of triangles, by linear programs over those in groups of items; scores are divided by ``size``."""
+
+    def __init__(self, scores: Floats, label: NDArray[np.int64], groups: Sequence[Sequence[int]]) -> None:
+        self._pairs = np.array(
+            [pair for group in groups for pair in itertools.combinations(group, 2)], dtype=np.int64
+        ).reshape(-1, 2)
+        own = scores[self._pairs[:, 0], self._pairs[:, 1]]
+        self.size = float(np.abs(own[np.isfinite(own)]).max(initial=0.0)) or 1.0
+        self._scores = own / self.size
+        self._number = np.full(scores.shape, -1, dtype=np.int64)
+        self._number[self._pairs[:, 0], self._pairs[:, 1]] = np.arange(len(self._pairs))
+        self._number = np.maximum(self._number, self._number.T)
         self.items = np.array(
-            [(i, j, k) for i in range(n) for j in range(i + 1, n) for k in range(n) if k not in (i, j)]
-        )
+            [
+                (i, j, k)
+                for group in groups
+                for i, j in itertools.combinations(group, 2)
+                for k in group
+                if k not in (i, j)
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 3)
         i, j, k = self.items.T
         rows = np.concatenate([self._number[i, k], self._number[k, j], self._number[i, j]])
         entries = np.repeat([1.0, 1.0, -1.0], len(i))
@@ -156,6 +179,8 @@ class _TriangleDuals:
         The answer's triangles with a dual value hold with equality: then what they prove is the answer's score.
         """
         open_, _ = self._decided(pairs)
+        if not len(self.items):
+            return np.empty(0)
         sign = np.where(self._together, 1.0, -1.0)[open_]
         # sign (score - entries λ) ≥ margin
         matrix = sparse.hstack([self._matrix[open_] * sign[:, None], np.ones((open_.sum(), 1))], format="csc")
@@ -175,6 +200,8 @@ class _TriangleDuals:
     def relaxed(self, pairs: tuple[tuple[int, int, bool], ...]) -> tuple[Floats, tuple[int, int] | None] | None:
         """The best of them, and the pair that is most between together and apart in the relaxation, if there is one."""
         open_, together = self._decided(pairs)
+        if not len(self.items):
+            return None
         count, free = len(self.items), int(open_.sum())
         program = LinearProgram(
             False,

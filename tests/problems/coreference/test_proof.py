@@ -1,10 +1,11 @@
 """Certificates of clusterings: triangles that are tight at the answer, and a tree where the relaxation has a gap."""
 
+import numpy as np
 import pytest
 
 from colgen import solve
 from colgen.proof.checker import check
-from problems.coreference import Coreference, random
+from problems.coreference import Coreference, Instance, random
 from problems.truth.lies import unfound
 
 
@@ -28,9 +29,21 @@ def test_a_gap_of_the_relaxation_is_closed_by_splits(tmp_path):
     assert verdict.leaves > 1
 
 
-def test_many_items_are_left_to_trust(tmp_path):
+def test_items_are_many_if_positive_scores_connect_them_and_they_are_at_odds(tmp_path):
     _, lines = certified(random(41, 1, positive=0.02), tmp_path)
+    assert check(lines).claims.trusted == 0
+    scores = 1.0 - np.eye(41)
+    _, lines = certified(Instance(scores), tmp_path)
+    assert check(lines).claims.trusted == 0
+    scores[0, 1] = scores[1, 0] = -1.0
+    _, lines = certified(Instance(scores), tmp_path)
     assert check(lines).claims.trusted == 1
+
+
+@pytest.mark.parametrize("items", [1, 2])
+def test_items_without_triangles_are_proved(tmp_path, items):
+    _, lines = certified(Instance(0.5 - 0.5 * np.eye(items)), tmp_path)
+    assert (check(lines).proves, check(lines).claims.trusted) == ("optimal", 0)
 
 
 def test_what_is_changed_is_found(tmp_path):
