@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from colgen import InputError, Problem, TimeLimit, solve
+from colgen import InputError, Problem, TimeLimit, decompose, solve
 from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.core.tolerances import TOLERANCES
 from colgen.proof.checker import Verdict, check
@@ -23,9 +23,11 @@ from problems import (
     assignment,
     chain_map,
     colouring,
+    coreference,
     cutting_stock,
     grandparent_parsing,
     nonlocal_parsing,
+    title_path,
     vehicle_routing,
 )
 from problems.assignment import Assignment
@@ -34,6 +36,11 @@ from problems.chain_map.learning import train_perceptron
 from problems.chain_map.template import ChainMAP
 from problems.chain_map.training import examples_of, read_corpus
 from problems.colouring import Colouring
+from problems.compact.families import FAMILIES
+from problems.coreference import Coreference
+from problems.coreference.learning import scores_of
+from problems.coreference.learning import train as learn_mentions
+from problems.coreference.training import read_corpus as read_documents
 from problems.cutting_stock import CuttingStock
 from problems.dependency.conll import read_conll
 from problems.dependency.learning import Settings as Chains
@@ -44,6 +51,7 @@ from problems.grandparent_parsing.training import train as learn_chains
 from problems.nonlocal_parsing import NonlocalParsing
 from problems.nonlocal_parsing.learning import Settings as Learning
 from problems.nonlocal_parsing.learning import train as learn_factors
+from problems.title_path import TitlePath
 from problems.truth.lies import unfound
 from problems.vehicle_routing import VehicleRouting
 
@@ -62,11 +70,20 @@ _LEARN = 2_000
 _TAGGED = "english_ewt"
 """The folder of tagged sentences."""
 
+_ANNOTATED = "litbank"
+"""The folder of documents with mentions."""
+
 _CUSTOMERS = 25
 """Of each of the instances with time windows."""
 
 _SENTENCES, _WORDS, _LEARN_TREES = 100, 20, 600
 """Sentences of each parser, the words of the longest, and sentences that parsers learn from."""
+
+_DOCUMENTS, _MENTIONS, _LEARN_DOCUMENTS, _LEARN_PAIRS = 50, 40, 30, 20_000
+"""Documents whose first mentions are clustered, how many of these, and what their scorer learns from."""
+
+_COMPACT = (("assignment", 18, 4), ("assignment", 30, 1), ("packing", 40, 2), ("median", 12, 4), ("cutting", 4, 4))
+"""Families of compact models with knapsacks as blocks, their size, and how many of each."""
 
 _ROOTS = (402, 600)
 """Items of the packing instances whose roots alone are to be proved."""
@@ -181,6 +198,33 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
     told["chains"] = [outcome.lines for outcome in small]
     small = [_outcome(case, compared=False) for case in _small_trees()]
     told["trees"] = [outcome.lines for outcome in small]
+    small = [
+        _outcome(
+            _Case("", _of(TitlePath, title_path.random(7, 4, seed, num_classes=5, attraction=3.0))), compared=False
+        )
+        for seed in range(3)
+    ]
+    told["paths"] = [outcome.lines for outcome in small]
+    small = [_outcome(_Case("", _of(Coreference, coreference.random(6, seed))), compared=False) for seed in range(3)]
+    told["clusters"] = [outcome.lines for outcome in small]
+    cases = _compact_models(share)
+    found = []
+    for k, case in enumerate(cases):
+        found.append(_outcome(case, compared=k % 2 == 0))
+        _say(case, found[-1], options)
+    proved = sum(outcome.proved for outcome in found)
+    figures.append(Figure("checked_compact", proved, "models", len(found), f"taken apart, of {len(found)}"))
+    outcomes += found
+    told["compact"] = [outcome.lines for outcome in found if outcome.proved and outcome.size <= _SHORT]
+    if (options.data / _ANNOTATED).is_dir():
+        found = []
+        for case in _documents(options.data / _ANNOTATED, share):
+            found.append(_outcome(case, compared=True))
+            _say(case, found[-1], options)
+        proved = sum(outcome.proved for outcome in found)
+        note = f"of {len(found)}, their first {_MENTIONS} mentions"
+        figures.append(Figure("checked_clusters", proved, "documents", len(found), note))
+        outcomes.append(_together(found))
     if (options.data / _TAGGED).is_dir():
         found = []
         for case in _parsed(options.data / _TAGGED, share):
@@ -301,6 +345,33 @@ def _parsed(folder: Path, share: float) -> list[_Case]:
     return cases + [
         _Case(f"factors, {len(s)} words", _of(NonlocalParsing, f)) for s, f in zip(test, factors, strict=True)
     ]
+
+
+def _compact_models(share: float) -> list[_Case]:
+    """Models with as many blocks as machines, bins, medians or rolls; their optima are not known."""
+
+    def taken_apart(name: str, size: int, seed: int) -> Callable[[], Problem]:
+        family = FAMILIES[name]
+        return lambda: decompose(family.build(size, seed), family.by)
+
+    cases = [
+        _Case(f"{name} {size}, {seed}", taken_apart(name, size, seed))
+        for name, size, count in _COMPACT
+        for seed in range(count)
+    ]
+    return spread(cases, share)
+
+
+def _documents(folder: Path, share: float) -> list[_Case]:
+    """Documents with their first mentions alone, scored by a classifier that learns from some of the others."""
+    documents = read_documents(folder)
+    scorer = learn_mentions(documents[::3][:_LEARN_DOCUMENTS], num_pairs=_LEARN_PAIRS, num_networks=1)
+    others = [document for k, document in enumerate(documents) if k % 3][:_DOCUMENTS]
+    cases = []
+    for document in spread(others, share):
+        whole = coreference.Instance(scores_of(scorer.probabilities(document), "probability"), document.name)
+        cases.append(_Case(document.name, _of(Coreference, whole.restricted_to(range(_MENTIONS)))))
+    return cases
 
 
 def _dense(weights: Weights, sentence: Sentence) -> grandparent_parsing.Instance:
