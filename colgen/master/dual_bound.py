@@ -18,7 +18,7 @@ from colgen.core.tolerances import ROUNDING, TOLERANCES, size
 from colgen.master.table import TEMPLATE
 from colgen.master.tabular import TabularMaster
 from colgen.pricing.oracles import Pricing, PricingResult
-from solvers.columns.worth import box_terms, side_sizes, side_terms
+from solvers.columns.worth import bound_terms
 
 Floats = NDArray[np.float64]
 
@@ -39,43 +39,56 @@ def dual_bound(
     the total of its reduced costs counts like one that is used once, at that reduced cost; its columns may be many, so
     that their costs are bounded by zero if γ_k ≥ 0, and by U_k γ_k otherwise.  Maximising mirrors all of it.
     """
-    s = master.sense.sign
+    s, objective, table, rows = master.sense.sign, master.objective, master.table, master.rows
+    scale, real = objective.scale, objective.phase == 2
     # A reduced cost this near to zero counts as zero where an infinite bound would multiply it.
-    clean = max(TOLERANCES.reduced_cost * master.scale, master.rounding)
-    weight = 1.0 if master.phase == 2 else 0.0
-    found = factor(master.sense, pricing, results, clean, weight)
-    if found is None:
+    clean = max(TOLERANCES.reduced_cost * scale, objective.rounding)
+    terms = _terms(master.sense, pricing, results, 1.0 if real else 0.0)
+    theta = _factor(terms, clean)
+    if theta is None:
         return master.sense.ideal
-    theta = found
-    terms: list[tuple[float, float, float]] = []
-    for oracle, result in zip(pricing, results, strict=True):
-        beta, gamma = s * stated(result), _least_cost(oracle, master.sense, weight)
-        if beta == math.inf:  # it has no columns at all
-            continue
-        if result.total is not None:
-            terms.append((1.0, beta, 0.0 if gamma >= 0 else oracle.multiplicity * gamma))
-        elif math.isinf(oracle.multiplicity):
-            terms.append((oracle.multiplicity, 0.0 if -clean <= beta < 0 else beta, gamma))
-        else:
-            terms.append((oracle.multiplicity, beta, gamma))
-    total: float = theta * side_terms(duals.values, master.rows.lower, master.rows.upper, s)
+    sides, sizes, boxes = bound_terms(
+        duals.values,
+        rows.lower,
+        rows.upper,
+        objective.costs,
+        objective.products(duals),
+        table.lower_now,
+        table.upper_now,
+        # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
+        table.weights,
+        table.origins,
+        s,
+        theta,
+        clean,
+        # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
+        TEMPLATE,
+    )
+    total: float = theta * sides
     if not math.isfinite(total):
         return master.sense.ideal  # the dual of a side that the row does not have
-    drowning: float = ROUNDING * theta * side_sizes(duals.values, master.rows.lower, master.rows.upper, s)
-    total += _box_terms(master, theta, duals, clean)
-    for multiplicity, beta, gamma in terms:
+    drowning: float = ROUNDING * theta * sizes
+    total += boxes
+    for multiplicity, beta, gamma, whole in terms:
+        if beta == math.inf:  # it has no columns at all
+            continue
+        if whole:
+            gamma = 0.0 if gamma >= 0 else multiplicity * gamma
+            multiplicity = 1.0
+        elif multiplicity == math.inf and -clean <= beta < 0:
+            beta = 0.0
         mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
-        if math.isinf(multiplicity):  # zero where theta is this oracle's own factor, and the scale may not be known yet
+        if multiplicity == math.inf:  # zero where theta is this oracle's own factor, the scale may not be known yet
             rounding = ROUNDING * size(0.0, beta, gamma)
             mixed = 0.0 if mixed >= -max(clean, rounding) else mixed
         if mixed < 0:
             total += multiplicity * mixed
             drowning -= ROUNDING * multiplicity * mixed
-    if drowning > TOLERANCES.pruning * size(master.scale, total):  # dual values so large that they cancel out
+    if drowning > TOLERANCES.pruning * size(scale, total):  # dual values so large that they cancel out
         total -= drowning
     if math.isnan(total) or total == -math.inf:
         return master.sense.ideal
-    return s * total + (master.formulation.offset if master.phase == 2 else 0.0)
+    return s * total + (master.formulation.offset if real else 0.0)
 
 
 def stated(result: PricingResult) -> float:
@@ -98,13 +111,26 @@ def factor(
     weight
         On columns' own costs: 0 in phase 1.
     """
+    return _factor(_terms(sense, pricing, results, weight), clean)
+
+
+def _terms(
+    sense: Sense, pricing: Sequence[Pricing], results: Sequence[PricingResult], weight: float
+) -> list[tuple[float, float, float, bool]]:
+    """Of each pricing problem its U, β and γ as if minimising, and whether β is of all its columns together."""
+    s = sense.sign
+    return [
+        (oracle.multiplicity, s * stated(result), _least_cost(oracle, sense, weight), result.total is not None)
+        for oracle, result in zip(pricing, results, strict=True)
+    ]
+
+
+def _factor(terms: Sequence[tuple[float, float, float, bool]], clean: float) -> float | None:
     theta = 1.0
-    for oracle, result in zip(pricing, results, strict=True):
-        beta = sense.sign * stated(result)
-        if math.isnan(beta):
+    for multiplicity, beta, gamma, whole in terms:
+        if beta != beta:  # nothing is stated
             return None
-        if result.total is None and math.isinf(oracle.multiplicity) and beta < -clean:
-            gamma = _least_cost(oracle, sense, weight)
+        if multiplicity == math.inf and beta < -clean and not whole:
             if gamma < 0:
                 return None
             theta = min(theta, gamma / (gamma - beta))
@@ -146,24 +172,3 @@ def increases(
     if math.isinf(oracle.multiplicity) or not counted < 0.0:
         counted = 0.0
     return np.asarray(mixed - counted, dtype=float)
-
-
-def _box_terms(master: TabularMaster, theta: float, duals: Duals, clean: float) -> float:
-    """Σ_j min over the bounds of x_j of its reduced cost times x_j, over columns that no oracle answers for."""
-    table, objective = master.table, master.objective
-    return float(
-        box_terms(
-            objective.costs,
-            objective.products(duals),
-            table.lower_now,
-            table.upper_now,
-            # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
-            table.weights,
-            table.origins,
-            master.sense.sign,
-            theta,
-            clean,
-            # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
-            TEMPLATE,
-        )
-    )

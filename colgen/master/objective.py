@@ -35,6 +35,7 @@ class PresentObjective:
         self._constant = constant
         self._table, self._rows, self._program = table, rows, program
         self._scale_of_guess: float | None = None
+        self._scale_of_columns = (0, 0.0)
         self._last_products: tuple[Duals | None, tuple[int, int], Floats] = (None, (0, 0), np.empty(0))
 
     @property
@@ -54,14 +55,19 @@ class PresentObjective:
         """The size of the costs that answers are made of, a power of two; in phase 1 that of a scaled violation."""
         if self._scale_of_guess is not None:
             return self._scale_of_guess
-        return self.real_scale if self.phase == 2 else 1.0
+        if self.phase == 1:
+            return 1.0
+        return self._program.lp.cost_scale if self._program.is_built else self.real_scale
 
     @property
     def real_scale(self) -> float:
         """The size of the real costs, known from the columns alone before phase 2 is solved."""
-        if not self._program.is_built or self.phase == 1:
-            return typical_size(self._table.costs, 0.0)
-        return self._program.lp.cost_scale
+        if self._program.is_built and self.phase == 2:
+            return self._program.lp.cost_scale
+        known, count = self._scale_of_columns, len(self._table)
+        if known[0] != count:
+            known = self._scale_of_columns = count, typical_size(self._table.costs, 0.0)
+        return known[1]
 
     def products(self, duals: Duals) -> Floats:
         """πᵀa_j of all columns; they are remembered, for a round asks for them more than once."""
@@ -96,7 +102,7 @@ class PresentObjective:
         if phase == 2:
             yield
             return
-        self._scale_of_guess = typical_size(table.costs, 0.0) or 1.0
+        self._scale_of_guess = self.real_scale or 1.0
         limits = table.upper_now[table.artificial]
         self.phase, table.upper_now[table.artificial] = 2, 0.0
         try:

@@ -6,7 +6,7 @@ Kernels: an array is one of float64, row numbers and origins of int32, all conti
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from solvers.columns.kinds import FLOAT, FLOATS, NUMBERS, WHOLE
 
@@ -52,48 +52,45 @@ def least_reduced_costs(costs, earned, upper, origins, sign, first, count):  # t
     return least
 
 
-@njit(FLOAT(FLOATS, FLOATS, FLOATS, FLOAT), cache=True, nogil=True)
-def side_terms(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
-    """πᵀr as if minimising: of each row the side that its dual value speaks of."""
-    total = 0.0
-    for i in range(len(duals)):
-        pull = sign * duals[i]
-        if pull > 0.0:
-            total += pull * lower[i]
-        elif pull != 0.0:
-            total += pull * upper[i]
-    return total
+@njit(
+    types.UniTuple(FLOAT, 3)(
+        FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, FLOAT, FLOAT, WHOLE
+    ),
+    cache=True,
+    nogil=True,
+)  # fmt: skip
+def bound_terms(  # type: ignore[no-untyped-def]
+    duals, row_lower, row_upper, costs, earned, lower, upper, weights, origins, sign, theta, clean, template
+):
+    """What a dual bound is made of besides what oracles state, as if minimising.
 
+    Returns
+    -------
+    tuple
+        πᵀr, of each row the side that its dual value speaks of.
 
-@njit(FLOAT(FLOATS, FLOATS, FLOATS, FLOAT), cache=True, nogil=True)
-def side_sizes(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
-    """What the terms of :func:`side_terms` are in size, none of which cancels another: rounding is relative to it."""
-    total = 0.0
-    for i in range(len(duals)):
-        pull = sign * duals[i]
-        if pull > 0.0:
-            total += abs(pull * lower[i])
-        elif pull != 0.0:
-            total += abs(pull * upper[i])
-    return total
+        What these terms are in size, none of which cancels another: rounding is relative to it.
 
-
-@njit(FLOAT(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, FLOAT, FLOAT, WHOLE), cache=True, nogil=True)
-def box_terms(costs, earned, lower, upper, weights, origins, sign, theta, clean, template):  # type: ignore[no-untyped-def]
-    """Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j as if minimising, over columns that no oracle answers for.
-
-    Those are variables of the template, columns with an upper bound, and what all columns have that have a lower one.
-    Where x_j has no bound on the side that it is driven to, its reduced cost must vanish: but for ``clean`` times its
-    weight, at least 1.  If it does not, then nothing bounds the sum: -inf.
+        Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j over columns that no oracle answers for: variables of the
+        template, columns with an upper bound, and what all columns have that have a lower one.  Where x_j has no bound
+        on the side that it is driven to, its reduced cost must vanish: but for ``clean`` times its weight, at least 1.
+        If it does not, then nothing bounds the sum: -inf.
     """
-    total = 0.0
+    sides, sizes = 0.0, 0.0
+    for i in range(len(duals)):
+        pull = sign * duals[i]
+        if pull != 0.0:
+            term = pull * (row_lower[i] if pull > 0.0 else row_upper[i])
+            sides += term
+            sizes += abs(term)
+    boxes = 0.0
     for j in range(len(costs)):
         mine = upper[j] != np.inf or origins[j] == template
         if (mine and upper[j] != 0.0) or lower[j] != 0.0:
             reduced = sign * (costs[j] - theta * earned[j])
             end = upper[j] if mine and reduced < 0.0 else lower[j]
             if not np.isinf(end):
-                total += reduced * end
+                boxes += reduced * end
             elif abs(reduced) > clean * max(1.0, weights[j]):
-                return -np.inf
-    return total
+                return sides, sizes, -np.inf
+    return sides, sizes, boxes

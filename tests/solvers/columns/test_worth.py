@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from solvers.columns.worth import activities, box_terms, least_reduced_costs, products, side_sizes, side_terms
+from solvers.columns.worth import activities, bound_terms, least_reduced_costs, products
 
 TEMPLATE = -2
 
@@ -54,19 +54,31 @@ def test_nobodys_column_leaves_infinity():
     assert least_reduced_costs(one, one, np.array([math.inf]), origins, 1.0, 0, 2).tolist() == [math.inf, math.inf]
 
 
+def sides(duals, lower, upper, sign):
+    """Their terms, and what these are in size."""
+    none = np.empty(0)
+    return bound_terms(
+        duals, lower, upper, none, none, none, none, none, none.astype(np.int32), sign, 1.0, 0.0, TEMPLATE
+    )[:2]
+
+
 def test_sides_are_those_that_dual_values_speak_of():
     duals = np.array([2.0, -3.0, 0.0])
     lower, upper = np.array([5.0, -math.inf, -math.inf]), np.array([math.inf, 4.0, math.inf])
-    assert side_terms(duals, lower, upper, 1.0) == 2.0 * 5.0 - 3.0 * 4.0
-    assert side_terms(-duals, lower, upper, -1.0) == 2.0 * 5.0 - 3.0 * 4.0
-    assert side_sizes(duals, lower, upper, 1.0) == 2.0 * 5.0 + 3.0 * 4.0
-    assert math.isinf(side_terms(-duals, lower, upper, 1.0))  # of sides that are not there
-    assert math.isnan(side_terms(np.array([math.nan]), lower[:1], upper[:1], 1.0))
+    assert sides(duals, lower, upper, 1.0) == (2.0 * 5.0 - 3.0 * 4.0, 2.0 * 5.0 + 3.0 * 4.0)
+    assert sides(-duals, lower, upper, -1.0) == (2.0 * 5.0 - 3.0 * 4.0, 2.0 * 5.0 + 3.0 * 4.0)
+    assert math.isinf(sides(-duals, lower, upper, 1.0)[0])  # of sides that are not there
+    assert math.isnan(sides(np.array([math.nan]), lower[:1], upper[:1], 1.0)[0])
+
+
+def boxes(costs, earned, lower, upper, weights, origins, sign, theta, clean):
+    none = np.empty(0)
+    return bound_terms(none, none, none, costs, earned, lower, upper, weights, origins, sign, theta, clean, TEMPLATE)[2]
 
 
 def box(reduced, lower, upper, origin=0, weight=0.0, clean=1e-7):
     arrays = (np.array([value]) for value in (reduced, 0.0, lower, upper, weight))
-    return box_terms(*arrays, np.array([origin], dtype=np.int32), 1.0, 1.0, clean, TEMPLATE)
+    return boxes(*arrays, np.array([origin], dtype=np.int32), 1.0, 1.0, clean)
 
 
 def test_box_terms_by_hand():
@@ -85,5 +97,5 @@ def test_box_terms_by_hand():
 def test_box_terms_at_a_part_of_the_dual_values():
     costs, earned = np.array([1.0]), np.array([4.0])
     zero, two, origins = np.zeros(1), np.array([2.0]), np.zeros(1, dtype=np.int32)
-    assert box_terms(costs, earned, zero, two, zero, origins, 1.0, 0.5, 0.0, TEMPLATE) == -2.0
-    assert box_terms(-costs, -earned, zero, two, zero, origins, -1.0, 0.5, 0.0, TEMPLATE) == -2.0
+    assert boxes(costs, earned, zero, two, zero, origins, 1.0, 0.5, 0.0) == -2.0
+    assert boxes(-costs, -earned, zero, two, zero, origins, -1.0, 0.5, 0.0) == -2.0
