@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from colgen.master.lagrangian import LagrangianMaster
     from colgen.master.linear import LinearMaster
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
-    from colgen.model.formulation import Formulation, FormulationCache, artificial, compile_model
+    from colgen.model.formulation import Formulation, FormulationCache, artificial, compile_model, exchange
     from colgen.parallel.executor import Executor, seeds_from
     from colgen.pricing.labelling import Labelling
     from colgen.pricing.oracles import Best, Marginals, OraclePricing, Pricing, PricingContext, PricingResult, Stages
@@ -86,7 +86,7 @@ _HOMES = {
     "core.pool": "Pool",
     "core.errors": "ColgenError InfeasibleAnswerError InputError",
     "parallel.executor": "Executor seeds_from",
-    "model.formulation": "Formulation FormulationCache artificial compile_model",
+    "model.formulation": "Formulation FormulationCache artificial compile_model exchange",
     "tree.heuristics": "Diving Heuristic HeuristicContext RestrictedMIP",
     "master.linear": "LinearMaster",
     "master.protocol": "MasterSolution MasterStatus RestrictedMaster",
@@ -260,6 +260,7 @@ __all__ = [
     "compare",
     "compile_model",
     "decompose",
+    "exchange",
     "find_blocks",
     "load_columns",
     "save_columns",

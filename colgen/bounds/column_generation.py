@@ -28,7 +28,7 @@ from colgen.core.columns import Row
 from colgen.core.duals import DualPoint
 from colgen.core.errors import FormulationError, SeparationError
 from colgen.core.result import Termination
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import TOLERANCES, size
 from colgen.cuts.separation import violated_rows
 from colgen.master.protocol import Floats, MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing.oracles import PricingContext
@@ -68,6 +68,8 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
         rounds.lap(MASTER)
         if solved.status is not MasterStatus.OPTIMAL:
             if solved.status is MasterStatus.UNBOUNDED:
+                if master.end_exchanges():
+                    continue
                 bounded = _bounded_by_rows(node, parts)
                 if bounded:
                     continue
@@ -88,15 +90,21 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
         standing.learn(priced)
         # What was proved before may know of rows that are yet to be separated.
         bound = standing.own if parts.separation else standing.bound
-        check_weak_duality(master, bound, solved, parts.oracles, context.scale)
+        exchanging = master.exchanges(solved)
+        if not exchanging:
+            check_weak_duality(master, bound, solved, parts.oracles, context.scale)
         rounds.lap(PRICING)
 
-        rows = _separate(node, solved, priced, standing, parts)
+        rows = () if exchanging else _separate(node, solved, priced, standing, parts)
         rounds.lap(SEPARATION)
         if solved.phase == 2 and not rows and (not parts.separation or not priced.num_columns):
             parts.found(solved)
 
         outcome = _decide(node, solved, priced, rows, standing, parts)
+        if exchanging and _ends_exchanges(outcome, solved, standing, context):
+            master.end_exchanges()
+            standing.keep()
+            outcome = None
         added = _add(master, priced, rows) if outcome is None else 0
         reason = rounds.write(
             solved.phase,
@@ -217,6 +225,20 @@ def _decide(
     if priced.num_columns or rows:
         return None
     return Outcome.SOLVED if priced.exact and solved.phase == 2 else Outcome.UNPROVED
+
+
+def _ends_exchanges(
+    outcome: Outcome | None, solved: MasterSolution, standing: Standing, context: PricingContext
+) -> bool:
+    """Whether a master that uses exchanges has to do without: nothing else is left to do, or a bound refutes them.
+
+    Its objective is then no bound on the relaxation's from the other side, so that nothing is solved by it; a bound
+    that prunes the node does not rest on exchanges and stands.
+    """
+    if outcome is Outcome.PRUNED:
+        return False
+    tolerance = TOLERANCES.diagnostic * size(context.scale, solved.objective)
+    return outcome is not None or standing.sense.is_better(solved.objective, standing.bound, tolerance)
 
 
 def _exceeds(bound: float, master: RestrictedMaster) -> bool:

@@ -62,6 +62,11 @@ class Standing:
         if self.duals is None or self.sense.is_better(self.bound, priced.bound):
             self.bound, self.duals = priced.bound, priced.duals
 
+    def keep(self) -> None:
+        """Let what is proved hold on, whatever phase comes next."""
+        if self.phase == 2:
+            self.known = self.bound, self.duals
+
     def progresses(self, scale: float) -> bool:
         """Whether the objective has moved since columns were last deleted, and may be again.
 

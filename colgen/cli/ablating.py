@@ -79,6 +79,8 @@ def _methods(varied: list[str], template: Template, problem: Problem) -> dict[st
         methods |= _SETS[part] if part in _SETS else without(problem, _PARTS[part])
         if part == "cuts" and template.with_cuts is not None:
             methods["with cuts"] = template.with_cuts
+        if part == "stabilization":
+            methods |= template.with_exchanges
     return methods
 
 

@@ -283,6 +283,9 @@ class Template:
     with_cuts
         A problem to the same one with cuts that it leaves out by default, for ``colgen ablation NAME --vary cuts``;
         None where it has none such.
+    with_exchanges
+        Methods by name: a problem to the same one with dual-optimal inequalities that it leaves out by default, for
+        ``colgen ablation NAME --vary stabilization``.
     scope
         Which of an instance's answers were looked at, where that is not all of them, in a few words that can follow
         "proved optimal": "among ten candidate heads a word".
@@ -308,6 +311,7 @@ class Template:
     solve_all: Callable[[Material, Path, Mapping[str, str], Sequence[StopRule]], Iterator[Solved] | None] | None = None
     is_model: Callable[[Path], bool] = lambda path: False
     with_cuts: Callable[[Any], Problem] | None = None
+    with_exchanges: Mapping[str, Callable[[Any], Problem]] = field(default_factory=dict)
     scope: Callable[[Any], str] = lambda instance: ""
 
 

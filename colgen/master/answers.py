@@ -37,7 +37,10 @@ def violation(master: TabularMaster, solution: Solution, exact: bool) -> str | N
     x = np.zeros(len(f.costs))
     for key, value in solution.variables.items():
         x[master.table.position[key]] = value
-    if (x * master.table.weights[: len(x)])[f.artificial].max(initial=0.0) > TOLERANCES.feasibility:
+    standing_in = np.where(f.artificial, x * master.table.weights[: len(x)], 0.0)
+    if standing_in[master.table.exchange].max(initial=0.0) > TOLERANCES.feasibility:
+        return "an exchange is not zero"
+    if standing_in.max(initial=0.0) > TOLERANCES.feasibility:
         return "an artificial variable is not zero"
     if _outside(x, f.lower, np.where(f.artificial, math.inf, f.upper), f.integer).any():
         return "a template variable is outside its bounds"

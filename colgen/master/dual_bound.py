@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from colgen.core.duals import Duals
 from colgen.core.sense import Sense
 from colgen.core.tolerances import ROUNDING, TOLERANCES, size
-from colgen.master.table import TEMPLATE
+from colgen.master.table import TEMPLATE, ColumnTable
 from colgen.master.tabular import TabularMaster
 from colgen.pricing.oracles import Pricing, PricingResult
 from solvers.columns.worth import bound_terms
@@ -54,7 +54,7 @@ def dual_bound(
         objective.costs,
         objective.products(duals),
         table.lower_now,
-        table.upper_now,
+        _upper(table),
         # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
         table.weights,
         table.origins,
@@ -172,3 +172,12 @@ def increases(
     if math.isinf(oracle.multiplicity) or not counted < 0.0:
         counted = 0.0
     return np.asarray(mixed - counted, dtype=float)
+
+
+def _upper(table: ColumnTable) -> Floats:
+    """Upper bounds of the columns; exchanges count as zero, as in every answer: no bound may rest on them."""
+    upper: Floats = table.upper_now
+    if table.exchanging:
+        upper = upper.copy()
+        upper[table.exchange] = 0.0
+    return upper

@@ -246,8 +246,8 @@ class LinearMaster(RestrictedMaster):
 
     @property
     def is_driven(self) -> bool:
-        """Whether any of the template's variables is artificial."""
-        return bool(self.formulation.artificial.any())
+        """Whether any of the template's variables is artificial, and no exchange."""
+        return int(self.formulation.artificial.sum()) > len(self.table.exchange)
 
     @property
     def scale(self) -> float:  # type: ignore[override]
@@ -303,6 +303,18 @@ class LinearMaster(RestrictedMaster):
     def restore(self, basis: SavedBasis) -> None:
         self.program.restore(basis, self.objective.costs)
 
+    def exchanges(self, solved: MasterSolution) -> bool:
+        table = self.table
+        if not len(table.exchange) or solved.phase == 1 or solved.values is None:
+            return False
+        values = solved.values[table.exchange] * table.weights[table.exchange]
+        return bool(values.max() > TOLERANCES.feasibility)
+
+    def end_exchanges(self) -> bool:
+        free = self.table.exchanging
+        self._node.end_exchanges()
+        return free
+
     # --- solving -----------------------------------------------------------------------------------------------------
 
     def solve(self, budget: Budget | None = None) -> MasterSolution:
@@ -322,7 +334,7 @@ class LinearMaster(RestrictedMaster):
 
     def is_whole(self, solved: MasterSolution) -> bool:
         # Columns may have come since it was solved: there are more marks than values.
-        return bool(are_whole(solved.values, self.table.integer, TOLERANCES.integrality))
+        return not self.exchanges(solved) and bool(are_whole(solved.values, self.table.integer, TOLERANCES.integrality))
 
     solves_integers = True
 

@@ -32,9 +32,15 @@ class NodeBounds:
     def __init__(
         self, tableau: Tableau, imposed: Imposed, joining: Joining, artificials: Artificials, idle: IdleColumns
     ) -> None:
-        self._table, self._rows, self._program, _ = tableau
+        self._table, self._rows, self._program, self._objective = tableau
         self._imposed, self._joining, self._artificials, self._idle = imposed, joining, artificials, idle
         self.contradictory = False
+        self._exchanges = len(tableau.table.exchange) > 0
+
+    def end_exchanges(self) -> None:
+        """Fix the template's exchanges at zero, at all nodes from now on."""
+        self._exchanges = False
+        self._objective.exchange(False)
 
     def apply(self, decisions: Sequence[Decision]) -> None:
         """Switch to the node of these decisions."""
@@ -79,6 +85,8 @@ class NodeBounds:
 
     def _impose_bounds(self) -> None:
         table, imposed = self._table, self._imposed
+        # What dual values of the root satisfy need not hold where a decision or a dive has its say.
+        self._objective.exchange(self._exchanges and not imposed.decisions and not imposed.fixed)
         lower, upper = imposed.of_node(table)
         self.contradictory |= bool((lower > upper).any())
         imposed.raise_fixed(table, lower)

@@ -92,8 +92,22 @@ class PresentObjective:
         if residual is not None:
             upper = np.maximum(residual[artificial], 0.0)
         table.upper_now[artificial] = upper
+        if len(table.exchange):  # what could be exchanged for what is no violation
+            table.upper_now[table.exchange] = np.inf if phase == 2 and table.exchanging else 0.0
+            upper = table.upper_now[artificial]
         self._program.change_objective(self.costs, self.constant)
         self._program.change_bounds(artificial, np.zeros(len(artificial)), upper)
+
+    def exchange(self, free: bool) -> None:
+        """Free the template's exchanges in phase 2 from now on, or fix them at zero."""
+        table = self._table
+        if table.exchanging == free or not len(table.exchange):
+            return
+        table.exchanging = free
+        if self.phase == 2:
+            upper = np.full(len(table.exchange), np.inf if free else 0.0)
+            table.upper_now[table.exchange] = upper
+            self._program.change_bounds(table.exchange, np.zeros(len(upper)), upper)
 
     @contextlib.contextmanager
     def real(self) -> Iterator[None]:

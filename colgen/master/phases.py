@@ -43,10 +43,15 @@ class Phases:
         """Somebody knows of columns that satisfy all rows: phase 1 is for the case that they do not."""
         self._feasible = True
 
+    @property
+    def _is_driven(self) -> bool:
+        """Whether there are artificial variables that are no exchanges."""
+        return int(self._table.artificial.sum()) > len(self._table.exchange)
+
     def solve(self, budget: Budget) -> MasterSolution:
         """The optimum of the phase that the master ends in, with the dual values that are to be priced at."""
         objective, rows = self._objective, self._rows
-        if not self._program.is_built and not self._feasible and self._table.artificial.any():
+        if not self._program.is_built and not self._feasible and self._is_driven:
             objective.enter(1)
         self._bases.begin()
         solved = self._optimum(budget)
@@ -69,7 +74,7 @@ class Phases:
         """Solve from phase to phase until one has an optimum, or it is known that none has."""
         objective = self._objective
         solved = self._sift(budget)
-        if objective.phase == 2 and solved.status is LPStatus.INFEASIBLE and self._table.artificial.any():
+        if objective.phase == 2 and solved.status is LPStatus.INFEASIBLE and self._is_driven:
             objective.enter(1)
             solved = self._sift(budget)
         if solved.status is LPStatus.INFEASIBLE and self._table.num_idle:

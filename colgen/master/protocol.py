@@ -221,6 +221,14 @@ class RestrictedMaster(ABC):
         """The number of the pricing problem that a column came from; None if that is not known."""
         return None
 
+    def exchanges(self, solved: MasterSolution) -> bool:
+        """Whether a solution uses exchanges, which no answer does: it is then no solution of the relaxation."""
+        return False
+
+    def end_exchanges(self) -> bool:
+        """Fix exchanges at zero, from now on and at every node; whether any was free at this one."""
+        return False
+
     def overuses(self, solved: MasterSolution, pricing: Sequence[Pricing]) -> bool:
         """Whether a solution uses more columns of some pricing problem than any answer does.
 

@@ -41,6 +41,10 @@ class ColumnTable(ColumnPool):
         Which columns are artificial variables.
     lower_now, upper_now
         Bounds at the present node and phase.
+    exchange
+        Positions of the exchanges among the artificial variables.
+    exchanging
+        Whether these are free in phase 2 at present.
     weights
         What they cost in phase 1: zero, but for artificial variables.
     ages
@@ -68,7 +72,10 @@ class ColumnTable(ColumnPool):
         self._meanings.append(None)
         self._grow(f.costs, f.lower, f.upper, f.integer, matrix.indptr, matrix.indices, matrix.data, TEMPLATE)
         self._track(n, f.artificial)
+        self.exchange: Ints = np.flatnonzero(f.exchange) if f.exchange is not None else np.empty(0, dtype=np.int64)
+        self.exchanging = len(self.exchange) > 0
         self.upper_now[f.artificial] = 0.0
+        self.upper_now[self.exchange] = math.inf
         self.weights[f.artificial] = weights[f.artificial]
         self.position.update({key: k for k, key in enumerate(f.column_keys)})
         self._keys.update(enumerate(f.column_keys))

@@ -20,7 +20,7 @@ from colgen.model.rows import Rows, rows_of
 
 Floats = NDArray[np.float64]
 
-_ARTIFICIAL = "_colgen_artificial"
+_ARTIFICIAL, _EXCHANGE = "_colgen_artificial", "_colgen_exchange"
 
 
 def artificial(*index: Any) -> pyo.Var:
@@ -32,6 +32,27 @@ def artificial(*index: Any) -> pyo.Var:
     """
     variable = pyo.Var(*index, domain=pyo.NonNegativeReals)
     setattr(variable, _ARTIFICIAL, True)
+    return variable
+
+
+def exchange(*index: Any) -> pyo.Var:
+    """A nonnegative Pyomo variable that trades one row's activity for others', and must be zero in any answer.
+
+    Its column a with cost c says ``πᵀa ≤ c`` (``≥`` when maximising) of the dual values: a *dual-optimal inequality*,
+    if some optimal dual solution of the relaxation satisfies it.  It stabilises column generation from the first round
+    on.  ``exchange(m.pair)`` is used like ``pyo.Var(m.pair)``.
+
+    An inequality that is none costs rounds, and no proof: bounds are those of a master in which these variables are
+    zero, and where no column improves while one of them is not, all are fixed at zero and column generation goes on.
+    They are zero below the root, in dives, and in whatever is looked at as an answer.
+
+    References
+    ----------
+    H. Ben Amor, J. Desrosiers, J. M. Valério de Carvalho, *Dual-optimal inequalities for stabilized column generation*,
+    Operations Research 54 (2006).
+    """
+    variable = artificial(*index)
+    setattr(variable, _EXCHANGE, True)
     return variable
 
 
@@ -56,6 +77,8 @@ class Formulation:
         Shape (rows, columns).
     costs, lower, upper, integer, artificial
         One entry a column.
+    exchange
+        Which of the artificial variables are exchanges, free for the time being; None: none of them.
     row_lower, row_upper
         One entry a row.
     offset
@@ -78,6 +101,7 @@ class Formulation:
     row_keys: tuple[Key, ...]
     row_blocks: Mapping[str, Block]
     column_blocks: Mapping[str, Block]
+    exchange: NDArray[np.bool_] | None = None
 
     def with_data(
         self,
@@ -118,6 +142,7 @@ class Formulation:
             column_keys=column_keys,
             row_blocks=named_blocks(row_keys, self.row_blocks),
             column_blocks=named_blocks(column_keys, self.column_blocks),
+            exchange=None if self.exchange is None else self.exchange[columns],
             **arrays,
         )
 
@@ -155,6 +180,7 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     row_keys = _keys(read.constraints)
     column_keys = _keys(variables)
     bounds = [v.bounds for v in variables]
+    exchanges = np.array([hasattr(v.parent_component(), _EXCHANGE) for v in variables], dtype=bool)
     return Formulation(
         sense=Sense.MINIMIZE if objectives[0].sense == pyo.minimize else Sense.MAXIMIZE,
         matrix=_matrix(read, len(variables)),
@@ -170,6 +196,7 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
         row_keys=row_keys,
         row_blocks=named_blocks(row_keys, (c.name for c in model.component_objects(pyo.Constraint, active=True))),
         column_blocks=named_blocks(column_keys, (c.name for c in model.component_objects(pyo.Var, active=True))),
+        exchange=exchanges if exchanges.any() else None,
     )
 
 

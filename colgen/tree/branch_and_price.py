@@ -337,7 +337,8 @@ class BranchAndPrice(Relaxation):
         if pruned and self._closed(relaxed.bound, relaxed.duals):
             self.root = self.run.incumbent  # an answer is a solution of the relaxation, here its best
         elif relaxed.solved is not None and relaxed.solved.phase == 2:
-            self.root = self.master.solution(relaxed.solved)
+            if not self.master.exchanges(relaxed.solved):  # else it is no solution of the relaxation
+                self.root = self.master.solution(relaxed.solved)
         elif relaxed.solution is not None:
             self.root = relaxed.solution
         else:

@@ -86,6 +86,10 @@ TEMPLATE = Template(
     draw=of_answer(draw_plan),
     demo=(textbook, bin_packing, twenty_widths),
     compiling=8.0,
+    with_exchanges={
+        "exchanges by ranks": lambda problem: CuttingStock(problem.instance, "ranks"),
+        "exchanges by subsets": lambda problem: CuttingStock(problem.instance, "subsets"),
+    },
     # All but its own are everybody's; they are registered here, where the engine's plainest problem is.
     benchmarks={
         "engine": bench_engine,

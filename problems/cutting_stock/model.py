@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyomo.environ as pyo
 
-from colgen import artificial
+from colgen import artificial, exchange
+from problems.cutting_stock.exchanges import Exchange
 from problems.cutting_stock.fitting import first_fit_decreasing
 from problems.cutting_stock.instance import Instance
 
 
-def master(instance: Instance) -> pyo.ConcreteModel:
-    """The rows of the pattern formulation, without any pattern: ``unmet`` stands in for the columns to come."""
+def master(instance: Instance, exchanges: Sequence[Exchange] = ()) -> pyo.ConcreteModel:
+    """The rows of the pattern formulation, without any pattern: ``unmet`` stands in for the columns to come.
+
+    ``cut_down[k]`` is a piece that is used for smaller ones: zero in every answer.
+    """
     m = pyo.ConcreteModel()
     m.item = pyo.RangeSet(0, instance.num_items - 1)
     m.unmet = artificial(m.item)
-    m.demand = pyo.Constraint(m.item, rule=lambda m, i: m.unmet[i] >= instance.demands[i])
+    pieces = {i: m.unmet[i] + 0.0 for i in m.item}
+    if exchanges:
+        m.cut_down = exchange(range(len(exchanges)))
+        for k, (whole, parts) in enumerate(exchanges):
+            pieces[whole] -= m.cut_down[k]
+            for part in parts:
+                pieces[part] += m.cut_down[k]
+    m.demand = pyo.Constraint(m.item, rule=lambda m, i: pieces[i] >= instance.demands[i])
     m.rolls = pyo.Objective(expr=0, sense=pyo.minimize)
     return m
 

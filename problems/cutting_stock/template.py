@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -17,6 +18,7 @@ from colgen import (
     Enumeration,
     Formulation,
     Heuristic,
+    InputError,
     PricingContext,
     Problem,
     Reduction,
@@ -32,6 +34,7 @@ from colgen.proof.certifier import Certifier
 from problems.cutting_stock.bound import sharpened
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
 from problems.cutting_stock.enumeration import PatternEnumeration
+from problems.cutting_stock.exchanges import EXCHANGES
 from problems.cutting_stock.fitting import first_fit_decreasing
 from problems.cutting_stock.heuristics import Rounding, as_solution
 from problems.cutting_stock.instance import Instance, Pattern
@@ -45,21 +48,30 @@ class CuttingStock(Problem):
     """Cutting stock by column generation and, where rounding leaves a gap, branching on arc flows.
 
     The answer is a list of ``(pattern, rolls)``, a pattern being a tuple of ``(item, copies)``.
+
+    Parameters
+    ----------
+    exchanges
+        Dual-optimal inequalities by name, ``"ranks"`` or ``"subsets"`` (:mod:`problems.cutting_stock.exchanges`); None:
+        the many patterns of a round leave nothing for them to save.
     """
 
     objective_step = 1.0  # rolls are whole: a bound of 452.25 proves 453
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, exchanges: str | None = None) -> None:
+        if exchanges is not None and exchanges not in EXCHANGES:
+            raise InputError(f"exchanges: expected 'ranks', 'subsets' or None, not {exchanges!r}")
         self.instance = instance
+        self.exchanges = () if exchanges is None else EXCHANGES[exchanges](instance)
         self.layout = Layout(instance)
         self.oracle = PatternOracle(self.layout)
 
     def master(self) -> pyo.ConcreteModel:
-        return master(self.instance)
+        return master(self.instance, self.exchanges)
 
     def shape(self) -> Hashable:
-        # The rows depend on the number of items alone: compiled once, given the demands after.
-        return self.instance.num_items
+        # Without exchanges the rows depend on the number of items alone: compiled once, given the demands after.
+        return self.instance.num_items, self.exchanges
 
     def data(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
         return {"row_lower": {"demand": self.instance.demands}}
@@ -68,24 +80,34 @@ class CuttingStock(Problem):
         if getattr(self.master, "__func__", None) is not CuttingStock.master:
             return super().formulation()  # a subclass has rows of its own
         # What compiling the model gives, without Pyomo, which takes a good part of a second for a thousand items.
-        n = self.instance.num_items
-        ones, indices = np.ones(n), tuple(range(n))
+        n, trades = self.instance.num_items, len(self.exchanges)
+        indices, numbers = tuple(range(n)), tuple(range(trades))
+        entries = [(i, i, 1.0) for i in indices]
+        for k, (whole, parts) in enumerate(self.exchanges, n):
+            entries += [(whole, k, -1.0), *((part, k, 1.0) for part in parts)]
+        there, owners, values = zip(*entries, strict=True)
         rows = Formulation(
             sense=Sense.MINIMIZE,
-            matrix=sparse.csc_array((ones, (indices, indices)), shape=(n, n)),
-            costs=np.zeros(n),
-            lower=np.zeros(n),
-            upper=np.full(n, np.inf),
-            integer=np.zeros(n, dtype=bool),
-            artificial=np.ones(n, dtype=bool),
+            matrix=sparse.csc_array((values, (there, owners)), shape=(n, n + trades)),
+            costs=np.zeros(n + trades),
+            lower=np.zeros(n + trades),
+            upper=np.full(n + trades, np.inf),
+            integer=np.zeros(n + trades, dtype=bool),
+            artificial=np.ones(n + trades, dtype=bool),
             row_lower=np.zeros(n),
             row_upper=np.full(n, np.inf),
             offset=0.0,
-            column_keys=tuple(("unmet", i) for i in indices),
+            column_keys=(*(("unmet", i) for i in indices), *(("cut_down", k) for k in numbers)),
             row_keys=tuple(("demand", i) for i in indices),
             row_blocks={"demand": Block("demand", indices, np.arange(n))},
             column_blocks={"unmet": Block("unmet", indices, np.arange(n))},
         )
+        if trades:
+            rows = dataclasses.replace(
+                rows,
+                column_blocks={**rows.column_blocks, "cut_down": Block("cut_down", numbers, n + np.arange(trades))},
+                exchange=np.arange(n + trades) >= n,
+            )
         return rows.with_data(**self.data())
 
     def pricing(self) -> PatternOracle:

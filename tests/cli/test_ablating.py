@@ -2,7 +2,7 @@
 
 import json
 
-from problems import assignment, colouring
+from problems import assignment, colouring, cutting_stock
 from tests.cli.stub import run
 
 
@@ -46,6 +46,16 @@ def test_cuts_that_a_template_leaves_out_are_put_in(capsys, tmp_path):
         without, put_in = content["lines"]
         assert (without["method"], put_in["method"]) == ("default", "with cuts")
         assert put_in["dual_bound"] > without["dual_bound"] + 1e-3
+
+
+def test_exchanges_that_a_template_leaves_out_are_put_in(capsys, tmp_path):
+    rolls = tmp_path / "rolls.txt"
+    cutting_stock.write(cutting_stock.uniform(8, 0), rolls)
+    code, out, _ = run(capsys, "ablation", "cutting_stock", rolls, "--relaxation", "--json", "-")
+    content = json.loads(out)
+    assert (code, content["agree"]) == (0, True)
+    bounds = {line["method"]: line["dual_bound"] for line in content["lines"]}
+    assert abs(bounds["exchanges by subsets"] - bounds["default"]) < 1e-6
 
 
 def test_json_on_standard_output_stands_alone(capsys, install, file):

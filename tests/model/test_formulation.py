@@ -6,7 +6,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import FormulationCache, Sense, artificial, compile_model
+from colgen import FormulationCache, Sense, artificial, compile_model, exchange
 from colgen.core.errors import FormulationError
 
 
@@ -164,3 +164,14 @@ def test_numbers_are_floats():
     f = compile_model(sample())
     for array in (f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.matrix.data):
         assert array.dtype == np.float64
+
+
+def test_exchanges_are_artificial_and_known_by_a_mark_of_their_own():
+    m = sample()
+    assert compile_model(m).exchange is None
+    m.trade = exchange([1])
+    m.second[1].set_value(m.y + m.missing[1] - m.trade[1] >= 1)
+    f = compile_model(m)
+    assert f.exchange.tolist() == [False] * 6 + [True]
+    assert f.artificial.tolist() == [False] * 4 + [True] * 3
+    assert f.subset(np.ones(5, dtype=bool), np.arange(7) != 0).exchange.tolist() == [False] * 5 + [True]

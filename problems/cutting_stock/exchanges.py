@@ -1,0 +1,53 @@
+"""Dual-optimal inequalities of cutting stock: a wider piece can be cut down to what smaller items demand.
+
+A piece of item i makes one of item j if w_j ≤ w_i, and one each of j and k if w_j + w_k ≤ w_i.  If patterns may have as
+many copies as fit then some optimal dual solution satisfies π_j ≤ π_i and π_j + π_k ≤ π_i.  With patterns of no more
+copies than are demanded, which the template's oracle prices, that need not be so, and the engine, which believes none
+of it, does without exchanges in the end.
+
+Sources: J. M. Valério de Carvalho, *Using extra dual cuts to accelerate column generation*, INFORMS Journal on
+Computing 17 (2005); H. Ben Amor, J. Desrosiers, J. M. Valério de Carvalho, *Dual-optimal inequalities for stabilized
+column generation*, Operations Research 54 (2006).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TypeAlias
+
+from problems.cutting_stock.instance import Instance
+
+Exchange: TypeAlias = tuple[int, tuple[int, ...]]
+"""A piece of an item, and the items that it is cut down to, a piece each."""
+
+
+def ranks(instance: Instance) -> tuple[Exchange, ...]:
+    """Each item for the next smaller one: those make an exchange of any two."""
+    order = sorted(range(instance.num_items), key=lambda i: -instance.widths[i])
+    return tuple((wide, (narrow,)) for wide, narrow in pairwise(order))
+
+
+def subsets(instance: Instance) -> tuple[Exchange, ...]:
+    """The same, and each item for the two others that fill it best, where two fit."""
+    order = sorted(range(instance.num_items), key=lambda i: instance.widths[i])
+    widths = [instance.widths[i] for i in order]
+    found = list(ranks(instance))
+    for item, width in zip(order, widths, strict=True):
+        best, pair = 0, None
+        for k, first in enumerate(widths):
+            if 2 * first > width:
+                break
+            other = bisect_right(widths, width - first) - 1
+            while other > k and order[other] == item:
+                other -= 1
+            if other > k and first + widths[other] > best:
+                best, pair = first + widths[other], (order[k], order[other])
+        if pair is not None:
+            found.append((item, pair))
+    return tuple(found)
+
+
+EXCHANGES: dict[str, Callable[[Instance], tuple[Exchange, ...]]] = {"ranks": ranks, "subsets": subsets}
+"""By the names that the template knows them by."""

@@ -1,0 +1,60 @@
+"""Pieces cut down to smaller ones: what they say, and that no answer rests on them."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from colgen import InputError, WarmStart, compile_model, solve
+from problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform
+from problems.cutting_stock.exchanges import ranks, subsets
+from tests.problems.cutting_stock.naive import optimum, tiny
+
+
+def test_exchanges_of_four_widths():
+    instance = Instance(10, (3, 8, 5, 2), (1, 1, 1, 1))
+    assert ranks(instance) == ((1, (2,)), (2, (0,)), (0, (3,)))
+    # 8 is filled by 3 and 5, 5 by 2 and 3; two pieces of one item are no two others.
+    assert set(subsets(instance)) - set(ranks(instance)) == {(1, (0, 2)), (2, (3, 0))}
+
+
+def test_no_piece_is_cut_down_to_more_than_it_is():
+    instance = uniform(30, 3)
+    for whole, parts in subsets(instance):
+        assert whole not in parts
+        assert sum(instance.widths[part] for part in parts) <= instance.widths[whole]
+
+
+def test_the_formulation_is_the_compiled_model():
+    problem = CuttingStock(uniform(9, 0), "subsets")
+    by_hand, compiled = problem.formulation(), compile_model(problem.master())
+    assert (by_hand.matrix != compiled.matrix).nnz == 0
+    for field in dataclasses.fields(compiled):
+        if field.name not in ("matrix", "row_blocks", "column_blocks"):
+            assert np.array_equal(getattr(by_hand, field.name), getattr(compiled, field.name)), field.name
+
+
+@pytest.mark.parametrize("exchanges", ["ranks", "subsets"])
+@pytest.mark.parametrize("seed", range(6))
+def test_optima_are_those_of_enumeration(seed, exchanges):
+    instance = tiny(np.random.default_rng(seed))
+    found = solve(CuttingStock(instance, exchanges))
+    assert found.is_optimal
+    assert found.objective == optimum(instance)
+    assert not found.relaxation or not any(name == "cut_down" for name, _ in found.relaxation.variables)
+
+
+@pytest.mark.parametrize("instance", [bin_packing(40, 1), uniform(25, 1)], ids=["packing", "widths"])
+def test_relaxations_do_not_change(instance):
+    plain = solve(CuttingStock(instance), relaxation=True, start=WarmStart())
+    for exchanges in ("ranks", "subsets"):
+        found = solve(CuttingStock(instance, exchanges), relaxation=True, start=WarmStart())
+        assert found.is_optimal
+        assert found.objective == pytest.approx(plain.objective)
+        assert found.dual_bound == pytest.approx(plain.objective)
+        assert not found.solution.variables
+
+
+def test_names_are_looked_at():
+    with pytest.raises(InputError, match="expected 'ranks', 'subsets' or None, not 'all'"):
+        CuttingStock(uniform(5, 0), "all")
