@@ -26,6 +26,7 @@ from colgen.proof.checker_pricing import State, WrongError
 from colgen.proof.checker_program import Claims, Program, answered
 from colgen.proof.witness import Point
 from colgen.tree.branching import TemplateBound
+from solvers.arrays import EXACT
 
 _MOST_SUMS = 1 << 21
 """Blocks over whose rows a dynamic program looks at more sums than these are trusted."""
@@ -140,8 +141,10 @@ class BlockCertifier(Certifier):
                 for value, (*_, is_whole) in zip(x, variables, strict=True)
             ]
             objective = Fraction(self._data["offset"])
-            objective += sum(Fraction(cost) * value for value, (cost, *_) in zip(values, variables, strict=True))
-            columns = self._in_blocks(list(map(as_exact, values)))
+            objective += sum(
+                Fraction(cost) * value for value, (cost, *_) in zip(values, variables, strict=True) if value
+            )
+            columns = self._in_blocks([value if type(value) is int else as_exact(value) for value in values])
             try:
                 answered(self._program, {"columns": columns, "objective": as_exact(objective)}, Claims())
             except WrongError:
@@ -302,7 +305,9 @@ def _in_whole_numbers(values: Sequence[float], size: Fraction) -> Iterator[tuple
 
 def _exact(value: float) -> int | str:
     """A number as the model has it: 0.1 is a tenth, as it was written down."""
-    return as_exact(Fraction(repr(float(value))))
+    if value.is_integer() and abs(value) < EXACT:
+        return int(value)
+    return as_exact(Fraction(repr(value)))
 
 
 def _side(value: float) -> int | str | None:

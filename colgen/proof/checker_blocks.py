@@ -55,10 +55,10 @@ class Block:
             if not holds(value, limits) or (is_whole and value.denominator != 1):
                 raise WrongError(f"a variable has the value {value}")
             cost += price * value
-            for row, entry in terms.items():
+            for row, entry in terms.items() if value else ():
                 entries[row] = entries.get(row, Fraction(0)) + entry * value
         for limits, terms in self.rows:
-            total = sum(entry * x[v] for v, entry in terms.items())
+            total = sum(entry * x[v] for v, entry in terms.items() if x[v])
             if not holds(total, limits):
                 raise WrongError(f"a row of a block is {total}")
         return cost, entries
