@@ -182,10 +182,9 @@ class TreeCertifier(Certifier):
             arcs = self._scores.arcs.copy()
             for h, m in state.closed:
                 arcs[h, m] = -np.inf
-            given = None if self._checked.projective else _potentials(self._open(state, score=0), self._checked.single)
-            empty = self._checked.least((), Fraction(0), {}, replace(state, given=given))
-            if empty:
-                yield {"node": node, "claim": self._claim(0, empty, None, given)}
+            claim = None if holds else self._empty(state)
+            if claim is not None:
+                yield {"node": node, "claim": claim}
                 continue
             claim, dual, other = self._bounded(arcs, state, tree if holds else None, dual, goal, node)
             if claim is not None:
@@ -210,6 +209,12 @@ class TreeCertifier(Certifier):
             others = {(g, m) for g in range(len(tree)) if g != h}
             stack.append((one, State(closed=state.closed | others), dual.copy(), holds and h == tree[m]))
             stack.append((two, State(closed=state.closed | {(h, m)}), dual.copy(), holds and h != tree[m]))
+
+    def _empty(self, state: State) -> Record | None:
+        """A claim that a node has no tree."""
+        given = None if self._checked.projective else _potentials(self._open(state, score=0), self._checked.single)
+        empty = self._checked.least((), Fraction(0), {}, replace(state, given=given))
+        return self._claim(0, empty, None, given) if empty else None
 
     def _claim(self, weight: int, least: Fraction, bound: Fraction | None, given: Any) -> Record:
         claim = {"weight": weight, "unit": 1, "duals": [], "counts": [], "least": [as_exact(least)]}
@@ -357,7 +362,7 @@ class TreeCertifier(Certifier):
     def _chains(self, dual: _Dual, tree: NDArray[np.int64] | None) -> list[list[int]]:
         checked = self._checked
         assert checked.chains is not None
-        rows = [[int(Fraction(x) * checked.unit) for x in row] for row in dual.chains.tolist()]
+        rows: list[list[int]] = as_whole(dual.chains, checked.unit.bit_length() - 1)
         if tree is not None:
             for p in range(1, checked.size):
                 own = checked.chains[int(tree[p])][p]
@@ -368,7 +373,7 @@ class TreeCertifier(Certifier):
 
     def _shares(self, dual: _Dual, tree: NDArray[np.int64] | None) -> list[list[int]]:
         checked, found, first = self._checked, list[list[int]](), 0
-        values = [int(Fraction(x) * checked.unit) for x in dual.shares.tolist()]
+        values = as_whole(dual.shares, checked.unit.bit_length() - 1)
         for arcs, score in checked.factors:
             whole = values[first : first + len(arcs)]
             first += len(arcs)
