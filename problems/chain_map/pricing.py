@@ -15,6 +15,7 @@ from problems.chain_map.kernels.tree_prices import price, scratch_for
 from problems.chain_map.master import MessageDuals, Pairs
 from problems.chain_map.pieces import Pieces
 from solvers.chains.forest import Forest
+from solvers.chains.tree_messages import Model
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -53,6 +54,7 @@ class PairPricing(Pricing):
         self._split = reduced_cost == "split"
         self._gap = gap
         self._pairs = room_for_pairs(_ROOM)
+        self._quiet: tuple[Model, Offsets] | None = None
         self.priced = 0
         self.looked_at = 0
 
@@ -104,7 +106,12 @@ class PairPricing(Pricing):
     def _by_exchanges(self, duals: MessageDuals, exchanges: Exchanges) -> Look:
         """Looks at the trees that are not finished, with bounds by exchanges."""
         prices, gaps, room = self._prices(duals), np.zeros(1), room_for(exchanges)
-        return lambda pairs, position, work: price_by_exchanges(prices, exchanges, room, pairs, position, gaps, work)
+        if self._quiet is None or self._quiet[0] is not duals.model:
+            self._quiet = duals.model, np.full(self._forest.num_nodes, -1, dtype=np.int64)
+        quiet = self._quiet[1]
+        return lambda pairs, position, work: price_by_exchanges(
+            prices, exchanges, room, pairs, position, gaps, work, quiet
+        )
 
     def _by_maxima(self, duals: MessageDuals) -> Look:
         """The same with maxima of the tables alone."""

@@ -67,11 +67,24 @@ Values = NDArray[np.float64]
 
 @kernel
 def price_by_exchanges(
-    prices: Prices, exchanges: Exchanges, room: Room, pairs: PairList, position: Offsets, gaps: Values, work: float
+    prices: Prices,
+    exchanges: Exchanges,
+    room: Room,
+    pairs: PairList,
+    position: Offsets,
+    gaps: Values,
+    work: float,
+    quiet: Offsets,
 ) -> tuple[int, int, int, bool]:
     """Pairs of positive reduced cost, and what they leave of the dual bound, at messages in both directions.
 
     Parameters and results are those of :func:`problems.chain_map.kernels.tree_prices.price`, and so are the numbers.
+
+    Parameters
+    ----------
+    quiet
+        One an edge, -1 before the first call: the labels around it, if there is a single one at each node, at which its
+        bounds have shown that no pair improves.  At the same labels, in the same model, they are not computed again.
     """
     forest, model, duals, row_bounds, column_bounds, active, values, size, shares, beyond, bounds = prices
     rows, transposed, gains, gains_above, size_of_scores, size_of_pairs = exchanges
@@ -125,12 +138,22 @@ def price_by_exchanges(
                 )
                 known, known_above, num_lower, num_upper = 1, 1, 0, 0
                 if single:  # what happens at most edges of chains
-                    x, y = labels[starts[node]], labels[starts[parent]]
-                    under = table[child] * num + labels[starts[child]] if child != NONE else -1
-                    over = column + labels[starts[above_it]] if above_it != NONE else -1
-                    a = most_gained(rows, under, scores, node, gains, row + x, nothing, x)
-                    b = most_gained(transposed, over, scores, parent, gains_above, row + y, nothing, y)
-                    if a >= -small or b >= -small:
+                    x, y = int(labels[starts[node]]), int(labels[starts[parent]])
+                    lowest = int(labels[starts[child]]) if child != NONE else -1
+                    highest = int(labels[starts[above_it]]) if above_it != NONE else -1
+                    around = ((x * num + y) * (num + 1) + lowest + 1) * (num + 1) + highest + 1
+                    asked = quiet[node] != around
+                    under = table[child] * num + lowest if child != NONE else -1
+                    over = column + highest if above_it != NONE else -1
+                    a = b = -np.inf
+                    if asked:
+                        a = most_gained(rows, under, scores, node, gains, row + x, nothing, x)
+                        b = most_gained(transposed, over, scores, parent, gains_above, row + y, nothing, y)
+                    else:
+                        priced -= 1
+                    if asked and not (a >= -small or b >= -small):
+                        quiet[node] = around
+                    elif asked:
                         done += num
                         num_lower = look_at(
                             rows, under, scores, node, gains, row + x, nothing, x, (max(v * b, 0.0) + small) / w, row0,

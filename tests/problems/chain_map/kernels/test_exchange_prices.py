@@ -33,8 +33,9 @@ def drawn(seed, dtype):
     return forest, scores, tables, Domains(starts, labels.astype(np.int32), np.empty(len(labels)))
 
 
-def both(forest, scores, tables, domains, work=np.inf, most=2000):
-    """What either oracle returns: pairs with their reduced costs, and bounds."""
+def both(forest, scores, tables, domains, work=np.inf, most=2000, quiet=None):
+    """What either oracle returns: pairs with their reduced costs, and bounds; ``quiet``: of another call."""
+    quiet = np.full(forest.num_nodes, -1) if quiet is None else quiet
     model, duals, _, values, _ = messages_of(forest, scores, tables.astype(float), domains)
     num, trees = scores.shape[1], np.arange(len(forest.starts) - 1)
     pad = ((0, 0), (0, padded(num) - num))
@@ -51,7 +52,7 @@ def both(forest, scores, tables, domains, work=np.inf, most=2000):
         room, scratch, pairs, parts = room_for(exchanges), scratch_for(forest, num), room_for_pairs(most), []
         while position[0] < len(trees):
             if by_exchanges:
-                found, _, _, full = price_by_exchanges(prices, exchanges, room, pairs, position, gaps, work)
+                found, _, _, full = price_by_exchanges(prices, exchanges, room, pairs, position, gaps, work, quiet)
             else:
                 found, _, _, full = price(prices, False, scratch, pairs, position, gaps, work)
             parts.append(pairs.first(found))
@@ -95,3 +96,26 @@ def test_pairs_that_do_not_fit_are_found_by_the_next_call():
         ):
             assert one[0] == pieces[0]
             assert one[1].tolist() == pieces[1].tolist()
+
+
+@pytest.mark.parametrize("strength", [0.1, 0.3, 0.6])
+def test_edges_that_were_quiet_are_asked_again_where_labels_around_them_are_others(strength):
+    """Single labels, then others at some nodes, then more than one: with what is remembered, as without it."""
+    rng, num, forest = np.random.default_rng(1), 17, chains(np.full(60, 7))
+    scores = (2.0 * rng.normal(size=(forest.num_nodes, num))).astype(np.float32)
+    tables = (strength * rng.normal(size=(1, num, num))).astype(np.float32)
+    nodes, best = np.arange(forest.num_nodes), scores.argmax(axis=1)
+    quiet = np.full(forest.num_nodes, -1)
+    for again in range(20):
+        member = np.zeros(scores.shape, dtype=bool)
+        second = scores.argsort(axis=1)[:, -2]
+        member[nodes, np.where(rng.random(len(best)) < 0.2, second, best)] = True
+        if again % 4 == 3:
+            member |= rng.random(scores.shape) < 0.02
+        owners, labels = np.nonzero(member)
+        starts = np.searchsorted(owners, np.arange(forest.num_nodes + 1))
+        domains = Domains(starts, labels.astype(np.int32), np.empty(len(labels)))
+        (expected, bounds), (found, proved) = both(forest, scores, tables, domains, quiet=quiet)
+        assert found.keys() == expected.keys()
+        np.testing.assert_allclose(proved, bounds, rtol=1e-12, atol=1e-12)
+    assert (quiet >= 0).any()
