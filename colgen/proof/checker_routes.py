@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -77,20 +78,20 @@ class Routes:
 
         Of routes over the same customers the shortest: it can replace the others.
         """
-        costs, most = self._costs(duals, unit), most * self.ticks
+        costs, limit = self._costs(duals, unit), math.floor(most * self.ticks)  # all costs are whole
         rest, found = self._completions(costs), dict[int, int]()
         stack = [(0, 0, self.windows[0][0], 0, 0, 0)]
         while stack:
             at, seen, now, load, cost, length = stack.pop()
             leaves = now + self.service[at]
-            if at and cost + costs[at][0] <= most and leaves + self.away[at][0] <= self.windows[0][1]:
+            if at and cost + costs[at][0] <= limit and leaves + self.away[at][0] <= self.windows[0][1]:
                 home = length + self.away[at][0]
                 found[seen >> 1] = min(found.get(seen >> 1, home), home)
             for j in range(1, self.last + 1):
                 if seen >> j & 1:
                     continue
                 begins = max(leaves + self.away[at][j], self.windows[j][0])
-                room, further = self.capacity - load, most - cost - costs[at][j]
+                room, further = self.capacity - load, limit - cost - costs[at][j]
                 for left, members, latest, taken in rest[j]:
                     if left > further:
                         break
