@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     )
     from colgen.tree.candidates import Candidate
     from colgen.tree.choice import Choice, Chosen, MostFractional, PseudoCostBranching
+    from colgen.tree.component_bounds import OnComponents
     from colgen.tree.enumeration import Enumerated, Enumeration
     from colgen.tree.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
     from colgen.tree.path_enumeration import PathEnumeration
@@ -72,6 +73,7 @@ _HOMES = {
     "core.decision": "Apart Decision Together",
     "tree.branching": "Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster TemplateBound",
     "tree.candidates": "Candidate",
+    "tree.component_bounds": "OnComponents",
     "tree.choice": "Choice Chosen MostFractional PseudoCostBranching",
     "tree.strong_branching": "StrongBranching",
     "core.batches": "Columns",
@@ -218,6 +220,7 @@ __all__ = [
     "MemoryLimit",
     "NoStabilization",
     "NodeVisit",
+    "OnComponents",
     "OnOriginalVariable",
     "OnTemplateVariable",
     "OraclePricing",

@@ -131,6 +131,10 @@ class Box(Term):
         """The components that are bounded."""
         return tuple(member for member, _, _ in self.bounds)
 
+    def holds(self, amounts: Mapping[Any, float]) -> bool:
+        """Whether amounts by component lie within; those that are left out are zero."""
+        return all(lower <= amounts.get(member, 0.0) <= upper for member, lower, upper in self.bounds)
+
 
 Kind = TypeVar("Kind", bound=Term)
 

@@ -4,9 +4,9 @@ A block by itself has one point in every answer, so that a bound on a variable i
 that must be whole are, the mean of the points in use is a point of the block: its rows are linear.
 
 Blocks that are the same have no variables of their own in the master.  There it is branched on how many points lie
-within component bounds (F. Vanderbeck, *Branching in branch-and-price: a generic scheme*, Mathematical Programming 130,
-2011): points that differ in a whole variable are told apart by bounds on it, so that if all such counts are whole then
-each whole part is used a whole number of times.
+within component bounds, of which :mod:`colgen.tree.component_bounds` says why it is complete: if all such counts are
+whole then each whole part is used a whole number of times.  Points of one whole part may differ in continuous
+variables; their mean, used as often as all of them, is a point of the block.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colgen.core.columns import Column
 from colgen.core.decision import Decision, fractionality
@@ -28,6 +27,7 @@ from colgen.decomposition.splitting import Splitting
 from colgen.decomposition.subproblem import Subproblem
 from colgen.tree.branching import BranchingRule
 from colgen.tree.candidates import DOWN, UP, Candidate
+from colgen.tree.component_bounds import boxes
 
 
 class OnBlockVariables(BranchingRule):
@@ -114,16 +114,10 @@ class OnBlockVariables(BranchingRule):
 
     def _of_copies(self, sub: Subproblem, points: Floats, amounts: Floats) -> list[Candidate]:
         """Counts within bounds that are fractional: within one bound where there is one, else within more."""
-        boxes: list[tuple[Bounds, float]] = []
-        for k in np.flatnonzero(sub.integer).tolist():
-            for value in np.unique(points[:, k])[1:].tolist():
-                count = float(amounts[points[:, k] >= value].sum())
-                if fractionality(count):
-                    boxes.append((((k, value, math.inf),), count))
-        if not boxes:
-            found = _narrowed(points, amounts, sub.integer)
-            boxes = [] if found is None else [found]
-        return [self._count(sub, bounds, count) for bounds, count in boxes]
+        whole = np.flatnonzero(sub.integer)
+        found = boxes(np.round(points[:, whole]), amounts)
+        named = [(tuple((int(whole[k]), low, high) for k, low, high in bounds), count) for bounds, count in found]
+        return [self._count(sub, bounds, count) for bounds, count in named]
 
     def _count(self, sub: Subproblem, bounds: Bounds, count: float) -> Candidate:
         name = f"{self.splitting.convexity}[{sub.number}]"
@@ -136,42 +130,6 @@ class OnBlockVariables(BranchingRule):
         down = PointsWithin(name, box, -math.inf, float(math.floor(count)), value)
         up = PointsWithin(name, box, float(math.ceil(count)), math.inf, value)
         return _either((name, bounds), count - math.floor(count), down, up, fractionality(count))
-
-
-def _narrowed(points: Floats, amounts: Floats, integer: NDArray[np.bool_]) -> tuple[Bounds, float] | None:
-    """Component bounds within which a fractional number of points lies; None if there are none.
-
-    A set of points whose number is whole is cut in two by a component in which some of them differ.  One of the halves
-    has a fractional number, or both are whole and the search goes on in them; a set that no component cuts is of points
-    that agree in all that is whole.
-    """
-    waiting: list[tuple[Bounds, NDArray[np.intp]]] = [((), np.arange(len(points)))]
-    whole = np.flatnonzero(integer)
-    while waiting:
-        bounds, members = waiting.pop()
-        mine = points[np.ix_(members, whole)]
-        differ = np.flatnonzero(mine.max(axis=0) > mine.min(axis=0))
-        if not len(differ):
-            continue
-        k = int(whole[differ[0]])
-        values = np.unique(points[members, k])
-        cut = float(values[len(values) // 2])
-        above = points[members, k] >= cut
-        for half, (low, high) in ((members[above], (cut, math.inf)), (members[~above], (-math.inf, cut - 1.0))):
-            narrower = _with(bounds, k, low, high)
-            count = float(amounts[half].sum())
-            if fractionality(count):
-                return narrower, count
-            waiting.append((narrower, half))
-    return None
-
-
-def _with(bounds: Bounds, variable: int, low: float, high: float) -> Bounds:
-    """Bounds with one more, which a former one on the same variable is narrowed by."""
-    found = {k: (lower, upper) for k, lower, upper in bounds}
-    lower, upper = found.get(variable, (-math.inf, math.inf))
-    found[variable] = (max(lower, low), min(upper, high))
-    return tuple((k, lower, upper) for k, (lower, upper) in sorted(found.items()))
 
 
 def _either(quantity: object, part: float, down: Decision, up: Decision, score: float) -> Candidate:

@@ -1,10 +1,12 @@
 """Branching on variables of blocks, and on counts of points of those that are the same."""
 
+import itertools
+
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
-from colgen import decompose, solve
-from colgen.decomposition.branching import _narrowed
+from colgen import Termination, decompose, solve
 from tests.amounts import examples
 from tests.decomposition.models import FAMILIES
 
@@ -21,14 +23,33 @@ def test_blocks_that_are_the_same_are_one_and_prove_what_blocks_one_by_one_prove
     assert one.objective == pytest.approx(other.objective)
 
 
-def test_counts_that_are_whole_within_every_single_bound_are_not_within_two():
-    # Each component is 1 in one point of two, and the points are used by halves.
-    points = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]], dtype=float)
-    bounds, count = _narrowed(points, np.full(4, 0.5), np.ones(3, dtype=bool))
-    assert len(bounds) == 2
-    assert count == 0.5
+@pytest.mark.parametrize("seed", range(examples(4, 20)))
+def test_counts_within_several_bounds_end_where_those_within_one_are_whole(seed):
+    """Points of any cost, one a copy: only pairs of bounds tell some of them apart."""
+    model, best = pieces(seed)
+    found = solve(decompose(model, "copy"), heuristics=())
+    assert found.termination is Termination.OPTIMAL
+    assert found.objective == pytest.approx(best)
 
 
-def test_points_that_agree_in_all_that_is_whole_are_cut_by_nothing():
-    points = np.array([[1.0, 0.2], [1.0, 0.8]])
-    assert _narrowed(points, np.array([0.5, 0.5]), np.array([True, False])) is None
+def pieces(seed):
+    """Four copies of a block of three binary variables and their products, under rows on what they sum up to."""
+    draw = np.random.default_rng(seed)
+    m = pyo.ConcreteModel()
+    m.copy, m.part = pyo.RangeSet(4), pyo.RangeSet(0, 2)
+    m.pair = pyo.Set(initialize=[(0, 1), (0, 2), (1, 2)])
+    m.x = pyo.Var(m.copy, m.part, domain=pyo.Binary)
+    m.both = pyo.Var(m.copy, m.pair, domain=pyo.Binary)
+    m.first = pyo.Constraint(m.copy, m.pair, rule=lambda m, c, i, j: m.both[c, i, j] <= m.x[c, i])
+    m.second = pyo.Constraint(m.copy, m.pair, rule=lambda m, c, i, j: m.both[c, i, j] <= m.x[c, j])
+    m.neither = pyo.Constraint(m.copy, m.pair, rule=lambda m, c, i, j: m.both[c, i, j] >= m.x[c, i] + m.x[c, j] - 1)
+    m.total = pyo.Constraint(m.part, rule=lambda m, i: sum(m.x[c, i] for c in m.copy) == 2)
+    gains = dict(zip(m.pair, draw.integers(-5, 6, 3).tolist(), strict=True))
+    m.cost = pyo.Objective(expr=sum(gains[p] * m.both[c, p] for c in m.copy for p in m.pair))
+    choices = itertools.product(itertools.product((0, 1), repeat=3), repeat=4)
+    best = min(
+        sum(gains[i, j] * x[i] * x[j] for x in chosen for i, j in gains)
+        for chosen in choices
+        if all(sum(x[i] for x in chosen) == 2 for i in range(3))
+    )
+    return m, best
