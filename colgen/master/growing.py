@@ -14,6 +14,9 @@ Kind = TypeVar("Kind", bound=np.generic)
 _ROOM = 1.125
 """An array that is full grows by this factor: its mean slack is a sixteenth."""
 
+_LEAST = 128
+"""At least so much more room: masters begin small, and arrays would be copied at most of their first rounds."""
+
 Patterns: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 """Costs of columns; starts, row numbers and values of their entries."""
 
@@ -34,7 +37,7 @@ class Growing(Generic[Kind]):
         before = self.array.size
         after = before + count
         if after > self._room.size:
-            room = np.empty(max(after, int(_ROOM * before) + 16), dtype=self._room.dtype)
+            room = np.empty(max(after, int(_ROOM * before) + _LEAST), dtype=self._room.dtype)
             room[:before] = self.array
             self._room = room
         self.array = self._room[:after]
@@ -61,7 +64,7 @@ class GrowingTogether:
         before = self.arrays[0].size
         after = before + count
         if after > self._rooms[0].size:
-            self._make_room(max(after, int(_ROOM * before) + 16))
+            self._make_room(max(after, int(_ROOM * before) + _LEAST))
         for room, new in zip(self._rooms, more, strict=True):
             room[before:after] = new
         self.arrays = [room[:after] for room in self._rooms]

@@ -16,7 +16,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.master.growing import Growing, GrowingTogether
 from colgen.master.pool import ColumnPool, Floats, Ints
 from colgen.model.formulation import Formulation
-from solvers.columns.solved import grow_older
+from solvers.columns.solved import grow_older, used
 from solvers.columns.worth import activities, products
 
 TEMPLATE = -2
@@ -228,21 +228,15 @@ class ColumnTable(ColumnPool):
     def solution(self, objective: float, values: Floats) -> Solution:
         """The columns and template variables that are not zero."""
         # Bounds hold to the last bit, whatever tolerance a solver has for them.
-        values = np.clip(
-            values, self.lower_now[: len(values)], np.maximum(self.lower_now, self.upper_now)[: len(values)]
-        )
-        sizes = np.abs(values)
-        # Whole columns are counted; other variables have the size of their own numbers, and of nothing else.
-        least = np.where(self.integer[: len(values)], 1.0, sizes.max(initial=0.0, where=~self.integer[: len(values)]))
-        used = np.flatnonzero(sizes > TOLERANCES.pruning * least)
+        places, amounts = used(values, self.lower_now, self.upper_now, self.integer, TOLERANCES.pruning)
         columns: list[tuple[Column, float]] = []
         variables: dict[Key, float] = {}
-        for k in used.tolist():
-            column = self.column(k)
+        for place, amount in zip(places.tolist(), amounts.tolist(), strict=True):
+            column = self.column(place)
             if column is not None:
-                columns.append((column, float(values[k])))
-            elif k in self._keys:
-                variables[self._keys[k]] = float(values[k])
+                columns.append((column, amount))
+            elif place in self._keys:
+                variables[self._keys[place]] = amount
         integer = frozenset(key for key in variables if self.integer[self.position[key]])
         return Solution(objective, tuple(columns), variables, integer)
 

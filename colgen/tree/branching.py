@@ -19,6 +19,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
 from colgen.tree.candidates import DOWN, UP, Candidate
+from solvers.columns.sums import sums_by_number
 
 Floats = NDArray[np.float64]
 
@@ -140,13 +141,14 @@ class RyanFoster(BranchingRule):
 
     def _together(self, solution: Solution) -> tuple[NDArray[np.int64], Floats, Floats]:
         """Pairs of rows, to what extent each is covered by one column, and how far that is from a whole number."""
-        used = [(column, value) for column, value in solution.columns if fractionality(value)]
-        if not used:
+        every = np.array([value for _, value in solution.columns], dtype=np.float64)
+        fractional = (np.abs(every - np.rint(every)) > TOLERANCES.integrality).nonzero()[0]
+        if not len(fractional):
             return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
-        each = [self._pairs_of(column) for column, _ in used]
-        pairs, where = np.unique(np.concatenate(each), return_inverse=True)
-        amounts = np.repeat([value for _, value in used], list(map(len, each)))
-        values: Floats = np.bincount(where, amounts, minlength=len(pairs)).astype(np.float64, copy=False)
+        each = [self._pairs_of(solution.columns[k][0]) for k in fractional.tolist()]
+        lengths = np.array(list(map(len, each)), dtype=np.int64)
+        values: Floats
+        pairs, values = sums_by_number(np.concatenate(each), lengths, every[fractional])
         distances: Floats = np.abs(values - np.rint(values))
         distances[distances <= TOLERANCES.integrality] = 0.0
         return pairs, values, distances

@@ -50,3 +50,28 @@ def are_whole(values, whole, room):  # type: ignore[no-untyped-def]
         if whole[j] and not abs(values[j] - np.rint(values[j])) <= room:
             return False
     return True
+
+
+@njit(types.Tuple((types.int64[::1], FLOAT[::1]))(FLOATS, FLOATS, FLOATS, FLAGS, FLOAT), cache=True, nogil=True)
+def used(values, lower, upper, whole, share):  # type: ignore[no-untyped-def]
+    """Places of the values that are not zero, and these, within their bounds: a lower one counts above an upper one.
+
+    Parameters
+    ----------
+    values
+        Of the first columns.
+    whole
+        Which columns are counted: of such a one ``share`` is nothing.  Others have the size of their own numbers, and
+        of nothing else.
+    """
+    least, inside = 0.0, np.empty(len(values))
+    for j in range(len(values)):
+        inside[j] = min(max(values[j], lower[j]), max(lower[j], upper[j]))
+        if not whole[j]:
+            least = max(least, abs(inside[j]))
+    places, count = np.empty(len(values), dtype=np.int64), 0
+    for j in range(len(values)):
+        if abs(inside[j]) > share * (1.0 if whole[j] else least):
+            places[count] = j
+            count += 1
+    return places[:count].copy(), inside[places[:count]]

@@ -19,6 +19,12 @@ FAR = 2.0**20
 _WIDEST = 2.0**34
 """Costs that are so much smaller than others are what rounding has left of sums: they set no scale."""
 
+_EXPONENT = np.int64(0x7FF0000000000000)
+"""The bits of a number that hold its exponent."""
+
+_LEAST = 2.0**-1000
+"""The least power of two that sizes are told by; the largest is one over it."""
+
 SCALINGS = 4
 """So often are costs scaled again in one solve, at most."""
 
@@ -31,8 +37,9 @@ def powers_of_two(sizes: Floats) -> Floats:
     sizes
         Nonnegative numbers.
     """
-    exponents = np.frexp(np.where(sizes > 0.0, sizes, 1.0))[1] - 1
-    powers: Floats = np.ldexp(1.0, np.clip(exponents, -1000, 1000))
+    bits = np.asarray(sizes, dtype=np.float64).view(np.int64)
+    below = (bits & _EXPONENT).view(np.float64)  # what is left without the digits of a number
+    powers: Floats = np.where(sizes > 0.0, np.minimum(np.maximum(below, _LEAST), 1.0 / _LEAST), 1.0)
     return powers
 
 

@@ -429,6 +429,12 @@ def test_the_power_of_two_below_a_number(count):
     assert [scaling._power_of_two(value) for value in values.tolist()] == scaling.powers_of_two(values).tolist()
 
 
+def test_powers_of_two_of_all_sizes():
+    sizes = np.array([0.0, 1.0, 0.75, 3.0, 4.0, 5e-324, 1e-305, 1e305])
+    assert scaling.powers_of_two(sizes).tolist() == [1.0, 1.0, 0.5, 2.0, 4.0, 2.0**-1000, 2.0**-1000, 2.0**1000]
+    assert scaling.powers_of_two(sizes[::2]).tolist() == scaling.powers_of_two(sizes)[::2].tolist()
+
+
 @pytest.mark.parametrize("row", [-1, 3])
 def test_entries_in_rows_that_are_not_there(row):
     lp = program(covering())
