@@ -6,7 +6,15 @@ for each of several knapsacks, whose counts are the same.  Items that no count h
 (:mod:`solvers.packing.zero_one`).  The others come before them, one after the other, by labels: load, value, and of
 each count that has items on both sides of the place where the search stands what is left of its sum.  A label is
 dominated by one of no larger load whose value is no less, once it has paid for each count of which it has more
-left; that is what the other may be spared at the most.  The table without charges bounds what a label can still gain.
+left; that is what the other may be spared at the most.
+
+What a label can still gain is bounded by a table, too.  For any λ between 0 and 1,
+
+    f ⌊(s + Σ_i w_i x_i) / q⌋ ≥ λ f (s + Σ_i w_i x_i - (q - 1)) / q,
+
+so that items pay parts of the charges in advance, and what is left of a count's sum says what a label is given back.
+The best λ are looked for by a few steps along subgradients; where that bound is no better than what is asked for, which
+is so of most knapsacks at the end of column generation, there is nothing to search.
 
 Sources: M. Jepsen, B. Petersen, S. Spoorendonk, D. Pisinger, *Subset-row inequalities applied to the vehicle-routing
 problem with time windows*, Operations Research 56 (2008), for the dominance; H. Kellerer, U. Pferschy, D. Pisinger,
@@ -40,6 +48,12 @@ _FIRST = 1 << 10
 _PORTION = 1 << 21
 """Labels compared between two looks at the clock: some hundredths of a second."""
 
+_STEPS, _PATIENCE = 20, 3
+"""Along subgradients; after so many that are no better, steps are halved."""
+
+_CELLS = 1 << 25
+"""Of tables that are filled for them between two looks at the clock: of large tables there are fewer steps."""
+
 _DONE, _PAUSED, _FULL = 0, 1, 2
 
 
@@ -67,8 +81,10 @@ class _Search(NamedTuple):
 
     Attributes
     ----------
-    loads, values, left, items
-        Of each label: load, value, what is left of each count's sum, and the items chosen as bits; two of each.
+    loads, values, back, left, items
+        Of each label: load, value, what it is given back at the most of what items pay in advance, what is left of each
+        count's sum, and the items chosen as bits; two of each.  A count that will not be full again has as much left
+        as would just not fill it.
     ranks
         The labels kept so far, those of largest value first.
     scratch
@@ -79,6 +95,7 @@ class _Search(NamedTuple):
 
     loads: Ints
     values: Floats
+    back: Floats
     left: NDArray[np.int8]
     items: NDArray[np.uint64]
     ranks: Ints
@@ -98,10 +115,11 @@ class _Items(NamedTuple):
         after it.
     open_starts, open_counts
         Where each item begins among the counts that have items on both sides of its end; those, dear ones first.
-    divisors, charges
-        Of the counts.
+    divisors, charges, parts
+        Of the counts; λ f / q is the part that each unit of weight pays in advance.
     suffix
-        Best of the items behind and of those that are not counted, by what room there is: a row for each item.
+        Best of the items behind, which pay in advance, and of those that are not counted, by what room there is: a row
+        for each item.
     """
 
     profits: Floats
@@ -114,6 +132,7 @@ class _Items(NamedTuple):
     open_counts: Ints
     divisors: Ints
     charges: Floats
+    parts: Floats
     suffix: Floats
 
 
@@ -191,10 +210,17 @@ def _best(
     bound, none = float(table[-1, room]), np.zeros(len(gains), dtype=np.bool_)
     if bound <= above:
         return 0.0, none, bound
-    items = _items(gains, sizes, inside, divisors[alive], charges[alive], order, table[len(free) :][::-1])
+    counts = np.ascontiguousarray(inside[:, packed].T), divisors[alive], charges[alive]
+    parts, eased = _in_advance(
+        gains[packed], sizes[packed], room, *counts, max(above, 0.0), table, min(_STEPS, _CELLS // table.size)
+    )
+    bound = min(bound, eased)
+    if bound <= above:
+        return 0.0, none, bound
+    items = _items(gains, sizes, inside, divisors[alive], charges[alive], parts, order, table[len(free) :][::-1])
     best, chosen = 0.0, none
     for quick in (True, False):  # one label a load at first: what it finds need not be found again
-        search = _begin(len(order), len(alive))
+        search = _begin(len(order), items)
         status = _PAUSED
         while status != _DONE:
             status = _advance(search, items, room, max(above, best), quick, _PORTION)
@@ -216,7 +242,14 @@ def _best(
 
 
 def _items(
-    gains: Floats, sizes: Ints, inside: Ints, divisors: Ints, charges: Floats, order: Ints, suffix: Floats
+    gains: Floats,
+    sizes: Ints,
+    inside: Ints,
+    divisors: Ints,
+    charges: Floats,
+    parts: Floats,
+    order: Ints,
+    suffix: Floats,
 ) -> _Items:
     mine = inside[:, order].T  # items in turn, counts
     rests = mine.sum(axis=0) - np.cumsum(mine, axis=0)
@@ -235,17 +268,20 @@ def _items(
         open_counts,
         divisors,
         charges,
+        parts,
         np.ascontiguousarray(suffix),
     )
 
 
-def _begin(items: int, counts: int) -> _Search:
+def _begin(number: int, items: _Items) -> _Search:
     """One label: nothing is chosen."""
+    counts = len(items.divisors)
     return _Search(
         np.zeros((2, _FIRST), dtype=np.int64),
         np.zeros((2, _FIRST)),
+        np.full((2, _FIRST), items.parts @ (items.divisors - 1)),
         np.zeros((2, _FIRST, counts), dtype=np.int8),
-        np.zeros((2, _FIRST, (items + 63) // 64), dtype=np.uint64),
+        np.zeros((2, _FIRST, (number + 63) // 64), dtype=np.uint64),
         np.zeros(_FIRST, dtype=np.int64),
         np.zeros(counts, dtype=np.int8),
         np.array([0, 0, 0, 0, 1], dtype=np.int64),
@@ -261,6 +297,7 @@ def _grown(search: _Search) -> _Search:
     return search._replace(
         loads=twice(search.loads, 1),
         values=twice(search.values, 1),
+        back=twice(search.back, 1),
         left=twice(search.left, 1),
         items=twice(search.items, 1),
         ranks=twice(search.ranks, 0),
@@ -296,9 +333,54 @@ def _in_turn(member: Mask) -> Ints:
 
 
 @njit(cache=True, nogil=True)
+def _in_advance(  # type: ignore[no-untyped-def]
+    profits, sizes, room, weights, divisors, charges, target, table, steps
+):
+    """The part of each count's charge that a unit of weight is to pay in advance, the bound, and its table."""
+    items, counts = weights.shape
+    share, best_share, step = np.full(counts, 0.5), np.zeros(counts), 1.0
+    best, waited = np.inf, 0
+    eased, chosen, slope = np.empty(items), np.zeros(items, dtype=np.bool_), np.empty(counts)
+    for step_number in range(steps + 1):
+        if step_number == steps:
+            share = best_share  # whose table is wanted: nothing may change it from here on
+        part = share * charges / divisors
+        bound = (part * (divisors - 1)).sum()
+        for i in range(items):
+            eased[i] = profits[i]
+            for c in range(counts):
+                eased[i] -= weights[i, c] * part[c]
+        fill(eased, sizes, room, table)
+        bound += table[items, room]
+        if bound < best:
+            best, waited = bound, 0
+            best_share = share.copy()
+        else:
+            waited += 1
+        if best <= target or step_number == steps:
+            break
+        if waited == _PATIENCE:
+            share, waited, step = best_share.copy(), 0, 0.5 * step
+            continue
+        trace(sizes, room, table, chosen)
+        length = 0.0
+        for c in range(counts):
+            inside = 0
+            for i in range(items):
+                if chosen[i]:
+                    inside += weights[i, c]
+            slope[c] = charges[c] * (divisors[c] - 1 - inside) / divisors[c]
+            length += slope[c] * slope[c]
+        for c in range(counts):
+            if length > 0.0:
+                share[c] = min(max(share[c] - step * (bound - target) / length * slope[c], 0.0), 1.0)
+    return best_share * charges / divisors, best
+
+
+@njit(cache=True, nogil=True)
 def _advance(search: _Search, items: _Items, room: int, above: float, quick: bool, work: int) -> int:
     """Extend labels, item by item, until the last one, so much work, or until there is no room for more labels."""
-    loads, values, left, chosen, ranks, scratch, state = search
+    loads, values, back, left, chosen, ranks, scratch, state = search
     while state[0] < len(items.profits):
         item = state[0]
         old, new = item & 1, 1 - (item & 1)
@@ -323,20 +405,21 @@ def _advance(search: _Search, items: _Items, room: int, above: float, quick: boo
             if load > room:
                 state[2] = state[4]  # the others are heavier
                 continue
-            if value + items.suffix[item + 1, room - load] <= above:
-                continue
             for c in range(len(scratch)):
                 scratch[c] = left[old, at, c]
+            given = back[old, at]
             for e in range(items.starts[item], items.starts[item + 1]):
                 c = items.counts[e]
+                before = scratch[c]
                 if take:
                     scratch[c] += items.weights[e]
                     if scratch[c] >= items.divisors[c]:
                         scratch[c] -= items.divisors[c]
                         value -= items.charges[c]
                 if scratch[c] + items.rests[e] < items.divisors[c]:
-                    scratch[c] = 0  # it will not be full again
-            if value + items.suffix[item + 1, room - load] <= above:
+                    scratch[c] = items.divisors[c] - 1 - items.rests[e]  # it will not be full again
+                given -= items.parts[c] * (scratch[c] - before)
+            if value + given + items.suffix[item + 1, room - load] <= above:
                 continue
             rank, dominated = 0, False
             while rank < state[3]:
@@ -361,7 +444,7 @@ def _advance(search: _Search, items: _Items, room: int, above: float, quick: boo
             for r in range(kept, rank, -1):
                 ranks[r] = ranks[r - 1]
             ranks[rank] = kept
-            loads[new, kept], values[new, kept] = load, value
+            loads[new, kept], values[new, kept], back[new, kept] = load, value, given
             for c in range(len(scratch)):
                 left[new, kept, c] = scratch[c]
             for w in range(chosen.shape[2]):
