@@ -46,10 +46,13 @@ def arrowhead(matrix: sparse.csr_array, partition: Partition, path: Path | str |
         axes.add_patch(Rectangle((left - 0.5, top - 0.5), width, height, facecolor="#dce8f4", edgecolor="#7a9cc0"))
         left, top = left + width, top + height
     entries = sparse.coo_array(matrix)
-    side = float(np.clip(400.0 / max(matrix.shape), 0.5, 6.0))
+    side = float(np.clip(280.0 / max(matrix.shape), 0.5, 6.0))  # neighbours touch, and do not cover each other
     axes.plot(column_place[entries.col], row_place[entries.row], "s", color="#1f3a57", markersize=side)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), xlabel="variables", ylabel="constraints")
-    axes.set_title(f"{last} blocks, {len(partition.linking)} linking rows")
+    static = int((partition.of_column == MASTER).sum())
+    axes.set_title(
+        f"{last} blocks, {len(partition.linking)} linking rows" + (f", {static} variables in the master" * bool(static))
+    )
     if path is not None:
         figure.savefig(path, dpi=120)
     return figure
