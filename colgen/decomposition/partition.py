@@ -204,10 +204,18 @@ def _by_suffix(reading: Reading, suffix: Any) -> Partition:
     for component, label in suffix.items():
         members = list(component.values()) if component.is_indexed() else [component]
         labels.update({id(member): label for member in members})
+        held = []
         for member in members:
             if member.ctype is pyo.Block:
                 for kind in (pyo.Var, pyo.Constraint):
-                    labels.update({id(each): label for each in member.component_data_objects(kind, active=True)})
+                    held += member.component_data_objects(kind, active=True)
+        labels.update({id(each): label for each in held})
+        named = [each for each in (*members, *held) if each.ctype in (pyo.Var, pyo.Constraint)]
+        if component.model() is not reading.model or not named:
+            raise InputError(
+                f"expected the suffix {SUFFIX!r} to name constraints, variables, or blocks that hold some, of this "
+                f"model: {component.name!r} is none of them"
+            )
     rows = [labels.get(id(constraint)) for constraint in reading.constraints]
     columns = {k: labels[id(v)] for k, v in enumerate(reading.variables) if id(v) in labels}
     return _by_rows(reading, rows, columns, f"the suffix {SUFFIX!r}")

@@ -32,7 +32,34 @@ def small():
     return m
 
 
+def with_suffix(name):
+    """Blocks that are annotated, and beside them something that is none."""
+    m, other = small(), small()
+    m.empty = pyo.Block()
+    m.price = pyo.Param(initialize=3)
+    m.colgen_block = pyo.Suffix()
+    for k in m.k:
+        m.colgen_block[m.own[k]] = k
+    m.colgen_block[{"empty": m.empty, "price": m.price, "other": other.own[0]}[name]] = "more"
+    return m
+
+
+def all_fixed():
+    m = small()
+    m.x[1].fix(0)
+    m.y[1].fix(0)
+    return m
+
+
 BAD = [
+    (lambda: with_suffix("empty"), None, "of this model: 'empty' is none of them"),
+    (lambda: with_suffix("price"), None, "of this model: 'price' is none of them"),
+    (
+        lambda: with_suffix("other"),
+        None,
+        "of this model: 'own\\[0\\]' is none of them",
+    ),
+    (all_fixed, lambda c: c.index(), "expected variables in every block: 1 has none that is not fixed"),
     (small, "machine", "no variable of the model carries the index 'machine'"),
     (small, 7, "by: expected the name of an index"),
     (small, lambda c: None, "by names none"),
