@@ -1,62 +1,28 @@
 """What is measured: generalized assignment solved to proved optimality, and GCG beside it where it is installed.
 
-GCG comes with pygcgopt, whose pyscipopt is an older one than that of this project's extra ``benchmark``, so that it
-needs an environment of its own; ``COLGEN_GCG`` names the Python there::
-
-    python -m venv gcg
-    gcg/bin/pip install pygcgopt==0.4.0 pyscipopt==5.2.1
-    COLGEN_GCG=gcg/bin/python colgen bench assignment --data DIR
-
-Figures of the comparison are left out where it is not set.
+Figures of the comparison are left out where ``COLGEN_GCG`` is not set; see :mod:`problems.assignment.beside_gcg`.
 """
 
 from __future__ import annotations
 
 import csv
-import json
-import os
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from colgen import InputError, Result, solve
+from colgen import InputError, Result, decompose, solve
 from colgen.cli.template import BenchOptions, Figure
 from colgen.core.stop import TimeLimit
+from problems.assignment.beside_gcg import by_gcg
 from problems.assignment.instance import Instance, random, read
+from problems.assignment.model import full
 from problems.assignment.template import Assignment
 
 _LIMIT = 900.0
 """Seconds for each instance."""
 
 _BESIDE_GCG = ("c05100", "c10100")
-
-_GCG = """
-import json, os, sys, time
-sys.stdout, out = sys.stderr, sys.stdout
-from pygcgopt import Model, quicksum
-data = json.load(sys.stdin)
-model = Model()
-model.hideOutput()
-m, n = len(data["costs"]), len(data["costs"][0])
-x = {(j, t): model.addVar(vtype="B", obj=data["costs"][j][t]) for j in range(m) for t in range(n)}
-assign = [model.addCons(quicksum(x[j, t] for j in range(m)) == 1) for t in range(n)]
-room = [
-    model.addCons(quicksum(data["sizes"][j][t] * x[j, t] for t in range(n)) <= data["capacities"][j]) for j in range(m)
-]
-decomposition = model.createDecomposition()
-decomposition.fixConssToMaster(assign)
-for j in range(m):
-    decomposition.fixConssToBlock([room[j]], j)
-model.addDecomposition(decomposition)
-model.setRealParam("limits/time", data["limit"])
-started = os.times()
-model.optimize()
-ended = os.times()
-seconds = ended.user - started.user + ended.system - started.system
-print(json.dumps({"seconds": seconds, "status": model.getStatus(), "objective": model.getObjVal()}), file=out)
-"""
 
 
 @dataclass(frozen=True)
@@ -95,14 +61,11 @@ def bench_assignment(options: BenchOptions) -> Sequence[Figure]:
             raise AssertionError(f"{instance.name}: the optimum is {known:g}, not {result.objective:g}")
         runs.append(_Run(instance.name, result.is_optimal, result.objective, result.dual_bound, seconds))
         options.say(_line(instance, result, seconds))
-        beside = _by_gcg(instance) if instance.name in _BESIDE_GCG else None
-        if beside is not None:
-            options.say(f"{instance.name}: GCG {beside:.1f} s")
-            figures.append(
-                Figure(
-                    f"seconds_vs_gcg_{instance.name}", seconds / beside, "ratio", 1, "processor time, ours over GCG's"
-                )
-            )
+        beside = by_gcg(decompose(full(instance), "machine"), _LIMIT) if instance.name in _BESIDE_GCG else None
+        if beside is not None and beside.objective is not None:
+            options.say(f"{instance.name}: GCG {beside.seconds:.1f} s")
+            ratio, note = seconds / beside.seconds, "processor time, ours over GCG's"
+            figures.append(Figure(f"seconds_vs_gcg_{instance.name}", ratio, "ratio", 1, note))
     return [
         Figure("proved", sum(run.proved for run in runs), "instances", len(runs), f"within {_LIMIT:g} s each"),
         Figure("median_seconds", median(run.seconds for run in runs), "s", len(runs), "processor time"),
@@ -115,24 +78,6 @@ def _timed(instance: Instance, limit: float) -> tuple[Result, float]:
     started = time.process_time()
     result = solve(Assignment(instance), stop=TimeLimit(limit))
     return result, time.process_time() - started
-
-
-def _by_gcg(instance: Instance) -> float | None:
-    """Processor seconds of GCG; None where it is not installed, or has not proved the optimum."""
-    python = os.environ.get("COLGEN_GCG")
-    if not python:
-        return None
-    told = {
-        "costs": instance.costs.tolist(),
-        "sizes": instance.sizes.tolist(),
-        "capacities": instance.capacities.tolist(),
-        "limit": _LIMIT,
-    }
-    done = subprocess.run([python, "-c", _GCG], input=json.dumps(told), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise InputError(f"COLGEN_GCG: expected a Python with pygcgopt, {python} says {done.stderr[-200:]!r}")
-    found = json.loads(done.stdout.splitlines()[-1])
-    return float(found["seconds"]) if found["status"] == "optimal" else None
 
 
 def _line(instance: Instance, result: Result, seconds: float) -> str:

@@ -37,6 +37,11 @@ class Family:
     pays: bool
     method: Literal["dantzig-wolfe", "benders"] = "dantzig-wolfe"
 
+    @property
+    def seeds(self) -> int:
+        """How many instances a long run takes: several where something is said of all of them."""
+        return 3 if self.pays else 1
+
 
 def assignment(size: int, seed: int) -> pyo.ConcreteModel:
     """Large tasks are cheap (type D): ``size`` tasks on a fifth as many machines, five at the least."""
@@ -144,9 +149,9 @@ def capacity(size: int, seed: int) -> pyo.ConcreteModel:
 
 
 FAMILIES = {
-    "assignment": Family(assignment, "machine", (30, 60), True),
-    "packing": Family(packing, "bin", (50, 60), True),
-    "lots": Family(lots, "item", (4, 8), True),
+    "assignment": Family(assignment, "machine", (30, 42), True),
+    "packing": Family(packing, "bin", (50, 80), True),
+    "lots": Family(lots, "item", (4, 12), True),
     "cutting": Family(cutting, "roll", (6, 12), False),
     "median": Family(median, "median", (12, 30), False),
     "capacity": Family(capacity, "scenario", (10, 50), False, "benders"),

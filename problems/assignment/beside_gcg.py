@@ -1,0 +1,123 @@
+"""GCG on a compact model that has been taken apart: the same blocks, by somebody else's branch and price.
+
+GCG comes with pygcgopt, whose pyscipopt is an older one than that of this project's extra ``benchmark``, so that it
+needs an environment of its own; ``COLGEN_GCG`` names the Python there::
+
+    python -m venv gcg
+    gcg/bin/pip install pygcgopt==0.4.0 pyscipopt==5.2.1
+    COLGEN_GCG=gcg/bin/python colgen bench decompose
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+
+import numpy as np
+
+from colgen import Decomposed, InputError
+from colgen.core.sense import Sense
+
+_GCG = """
+import json, os, sys
+sys.stdout, out = sys.stderr, sys.stdout
+from pygcgopt import Model, quicksum
+data = json.load(sys.stdin)
+model = Model()
+model.hideOutput()
+x = [
+    model.addVar(vtype="I" if whole else "C", lb=low, ub=high, obj=cost)
+    for cost, low, high, whole in data["variables"]
+]
+rows = []
+for entries, low, high, block in data["rows"]:
+    body = quicksum(value * x[k] for k, value in entries)
+    ends = ["=="] if low == high else [">="] * (low is not None) + ["<="] * (high is not None)
+    for end in ends:
+        side = body == low if end == "==" else body >= low if end == ">=" else body <= high
+        rows.append((model.addCons(side), block))
+decomposition = model.createDecomposition()
+for row, block in rows:
+    if block < 0:
+        decomposition.fixConssToMaster([row])
+    else:
+        decomposition.fixConssToBlock([row], block)
+model.addDecomposition(decomposition)
+model.setRealParam("limits/time", data["limit"])
+started = os.times()
+model.optimize()
+ended = os.times()
+seconds = ended.user - started.user + ended.system - started.system
+status = model.getStatus()
+objective = model.getObjVal() if status == "optimal" else None
+print(json.dumps({"seconds": seconds, "status": status, "objective": objective}), file=out)
+"""
+
+
+@dataclass(frozen=True)
+class ByGCG:
+    """A run of GCG.
+
+    Attributes
+    ----------
+    seconds
+        Of the processor, reading the model left out.
+    objective
+        What is proved to be optimal; None if nothing is.
+    """
+
+    seconds: float
+    objective: float | None
+
+
+def by_gcg(problem: Decomposed, limit: float) -> ByGCG | None:
+    """Solve a decomposed model with the same blocks; None where GCG is not installed.
+
+    Parameters
+    ----------
+    limit
+        Seconds.
+
+    Raises
+    ------
+    InputError
+        If ``COLGEN_GCG`` is no Python with pygcgopt.
+    """
+    python = os.environ.get("COLGEN_GCG")
+    if not python:
+        return None
+    told = json.dumps({**_told(problem), "limit": limit})
+    done = subprocess.run([python, "-c", _GCG], input=told, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise InputError(f"COLGEN_GCG: expected a Python with pygcgopt, {python} says {done.stderr[-200:]!r}")
+    found = json.loads(done.stdout.splitlines()[-1])
+    if found["objective"] is None:
+        return ByGCG(float(found["seconds"]), None)
+    f = problem.reading.formulation
+    sign = -1.0 if f.sense is Sense.MAXIMIZE else 1.0
+    return ByGCG(float(found["seconds"]), sign * float(found["objective"]) + f.offset)
+
+
+def _told(problem: Decomposed) -> dict[str, object]:
+    """A model as lists: variables with cost, bounds and kind; rows with entries, sides and block, -1 in the master."""
+    f, rows, blocks = problem.reading.formulation, problem.reading.rows, problem.splitting.partition.of_row
+    sign = -1.0 if f.sense is Sense.MAXIMIZE else 1.0
+
+    def end(value: float) -> float | None:
+        return value if np.isfinite(value) else None
+
+    variables = [
+        [sign * cost, end(low), end(high), whole]
+        for cost, low, high, whole in zip(
+            f.costs.tolist(), f.lower.tolist(), f.upper.tolist(), f.integer.tolist(), strict=True
+        )
+    ]
+    told = []
+    for row in range(rows.shape[0]):
+        mine = slice(rows.indptr[row], rows.indptr[row + 1])
+        entries = list(zip(rows.indices[mine].tolist(), rows.data[mine].tolist(), strict=True))
+        if entries:
+            told.append([entries, end(float(f.row_lower[row])), end(float(f.row_upper[row])), int(blocks[row])])
+    return {"variables": variables, "rows": told}
