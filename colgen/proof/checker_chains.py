@@ -9,7 +9,7 @@ from itertools import repeat
 from operator import add
 from typing import Any
 
-from colgen.proof.checker_pricing import Place, Scored, State, WrongError, whole
+from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, table, whole
 
 
 class Labellings(Scored):
@@ -23,21 +23,15 @@ class Labellings(Scored):
         if not all(node < parent < len(self.parents) or parent == -1 for node, parent in enumerate(self.parents)):
             raise WrongError("expected children before their parents")
         super().__init__(data)
-        finite = [
-            whole(x) for table in (data["scores"], *data["tables"]) for row in table for x in row if x is not None
-        ]
+        count = len(data["scores"][0])
+        every = [table(data["scores"], len(self.parents), count)]
+        every += [table(pairs, count, count) for pairs in data["tables"]]
         # What is forbidden scores less than all that is allowed can make good: sums need no infinity.
-        self.never = -4 * (len(self.parents) + 1) * max(map(abs, finite), default=1) - 1
-        self.scores, *self.pairs = (
-            [[self.never if x is None else x for x in row] for row in table]
-            for table in (data["scores"], *data["tables"])
-        )
-        count = len(self.scores[0])
-        square = all(len(pairs) == count and all(len(row) == count for row in pairs) for pairs in self.pairs)
-        if not square or any(len(row) != count for row in self.scores):
-            raise WrongError("expected a score for each label and each pair of labels, over a denominator")
-        if not len(self.parents) == len(self.tables) == len(self.scores) or min(self.tables) < 0:
-            raise WrongError("expected scores, a parent and a table for each node")
+        largest = max((abs(x) for each in every for row in each for x in row if x != NO), default=1)
+        self.never = -4 * (len(self.parents) + 1) * largest - 1
+        self.scores, *self.pairs = ([[self.never if x == NO else x for x in row] for row in each] for each in every)
+        if len(self.parents) != len(self.tables) or min(self.tables) < 0:
+            raise WrongError("expected a parent and a table for each node")
         self._replaced: dict[tuple[int, int], list[int]] = {}
 
     def column(self, labels: Any) -> tuple[Fraction, dict[int, int]]:
@@ -66,7 +60,7 @@ class Labellings(Scored):
         """The best score of each tree that has a labelling, by its root."""
         inbox: dict[int, list[int]] = {}
         found: dict[int, int] = {}
-        for node, (scores, parent, table) in enumerate(zip(self.scores, self.parents, self.tables, strict=True)):
+        for node, (scores, parent, of) in enumerate(zip(self.scores, self.parents, self.tables, strict=True)):
             values = list(map(add, scores, inbox.pop(node))) if node in inbox else scores
             most = max(values)
             if parent == -1:
@@ -74,8 +68,8 @@ class Labellings(Scored):
                     found[node] = most
                 continue
             first = values.index(most)
-            left = [y for y, gain in enumerate(map(add, values, self._gains(table, first))) if gain > most]
-            pairs = self.pairs[table]
+            left = [y for y, gain in enumerate(map(add, values, self._gains(of, first))) if gain > most]
+            pairs = self.pairs[of]
             message = list(map(add, repeat(most), pairs[first]))
             for y in left:
                 message = list(map(max, message, map(add, repeat(values[y]), pairs[y])))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from colgen.proof.checker_pricing import Place, Scored, State, WrongError, whole
+from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, table, whole
 
 
 class Clusterings(Scored):
@@ -15,13 +15,11 @@ class Clusterings(Scored):
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
         super().__init__(data)
-        self.scores = data["scores"]
-        self.size = len(self.scores)
-        if any(len(row) != self.size for row in self.scores):
-            raise WrongError("expected a score of each pair, over a denominator")
+        self.size = len(data["scores"])
+        self.scores = table(data["scores"], self.size, self.size)
         for i, j in self._pairs():
-            if self.scores[i][j] != self.scores[j][i] or type(self.scores[i][j]) not in (int, type(None)):
-                raise WrongError(f"expected a whole score of {i} and {j}, whichever comes first, or none")
+            if self.scores[i][j] != self.scores[j][i]:
+                raise WrongError(f"expected a score of {i} and {j}, whichever comes first")
 
     def _pairs(self) -> list[tuple[int, int]]:
         return list(combinations(range(self.size), 2))
@@ -31,7 +29,7 @@ class Clusterings(Scored):
         if sorted(whole(i) for cluster in clusters for i in cluster) != list(range(self.size)):
             raise WrongError("expected each item in one cluster")
         scores = [self.scores[i][j] for cluster in clusters for i, j in combinations(cluster, 2)]
-        if None in scores:
+        if NO in scores:
             raise WrongError("a pair is together that is forbidden")
         return Fraction(sum(scores), self.unit), {}
 
@@ -44,8 +42,8 @@ class Clusterings(Scored):
         over, total = whole(state.given["over"]), 0
         if over < 1:
             raise WrongError("expected a denominator of 1 or more")
-        left = {(i, j): over * (self.scores[i][j] or 0) for i, j in self._pairs()}
-        apart = {(i, j) for i, j in left if self.scores[i][j] is None}
+        left = {(i, j): 0 if self.scores[i][j] == NO else over * self.scores[i][j] for i, j in self._pairs()}
+        apart = {(i, j) for i, j in left if self.scores[i][j] == NO}
         for i, j, k, dual in state.given["triangles"]:
             if whole(dual) < 0 or len({i, j, k}) < 3:
                 raise WrongError("expected triangles with dual values of 0 or more")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from operator import add
 from typing import Any
 
-from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, entries, whole
+from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, table, whole
 
 
 class Paths(Scored):
@@ -21,12 +21,11 @@ class Paths(Scored):
         super().__init__(data)
         self.length, self.limit = whole(data["length"]), limit
         self.classes = [whole(c) for c in data["classes"]]
-        (self.first, self.last), self.weights = entries([data["first"], data["last"]]), entries(data["weights"])
         n = len(self.classes)
-        if self.length < 1 or min(self.classes, default=-1) < 0 or len(self.weights) != n:
-            raise WrongError("expected a class of each vertex, a length and weights over a denominator")
-        if any(len(row) != n for row in (self.first, self.last, *self.weights)):
-            raise WrongError("expected a weight, or none, for each arc")
+        self.first, self.last = table([data["first"], data["last"]], 2, n)
+        self.weights = table(data["weights"], n, n)
+        if self.length < 1 or min(self.classes, default=-1) < 0:
+            raise WrongError("expected a class of each vertex, and a length")
 
     def column(self, path: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column: the vertices along a path."""

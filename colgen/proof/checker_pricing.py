@@ -96,9 +96,12 @@ class Scored:
         return unit * Fraction(score, self.unit * over)
 
 
-def entries(table: Any) -> list[list[Any]]:
-    """Rows of whole numbers, ``NO`` where there is none."""
-    return [[NO if x is None else whole(x) for x in row] for row in table]
+def table(record: Any, rows: int, columns: int) -> list[list[Any]]:
+    """So many rows of so many whole numbers, ``NO`` where there is none."""
+    found = [[NO if x is None else whole(x) for x in row] for row in record]
+    if len(found) != rows or any(len(row) != columns for row in found):
+        raise WrongError(f"expected a table of {rows} rows and {columns} columns")
+    return found
 
 
 class Knapsack:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from colgen.proof.checker_pricing import Place, State, WrongError, whole
+from colgen.proof.checker_pricing import Place, State, WrongError, table, whole
 
 NEAR = 8
 """Customers in the neighbourhood of one, itself included."""
@@ -22,18 +22,16 @@ class Routes:
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
         self.number, self.ticks, self.capacity = number, whole(data["ticks"]), whole(data["capacity"])
-        self.away = [[whole(x) for x in row] for row in data["distances"]]
+        count = num_rows + 1
+        self.away = table(data["distances"], count, count)
         self.loads, self.last = [whole(x) for x in data["demands"]], num_rows
         late = sum(map(sum, self.away))  # where nobody is late
         self.windows = [(whole(a), whole(b)) for a, b in data["windows"] or [[0, late] for _ in self.away]]
         self.service = [whole(x) for x in data["service"] or [0 for _ in self.away]]
-        count = num_rows + 1
-        if not count == len(self.away) == len(self.loads) == len(self.windows) == len(self.service):
+        if not count == len(self.loads) == len(self.windows) == len(self.service):
             raise WrongError("expected a depot and the customers of the rows")
-        if self.ticks < 1 or any(len(row) != count or min(row) < 0 for row in self.away):
-            raise WrongError("expected ticks, and distances between all locations")
-        if min(self.loads) < 0 or min(self.service) < 0:
-            raise WrongError("expected demands and service times of at least 0")
+        if self.ticks < 1 or min(*self.loads, *self.service, *map(min, self.away)) < 0:
+            raise WrongError("expected ticks, and distances, demands and service times of at least 0")
         # Customers who ask for nothing could be visited in circles for ever: then all are remembered.
         size = NEAR if min(self.loads[1:], default=1) else count
         order = [sorted(range(1, count), key=lambda j, row=row: row[j]) for row in self.away]  # type: ignore[misc]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from operator import add
 from typing import Any
 
-from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, entries, whole
+from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, table, whole
 
 Weights = list[list[Any]]
 """By head and modifier; 0 is the root, ``NO`` where there is no arc."""
@@ -23,20 +23,16 @@ class Trees(Scored):
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
         super().__init__(data)
         self.single, self.projective = data["single_root"], data["projective"]
-        self.arcs: Weights = entries(data["arcs"])
-        self.size = len(self.arcs)
+        self.size = n = len(data["arcs"])
+        self.arcs: Weights = table(data["arcs"], n, n)
         for k, row in enumerate(self.arcs):
             row[0] = row[k] = NO
-        self.chains = data["grandparents"]
+        self.chains = [table(each, n, n) for each in data["grandparents"] or ()]
         self.factors = [([(whole(h), whole(m)) for h, m in arcs], whole(score)) for arcs, score in data["factors"]]
-        tables = [self.arcs, *(self.chains or [])]
-        square = all(len(table) == self.size and all(len(row) == self.size for row in table) for table in tables)
-        if not square or type(self.single) is not bool or type(self.projective) is not bool:
-            raise WrongError("expected scores of arcs and of chains over a denominator, and what trees are wanted")
+        if type(self.single) is not bool or type(self.projective) is not bool or len(self.chains) not in (0, n):
+            raise WrongError("expected scores of arcs and of chains, and what trees are wanted")
         if any(not arcs or len(set(arcs)) < len(arcs) or min(map(min, arcs)) < 0 for arcs, _ in self.factors):
             raise WrongError("expected factors of different arcs")
-        if any(type(x) is not int for table in self.chains or () for row in table for x in row):
-            raise WrongError("expected whole scores of chains")
 
     def column(self, heads: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column: the head of each word."""
@@ -89,8 +85,8 @@ class Trees(Scored):
         """
         size, constant, there = self.size, 0, [[x != NO for x in row] for row in weights]
         if self.chains:
-            pi = [[whole(x) for x in row] for row in given["chains"]]
-            if len(pi) != size or any(len(row) != size for row in pi):
+            pi = table(given["chains"], size, size)
+            if any(NO in row for row in pi):
                 raise WrongError("expected a potential for each arc")
             for g in range(size):
                 for p in range(1, size):
