@@ -30,6 +30,7 @@ from colgen.master.accounts import contributions, itemised
 from colgen.master.answers import violation
 from colgen.master.artificials import Artificials
 from colgen.master.bases import Bases
+from colgen.master.centrality import Central, Centrality
 from colgen.master.dual_bound import dual_bound
 from colgen.master.generated import Generated
 from colgen.master.idle_columns import IdleColumns
@@ -78,7 +79,9 @@ class LinearMaster(RestrictedMaster):
         simplex method's corner.  Where the optimum is degenerate, as in set partitioning with few and large parts, that
         saves most rounds (Gondzio, González-Brevis, Munari, *New developments in the primal-dual column generation
         technique*, EJOR 224, 2013), and oracles find central dual values easier.  Each solve costs many times more: it
-        pays where the oracles take much longer than the master, or hardly any other way ends.
+        pays where the oracles take much longer than the master, or hardly any other way ends.  ``"auto"``: where trials
+        of a few rounds tell that the objective comes on twice as fast; they are repeated ever more seldom, and a run
+        depends on no clock.
     dual_first
         Solve by the dual simplex method at first: for a master that has all or most of its columns from the start.
     options
@@ -97,7 +100,7 @@ class LinearMaster(RestrictedMaster):
         self,
         formulation: Formulation,
         *,
-        central: bool = False,
+        central: Central = False,
         dual_first: bool = False,
         options: Mapping[str, Any] | None = None,
         scale: float | None = None,
@@ -114,7 +117,7 @@ class LinearMaster(RestrictedMaster):
         self._joining = Joining(tableau, self._lookup, imposed, artificials, self._idle, self._check_priced)
         self._node = NodeBounds(tableau, imposed, self._joining, artificials, self._idle)
         self._bases = Bases(tableau, f.column_keys)
-        self._phases = Phases(tableau, artificials, self._idle, self._bases, central)
+        self._phases = Phases(tableau, artificials, self._idle, self._bases, Centrality(central))
         self._shown: tuple[MasterSolution, Solution] | None = None
         if options is not None:
             self.set_options(options)

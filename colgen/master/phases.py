@@ -11,6 +11,7 @@ from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.artificials import Artificials
 from colgen.master.bases import Bases
+from colgen.master.centrality import Centrality
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.optimal_duals import central_duals, without_penalties
 from colgen.master.pool import Floats
@@ -28,11 +29,11 @@ class Phases:
     Parameters
     ----------
     central
-        Take dual values from the middle of the optimal ones.
+        Whether dual values are taken from the middle of the optimal ones.
     """
 
     def __init__(
-        self, tableau: Tableau, artificials: Artificials, idle: IdleColumns, bases: Bases, central: bool
+        self, tableau: Tableau, artificials: Artificials, idle: IdleColumns, bases: Bases, central: Centrality
     ) -> None:
         self._tableau = tableau
         self._table, self._rows, self._program, self._objective = tableau
@@ -58,7 +59,8 @@ class Phases:
         if solved.status is not LPStatus.OPTIMAL:
             return MasterSolution(MasterStatus[solved.status.name], phase=objective.phase)
         solved = without_penalties(self._tableau, self._idle, solved, budget)
-        central = self._central and objective.phase == 2 and len(rows) > 0 and objective.scale > 0.0
+        central = objective.phase == 2 and len(rows) > 0 and objective.scale > 0.0
+        central = central and self._central.next(solved.objective, objective.sense.sign)
         duals = central_duals(self._tableau, solved, budget.seconds_left) if central else solved.duals
         duals = rows.signed(duals, objective.sense)
         if rows.unsized.any():  # no entry, no side: any value is a dual value, and zero is one in all units
@@ -131,7 +133,7 @@ class Phases:
         if central is not None:
             used = (objective.costs - table.row_products(central))[table.active]
         table.grow_older(used, objective.sense.sign, TOLERANCES.pruning * objective.scale)
-        if objective.phase == 2 and not self._central:
+        if objective.phase == 2 and central is None:
             self._idle.retire_surplus(used)
 
     def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
