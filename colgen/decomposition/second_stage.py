@@ -13,6 +13,7 @@ the same of the program that minimises the violation of rows instead (q = 0) say
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -62,10 +63,17 @@ class SecondStage:
         self.costs, self.lower, self.upper = costs, lower, upper
         self.own, self.first = own, first
         self.row_lower, self.row_upper = row_lower, row_upper
-        self._by_row = sparse.csr_array(first)
-        self._transposed = sparse.csr_array(own.T), sparse.csr_array(abs(own).T), sparse.csr_array(first.T)
         self._program: LinearProgram | None = None
         self._violation: LinearProgram | None = None
+
+    @cached_property
+    def _by_row(self) -> sparse.csr_array:
+        return sparse.csr_array(self.first)
+
+    @cached_property
+    def _transposed(self) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
+        """W, its sizes, and T; a stage that others' dual values say enough of never needs them."""
+        return sparse.csr_array(self.own.T), sparse.csr_array(abs(self.own).T), sparse.csr_array(self.first.T)
 
     def best(self, x: Floats, seconds: float = math.inf) -> Floats | None:
         """The stage's variables at their best for a first stage; None if time is over, or no point is feasible."""

@@ -70,10 +70,11 @@ class TwoStage:
             )
         self._of_row = _stage_of_rows(reading, partition)
         self._own = [np.flatnonzero(partition.of_column == k) for k in range(len(partition.names))]
+        self._over_first = sparse.csr_array(sparse.csc_array(f.matrix)[:, self.first])
         stages, self._members = joined([self._stage(k) for k in range(len(self._own))])
         self.recourse = Recourse(stages)
         self.kept = np.flatnonzero(self._of_row == MASTER)
-        self._first_rows = sparse.csr_array(reading.rows[self.kept, :][:, self.first])
+        self._first_rows = self._over_first[self.kept, :]
         names = {key[0] for key in (*f.column_keys, *f.row_keys)}
         self.cost_name = next(name for name in _names("stage_cost") if name not in names)
         self.least = self._least_costs(partition.names)
@@ -160,13 +161,14 @@ class TwoStage:
 
     def _stage(self, number: int) -> SecondStage:
         f, own, rows = self.reading.formulation, self._own[number], np.flatnonzero(self._of_row == number)
-        mine = sparse.csc_array(self.reading.rows[rows, :])
+        mine = sparse.csc_array(f.matrix)[:, own]  # no row of another stage has an entry there
+        place = np.searchsorted(rows, mine.indices)
         return SecondStage(
             self.sign * f.costs[own],
             f.lower[own],
             f.upper[own],
-            sparse.csc_array(mine[:, own]),
-            sparse.csc_array(mine[:, self.first]),
+            sparse.csc_array((mine.data, place, mine.indptr), shape=(len(rows), len(own))),
+            sparse.csc_array(self._over_first[rows, :]),
             f.row_lower[rows],
             f.row_upper[rows],
         )
@@ -178,17 +180,24 @@ class TwoStage:
         for number in range(-1, len(least)):  # first of all the first stage by itself
             block = self._members[number][0] if number >= 0 else MASTER
             own, costs = free, self.sign * f.costs[self.first]
+            rows, matrix = self.kept, self._first_rows
             if number >= 0:
-                own, costs = self._own[block], np.concatenate([nothing, self.recourse.stages[number].costs])
-            rows = np.flatnonzero((self._of_row == MASTER) | (self._of_row == block))
-            columns = np.concatenate([self.first, own])
-            matrix = sparse.csc_array(self.reading.rows[rows, :][:, columns])
+                stage = self.recourse.stages[number]
+                own, costs = self._own[block], np.concatenate([nothing, stage.costs])
+                rows = np.concatenate([self.kept, np.flatnonzero(self._of_row == block)])
+                both = (
+                    [[self._first_rows, None], [stage.first, stage.own]]
+                    if len(self.kept)
+                    else [[stage.first, stage.own]]
+                )
+                matrix = sparse.block_array(both)
+            columns, matrix = np.concatenate([self.first, own]), sparse.csc_array(matrix)
             sides = (f.lower[columns], f.upper[columns], f.row_lower[rows], f.row_upper[rows])
             solved = LinearProgram(False, matrix, costs, *sides).solve()
             if solved.status is LPStatus.UNBOUNDED:
-                stage = "the first stage" if number < 0 else f"block {names[block]}"
+                which = "the first stage" if number < 0 else f"block {names[block]}"
                 raise InputError(
-                    f"expected stages whose cost is bounded: that of {stage} falls without end; give it bounds"
+                    f"expected stages whose cost is bounded: that of {which} falls without end; give it bounds"
                 )
             if solved.status is LPStatus.OPTIMAL and number >= 0:
                 least[number] = solved.objective - TOLERANCES.optimality * max(1.0, abs(solved.objective))
@@ -197,18 +206,19 @@ class TwoStage:
 
 def _stage_of_rows(reading: Reading, partition: Partition) -> Ints:
     """The one block of each row's variables, whatever it has of the first stage."""
-    matrix, stage = reading.rows, np.full(reading.rows.shape[0], MASTER)
-    for row in range(len(stage)):
-        mine = partition.of_column[matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]]
-        blocks = np.unique(mine[mine != MASTER])
-        if len(blocks) > 1:
-            first, second = (partition.names[k] for k in blocks[:2].tolist())
-            raise InputError(
-                f"expected second stages that the first alone links: constraint {reading.constraints[row].name!r} is "
-                f"over blocks {first} and {second}"
-            )
-        if len(blocks):
-            stage[row] = blocks[0]
+    entries = sparse.coo_array(reading.rows)
+    blocks = partition.of_column[entries.col]
+    rows, blocks = entries.row[blocks != MASTER], blocks[blocks != MASTER]
+    stage = np.full(reading.rows.shape[0], MASTER)
+    stage[rows] = blocks
+    other = np.flatnonzero(stage[rows] != blocks)
+    if len(other):
+        row = int(rows[other].min())
+        first, second = (partition.names[k] for k in np.unique(blocks[rows == row])[:2].tolist())
+        raise InputError(
+            f"expected second stages that the first alone links: constraint {reading.constraints[row].name!r} is "
+            f"over blocks {first} and {second}"
+        )
     return stage
 
 
