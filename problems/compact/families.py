@@ -154,6 +154,6 @@ FAMILIES = {
     "lots": Family(lots, "item", (4, 12), True),
     "cutting": Family(cutting, "roll", (6, 12), False),
     "median": Family(median, "median", (12, 30), False),
-    "capacity": Family(capacity, "scenario", (10, 50), False, "benders"),
+    "capacity": Family(capacity, "scenario", (10, 100), False, "benders"),
 }
 """By name."""
