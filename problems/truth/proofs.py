@@ -215,7 +215,12 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
     proved = sum(outcome.proved for outcome in found)
     figures.append(Figure("checked_compact", proved, "models", len(found), f"taken apart, of {len(found)}"))
     outcomes += found
-    told["compact"] = [outcome.lines for outcome in found if outcome.proved and outcome.size <= _SHORT]
+    # One piece more than demanded is another answer, as true as the first: rolls are not lied about.
+    told["compact"] = [
+        outcome.lines
+        for case, outcome in zip(cases, found, strict=True)
+        if outcome.proved and outcome.size <= _SHORT and not case.name.startswith("cutting")
+    ]
     if (options.data / _ANNOTATED).is_dir():
         found = []
         for case in _documents(options.data / _ANNOTATED, share):
