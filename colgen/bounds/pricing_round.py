@@ -17,7 +17,7 @@ from colgen.core.duals import Duals, OwnDuals
 from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
-from colgen.master.protocol import MasterSolution, RestrictedMaster
+from colgen.master.protocol import Answer, MasterSolution, RestrictedMaster
 from colgen.pricing.asking import asked
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 
@@ -120,7 +120,7 @@ class Pricer:
             else:
                 break
         improved = math.isinf(best_bound) or sense.is_better(best_bound, here)
-        stabilization.update(improved, lambda: master.subgradient(solved, _bests(sense, results, found)))
+        stabilization.update(improved, lambda: master.subgradient(solved, _answers(sense, results, found)))
         # At smoothed duals, nothing found proves nothing about the master's own duals.
         exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)
         return Priced(columns, num_columns, bound, proved_at, exact, misprices, results, own)
@@ -213,9 +213,17 @@ def reduced_costs(master: RestrictedMaster, results: Sequence[PricingResult], du
     return Joined(results).reduced_costs(master, duals)
 
 
-def _bests(sense: Sense, results: Sequence[PricingResult], found: Sequence[Floats]) -> list[Column | None]:
-    """The best column of each result."""
-    return [
-        result.columns[int(np.argmax(sense.gains(mine)))] if len(mine) else None
-        for result, mine in zip(results, found, strict=True)
-    ]
+def _answers(sense: Sense, results: Sequence[PricingResult], found: Sequence[Floats]) -> list[Answer | None]:
+    """The columns at which each oracle's bound is attained: those that it says, or the best one it returned.
+
+    An oracle that answers for many pricing problems at once has a best column of each, and only it knows which.
+    """
+    answers: list[Answer | None] = []
+    for result, mine in zip(results, found, strict=True):
+        if result.attained is not None:
+            columns, amounts = result.attained()
+            answers.append((columns, np.asarray(amounts, dtype=float)))
+        else:
+            best = int(np.argmax(sense.gains(mine))) if len(mine) else -1
+            answers.append(([result.columns[best]], None) if best >= 0 else None)
+    return answers

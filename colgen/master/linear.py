@@ -42,7 +42,7 @@ from colgen.master.node_bounds import NodeBounds
 from colgen.master.phases import Phases
 from colgen.master.pool import NOWHERE, Floats
 from colgen.master.program import SavedBasis
-from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+from colgen.master.protocol import Answer, MasterSolution, MasterStatus, RestrictedMaster
 from colgen.master.pyomo_export import to_pyomo
 from colgen.master.reduced_costs import ReducedCosts
 from colgen.master.tableau import tableau_of
@@ -399,8 +399,8 @@ class LinearMaster(RestrictedMaster):
     def dual_bound(self, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         return dual_bound(self, duals, pricing, results)
 
-    def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
-        return self._reduced_costs.subgradient(solved, bests)
+    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None]) -> Floats | None:
+        return self._reduced_costs.subgradient(solved, answers)
 
     def linking(self) -> Linking:
         return Linking(self, self.rows.sizes, self._reduced_costs.entries)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from colgen.master.program import SavedBasis
 from colgen.pricing.oracles import Pricing, PricingResult
 
 Floats = NDArray[np.float64]
+
+Answer: TypeAlias = tuple[Sequence[Column], Floats | None]
+"""The columns at which an oracle's bound is attained, and how often each is used, where it says so."""
 Mask = NDArray[np.bool_]
 
 
@@ -354,8 +357,11 @@ class RestrictedMaster(ABC):
         """Dual values of another node, or guessed as ``{block: values}``, made fit to smooth from; None if unfit."""
         return None
 
-    def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
-        """Direction in which the dual bound improves, given each pricing problem's best column; None if unknown."""
+    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None]) -> Floats | None:
+        """Direction in which the dual bound improves, given each oracle's answer; None if unknown.
+
+        Columns without amounts are used together as often as the master uses the oracle's.
+        """
         return None
 
     def apply(self, decisions: Sequence[Decision]) -> None:

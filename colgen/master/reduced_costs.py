@@ -13,7 +13,7 @@ from colgen.core.duals import Duals
 from colgen.master.generated import Generated
 from colgen.master.lookup import LookUp, bring_rows
 from colgen.master.pool import NOWHERE, Floats, Ints
-from colgen.master.protocol import MasterSolution, check_not_repeated
+from colgen.master.protocol import Answer, MasterSolution, check_not_repeated
 from colgen.master.table import GIVEN
 from colgen.master.tableau import Tableau
 from colgen.pricing.oracles import Pricing
@@ -117,18 +117,24 @@ class ReducedCosts:
         known: list[float] = (s * least).tolist()
         return known
 
-    def subgradient(self, solved: MasterSolution, bests: Sequence[Column | None]) -> Floats | None:
-        """Row activities missing at the pricing problems' best columns, used as often as the master uses their like."""
+    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None]) -> Floats | None:
+        """Row activities missing at the oracles' answers.
+
+        Where an oracle does not say how often a column is used, it is as often as the master uses its like.
+        """
         table, rows, s = self._table, self._rows, self._objective.sense.sign
         values = solved.values
         static = table.origins < 0
+        static[table.exchange] = False  # bounds are those of a master without
         activity = table.activities(np.where(static, values, 0.0), len(rows))
-        for k, best in enumerate(bests):
-            if best is None:
+        for k, answer in enumerate(answers):
+            if answer is None:
                 return None
-            amount = float(values[table.origins == k].sum())
-            there, entries = self._lookup.entries(best)
-            activity[there] += amount * np.array(entries)
+            columns, amounts = answer
+            if amounts is None:
+                amounts = np.full(len(columns), float(values[table.origins == k].sum()) / max(len(columns), 1))
+            _, owners, there, entries = self.entries(columns)
+            activity += np.bincount(there, entries * amounts[owners], minlength=len(rows))
         side = np.where(s * solved.duals.values >= 0, rows.lower, rows.upper)
         other = np.where(np.isfinite(rows.lower), rows.lower, rows.upper)
         side = np.where(np.isfinite(side), side, np.where(np.isfinite(other), other, 0.0))

@@ -5,11 +5,24 @@ import math
 import numpy as np
 import pytest
 
-from colgen import Column, Pricing, PricingContext, PricingResult, Sense, Stabilization
+from colgen import (
+    Column,
+    Directional,
+    LinearMaster,
+    Pricing,
+    PricingContext,
+    PricingResult,
+    Sense,
+    Stabilization,
+    WarmStart,
+    solve,
+)
 from colgen.bounds.pricing_round import Pricer, proved_bound, reduced_costs
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import InvalidBoundError, OracleBeatenError
 from colgen.master.protocol import MasterSolution, MasterStatus
+from problems.assignment import random as assignment
+from problems.assignment.unguessed import Unguessed
 from tests.master.test_protocol import Unknowing
 
 
@@ -145,3 +158,32 @@ def test_a_bound_that_is_not_a_number():
     master.dual_bound = lambda duals, pricing, results: math.nan
     with pytest.raises(InvalidBoundError, match="Says"):
         proved_bound(master, [Says(1.0)], [PricingResult()], [np.empty(0)], pi(4.0), CONTEXT)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_subgradients_are_those_of_the_bound_where_one_oracle_answers_for_many_problems(seed):
+    """No bound is better than any other's tangent says: one column alone, used for all machines, was none."""
+    seen, tangents = [], []
+
+    class Watching(LinearMaster):
+        def dual_bound(self, duals, pricing, results):
+            found = super().dual_bound(duals, pricing, results)
+            if self.phase == 2:
+                seen.append((duals.values, found))
+            return found
+
+        def subgradient(self, solved, answers):
+            found = super().subgradient(solved, answers)
+            if self.phase == 2:
+                tangents.append((*seen[-1], found))
+            return found
+
+    class Watched(Unguessed):
+        def restricted_master(self):
+            return Watching(self.formulation())
+
+    solve(Watched(assignment(4, 16, seed)), relaxation=True, start=WarmStart(), stabilization=Directional())
+    assert len(tangents) > 10
+    for duals, bound, slope in tangents:
+        for other, found in seen:
+            assert found <= bound + slope @ (other - duals) + 1e-6 * max(1.0, abs(bound), abs(found))
