@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from colgen import Problem, solve
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.core.tolerances import TOLERANCES
 from problems.assignment.instance import random as random_assignment
 from problems.assignment.template import Assignment
@@ -13,13 +13,16 @@ from problems.cutting_stock.instance import uniform
 from problems.cutting_stock.template import CuttingStock
 from solvers.linear.backends.registry import HIGHS, NAMES, BackendError, check_backend
 
+_MINUTES = 3.0
+"""About how long it takes whole, with all solvers that are known."""
+
 
 def bench_lp_backends(options: BenchOptions) -> Sequence[Figure]:
     """Seconds of the linear programs of root relaxations by column generation, by backend."""
     quick, first = options.quick, options.seed or 0
     sizes = ((30, (5, 30)),) if quick else ((50, (5, 60)), (100, (10, 60)), (150, (20, 100)))
     problems: list[Problem] = []
-    for items, (agents, jobs) in sizes:
+    for items, (agents, jobs) in spread(sizes, options.share(_MINUTES)):
         problems += [CuttingStock(uniform(items, first)), Assignment(random_assignment(agents, jobs, first))]
     optima: list[float] = []
     figures = []
