@@ -53,7 +53,9 @@ class CuttingStock(Problem):
     ----------
     exchanges
         Dual-optimal inequalities by name, ``"ranks"`` or ``"subsets"`` (:mod:`problems.cutting_stock.exchanges`); None:
-        the many patterns of a round leave nothing for them to save.
+        without.  They save a third of a relaxation's rounds and seconds.  Whole instances of 201 and 402 items take
+        two thirds of the time, but of hard28 some take twice as long and others half: a root solved by other columns
+        leads to another tree.
     """
 
     objective_step = 1.0  # rolls are whole: a bound of 452.25 proves 453
