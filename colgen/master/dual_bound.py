@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,12 @@ from colgen.pricing.oracles import Pricing, PricingResult
 from solvers.columns.worth import bound_terms
 
 Floats = NDArray[np.float64]
+
+_COMMON = 2.0**-20
+"""The share of a bound that differences between answers are at least relative to."""
+
+_OF_TERMS = 2.0**-52 / ROUNDING
+"""Of the rounding of a sum, what its terms have by themselves."""
 
 
 def dual_bound(
@@ -68,7 +75,7 @@ def dual_bound(
     if not math.isfinite(total):
         return master.sense.ideal  # the dual of a side that the row does not have
     drowning: float = ROUNDING * theta * sizes
-    total += boxes
+    total, used = total + boxes, 0.0
     for multiplicity, beta, gamma, whole in terms:
         if beta == math.inf:  # it has no columns at all
             continue
@@ -82,13 +89,29 @@ def dual_bound(
             rounding = ROUNDING * size(0.0, beta, gamma)
             mixed = 0.0 if mixed >= -max(clean, rounding) else mixed
         if mixed < 0:
-            total += multiplicity * mixed
-            drowning -= ROUNDING * multiplicity * mixed
-    if drowning > TOLERANCES.pruning * size(scale, total):  # dual values so large that they cancel out
-        total -= drowning
+            used += multiplicity * mixed
+    total += used
+    drowning -= ROUNDING * used
+    # Dual values so large that they cancel out; what answers have in common may be most of the total: it hides nothing.
+    if drowning > TOLERANCES.pruning * size(scale, _COMMON * total):
+        # Summed up exactly, they are as inexact as the reduced costs of an oracle, whose terms are no larger.
+        if math.isfinite(total):
+            total = float(Fraction(theta) * _sides(master, duals) + Fraction(boxes) + Fraction(used))
+        drowning *= _OF_TERMS
+        # Of an optimum made of nothing the size is not known: rounding is all that is left of it.
+        total = 0.0 if not scale and abs(total) <= drowning else total - drowning
     if math.isnan(total) or total == -math.inf:
         return master.sense.ideal
     return s * total + (master.formulation.offset if real else 0.0)
+
+
+def _sides(master: TabularMaster, duals: Duals) -> Fraction:
+    """πᵀr as if minimising, without any rounding."""
+    s, total = master.sense.sign, Fraction(0)
+    for i in np.flatnonzero(duals.values).tolist():
+        pull = Fraction(s * float(duals.values[i]))
+        total += pull * Fraction(float(master.rows.lower[i] if pull > 0 else master.rows.upper[i]))
+    return total
 
 
 def stated(result: PricingResult) -> float:

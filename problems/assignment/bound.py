@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from colgen import Bounded, Bounding, Column, ColumnGeneration, Outcome, Solution
 from colgen.bounds.bounding import NodeState, Parts
 from colgen.core.decision import fractionality
+from colgen.core.tolerances import ROUNDING, TOLERANCES
 from problems.assignment.kernels.ascent import ascend
 from problems.assignment.pricing import ASSIGN, USE, KnapsackOracle
 from problems.assignment.warm_start import Way
@@ -55,6 +56,9 @@ class KnapsackAscent(Bounding):
             here, sets, _, step = self._ascend(closed, duals, run.objective, way.rounds, step, way.patience)
             value, last = max(value, here), np.concatenate([last, sets])[-_REMEMBERED:]
         guess = {ASSIGN: duals, USE: -self.oracle.best(duals, closed)[0]}
+        rounded = ROUNDING * sum(float(np.abs(values).sum()) for values in guess.values())
+        if rounded > TOLERANCES.optimality * run.scale:  # a penalty has driven them so far that they cancel out
+            return self._exact.bound(node, parts)
         if run.prunes(value):
             return Bounded(Outcome.PRUNED, value, duals=guess, start=duals)
         solution = self._mean(last)

@@ -94,3 +94,18 @@ def test_a_row_is_held_within_a_share_of_its_size_and_not_of_what_is_left_of_it(
     assert problem.check(Values(problem.reading, near, answer.kept)) == pytest.approx(problem.check(answer))
     with pytest.raises(InfeasibleAnswerError, match=r"constraint '(setup|balance)\[\d,\d\]' has the body"):
         problem.check(Values(problem.reading, off, answer.kept))
+
+
+def test_a_gain_that_no_answer_has_hides_no_proof():
+    """Dual values that keep it out are a thousand million times what answers differ by, and nearly cancel out."""
+    unit = 3.719974300187675e-07
+    m = pyo.ConcreteModel()
+    m.block = pyo.RangeSet(0, 1)
+    m.x = pyo.Var(m.block, range(2), domain=pyo.NonNegativeIntegers, bounds=(0, 3))
+    m.z = pyo.Var(domain=pyo.Integers, bounds=(-2, 4))
+    m.own = pyo.Constraint(expr=2 * m.x[1, 0] == 6)
+    m.link = pyo.Constraint(expr=2 * m.x[0, 0] + m.x[1, 0] + 2 * m.x[1, 1] == 3)
+    m.total = pyo.Objective(expr=-unit * m.x[1, 0] + 1e9 * unit * m.x[1, 1], sense=pyo.maximize)
+    result = solve(decompose(m, by="block", aggregate=False))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(-3.0 * unit)

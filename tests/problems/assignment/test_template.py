@@ -61,6 +61,22 @@ def test_penalties_hide_nothing(seed, penalty, scale):
     assert result.dual_bound <= scale * best * (1.0 + 1e-9)
 
 
+@pytest.mark.parametrize("penalty", [1e9, 1e12])
+def test_a_penalty_that_must_be_paid_makes_no_bound_of_what_is_rounded(penalty):
+    """The ascent ends at dual values of a thousand times the penalty, whose sum is off by more than ordinary costs."""
+    costs = [[0, 1, -2, 0, penalty], [-1, 0, 0, penalty, 0], [0, 0, 1, 3, 0]]
+    sizes = [[5, 7, 4, 1, 6], [1, 4, 5, 0, 3], [5, 6, 3, 3, 5]]
+    result = solve(Assignment(Instance(costs, sizes, [7, 4, 5])))
+    assert result.is_optimal
+    assert result.objective == penalty + 1
+
+
+def test_an_answer_that_costs_nothing_beside_penalties_is_proved():
+    """Nothing tells how large costs are: what rounding leaves of dual values that cancel out is nothing too."""
+    instance = Instance([[0, 3e-8], [0, 0], [1e-8, 0]], [[0, 5], [3, 0], [0, 6]], [0, 0, 0])
+    assert solve(Assignment(instance)).is_optimal
+
+
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 2.0**30])
 @pytest.mark.parametrize(
     ("costs", "sizes", "room"),
