@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from colgen import BranchingRule, Column, Decision, LinearMaster, Reduction, ReductionContext, Solution
+from colgen import BranchingRule, Column, Decision, Duals, LinearMaster, Reduction, ReductionContext, Solution
 from colgen.core.columns import Key
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import TOLERANCES
@@ -96,6 +96,8 @@ class ArcFixing(Reduction):
         self.rule = rule
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
+        if not isinstance(context.duals, Duals):  # proved by trees alone, which say nothing of the master's columns
+            return ()
         table = self.master.table
         reduced = self.master.all_reduced_costs(context.duals)
         gone, left = [], 0

@@ -6,6 +6,7 @@ import pytest
 from colgen import LinearMaster, compile_model, solve
 from problems.grandparent_parsing import GrandparentParsing, Instance, random
 from problems.grandparent_parsing.model import full
+from tests.problems.grandparent_parsing.trees import all_trees
 
 
 def around(heads, seed, single_root):
@@ -48,3 +49,14 @@ def test_without_a_tree_nothing_is_begun_at():
     problem = GrandparentParsing(Instance(scores, np.zeros((4, 4, 4))), start="parts", connectivity="flow")
     assert not solve(problem, relaxation=True).is_optimal
     assert problem.first is None
+
+
+def test_arcs_are_not_fixed_at_dual_values_of_trees():
+    """The guess proves more than the master's own dual values, which come from a tightened relaxation."""
+    arcs, parts = np.zeros((4, 4)), np.zeros((4, 4, 4))
+    arcs[[0, 1, 3, 3], [3, 3, 1, 2]] = 3, 2, 3, 3
+    parts[[0, 1, 2, 3, 3], [3, 3, 1, 2, 3], [1, 2, 3, 1, 2]] = -2, 2, 1, 1, 3
+    instance = Instance(1e-5 * arcs, 1e-5 * parts)
+    result = solve(GrandparentParsing(instance, start="dual", tighten=True, iterations=100))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(max(map(instance.objective, all_trees(3))))
