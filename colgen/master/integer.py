@@ -24,6 +24,10 @@ from solvers.linear.mip import solve_mip
 from solvers.stopping import never
 
 
+_NOTHING = 2.0**-40
+"""No more than this is what the arithmetic of a program leaves of zero: a row of nothing else would seem violated."""
+
+
 def solve_integer(
     master: TabularMaster, time_limit: float, start: Solution | None, stopped: Stopped | None
 ) -> tuple[Solution | None, float]:
@@ -46,7 +50,8 @@ def solve_integer(
     if result.values is None:
         return None, result.bound
     values = np.zeros(len(table))
-    values[active] = np.where(table.integer[active], np.round(result.values), result.values)
+    continuous = np.where(np.abs(result.values) > _NOTHING, result.values, 0.0)
+    values[active] = np.where(table.integer[active], np.round(result.values), continuous)
     return master.table.solution(result.objective, values), result.bound
 
 
