@@ -13,7 +13,7 @@ from colgen.bounds.bounding import Bounding, Parts, Settings
 from colgen.bounds.fixing import Reduction
 from colgen.bounds.run import Run
 from colgen.bounds.stabilization import Stabilization
-from colgen.core.budget import Budget, OutOfBudget, holding_signals
+from colgen.core.budget import Budget, OutOfBudget, held
 from colgen.core.doors import behind
 from colgen.core.errors import InputError
 from colgen.core.result import Iteration, NodeVisit, Result, Termination
@@ -40,6 +40,7 @@ from colgen.tree.search import NodeQueue, TreeResult, branch_and_bound
 from colgen.tree.sparing import as_diagnostic
 
 
+@held
 def solve(
     problem: Problem,
     *,
@@ -153,86 +154,85 @@ def solve(
     )
     recording = None if certificate is None else _Recording(certificate, problem.certifier())
     rule = AnyOf(*((stop,) if callable(stop) else stop))
-    with holding_signals():
-        budget = Budget(rule.seconds, rule.bytes)
-        warm = _warm(problem, start, budget)
-        try:
-            master = problem.restricted_master()
-        except OutOfBudget as spent:
-            return _nothing(spent.reason, budget)
+    budget = Budget(rule.seconds, rule.bytes)
+    warm = _warm(problem, start, budget)
+    try:
+        master = problem.restricted_master()
+    except OutOfBudget as spent:
+        return _nothing(spent.reason, budget)
 
-        def check(solution: Solution) -> float | None:
-            return problem.check(answer_to_check(problem, solution))
+    def check(solution: Solution) -> float | None:
+        return problem.check(answer_to_check(problem, solution))
 
-        if lp is not None:
-            master.set_solver(lp)
-        if lp_options is not None:
-            master.set_options(lp_options)
-        settings = Settings(
-            stop_early=not relaxation,
-            round_early=not relaxation,
-            clean_up_after=clean_up_after,
-            keep_duals=keep_duals,
-            tolerance=tolerance,
-            scale=problem.scale,
-            pricing_share=pricing_share,
+    if lp is not None:
+        master.set_solver(lp)
+    if lp_options is not None:
+        master.set_options(lp_options)
+    settings = Settings(
+        stop_early=not relaxation,
+        round_early=not relaxation,
+        clean_up_after=clean_up_after,
+        keep_duals=keep_duals,
+        tolerance=tolerance,
+        scale=problem.scale,
+        pricing_share=pricing_share,
+    )
+    with listening(progress, master.sense) as listener:
+        run = Run(
+            master.sense,
+            rule,
+            None if relaxation else problem.objective_step,
+            listener,
+            budget,
+            check,
+            problem.scale or 0.0,
+            master.offset,
         )
-        with listening(progress, master.sense) as listener:
-            run = Run(
-                master.sense,
-                rule,
-                None if relaxation else problem.objective_step,
-                listener,
-                budget,
-                check,
-                problem.scale or 0.0,
-                master.offset,
+        try:
+            search = _search(
+                problem,
+                master,
+                run,
+                settings,
+                relaxation,
+                bounding,
+                stabilization,
+                heuristics,
+                choice,
+                recording,
             )
-            try:
-                search = _search(
-                    problem,
-                    master,
+        except OutOfBudget as spent:
+            return _nothing(spent.reason, budget, master.sense)
+        try:
+            with run.stage("setup"):
+                closed = search.start(warm, type(problem).__name__)
+            if closed:
+                outcome = TreeResult(Termination.OPTIMAL, run.global_bound, ())
+            else:
+                outcome = branch_and_bound(
+                    search,
                     run,
-                    settings,
-                    relaxation,
-                    bounding,
-                    stabilization,
-                    heuristics,
-                    choice,
-                    recording,
+                    queue=None if queue is None else queue(master.sense),
+                    node_limit=node_limit,
+                    depth_limit=depth_limit,
+                    on_node=on_node,
                 )
-            except OutOfBudget as spent:
-                return _nothing(spent.reason, budget, master.sense)
-            try:
-                with run.stage("setup"):
-                    closed = search.start(warm, type(problem).__name__)
-                if closed:
-                    outcome = TreeResult(Termination.OPTIMAL, run.global_bound, ())
-                else:
-                    outcome = branch_and_bound(
-                        search,
-                        run,
-                        queue=None if queue is None else queue(master.sense),
-                        node_limit=node_limit,
-                        depth_limit=depth_limit,
-                        on_node=on_node,
-                    )
-            except OutOfBudget as spent:
-                outcome = TreeResult(spent.reason, run.global_bound, ())
-            except KeyboardInterrupt:
-                outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, ())
-            except MemoryError as error:  # a limit like others: of a kernel, or of the machine
-                run.notes.append(f"Memory ran out: {str(error) or 'there is no more of it'}.")
-                outcome = TreeResult(Termination.MEMORY_LIMIT, run.global_bound, ())
-            except Exception as error:
-                fault = TreeResult(Termination.FAULT, run.global_bound, ())
-                told = as_diagnostic(error)
-                told.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
-                if told is error:
-                    raise
-                raise told from error
-        result = problem.finished(_result(problem, search, run, outcome, relaxation))
-        return result if recording is None else recording.written(result)
+        except OutOfBudget as spent:
+            outcome = TreeResult(spent.reason, run.global_bound, ())
+        except KeyboardInterrupt:
+            outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, ())
+        except MemoryError as error:  # a limit like others: of a kernel, or of the machine
+            run.notes.append(f"Memory ran out: {str(error) or 'there is no more of it'}.")
+            outcome = TreeResult(Termination.MEMORY_LIMIT, run.global_bound, ())
+        except Exception as error:
+            fault = TreeResult(Termination.FAULT, run.global_bound, ())
+            told = as_diagnostic(error)
+            told.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
+            if told is error:
+                raise
+            raise told from error
+    result = problem.finished(_result(problem, search, run, outcome, relaxation))
+    return result if recording is None else recording.written(result)
 
 
 @dataclasses.dataclass(frozen=True)

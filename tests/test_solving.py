@@ -304,6 +304,22 @@ def test_an_interrupt_anywhere_is_a_termination(ctrl_c, moment):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_an_interrupt_before_anything_is_solved_ends_a_run_too(ctrl_c):
+    """While its settings are looked at."""
+
+    signals = [signal.SIGINT]
+
+    class Interrupting(tuple):
+        def __iter__(self):
+            if signals:
+                signal.raise_signal(signals.pop())
+            return super().__iter__()
+
+    result = solve(CuttingStock(), heuristics=Interrupting())
+    assert result.termination is Termination.INTERRUPTED
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_a_second_interrupt_is_raised(ctrl_c):
     with holding_signals():
         budget = Budget()

@@ -9,17 +9,22 @@ returns what it has.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
+from typing import ParamSpec, TypeVar
 
 from colgen.core.result import Termination
 from solvers.compiling import compile_seconds
+
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
 
 _LATE_SHARE, _LATE = 0.05, 0.1
 """A limit of t seconds ends within t and this share of it, and so many seconds."""
@@ -215,6 +220,17 @@ class holding_signals:  # noqa: N801  # it is called as a function; a generator 
             _SIGNALS.holding -= 1
             if self._mine:
                 _handle(_INTERRUPT, signal.default_int_handler)
+
+
+def held(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """The same function, which holds signals from its first line on."""
+
+    @functools.wraps(function)
+    def holding(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+        with holding_signals():
+            return function(*args, **kwargs)
+
+    return holding
 
 
 @contextlib.contextmanager

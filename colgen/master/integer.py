@@ -23,7 +23,6 @@ from solvers.linear.lp import Stopped
 from solvers.linear.mip import solve_mip
 from solvers.stopping import never
 
-
 _NOTHING = 2.0**-40
 """No more than this is what the arithmetic of a program leaves of zero: a row of nothing else would seem violated."""
 

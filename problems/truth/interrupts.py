@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -206,6 +207,10 @@ def _ended_by_the_shell(code: int, number: int, frame: Any) -> None:
     os._exit(code)
 
 
+_OUTSIDE = ("_by_library", "holding", "__enter__", "__exit__")
+"""Who is at work before a run holds signals, and after it."""
+
+
 def _by_library(template: str, file: Path, directory: Path) -> int:
     from colgen.cli.template import load_template
 
@@ -214,7 +219,12 @@ def _by_library(template: str, file: Path, directory: Path) -> int:
         problem = PROBLEMS[template](instance)
     except KeyboardInterrupt:  # before the call of solve it is the script's affair
         return CODES[signal.SIGINT]
-    result = vars(solving)["solve"](problem)
+    try:
+        result = vars(solving)["solve"](problem)
+    except KeyboardInterrupt as interrupt:
+        if traceback.extract_tb(interrupt.__traceback__)[-1].name in _OUTSIDE:
+            return CODES[signal.SIGINT]
+        raise
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # after it, likewise
     (directory / "out.json").write_text(json.dumps(result.to_dict()), encoding="utf-8")
     return CODES[signal.SIGINT] if result.termination is colgen.Termination.INTERRUPTED else 0
