@@ -20,6 +20,7 @@ from colgen.core.columns import Column
 from colgen.core.decision import Decision, fractionality
 from colgen.core.solution import Solution
 from colgen.core.terms import Box
+from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.decisions import Bounds, ComponentBound, PointsWithin
 from colgen.decomposition.mixed_integer import in_box
 from colgen.decomposition.reading import Floats
@@ -99,11 +100,10 @@ class OnBlockVariables(BranchingRule):
     def _of_block(self, sub: Subproblem, mean: Floats) -> list[Candidate]:
         found = []
         row = self.splitting.convexity_key(sub)
-        for k in np.flatnonzero(sub.integer).tolist():
+        off = np.abs(mean - np.rint(mean)) > TOLERANCES.integrality  # most are whole: looked at one by one they cost
+        for k in np.flatnonzero(sub.integer & off).tolist():
             value = float(mean[k])
             score = fractionality(value)
-            if not score:
-                continue
             part = value - math.floor(value)
             down = ComponentBound(row, sub.number, k, -math.inf, float(math.floor(value)), sub.unbounded)
             up = ComponentBound(row, sub.number, k, float(math.ceil(value)), math.inf, sub.unbounded)
