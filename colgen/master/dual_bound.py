@@ -93,7 +93,8 @@ def dual_bound(
     total += used
     drowning -= ROUNDING * used
     # Dual values so large that they cancel out; what answers have in common may be most of the total: it hides nothing.
-    if drowning > TOLERANCES.pruning * size(scale, _COMMON * total):
+    hidden = TOLERANCES.optimality * size(scale, _COMMON * total)
+    if drowning > min(TOLERANCES.pruning * size(scale, total), hidden):
         # Summed up exactly, they are as inexact as the reduced costs of an oracle, whose terms are no larger.
         if math.isfinite(total):
             total = float(Fraction(theta) * _sides(master, duals) + Fraction(boxes) + Fraction(used))

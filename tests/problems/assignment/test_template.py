@@ -71,6 +71,19 @@ def test_a_penalty_that_must_be_paid_makes_no_bound_of_what_is_rounded(penalty):
     assert result.objective == penalty + 1
 
 
+@pytest.mark.parametrize(
+    ("costs", "sizes", "room", "best"),
+    [
+        ([[0, -1, 9], [1e9, 1e9, 0]], [[7, 7, 2], [0, 0, 0]], [7, 0], 1e9 - 1),
+        ([[-2.0000001, 0, 0], [1e6, 0, 0.9999998]], [[21, 14, 14], [0, 35, 42]], [28, 49], 1e6),
+    ],
+)
+def test_what_is_rounded_of_a_penalty_keeps_no_proof_back(costs, sizes, room, best):
+    result = solve(Assignment(Instance(costs, sizes, room)))
+    assert result.is_optimal
+    assert result.objective == best
+
+
 def test_an_answer_that_costs_nothing_beside_penalties_is_proved():
     """Nothing tells how large costs are: what rounding leaves of dual values that cancel out is nothing too."""
     instance = Instance([[0, 3e-8], [0, 0], [1e-8, 0]], [[0, 5], [3, 0], [0, 6]], [0, 0, 0])
