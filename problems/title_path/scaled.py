@@ -48,13 +48,20 @@ class Scaled:
         return weight * self.scale + self.offset
 
 
+_WIDER = 256
+"""Of the one that looks for a path without penalties."""
+
+_FAR = 2.0**10
+"""A loss so many times another one is looked at as a penalty."""
+
+
 def scaled(of: Graph) -> Scaled:
     """The graph with weights near 1."""
     first, off_first = _losses(of.first)
     last, off_last = _losses(of.last)
     weights, off_weights = _losses(of.weights)
     graph = checked(of._replace(weights=weights, first=first, last=last))  # the arrays stay those below
-    lost, _ = beam(graph, _WIDTH) if of.length <= len(first) else (-math.inf, ())
+    lost = _lost(graph, (weights, first, last)) if of.length <= len(first) else -math.inf
     if lost > -math.inf:
         for array in (weights, first, last):
             array[array < (1.0 + 1e-9) * lost] = -np.inf
@@ -62,6 +69,18 @@ def scaled(of: Graph) -> Scaled:
     for array in (weights, first, last):
         array /= scale
     return Scaled(graph, scale, (off_first, off_last, off_weights))
+
+
+def _lost(graph: Graph, arrays: tuple[Floats, Floats, Floats]) -> float:
+    """What a path loses that beam search finds, without the dearest arcs where that path may have a penalty."""
+    lost, _ = beam(graph, _WIDTH)
+    least = min(float(-array.max(where=array < 0.0, initial=-np.inf)) for array in arrays)
+    while 0.0 < least * _FAR < -lost:  # among penalties a beam may be led astray: once more without them
+        least *= _FAR
+        weights, first, last = (np.where(array < -least, -np.inf, array) for array in arrays)
+        found, _ = beam(checked(graph._replace(weights=weights, first=first, last=last)), _WIDER)
+        lost = max(lost, found)
+    return lost
 
 
 def _losses(weights: Floats) -> tuple[Floats, float]:

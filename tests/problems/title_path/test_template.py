@@ -333,3 +333,14 @@ def test_limits_hold_on_large_graphs(seconds):
     assert result.objective <= result.dual_bound
     assert math.isfinite(result.dual_bound)
     assert spent <= seconds + BUSY
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e8])
+def test_penalties_that_lead_a_beam_astray_hide_nothing(scale):
+    """A beam that keeps few paths meets penalties at the end of each; nothing is compared with those."""
+    arcs, penalty = np.zeros((5, 5)), -1e12
+    arcs[2, 4] = 9.0
+    first, last = np.array([penalty, 0, 0, 0, penalty]), np.array([penalty, penalty, -3, penalty, -3])
+    result = solve(TitlePath(Instance(scale * arcs, scale * first, scale * last, 4, tuple(range(5)))))
+    assert result.is_optimal
+    assert result.objective == 6.0 * scale
