@@ -75,7 +75,7 @@ def _lost(graph: Graph, arrays: tuple[Floats, Floats, Floats]) -> float:
     """What a path loses that beam search finds, without the dearest arcs where that path may have a penalty."""
     lost, _ = beam(graph, _WIDTH)
     least = min(float(-array.max(where=array < 0.0, initial=-np.inf)) for array in arrays)
-    while 0.0 < least * _FAR < -lost:  # among penalties a beam may be led astray: once more without them
+    while 0.0 < least * _FAR < -lost < math.inf:  # among penalties a beam may be led astray: once more without them
         least *= _FAR
         weights, first, last = (np.where(array < -least, -np.inf, array) for array in arrays)
         found, _ = beam(checked(graph._replace(weights=weights, first=first, last=last)), _WIDER)
