@@ -41,7 +41,7 @@ class Early(Patient):
     says_so = True
 
     def price(self, duals, context):
-        if context.seconds_left() < 0.002:
+        if context.seconds_left() < 0.008:
             return PricingResult(cut_off=True)
         return super().price(duals, context)
 

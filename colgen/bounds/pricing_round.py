@@ -17,6 +17,7 @@ from colgen.core.duals import Duals, OwnDuals
 from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
+from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import Answer, MasterSolution, RestrictedMaster
 from colgen.pricing.asking import asked
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
@@ -24,7 +25,10 @@ from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 Floats = NDArray[np.float64]
 
 _GIVEN_UP = 0.05
-"""An oracle that gives up when no more than this share of the time is left does so because of the deadline."""
+"""An oracle that gives up when no more than this share of the time is left does so because of the deadline,"""
+
+_TOO_SHORT = 0.01
+"""or when no more than so many seconds are left, in which few searches are worth beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,8 @@ class Priced:
 
     def cut_off(self, context: PricingContext) -> Termination | None:
         """Why the run must stop if an oracle gave up early: it did so for want of time."""
-        nearly = context.deadline < math.inf and context.seconds_left() <= _GIVEN_UP * context.budget.seconds
+        left = context.seconds_left()
+        nearly = math.isfinite(left) and left <= max(_TOO_SHORT, _GIVEN_UP * context.budget.seconds)
         return Termination.TIME_LIMIT if nearly and any(result.cut_off for result in self.results) else None
 
     def weakness(self, pricing: Sequence[Pricing], context: PricingContext) -> str:
@@ -101,11 +106,11 @@ class Pricer:
         while True:
             duals = stabilization.propose(solved.duals)
             provisional = duals is not solved.duals and not stabilization.complementary
-            asked = self._provisional(context) if provisional else context
-            results = self._ask(duals, asked, everybody)
+            told = self._provisional(context, master.rounding_at(duals)) if provisional else context
+            results = self._ask(duals, told, everybody)
             joined = Joined(results)
             found = joined.reduced_costs(master, duals)
-            here = proved_bound(master, oracles, results, found, duals, context)
+            here = proved_bound(master, oracles, results, found, duals, told)
             if proved_at is None or sense.is_better(bound, here):
                 bound, proved_at = here, duals
             own = joined.reduced_costs(master, solved.duals) if provisional else found
@@ -137,8 +142,8 @@ class Pricer:
         while any(result is _NOT_ASKED for result in results):
             part = [k % count for k in range(self._next, self._next + self._part) if results[k % count] is _NOT_ASKED]
             self._next = (self._next + self._part) % count
-            for k in part:
-                results[k] = asked((oracles[k],), duals, context)[0]
+            for k, result in zip(part, asked([oracles[k] for k in part], duals, context), strict=True):
+                results[k] = result
             found = reduced_costs(self._master, [results[k] for k in part], duals)
             for k, mine in zip(part, found, strict=True):
                 improving = np.flatnonzero(context.sense.gains(mine) > context.tolerance).tolist()
@@ -146,10 +151,11 @@ class Pricer:
                     return results
         return results
 
-    def _provisional(self, context: PricingContext) -> PricingContext:
-        """The same at smoothed dual values."""
-        if self._told is None or self._told[0] is not context:
-            self._told = context, dataclasses.replace(context, provisional=True)
+    def _provisional(self, context: PricingContext, rounding: float) -> PricingContext:
+        """The same at smoothed dual values, where rounding may leave more of a reduced cost than at the others."""
+        scale = max(context.scale, rounding / TOLERANCES.diagnostic)
+        if self._told is None or self._told[0] is not context or self._told[1].scale != scale:
+            self._told = context, dataclasses.replace(context, provisional=True, scale=scale)
         return self._told[1]
 
 
