@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_integer, as_integers
-from solvers.graphs.bits import drop, put
+from solvers.graphs.bits import put
 from solvers.graphs.stable_set import (
     LARGEST_SUM,
     Search,
@@ -24,7 +24,7 @@ from solvers.graphs.stable_set import (
     as_graph,
     as_weights,
     begin,
-    order_by_cliques,
+    next_included,
     run,
 )
 from solvers.stopping import Expired, never
@@ -126,17 +126,10 @@ def _go_on(search: Search, told: _Charges, nodes: int) -> bool:
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit = state[0], state[3] + nodes
     while level >= 0 and state[3] < limit:
-        if search.place[level] == -2:
-            search.place[level] = order_by_cliques(search, level) - 1
-            state[3] += 1
-        k = search.place[level]
-        if k < 0 or search.value[level] + search.bounds[level, k] <= state[1]:
+        v = next_included(search, level, state[1])
+        if v < 0:
             level -= 1
             continue
-        search.place[level] = k - 1
-        v = search.order[level, k]
-        drop(search.candidates[level], v)
-        search.chosen[level] = v
         value = search.value[level] + weights[v]
         for c in range(len(told.divisors)):
             told.sums[level + 1, c] = told.sums[level, c]

@@ -12,8 +12,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_integer
-from solvers.graphs.bits import Words, drop, put, unpacked
-from solvers.graphs.stable_set import Search, as_graph, as_weights, begin, order_by_cliques
+from solvers.graphs.bits import Words, put, unpacked
+from solvers.graphs.stable_set import Search, as_graph, as_weights, begin, next_included
 from solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -65,17 +65,10 @@ def go_on(search: Search, passed: Words, listed: Words, nodes: int) -> bool:
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit, above = state[0], state[3] + nodes, state[1]
     while level >= 0 and state[3] < limit:
-        if search.place[level] == -2:
-            search.place[level] = order_by_cliques(search, level) - 1
-            state[3] += 1
-        k = search.place[level]
-        if k < 0 or search.value[level] + search.bounds[level, k] <= above:
+        v = next_included(search, level, above)
+        if v < 0:
             level -= 1
             continue
-        search.place[level] = k - 1
-        v = search.order[level, k]
-        drop(search.candidates[level], v)
-        search.chosen[level] = v
         value = search.value[level] + weights[v]
         some, others = np.uint64(0), np.uint64(0)
         for w in range(words):

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
 from solvers.graphs.bits import Words, drop, holds, lowest, num_words, packed, put, unpacked
-from solvers.kernels import inner
+from solvers.kernels import folded, inner
 from solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -289,23 +289,32 @@ def order_by_cliques(search: Search, level: int) -> int:
                 count += 1
 
 
+@folded
+def next_included(search: Search, level: int, above: int) -> int:
+    """The next candidate of a level to include, which is none any more; -1 if none leads to more than a weight."""
+    if search.place[level] == -2:
+        search.place[level] = order_by_cliques(search, level) - 1
+        search.state[3] += 1
+    k = search.place[level]
+    if k < 0 or search.value[level] + search.bounds[level, k] <= above:
+        return -1
+    search.place[level] = k - 1
+    v = search.order[level, k]
+    drop(search.candidates[level], v)
+    search.chosen[level] = v
+    return int(v)
+
+
 @njit(cache=True)
 def go_on(search: Search, nodes: int) -> bool:
     """Search for so many nodes more; whether it has come to its end."""
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit = state[0], state[3] + nodes
     while level >= 0 and state[3] < limit:
-        if search.place[level] == -2:
-            search.place[level] = order_by_cliques(search, level) - 1
-            state[3] += 1
-        k = search.place[level]
-        if k < 0 or search.value[level] + search.bounds[level, k] <= state[1]:
+        v = next_included(search, level, state[1])
+        if v < 0:
             level -= 1
             continue
-        search.place[level] = k - 1
-        v = search.order[level, k]
-        drop(search.candidates[level], v)
-        search.chosen[level] = v
         value = search.value[level] + weights[v]
         some = np.uint64(0)
         for w in range(words):

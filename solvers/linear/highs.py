@@ -96,6 +96,8 @@ def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.H
     run(highs)
     status = highs.getModelStatus()
     codes = highspy.HighsModelStatus
+    if status == codes.kOptimal:  # as a rule, and each look at a status of HiGHS costs as much as a line of arrays
+        return LPStatus.OPTIMAL
     if status == codes.kUnboundedOrInfeasible:  # presolve could not tell which
         limit = float(highs.getOptionValue("time_limit")[1])
         highs.setOptionValue("presolve", "off")

@@ -164,14 +164,15 @@ class LinearProgram:
         """The size of the costs that the last optimum is made of, a power of two; 0 where it is made of none."""
         return 1.0 / self._factor if self._has_cost else 0.0
 
-    def set_sizes(self, rows: Ints, sizes: Floats, columns: Ints, units: Floats) -> None:
+    def set_sizes(self, rows: Ints, sizes: Floats, columns: Ints, units: Floats, costs: Floats) -> None:
         """Say the size of rows that have none, and what to count the columns in that have their only entry there.
 
         Sides of such rows are zero or infinite, and a column's only entry is the same number in other units: the solver
-        need not be told.
+        is told of ``costs`` alone, what the columns cost from now on.
         """
         self._rows[rows] = 1.0 / sizes
         self._units[columns] = units
+        self._change_costs(columns, costs)
 
     @property
     def num_columns(self) -> int:
@@ -383,7 +384,8 @@ class LinearProgram:
 
     def _scale_again(self, used: float) -> bool:
         """Scale the costs by those that the optimum is made of, if they are far from their scale; whether they were."""
-        scale = better_scale(self._costs * self._units, used, 1.0 / self._factor)
+        costs = self._costs if used else self._costs * self._units  # looked at where an optimum is made of none alone
+        scale = better_scale(costs, used, 1.0 / self._factor)
         if scale is None:
             return False
         self._scale_costs(1.0 / scale)

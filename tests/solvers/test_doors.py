@@ -41,6 +41,17 @@ SAMPLES = {
     "arborescence.reduced_costs": {"weights": ARCS},
     "arborescence.checked": {"weights": ARCS},
     "arborescence.tree_weight": {"weights": ARCS, "heads": np.array([-1, 0, 0])},
+    "matrix_tree.tree_sums": {"scores": BARE[np.newaxis]},
+    "matrix_tree.tree_tangents": {"scores": BARE[np.newaxis], "directions": ARCS[np.newaxis]},
+    "sums.chain_sums": CHAINS,
+    "shortest_paths.shortest_paths": {
+        "tails": np.array([0, 0, 1]),
+        "heads": np.array([1, 2, 2]),
+        "costs": np.array([1.0, 3.0, 1.5]),
+        "nodes": 3,
+        "source": 0,
+        "sink": 2,
+    },
     "beam.beam_search": CHAINS | {"width": 2},
     "capacity.violated_capacity": {
         "flow": np.array([[0.0, 1.0], [0.5, 0.0]]),
@@ -244,6 +255,11 @@ STRUCTURES = {
     "tree_bound.meets",
     "tree_parts.lazy_parts",
     "roots.root_shares",
+    "eisner_sums.projective_sums",  # takes parts, which check themselves
+    "matrix_tree.sample_trees",  # by a generator, of scores that tree_sums looks at
+    "shortest_paths.in_order",  # takes what shortest_paths has looked at
+    "weak_duality.least_by_duals",  # takes what programs hold
+    "whole_labels.best_scores",  # takes forests, which check themselves
 }
 """Functions that take what other functions here have made."""
 

@@ -1,0 +1,365 @@
+r"""Sums over all labellings of chains: log-partition functions, marginals, their derivatives, samples.
+
+    Z = Σ_x exp(Σ_i θ_i(x_i) + Σ_i τ(x_{i-1}, x_i)),    μ_i(x) = P(x_i = x),    ν(x, y) = Σ_i P(x_{i-1} = x, x_i = y)
+
+Forward, α_i(y) = exp θ_i(y) · z_i(y) with z_i(y) = Σ_x α_{i-1}(x) exp τ(x, y).  Backwards no second recursion of sums
+is needed: given label y at i, the one before is x with probability α_{i-1}(x) exp τ(x, y) / z_i(y); so probabilities,
+their derivatives in any direction, and samples are carried from the last token to the first.
+
+α is scaled to the sum 1 at every token.  Where scores are so far apart that a number that matters could then become
+zero all is done in logarithms instead, which is exact at any scale and takes an exponential for each pair of labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import as_floats
+from solvers.chains.viterbi import checked
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_FAR = 600.0
+"""Logarithms further apart than this do not fit into one scale of floating-point numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSums:
+    """Sums over the labellings of chains.
+
+    Attributes
+    ----------
+    log_partition
+        log Z, one a chain; -inf where every labelling is forbidden (all else is zero there).
+    labels
+        μ, shape (tokens, labels).
+    pairs
+        ν, shape (chains, labels, labels); where transitions are given step by step, the probabilities of the step from
+        each token to the next, shape (tokens, labels, labels).
+    """
+
+    log_partition: Floats
+    labels: Floats
+    pairs: Floats
+    _scores: Floats
+    _offsets: Ints
+    _steps: Floats
+    _stepwise: bool
+    _far: bool
+    _before: Floats
+    _into: Floats
+
+    def tangent(self, scores: ArrayLike, transitions: ArrayLike) -> tuple[Floats, Floats, Floats]:
+        """Derivatives of ``log_partition``, ``labels`` and ``pairs`` in a direction of scores and transitions.
+
+        By the symmetry of second derivatives these are, at once, the derivatives by the scores of a function whose
+        derivatives by ``labels`` and ``pairs`` are the direction.
+        """
+        direction = as_floats(scores, "scores", shape=self._scores.shape)
+        shape = self._steps.shape if self._stepwise else self._steps.shape[1:]
+        by_chain = not self._stepwise and np.ndim(transitions) == 3
+        steps = as_floats(transitions, "transitions", shape=self.pairs.shape if by_chain else shape)
+        steps = steps if steps.ndim == 3 else steps[np.newaxis]
+        first, labels, pairs = np.zeros_like(self.log_partition), np.zeros_like(self.labels), np.zeros_like(self.pairs)
+        arrays = self._offsets, self._steps, self._stepwise, self._far, self._before, self._into, self.log_partition
+        _tangent(*arrays, direction, steps, by_chain, first, labels, pairs)
+        return first, labels, pairs
+
+    def sample(self, generator: np.random.Generator) -> Ints:
+        """A labelling of each chain, drawn with its probability, shape (tokens,); -1 where every one is forbidden."""
+        labels = np.full(len(self._scores), -1)
+        drawn = generator.random(len(self._scores))
+        _sample(
+            self._offsets,
+            self._steps,
+            self._stepwise,
+            self._far,
+            self._before,
+            self._into,
+            self.log_partition,
+            drawn,
+            labels,
+        )
+        return labels
+
+
+def chain_sums(scores: ArrayLike, offsets: ArrayLike, transitions: ArrayLike) -> ChainSums:
+    """Sums over the labellings of chains.
+
+    Parameters
+    ----------
+    scores, offsets, transitions
+        As of :func:`solvers.chains.viterbi.viterbi`; -inf forbids a label or a transition.
+    """
+    double = np.asarray(scores, dtype=np.float64) if np.asarray(scores).dtype.kind in "fiu" else scores
+    theta, starts, matrix = checked(double, offsets, transitions)  # type: ignore[arg-type]
+    stepwise = matrix.ndim == 3
+    steps = matrix if stepwise else matrix[np.newaxis]
+    tokens, num = theta.shape
+    far = _are_far(theta, starts, steps)
+    highest = _highest(steps)
+    if not far:
+        steps = np.exp(steps - highest)
+    before, into = np.zeros((tokens, num)), np.zeros((tokens, num))
+    log_partition, labels = np.zeros(len(starts) - 1), np.zeros((tokens, num))
+    pairs = np.zeros((tokens if stepwise else len(starts) - 1, num, num))
+    _forward(theta, starts, steps, stepwise, far, 0.0 if far else highest, before, into, log_partition)
+    _backward(starts, steps, stepwise, far, before, into, log_partition, labels, pairs)
+    return ChainSums(log_partition, labels, pairs, theta, starts, steps, stepwise, far, before, into)
+
+
+def _highest(steps: Floats) -> float:
+    """The largest score of a transition that is not forbidden."""
+    largest = float(steps.max(initial=-np.inf))
+    return largest if largest > -np.inf else 0.0
+
+
+def _are_far(scores: Floats, offsets: Ints, steps: Floats) -> bool:
+    """Whether numbers that matter might not fit into one scale.
+
+    A label's α is never less than another's by more than what scores and transitions differ by; but where some are
+    forbidden, differences add up along a chain before they meet.
+    """
+    finite = scores > -np.inf
+    apart = np.max(scores, axis=1, initial=-np.inf) - np.min(scores, axis=1, where=finite, initial=np.inf)
+    spread = float(np.max(apart, where=np.isfinite(apart), initial=0.0))
+    allowed = steps > -np.inf
+    if allowed.any():
+        spread += _highest(steps) - float(np.min(steps, where=allowed, initial=np.inf))
+    if not (finite.all() and allowed.all()):
+        spread *= int(np.diff(offsets).max(initial=1))
+    return 2.0 * spread > _FAR
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _forward(
+    scores: Floats,
+    offsets: Ints,
+    steps: Floats,
+    stepwise: bool,
+    far: bool,
+    highest: float,
+    before: Floats,
+    into: Floats,
+    log_partition: Floats,
+) -> None:
+    """Fill α (``before``) and z (``into``); in logarithms where they are far, else scaled."""
+    num = scores.shape[1]
+    for chain in range(len(offsets) - 1):
+        start, end = offsets[chain], offsets[chain + 1]
+        total = 0.0
+        for i in range(start, end):
+            a, z = before[i], into[i]
+            if i > start:
+                matrix, earlier = steps[i - 1 if stepwise else 0], before[i - 1]
+                if far:
+                    for y in range(num):
+                        most = -np.inf
+                        for x in range(num):
+                            most = max(most, earlier[x] + matrix[x, y])
+                        z[y] = most
+                        if most > -np.inf:
+                            value = 0.0
+                            for x in range(num):
+                                value += np.exp(earlier[x] + matrix[x, y] - most)
+                            z[y] += np.log(value)
+                else:
+                    for y in range(num):
+                        z[y] = 0.0
+                    for x in range(num):
+                        share, row = earlier[x], matrix[x]
+                        for y in range(num):
+                            z[y] += share * row[y]
+                    total += highest
+            else:
+                for y in range(num):
+                    z[y] = 0.0 if far else 1.0
+            if far:
+                for y in range(num):
+                    a[y] = z[y] + scores[i, y]
+                continue
+            most = -np.inf
+            for y in range(num):
+                most = max(most, scores[i, y])
+            value = 0.0
+            if most > -np.inf:
+                for y in range(num):
+                    a[y] = z[y] * np.exp(scores[i, y] - most)
+                    value += a[y]
+            if value == 0.0:
+                total = -np.inf
+                for y in range(num):
+                    a[y] = 0.0
+                break
+            for y in range(num):
+                a[y] /= value
+            total += most + np.log(value)
+        if far:
+            most, value = -np.inf, 0.0
+            for y in range(num):
+                most = max(most, before[end - 1, y])
+            for y in range(num):
+                if most > -np.inf:
+                    value += np.exp(before[end - 1, y] - most)
+            total = most + np.log(value) if most > -np.inf else -np.inf
+        log_partition[chain] = total
+
+
+@njit(cache=True, nogil=True)
+def _last(far: bool, row: Floats, log_partition: float, out: Floats) -> None:
+    """Probabilities of the last token's labels."""
+    for y in range(len(row)):
+        out[y] = np.exp(row[y] - log_partition) if far else row[y]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _backward(
+    offsets: Ints,
+    steps: Floats,
+    stepwise: bool,
+    far: bool,
+    before: Floats,
+    into: Floats,
+    log_partition: Floats,
+    labels: Floats,
+    pairs: Floats,
+) -> None:
+    num = before.shape[1]
+    ratio = np.empty(num)
+    for chain in range(len(offsets) - 1):
+        start, end = offsets[chain], offsets[chain + 1]
+        if log_partition[chain] == -np.inf:
+            continue
+        _last(far, before[end - 1], log_partition[chain], labels[end - 1])
+        for i in range(end - 1, start, -1):
+            matrix, earlier, own = steps[i - 1 if stepwise else 0], before[i - 1], labels[i]
+            target = pairs[i - 1 if stepwise else chain]
+            if far:
+                for x in range(num):
+                    for y in range(num):
+                        if own[y] > 0.0 and earlier[x] > -np.inf:
+                            both = own[y] * np.exp(earlier[x] + matrix[x, y] - into[i, y])
+                            target[x, y] += both
+                            labels[i - 1, x] += both
+                continue
+            for y in range(num):
+                ratio[y] = own[y] / into[i, y] if own[y] > 0.0 else 0.0
+            for x in range(num):
+                share, row, line = earlier[x], matrix[x], target[x]
+                value = 0.0
+                for y in range(num):
+                    both = share * row[y] * ratio[y]
+                    line[y] += both
+                    value += both
+                labels[i - 1, x] = value
+
+
+@njit(cache=True, nogil=True)
+def _given(far: bool, before: float, step: float, into: float) -> float:
+    """The probability of the label before, given the one after."""
+    if far:
+        return np.exp(before + step - into) if before > -np.inf and into > -np.inf else 0.0
+    return before * step / into if into > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _tangent(
+    offsets: Ints,
+    steps: Floats,
+    stepwise: bool,
+    far: bool,
+    before: Floats,
+    into: Floats,
+    log_partition: Floats,
+    direction: Floats,
+    step_direction: Floats,
+    by_chain: bool,
+    first: Floats,
+    labels: Floats,
+    pairs: Floats,
+) -> None:
+    """Derivatives in a direction: of log α_i forwards, of the probabilities backwards."""
+    tokens, num = before.shape
+    slope = np.zeros((tokens, num))  # of log α
+    rest = np.zeros((tokens, num))  # of log z
+    share, gain = np.empty(num), np.empty(num)
+    new_share, new_gain = np.empty(num), np.empty(num)
+    for chain in range(len(offsets) - 1):
+        start, end = offsets[chain], offsets[chain + 1]
+        if log_partition[chain] == -np.inf:
+            continue
+        for i in range(start, end):
+            if i > start:
+                matrix = steps[i - 1 if stepwise else 0]
+                along = step_direction[i - 1 if stepwise else (chain if by_chain else 0)]
+                for x in range(num):
+                    for y in range(num):
+                        p = _given(far, before[i - 1, x], matrix[x, y], into[i, y])
+                        if p > 0.0:
+                            rest[i, y] += p * (along[x, y] + slope[i - 1, x])
+            for y in range(num):
+                slope[i, y] = rest[i, y] + direction[i, y]
+        _last(far, before[end - 1], log_partition[chain], share)
+        mean = 0.0
+        for y in range(num):
+            mean += share[y] * slope[end - 1, y]
+        first[chain] = mean
+        for y in range(num):
+            gain[y] = share[y] * (slope[end - 1, y] - mean)
+            labels[end - 1, y] = gain[y]
+        for i in range(end - 1, start, -1):
+            matrix = steps[i - 1 if stepwise else 0]
+            along = step_direction[i - 1 if stepwise else (chain if by_chain else 0)]
+            target = pairs[i - 1 if stepwise else chain]
+            for x in range(num):
+                new_share[x] = new_gain[x] = 0.0
+                for y in range(num):
+                    p = _given(far, before[i - 1, x], matrix[x, y], into[i, y])
+                    if p > 0.0:
+                        change = gain[y] * p + share[y] * p * (along[x, y] + slope[i - 1, x] - rest[i, y])
+                        new_share[x] += share[y] * p
+                        new_gain[x] += change
+                        target[x, y] += change
+            for x in range(num):
+                share[x], gain[x] = new_share[x], new_gain[x]
+                labels[i - 1, x] = gain[x]
+
+
+@njit(cache=True, nogil=True)
+def _sample(
+    offsets: Ints,
+    steps: Floats,
+    stepwise: bool,
+    far: bool,
+    before: Floats,
+    into: Floats,
+    log_partition: Floats,
+    drawn: Floats,
+    labels: Ints,
+) -> None:
+    num = before.shape[1]
+    share = np.empty(num)
+    for chain in range(len(offsets) - 1):
+        start, end = offsets[chain], offsets[chain + 1]
+        if log_partition[chain] == -np.inf:
+            continue
+        _last(far, before[end - 1], log_partition[chain], share)
+        for i in range(end - 1, start - 1, -1):
+            if i < end - 1:
+                y = labels[i + 1]
+                matrix = steps[i if stepwise else 0]
+                for x in range(num):
+                    share[x] = _given(far, before[i, x], matrix[x, y], into[i + 1, y])
+            left, chosen = drawn[i], -1
+            for x in range(num):
+                if share[x] > 0.0:  # rounding may leave something at the end: the last possible label takes it
+                    chosen = x
+                    left -= share[x]
+                    if left <= 0.0:
+                        break
+            labels[i] = chosen

@@ -1,0 +1,214 @@
+r"""Shortest paths in a digraph whose arcs may cost less than nothing, several of them, and potentials that prove them.
+
+    min Σ_a c_a x_a    over the paths from s to t.
+
+Potentials p with c_a + p_tail - p_head ≥ 0 on all arcs say that no path costs less than p_t - p_s.  They are distances
+from s; nodes that s does not reach are given the potentials of paths that begin anywhere.  Where arcs are given in an
+order in which each comes after all that lead to its tail, one pass over them does; else they are looked at until
+nothing changes, and if something still does after as many passes as there are nodes, then some circuit costs less than
+nothing, and potentials there are none.
+
+Sources: R. Bellman, *On a routing problem*, Quarterly of Applied Mathematics 16 (1958); L. R. Ford, D. R. Fulkerson,
+*Flows in Networks* (1962).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import as_floats, as_indices, as_integer
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ShortestPaths:
+    """What a search has found.
+
+    Attributes
+    ----------
+    paths
+        The arcs of each path, the shortest one first; shape (paths, arcs).  None at all if t cannot be reached.
+    potentials
+        One a node; None if some circuit costs less than nothing: there are no paths then either.
+    """
+
+    paths: Mask
+    potentials: Floats | None
+
+
+def shortest_paths(
+    tails: ArrayLike, heads: ArrayLike, costs: ArrayLike, nodes: int, source: int, sink: int, *, most: int = 1
+) -> ShortestPaths:
+    """The shortest path, and others that have arcs of their own.
+
+    Parameters
+    ----------
+    tails, heads
+        Nodes from 0, one an arc.
+    costs
+        Of any sign; ``inf`` for an arc that cannot be used.
+    most
+        At most so many paths.  Each but the first is a shortest one through an arc that none before it has; those that
+        would return to a node are left out.
+
+    Raises
+    ------
+    ArrayError
+        If a node is out of range, or a cost -inf or not a number.
+    """
+    nodes = as_integer(nodes, "nodes", low=1)
+    first = as_indices(tails, "tails", upper=nodes, shape=(None,))
+    last = as_indices(heads, "heads", upper=nodes, shape=(len(first),))
+    cost = as_floats(costs, "costs", shape=(len(first),), low=-float(np.finfo(np.float64).max), finite=False)
+    source, sink = (
+        as_integer(node, name, low=0, high=nodes - 1) for node, name in ((source, "source"), (sink, "sink"))
+    )
+    place = in_order(first, last, nodes)
+    every = np.arange(len(first)) if place is None else np.argsort(place[first], kind="stable")
+    most = as_integer(most, "most", low=1)
+    found = np.zeros((most, len(first)), dtype=np.bool_)
+    potentials = np.zeros(nodes)
+    count = search(first, last, cost, every, source, sink, potentials, found)
+    return ShortestPaths(found[: max(count, 0)], None if count < 0 else potentials)
+
+
+def in_order(tails: Ints, heads: Ints, nodes: int) -> Ints | None:
+    """Of each node its place in an order in which all arcs lead onwards; None if there is a circuit."""
+    place = np.zeros(nodes, dtype=np.int64)
+    return place if _places(tails, heads, place) else None
+
+
+@njit(cache=True, nogil=True)
+def _places(tails, heads, place):  # type: ignore[no-untyped-def]
+    """Overwrite ``place`` with a topological order of the nodes; whether there is one."""
+    nodes = len(place)
+    waiting = np.zeros(nodes, dtype=np.int64)
+    for a in range(len(tails)):
+        waiting[heads[a]] += 1
+    starts = np.zeros(nodes + 1, dtype=np.int64)
+    for a in range(len(tails)):
+        starts[tails[a] + 1] += 1
+    for v in range(nodes):
+        starts[v + 1] += starts[v]
+    out, fill = np.empty(len(tails), dtype=np.int64), starts.copy()
+    for a in range(len(tails)):
+        out[fill[tails[a]]] = a
+        fill[tails[a]] += 1
+    queue, count, done = np.empty(nodes, dtype=np.int64), 0, 0
+    for v in range(nodes):
+        if waiting[v] == 0:
+            queue[count] = v
+            count += 1
+    while done < count:
+        v = queue[done]
+        place[v] = done
+        done += 1
+        for k in range(starts[v], starts[v + 1]):
+            u = heads[out[k]]
+            waiting[u] -= 1
+            if waiting[u] == 0:
+                queue[count] = u
+                count += 1
+    return done == nodes
+
+
+@njit(cache=True, nogil=True)
+def _relax(tails, heads, costs, order, distances, arrived):  # type: ignore[no-untyped-def]
+    """Shorten distances along arcs until nothing changes; whether that has come to an end."""
+    for _ in range(len(distances) + 1):
+        changed = False
+        for k in range(len(order)):
+            a = order[k]
+            value = distances[tails[a]] + costs[a]
+            if value < distances[heads[a]]:
+                distances[heads[a]], arrived[heads[a]], changed = value, a, True
+        if not changed:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _trace(ends, arrived, start, end, path, met):  # type: ignore[no-untyped-def]
+    """Mark the arcs between ``end`` and ``start``; False if a node is met twice."""
+    v = end
+    while v != start:
+        a = arrived[v]
+        if a < 0 or met[ends[a]]:
+            return False
+        path[a] = True
+        v = ends[a]
+        met[v] = True
+    return True
+
+
+@njit(cache=True, nogil=True)
+def search(tails, heads, costs, order, source, sink, potentials, found):  # type: ignore[no-untyped-def]
+    """How many paths there are in ``found``, shape (most, arcs), all false before; -1: there are no potentials.
+
+    ``order`` has all arcs, those that lead to a node before those that leave it where that can be.
+    """
+    nodes, arcs = len(potentials), len(tails)
+    far = 0.0
+    for a in range(arcs):
+        if costs[a] < np.inf:
+            far += 4.0 * abs(costs[a])
+    if far == 0.0:
+        far = 1.0
+    # What is reached is no farther than all arcs together, nor nearer than that with the other sign.
+    arrived = np.full(nodes, -1)
+    potentials[:] = far
+    potentials[source] = 0.0
+    if not _relax(tails, heads, costs, order, potentials, arrived):
+        return -1
+    if potentials[sink] > far / 2.0:
+        return 0
+    met = np.zeros(nodes, dtype=np.bool_)
+    met[sink] = True
+    if source != sink and not _trace(tails, arrived, source, sink, found[0], met):
+        return -1
+    most = len(found)
+    if most == 1 or source == sink:
+        return 1
+    left = np.full(nodes, far)  # the way that is left to the sink
+    leaving = np.full(nodes, -1)
+    left[sink] = 0.0
+    if not _relax(heads, tails, costs, order[::-1], left, leaving):
+        return 1
+    through = np.empty(arcs)
+    for a in range(arcs):
+        through[a] = potentials[tails[a]] + costs[a] + left[heads[a]]
+        if potentials[tails[a]] > far / 2.0 or left[heads[a]] > far / 2.0 or found[0, a]:
+            through[a] = np.inf
+    count = 1
+    while count < most:
+        best = np.argmin(through)
+        if through[best] == np.inf:
+            break
+        through[best] = np.inf
+        met[:] = False
+        met[tails[best]] = True
+        path = found[count]
+        path[:] = False
+        path[best] = True
+        if met[heads[best]]:
+            path[:] = False
+            continue
+        met[heads[best]] = True
+        if not _trace(tails, arrived, source, tails[best], path, met):
+            path[:] = False
+            continue
+        if not _trace(heads, leaving, sink, heads[best], path, met):
+            path[:] = False
+            continue
+        for a in range(arcs):
+            if path[a]:
+                through[a] = np.inf
+        count += 1
+    return count

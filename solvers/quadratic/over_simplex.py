@@ -1,0 +1,230 @@
+r"""A concave quadratic program over the probability simplex whose columns come one at a time.
+
+    max  bᵀp - ½ pᵀK p        over p ≥ 0, Σ_i p_i = 1,        K = AᵀA positive semidefinite
+
+The columns with p_i > 0, the *active set*, are kept affinely independent (those of A, each with a 1 below it), so that
+the factor L of K + s·11ᵀ over them exists for any s > 0: a column that enters appends a row to it, one that leaves is
+rotated out of it, O(k²) each.  When a column enters, the point moves towards the best of the active columns' affine
+hull until it gets there or a weight becomes zero, whose column leaves.  If A's new column is an affine combination of
+the active ones, A p does not move along the direction that exchanges them, the objective rises linearly, and again a
+weight becomes zero.  Each pass raises the objective, no active set comes twice, and the end is the exact optimum over
+the columns seen.
+
+Source: P. Wolfe, *Finding the nearest point in a polytope*, Mathematical Programming 11 (1976), for the steps;
+V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*, ICML 2018,
+for the use of an active set where columns are structures.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_DEPENDENT = 2.0**-36
+"""A column whose squared distance from the affine hull of the others is a smaller share of its square lies in it."""
+
+
+class ActiveSet:
+    """The columns seen so far with the optimum over them.
+
+    Attributes
+    ----------
+    members
+        Numbers of the active columns, in the order in which they are held.
+    weights
+        Their p, all positive.
+    """
+
+    def __init__(self) -> None:
+        self._gram = np.zeros((8, 8))
+        self._linear = np.zeros(8)
+        self._factor = np.zeros((8, 8))
+        self._held = np.zeros(8, dtype=np.int64)
+        self._weight = np.zeros(8)
+        self._active = 0
+        self._shift = 1.0
+        self.size = 0
+
+    @property
+    def members(self) -> Ints:
+        return self._held[: self._active]
+
+    @property
+    def weights(self) -> Floats:
+        return self._weight[: self._active]
+
+    @property
+    def gains(self) -> Floats:
+        """What each column seen would gain, b - K p; all active ones have the largest, but for rounding."""
+        rows = self._gram[: self.size][:, self.members]
+        result: Floats = self._linear[: self.size] - rows @ self.weights
+        return result
+
+    @property
+    def value(self) -> float:
+        """The objective."""
+        held = self.members
+        b, p = self._linear[held], self.weights
+        return float(b @ p - 0.5 * (p @ (self._gram[np.ix_(held, held)] @ p)))
+
+    def add(self, products: Floats, linear: float) -> bool:
+        """Take a new column in and solve again; whether it is active in the end.
+
+        Parameters
+        ----------
+        products
+            Its row of K: with each column seen before, and itself at last, shape (size + 1,).
+        linear
+            Its b.
+        """
+        new = self.size
+        if new == len(self._linear):
+            self._grow()
+        self._gram[new, : new + 1] = products
+        self._gram[: new + 1, new] = products
+        self._linear[new] = linear
+        self.size += 1
+        if new == 0 and products[0] > 0.0:
+            self._shift = float(products[0])
+        return self.enter(new)
+
+    def enter(self, column: int) -> bool:
+        """Let a column seen before into the active set and solve again; whether it is active in the end."""
+        self._active = _enter(
+            self._gram, self._linear, self._factor, self._held, self._weight, self._active, column, self._shift
+        )
+        return bool((self.members == column).any())
+
+    def solve(self, right: Floats) -> Floats:
+        """The derivative of the weights in a direction of b: of all d with Σ d = 0 the one with K d = right + τ·1.
+
+        Parameters
+        ----------
+        right
+            Shape (active, ...), by active column.
+        """
+        count = self._active
+        ones = np.ones(count)
+        _solve(self._factor, count, ones)
+        solved = np.array(right, dtype=np.float64)
+        for column in solved.reshape(count, -1).T:
+            rest = np.ascontiguousarray(column)
+            _solve(self._factor, count, rest)
+            column[:] = rest - ones * (rest.sum() / ones.sum())
+        return solved
+
+    def _grow(self) -> None:
+        room = 2 * len(self._linear)
+        for name in ("_gram", "_factor"):
+            larger = np.zeros((room, room))
+            larger[: room // 2, : room // 2] = getattr(self, name)
+            setattr(self, name, larger)
+        for name in ("_linear", "_held", "_weight"):
+            old = getattr(self, name)
+            larger = np.zeros(room, dtype=old.dtype)
+            larger[: room // 2] = old
+            setattr(self, name, larger)
+
+
+@njit(cache=True, nogil=True)
+def _enter(
+    gram: Floats, linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float
+) -> int:
+    """Let a column in and go to the optimum of the columns held; how many are held in the end."""
+    for i in range(count):
+        if held[i] == new:
+            return count
+    share = 1.0 if count == 0 else 0.0
+    row = np.empty(count + 1)
+    while True:  # until the new column is held: at most one other has to leave before
+        square = gram[new, new] + shift
+        rest = square
+        for i in range(count):
+            value = gram[held[i], new] + shift
+            for j in range(i):
+                value -= factor[i, j] * row[j]
+            row[i] = value / factor[i, i]
+            rest -= row[i] * row[i]
+        if count == 0 or rest > _DEPENDENT * square:
+            for i in range(count):
+                factor[count, i] = row[i]
+            factor[count, count] = np.sqrt(rest)
+            held[count], weight[count] = new, share
+            count += 1
+            break
+        for i in range(count - 1, -1, -1):  # the new column is Σ_i row_i of those held, Σ_i row_i = 1
+            for j in range(i + 1, count):
+                row[i] -= factor[j, i] * row[j]
+            row[i] /= factor[i, i]
+        step, leaving = np.inf, 0
+        for i in range(count):
+            if row[i] > 0.0 and weight[i] < step * row[i]:
+                step, leaving = weight[i] / row[i], i
+        for i in range(count):
+            weight[i] = max(weight[i] - step * row[i], 0.0)
+        share += step
+        count = _leave(factor, held, weight, count, leaving)
+    ones, best = np.empty(count), np.empty(count)
+    while True:
+        for i in range(count):
+            ones[i] = 1.0
+            best[i] = linear[held[i]]
+        _solve(factor, count, ones)
+        _solve(factor, count, best)
+        sum_ones = sum_best = 0.0
+        for i in range(count):
+            sum_ones += ones[i]
+            sum_best += best[i]
+        level = (1.0 - sum_best) / sum_ones
+        step, leaving = 1.0, -1
+        for i in range(count):
+            best[i] += level * ones[i]
+            if best[i] <= 0.0:
+                part = weight[i] / (weight[i] - best[i]) if weight[i] > 0.0 else 0.0
+                if leaving < 0 or part < step:
+                    step, leaving = part, i
+        if leaving < 0:
+            for i in range(count):
+                weight[i] = best[i]
+            return count
+        for i in range(count):
+            weight[i] += step * (best[i] - weight[i])
+        count = _leave(factor, held, weight, count, leaving)
+
+
+@njit(cache=True, nogil=True)
+def _solve(factor: Floats, count: int, right: Floats) -> None:
+    """Overwrite a right side with the solution of L Lᵀ x = right."""
+    for i in range(count):
+        value = right[i]
+        for j in range(i):
+            value -= factor[i, j] * right[j]
+        right[i] = value / factor[i, i]
+    for i in range(count - 1, -1, -1):
+        value = right[i]
+        for j in range(i + 1, count):
+            value -= factor[j, i] * right[j]
+        right[i] = value / factor[i, i]
+
+
+@njit(cache=True, nogil=True)
+def _leave(factor: Floats, held: Ints, weight: Floats, count: int, leaving: int) -> int:
+    """Take one column out of those held: its row goes, and rotations make the rest triangular again."""
+    for i in range(leaving, count - 1):
+        held[i], weight[i] = held[i + 1], weight[i + 1]
+        for j in range(i + 2):
+            factor[i, j] = factor[i + 1, j]
+    count -= 1
+    for i in range(leaving, count):
+        a, b = factor[i, i], factor[i, i + 1]
+        length = np.hypot(a, b)
+        c, s = a / length, b / length
+        for k in range(i, count):
+            x, y = factor[k, i], factor[k, i + 1]
+            factor[k, i] = c * x + s * y
+            factor[k, i + 1] = c * y - s * x
+    return count
