@@ -12,7 +12,8 @@ variables; their mean, used as often as all of them, is a point of the block.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +35,17 @@ from colgen.tree.component_bounds import boxes
 class OnBlockVariables(BranchingRule):
     """A whole variable of a block is rounded down or up; blocks that are the same are counted within bounds."""
 
+    makes: Sequence[type[Decision]] = (ComponentBound, PointsWithin)
+
     def __init__(self, splitting: Splitting) -> None:
         self.splitting = splitting
+
+    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+        if kind is not PointsWithin:
+            return super().revived(kind, data)
+        of = {f"{self.splitting.convexity}[{sub.number}]": sub.number for sub in self.splitting.subproblems}
+        number = of.get(data["block"])
+        return None if number is None else PointsWithin(**data, value=_within(data["box"], number))
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
         found = self.candidates(solution)
@@ -122,14 +132,20 @@ class OnBlockVariables(BranchingRule):
     def _count(self, sub: Subproblem, bounds: Bounds, count: float) -> Candidate:
         name = f"{self.splitting.convexity}[{sub.number}]"
         box = Box(name, bounds)
-
-        def value(column: Column) -> float:
-            point = column.structure
-            return float(in_box(box, point.values[None, :])[0]) if point.number == sub.number else 0.0
-
+        value = _within(box, sub.number)
         down = PointsWithin(name, box, -math.inf, float(math.floor(count)), value)
         up = PointsWithin(name, box, float(math.ceil(count)), math.inf, value)
         return _either((name, bounds), count - math.floor(count), down, up, fractionality(count))
+
+
+def _within(box: Box, number: int) -> Callable[[Column], float]:
+    """Counts the points of a subproblem that lie in a box."""
+
+    def value(column: Column) -> float:
+        point = column.structure
+        return float(in_box(box, point.values[None, :])[0]) if point.number == number else 0.0
+
+    return value
 
 
 def _either(quantity: object, part: float, down: Decision, up: Decision, score: float) -> Candidate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from colgen.core.terms import Box
 
 Bounds: TypeAlias = tuple[tuple[int, float, float], ...]
 """Of components: variable of a subproblem, lower, upper."""
+
+
+_FEW = 32
+"""So many columns, or fewer, are looked at one by one: arrays of a few cost more than they save."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,15 @@ class ComponentBound(Decision):
         return None if self.rays else (self.convexity,)
 
     def allows(self, column: Column) -> bool:
-        point = column.structure
+        return self._holds(column.structure)
+
+    def _holds(self, point: Any) -> bool:
         return point.number != self.number or bool(point.within(self.variable, self.lower, self.upper))
 
     def allows_each(self, columns: Columns) -> Mask:
-        if self.rays:
-            return super().allows_each(columns)
+        if self.rays or len(columns) <= _FEW:
+            point = columns.meanings.of
+            return np.array([self._holds(point(k)) for k in range(len(columns))], dtype=np.bool_)
         mask = np.ones(len(columns), dtype=np.bool_)
         for k in np.flatnonzero(columns.covering(self.convexity)).tolist():
             mask[k] = columns.meanings.of(k).within(self.variable, self.lower, self.upper)

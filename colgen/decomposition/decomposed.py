@@ -20,6 +20,7 @@ from colgen.decomposition.answers import Values, checked, load_duals, load_value
 from colgen.decomposition.benders import Benders
 from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.finding import FoundBlocks, found_in
+from colgen.decomposition.neighbourhood import AtTheEnd, Neighbourhood
 from colgen.decomposition.partition import By, Partition, partition, says_blocks
 from colgen.decomposition.paying import remarks
 from colgen.decomposition.proof import BlockCertifier
@@ -67,9 +68,13 @@ class Decomposed(Problem):
         """Dives first: of blocks that are the same they find answers that no combination of the points at hand is.
 
         The integer program of the points at hand gets a second: with five it took half of the time of assignments, and
-        found what dives had found.
+        found what dives had found.  Where blocks have continuous variables it is first asked what the relaxation leaves
+        open of the model itself, and these two only if that holds no answer.
         """
-        return (Diving(2), RestrictedMIP(1.0))
+        others = (Diving(2), RestrictedMIP(1.0))
+        if all(sub.integer.all() for sub in self.splitting.subproblems):
+            return others
+        return (Neighbourhood(self.splitting, others), AtTheEnd(1.0))
 
     def warm_start(self, budget: Budget) -> WarmStart:
         """Nothing at all, of each block that has such a point."""
@@ -150,7 +155,8 @@ def decompose(
     aggregate
         Whether blocks that are the same are priced as one, and counted; otherwise each has its own points.
     recognize
-        Whether blocks that are knapsacks are priced by a kernel; otherwise HiGHS prices all of them.
+        Whether blocks that are knapsacks, lot sizing, shortest paths, stable sets, or linear programs because their
+        matrices are totally unimodular, are priced as what they are; otherwise HiGHS prices all of them.
 
     Raises
     ------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from colgen.core.doors import behind
 from colgen.decomposition.partition import MASTER, By, Partition, partition
 from colgen.decomposition.paying import remarks
 from colgen.decomposition.reading import Ints, Reading, read
-from colgen.decomposition.subproblem import split
+from colgen.decomposition.recognized import said_of
+from colgen.decomposition.subproblem import has_rays, split
 
 _FAMILIES = 12
 """Of so many families of constraints, each two are tried together as linking ones."""
@@ -52,6 +54,11 @@ class FoundBlocks:
     score: float
     remarks: tuple[str, ...] = ()
 
+    @cached_property
+    def recognized(self) -> str:
+        """What the blocks have been recognized as, such as "3 knapsacks": kernels price these, HiGHS the others."""
+        return said_of([block for block in split(self.reading, self.partition) if not has_rays(block)])
+
     def __str__(self) -> str:
         part = self.partition
         rows = np.bincount(part.of_row[part.of_row != MASTER], minlength=len(part.names))
@@ -62,6 +69,7 @@ class FoundBlocks:
                 f"{len(part.names)} blocks of {_span(rows)} rows and {_span(columns)} variables, linked by "
                 f"{len(part.linking)} rows ({', '.join(self.linking) or 'none'})"
                 + (f", with {static} variables in the master" if static else "")
+                + (f", priced as {self.recognized}" if self.recognized else "")
                 + f"; score {self.score:.2f}",
                 *self.remarks,
             ]

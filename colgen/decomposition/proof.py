@@ -17,6 +17,7 @@ from colgen.core.solution import Solution
 from colgen.core.terms import Box
 from colgen.decomposition.decisions import ComponentBound, PointsWithin
 from colgen.decomposition.reading import Ints
+from colgen.decomposition.shortest_path import shortest_path_of
 from colgen.decomposition.splitting import Splitting
 from colgen.decomposition.subproblem import Subproblem
 from colgen.proof import checker_blocks
@@ -58,8 +59,7 @@ class BlockCertifier(Certifier):
         f = splitting.reading.formulation
         super().__init__(f.sense, str(splitting.reading.model.name))
         self._splitting = splitting
-        # The checker walks through a block in this order: what is in many rows is decided first, and leaves few sums.
-        self._orders = [np.argsort(-_rows_of(sub), kind="stable") for sub in splitting.subproblems]
+        self._orders = [_order_of(sub) for sub in splitting.subproblems]
         self._ranks = [np.argsort(order) for order in self._orders]
         self._told: tuple[Solution, list[Any] | str, Fraction] | None = None
         self.checks_nodes = self._looks_at_all
@@ -277,6 +277,18 @@ class BlockCertifier(Certifier):
             return None
         bounds: Any = box.bounds
         return k, tuple(sorted((int(self._ranks[k][v]), _whole(low), _whole(high)) for v, low, high in bounds))
+
+
+def _order_of(sub: Subproblem) -> Ints:
+    """The order in which the checker walks through the variables of a block, so that it meets few sums of rows.
+
+    What is in many rows is decided first.  Along a network without circuits the rows of the nodes behind are done with:
+    the sums that are left are the nodes that a path may have come to.
+    """
+    path = shortest_path_of(sub)
+    if path is not None and path.place is not None:
+        return np.lexsort((path.place[path.heads], path.place[path.tails]))
+    return np.argsort(-_rows_of(sub), kind="stable")
 
 
 def _rows_of(sub: Subproblem) -> Ints:

@@ -38,6 +38,10 @@ class Recourse:
             values[members], which[members] = duals.at(x)
         return values, which
 
+    def group_of(self, number: int) -> int:
+        """The number of a stage's group: those of a group may share dual values."""
+        return self._place[number][0]
+
     def told(self, number: int, which: int) -> tuple[float, Floats]:
         """Constant and slopes of a known bound."""
         group, place = self._place[number]

@@ -134,7 +134,7 @@ class TwoStage:
 
     def values(self, x: Floats) -> Values:
         """A first stage, its whole variables given whole, and the best of its second stages."""
-        values = np.zeros(len(self.reading.names))
+        values = np.zeros(len(self.reading.variables))
         values[self.first] = x
         for members, best in zip(self._members, self.recourse.best(x) or (), strict=False):
             for k in members:
@@ -174,34 +174,44 @@ class TwoStage:
         )
 
     def _least_costs(self, names: Sequence[Hashable]) -> Floats:
-        """What each second stage costs at least, over all first stages, whole or not."""
-        f, least = self.reading.formulation, np.zeros(len(self.recourse.stages))
-        nothing, free = np.zeros(len(self.first)), self.first[:0]
-        for number in range(-1, len(least)):  # first of all the first stage by itself
-            block = self._members[number][0] if number >= 0 else MASTER
-            own, costs = free, self.sign * f.costs[self.first]
-            rows, matrix = self.kept, self._first_rows
-            if number >= 0:
-                stage = self.recourse.stages[number]
-                own, costs = self._own[block], np.concatenate([nothing, stage.costs])
-                rows = np.concatenate([self.kept, np.flatnonzero(self._of_row == block)])
-                both = (
-                    [[self._first_rows, None], [stage.first, stage.own]]
-                    if len(self.kept)
-                    else [[stage.first, stage.own]]
-                )
-                matrix = sparse.block_array(both)
-            columns, matrix = np.concatenate([self.first, own]), sparse.csc_array(matrix)
-            sides = (f.lower[columns], f.upper[columns], f.row_lower[rows], f.row_upper[rows])
-            solved = LinearProgram(False, matrix, costs, *sides).solve()
-            if solved.status is LPStatus.UNBOUNDED:
-                which = "the first stage" if number < 0 else f"block {names[block]}"
-                raise InputError(
-                    f"expected stages whose cost is bounded: that of {which} falls without end; give it bounds"
-                )
-            if solved.status is LPStatus.OPTIMAL and number >= 0:
-                least[number] = solved.objective - TOLERANCES.optimality * max(1.0, abs(solved.objective))
+        """What each second stage costs at least, over all first stages, whole or not.
+
+        Stages that may share dual values are one linear program, whose sides, bounds and costs change.
+        """
+        f = self.reading.formulation
+        costs, sides = self.sign * f.costs[self.first], (f.row_lower[self.kept], f.row_upper[self.kept])
+        bounds = f.lower[self.first], f.upper[self.first]
+        alone = LinearProgram(False, sparse.csc_array(self._first_rows), costs, *bounds, *sides)
+        _refuse_endless(alone, "the first stage")
+        least, programs = np.zeros(len(self.recourse.stages)), dict[int, LinearProgram]()
+        for number, stage in enumerate(self.recourse.stages):
+            lower, upper = np.concatenate([bounds[0], stage.lower]), np.concatenate([bounds[1], stage.upper])
+            row_lower = np.concatenate([sides[0], stage.row_lower])
+            row_upper = np.concatenate([sides[1], stage.row_upper])
+            costs = np.concatenate([np.zeros(len(self.first)), stage.costs])
+            group = self.recourse.group_of(number)
+            program = programs.get(group)
+            if program is None:
+                parts = [[self._first_rows, None]] if len(self.kept) else []
+                matrix = sparse.csc_array(sparse.block_array([*parts, [stage.first, stage.own]]))
+                program = LinearProgram(False, matrix, costs, lower, upper, row_lower, row_upper)
+                programs[group] = program
+            else:
+                program.change_bounds(np.arange(len(lower)), lower, upper)
+                program.change_row_bounds(np.arange(len(row_lower)), row_lower, row_upper)
+                program.change_objective(costs, 0.0)
+            objective = _refuse_endless(program, f"block {names[self._members[number][0]]}")
+            if objective is not None:
+                least[number] = objective - TOLERANCES.optimality * max(1.0, abs(objective))
         return least
+
+
+def _refuse_endless(program: LinearProgram, which: str) -> float | None:
+    """The optimum of a linear program, if it has one; refused where it falls without end."""
+    solved = program.solve()
+    if solved.status is LPStatus.UNBOUNDED:
+        raise InputError(f"expected stages whose cost is bounded: that of {which} falls without end; give it bounds")
+    return solved.objective if solved.status is LPStatus.OPTIMAL else None
 
 
 def _stage_of_rows(reading: Reading, partition: Partition) -> Ints:

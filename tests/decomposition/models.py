@@ -109,6 +109,77 @@ def anything(seed, blocks=3, width=4):
     return m
 
 
+def flows(seed, circuits=False, commodities=3, nodes=5):
+    """A path for each commodity through a network whose arcs they share; some nodes have no row, rows any sign."""
+    rng = np.random.default_rng(seed)
+    every = [(u, v) for u in range(nodes) for v in range(nodes) if u < v or (circuits and u != v)]
+    arcs = [arc for arc in every if arc[1] == arc[0] + 1 or rng.random() < 0.5][:12]
+    signs = rng.choice([-2.0, 1.0], (commodities, nodes))
+    last = nodes - 1 if seed % 2 else nodes  # each second model leaves the sink's rows out
+    length, cost = rng.integers(1, 9, (commodities, len(arcs))), rng.integers(1, 20, (commodities, len(arcs)))
+    m = pyo.ConcreteModel()
+    m.commodity, m.arc = pyo.RangeSet(0, commodities - 1), pyo.RangeSet(0, len(arcs) - 1)
+    m.uses = pyo.Var(m.commodity, m.arc, domain=pyo.Binary)
+
+    def conserved(m, k, v):
+        out = sum(m.uses[k, a] for a in m.arc if arcs[a][0] == v)
+        into = sum(m.uses[k, a] for a in m.arc if arcs[a][1] == v)
+        return signs[k, v] * (out - into) == signs[k, v] * ((v == 0) - (v == nodes - 1))
+
+    m.conserved = pyo.Constraint(m.commodity, range(last), rule=conserved)
+    m.room = pyo.Constraint(m.arc, rule=lambda m, a: sum(m.uses[k, a] for k in m.commodity) <= commodities - 1)
+    m.long = pyo.Constraint(
+        expr=sum(int(length[k, a]) * m.uses[k, a] for k in m.commodity for a in m.arc) <= 4 * commodities * nodes // 2
+    )
+    m.cost = pyo.Objective(expr=sum(int(cost[k, a]) * m.uses[k, a] for k in m.commodity for a in m.arc))
+    return m
+
+
+def colours(seed, vertices=7, number=4):
+    """A graph is coloured: two neighbours have one colour together at the most, if it is used."""
+    rng = np.random.default_rng(seed)
+    edges = [(u, v) for u in range(vertices) for v in range(u) if rng.random() < 0.5]
+    worth = rng.integers(1, 9, (number, vertices)).tolist()
+    m = pyo.ConcreteModel()
+    m.colour, m.vertex = pyo.RangeSet(number), pyo.RangeSet(0, vertices - 1)
+    m.has, m.used = pyo.Var(m.colour, m.vertex, domain=pyo.Binary), pyo.Var(m.colour, domain=pyo.Binary)
+    m.one = pyo.Constraint(m.vertex, rule=lambda m, v: sum(m.has[c, v] for c in m.colour) <= 1)
+    m.edge = pyo.Constraint(
+        m.colour, range(len(edges)), rule=lambda m, c, e: m.has[c, edges[e][0]] + m.has[c, edges[e][1]] <= m.used[c]
+    )
+    m.on = pyo.Constraint(m.colour, m.vertex, rule=lambda m, c, v: m.has[c, v] <= m.used[c])
+    m.worth = pyo.Objective(
+        expr=sum(worth[c - 1][v] * m.has[c, v] for c in m.colour for v in m.vertex)
+        - sum((3 + c) * m.used[c] for c in m.colour),
+        sense=pyo.maximize,
+    )
+    return m
+
+
+def shifts(seed, crews=3, hours=6):
+    """Crews work whole shifts of consecutive hours, each of a shape; each hour is staffed."""
+    rng = np.random.default_rng(seed)
+    shapes = [(first, last) for first in range(hours) for last in range(first + 1, min(first + 4, hours))]
+    shapes = [shapes[k] for k in sorted(rng.permutation(len(shapes))[:6].tolist())]
+    wage, most = rng.integers(3, 12, (crews, len(shapes))).tolist(), rng.integers(1, 3, crews).tolist()
+    m = pyo.ConcreteModel()
+    m.crew, m.shape, m.hour = pyo.RangeSet(0, crews - 1), pyo.RangeSet(0, len(shapes) - 1), pyo.RangeSet(0, hours - 1)
+    m.works = pyo.Var(m.crew, m.shape, domain=pyo.NonNegativeIntegers, bounds=(0, 2))
+    m.short = pyo.Var(m.hour, domain=pyo.NonNegativeIntegers, bounds=(0, 9))
+
+    def at(m, c, h):
+        return sum(m.works[c, s] for s in m.shape if shapes[s][0] <= h <= shapes[s][1])
+
+    m.room = pyo.Constraint(m.crew, m.hour, rule=lambda m, c, h: at(m, c, h) + 0 * m.works[c, 0] <= most[c])
+    m.staffed = pyo.Constraint(
+        m.hour, rule=lambda m, h: sum((1 + (c + h) % 2) * at(m, c, h) for c in m.crew) + m.short[h] >= 3
+    )
+    m.cost = pyo.Objective(
+        expr=sum(wage[c][s] * m.works[c, s] for c in m.crew for s in m.shape) + 13 * sum(m.short[h] for h in m.hour)
+    )
+    return m
+
+
 FAMILIES = {
     "assignment": (assignment, "machine"),
     "packing": (packing, "bin"),

@@ -11,7 +11,7 @@ from colgen.model.formulation import compile_model
 from colgen.proof.checker import check
 from problems.truth.lies import unfound
 from solvers.linear.highs import LPStatus
-from tests.decomposition.models import FAMILIES, assignment, lots, packing
+from tests.decomposition.models import FAMILIES, assignment, colours, flows, lots, packing, shifts
 
 
 def whole(seed, blocks=3, width=3, same=False):
@@ -55,6 +55,48 @@ def test_models_with_knapsacks_are_proved_without_trust(tmp_path, name, seed):
     result, lines = certified(decompose(build(seed), by), tmp_path / "proof.jsonl")
     verdict = check(lines)
     assert result.termination is Termination.OPTIMAL
+    assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
+    assert float(verdict.objective) == result.objective
+
+
+@pytest.mark.parametrize(
+    ("make", "by"),
+    [
+        (lambda: flows(0), "commodity"),
+        (lambda: flows(1, circuits=True), "commodity"),
+        (lambda: colours(0, vertices=5), "colour"),
+        (lambda: shifts(0), "crew"),
+    ],
+)
+def test_paths_stable_sets_and_intervals_are_proved_without_trust(tmp_path, make, by):
+    result, lines = certified(decompose(make(), by), tmp_path / "proof.jsonl")
+    verdict = check(lines)
+    assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
+    assert float(verdict.objective) == result.objective
+
+
+def test_a_path_through_a_large_network_is_walked_along_it(tmp_path):
+    """112 arcs of a grid: in another order there are too many sums of rows to look at."""
+    m, side = pyo.ConcreteModel(), 8
+    nodes = [(u, v) for u in range(side) for v in range(side)]
+    arcs = [(a, b) for a in nodes for b in ((a[0] + 1, a[1]), (a[0], a[1] + 1)) if b in set(nodes)]
+    rng = np.random.default_rng(0)
+    length, cost = (rng.integers(1, 9, (2, len(arcs))).tolist() for _ in range(2))
+    m.k, m.arc, m.node = pyo.RangeSet(0, 1), pyo.RangeSet(0, len(arcs) - 1), pyo.RangeSet(0, len(nodes) - 1)
+    m.x = pyo.Var(m.k, m.arc, domain=pyo.Binary)
+    out = [[a for a, (tail, _) in enumerate(arcs) if tail == node] for node in nodes]
+    into = [[a for a, (_, head) in enumerate(arcs) if head == node] for node in nodes]
+    m.flow = pyo.Constraint(
+        m.k,
+        m.node,
+        rule=lambda m, k, v: (
+            sum(m.x[k, a] for a in out[v]) - sum(m.x[k, a] for a in into[v]) == (v == 0) - (v == len(nodes) - 1)
+        ),
+    )
+    m.room = pyo.Constraint(expr=sum(length[k][a] * m.x[k, a] for k in m.k for a in m.arc) <= 110)
+    m.cost = pyo.Objective(expr=sum(cost[k][a] * m.x[k, a] for k in m.k for a in m.arc))
+    result, lines = certified(decompose(m, "k"), tmp_path / "proof.jsonl")
+    verdict = check(lines)
     assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
     assert float(verdict.objective) == result.objective
 
