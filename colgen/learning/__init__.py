@@ -1,0 +1,50 @@
+"""Learning around the oracles: means of structures, marginals, losses and trainers for any oracle of one method."""
+
+from colgen.learning.examples import Example, LinearExample
+from colgen.learning.losses import Loss, Violator, augmented, fenchel_young, hinge, second_best
+from colgen.learning.margin import cutting_planes, frank_wolfe
+from colgen.learning.marginals import Marginals, marginals
+from colgen.learning.oracles import (
+    Chains,
+    Enumerated,
+    Priced,
+    ProjectiveTrees,
+    Structure,
+    StructureOracle,
+    Trees,
+    best_structure,
+)
+from colgen.learning.perturbing import Perturbed, perturbed
+from colgen.learning.sparsemap import SparseMean, sparsemap
+from colgen.learning.training import Trained, mira, perceptron, stochastic_gradient
+
+__all__ = [
+    "StructureOracle",
+    "Structure",
+    "best_structure",
+    "Chains",
+    "Trees",
+    "ProjectiveTrees",
+    "Priced",
+    "Enumerated",
+    "SparseMean",
+    "sparsemap",
+    "Marginals",
+    "marginals",
+    "Perturbed",
+    "perturbed",
+    "Loss",
+    "Violator",
+    "augmented",
+    "hinge",
+    "fenchel_young",
+    "second_best",
+    "Example",
+    "LinearExample",
+    "Trained",
+    "perceptron",
+    "mira",
+    "stochastic_gradient",
+    "cutting_planes",
+    "frank_wolfe",
+]

@@ -1,0 +1,247 @@
+"""Batches of instances in one array, the first axis: cut out by lengths or masks, and put back.
+
+Of a chain a length counts tokens; of a tree, words, so that its arrays of N positions are cut to the first n + 1.
+Other oracles' arrays are cut along their first axis, unless they have a method ``crop(length, *scores)`` of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen.core.errors import ColgenError, InputError
+from colgen.learning.marginals import Summed, marginals
+from colgen.learning.oracles import Chains, ProjectiveTrees, Trees, checked_scores
+from solvers.arrays import ArrayError, as_booleans, as_integers
+from solvers.chains.sums import chain_sums
+from solvers.trees.matrix_tree import tree_sums, tree_tangents
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Arrays of scores of several instances.
+
+    Attributes
+    ----------
+    arrays
+        Each with the instances along its first axis, or shared by all of them.
+    shared
+        Which of the arrays are the same for all.
+    lengths
+        Of the instances; None where all are whole.
+    """
+
+    oracle: Any
+    arrays: tuple[Floats, ...]
+    shared: tuple[bool, ...]
+    lengths: Ints | None
+
+    def __len__(self) -> int:
+        return len(self.arrays[0])
+
+    def instance(self, k: int, arrays: Sequence[NDArray[Any]] | None = None) -> tuple[NDArray[Any], ...]:
+        """The arrays of one instance, cut to its length: views, of these arrays or of others in their shapes."""
+        chosen = self.arrays if arrays is None else arrays
+        own = tuple(a if shared else a[k] for a, shared in zip(chosen, self.shared, strict=True))
+        return own if self.lengths is None else _cropped(self.oracle, int(self.lengths[k]), own)
+
+    def each(self, function: Callable[..., Any]) -> list[Any]:
+        """What a function makes of the arrays of each instance.
+
+        Raises
+        ------
+        ColgenError
+            As the function does, with the number of the instance.
+        """
+        return [self.told(k, function, *self.instance(k)) for k in range(len(self))]
+
+    def told(self, k: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A function's value for one instance, which an error of its names."""
+        try:
+            return function(*arguments)
+        except ColgenError as error:
+            raise type(error)(f"instance {k} of the batch: {error}") from None
+
+    def add(self, k: int, targets: Sequence[Floats], arrays: Sequence[Floats]) -> None:
+        """Add an instance's arrays to those of the batch, where they were cut out."""
+        for target, array in zip(self.instance(k, targets), arrays, strict=True):
+            target += array
+
+
+def batch_of(
+    oracle: Any,
+    arrays: Sequence[Any],
+    *,
+    lengths: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    shared: Sequence[bool] | None = None,
+) -> Batch:
+    """Arrays of scores as a batch.
+
+    Parameters
+    ----------
+    arrays
+        The first with the instances along its first axis.  Transitions of :class:`~colgen.learning.Chains` in two axes
+        are shared by all chains, in three they are those of each chain, in four also step by step.
+    lengths
+        Of the instances.
+    mask
+        Instead of lengths: true for the tokens (words) that there are, which come first, shape (instances, longest).
+    shared
+        Which of the arrays have no axis of instances, for oracles of your own; by default none.
+
+    Raises
+    ------
+    InputError
+        If numbers, shapes or lengths are not what is expected.
+    """
+    checked = checked_scores(arrays)
+    if not checked or not checked[0].ndim:
+        raise InputError("scores: expected one array or more, with the instances along the first axis")
+    first = checked[0]
+    if isinstance(oracle, (Chains, Trees, ProjectiveTrees)) and first.ndim != 3:
+        raise InputError(
+            f"scores: expected three axes, the instances along the first, got an array of shape {first.shape}"
+        )
+    flags = tuple(shared) if shared is not None else tuple(isinstance(oracle, Chains) and a.ndim == 2 for a in checked)
+    if len(flags) != len(checked) or flags[0]:
+        raise InputError(f"shared: expected a truth value for each of {len(checked)} arrays, the first of them false")
+    for k, array in enumerate(checked):
+        if not flags[k] and len(array) != len(first):
+            raise InputError(f"scores {k}: expected {len(first)} instances as in the first array, got {len(array)}")
+    return Batch(oracle, checked, flags, _lengths(oracle, first, lengths, mask))
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSums:
+    """Gibbs distributions of the instances of a batch.
+
+    Attributes
+    ----------
+    log_partition
+        One an instance.
+    means
+        In the shapes of the batch's arrays, of those that are shared too: there with the instances along a first axis.
+    """
+
+    log_partition: Floats
+    means: tuple[Floats, ...]
+    tangent: Callable[..., tuple[Floats, ...]]
+    """Directions in the shapes of the means to the derivatives of the means, likewise."""
+
+
+def batch_sums(batch: Batch) -> BatchSums:
+    """Gibbs distributions of all instances: of chains, and trees by the matrix-tree theorem, in one compiled call.
+
+    Raises
+    ------
+    InputError
+        If the model has no sums over its structures, or every structure of an instance is forbidden, naming it.
+    """
+    model = batch.oracle
+    try:
+        if isinstance(model, Chains) and len(batch.arrays) == 2 and batch.shared[1]:
+            found = _chains(batch)
+        elif isinstance(model, Trees) and len(batch.arrays) == 1:
+            found = _trees(batch, model)
+        else:
+            return _one_by_one(batch, model)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    none = np.flatnonzero(np.isneginf(found.log_partition))
+    if len(none):
+        raise InputError(
+            f"instance {none[0]} of the batch: every structure is forbidden: the scores of -inf leave none"
+        )
+    return found
+
+
+def _chains(batch: Batch) -> BatchSums:
+    scores, transitions = batch.arrays
+    count, longest, num = scores.shape
+    lengths = np.full(count, longest) if batch.lengths is None else batch.lengths
+    inside = np.arange(longest) < lengths[:, np.newaxis]
+    whole = bool(inside.all())
+    flat = scores.reshape(-1, num) if whole else scores[inside]
+    sums = chain_sums(flat, np.concatenate([[0], np.cumsum(lengths)]), transitions)
+
+    def put_back(labels: Floats) -> Floats:
+        if whole:
+            return labels.reshape(scores.shape)
+        result = np.zeros(scores.shape)
+        result[inside] = labels
+        return result
+
+    def tangent(by_labels: Floats, by_pairs: Floats) -> tuple[Floats, ...]:
+        flat_direction = by_labels.reshape(-1, num) if whole else by_labels[inside]
+        _, labels, pairs = sums.tangent(flat_direction, by_pairs)
+        return put_back(labels), pairs
+
+    return BatchSums(sums.log_partition, (put_back(sums.labels), sums.pairs), tangent)
+
+
+def _trees(batch: Batch, model: Trees) -> BatchSums:
+    (scores,) = batch.arrays
+    log_partition, means = tree_sums(scores, batch.lengths, single_root=model.single_root)
+
+    def tangent(by_arcs: Floats) -> tuple[Floats, ...]:
+        return (tree_tangents(scores, by_arcs, batch.lengths, single_root=model.single_root),)
+
+    return BatchSums(log_partition, (means,), tangent)
+
+
+def _one_by_one(batch: Batch, model: Summed) -> BatchSums:
+    each = batch.each(lambda *arrays: marginals(model, *arrays))
+    apart = Batch(batch.oracle, batch.arrays, (False,) * len(batch.shared), batch.lengths)
+    shapes = [(len(batch), *a.shape) if s else a.shape for a, s in zip(batch.arrays, batch.shared, strict=True)]
+
+    def gathered(parts: list[tuple[Floats, ...]]) -> tuple[Floats, ...]:
+        result = tuple(np.zeros(shape) for shape in shapes)
+        for k, own in enumerate(parts):
+            apart.add(k, result, own)
+        return result
+
+    def tangent(*directions: Floats) -> tuple[Floats, ...]:
+        return gathered([one.gradient(*apart.instance(k, directions)) for k, one in enumerate(each)])
+
+    return BatchSums(np.array([one.log_partition for one in each]), gathered([one.means for one in each]), tangent)
+
+
+def _cropped(oracle: Any, length: int, arrays: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+    if hasattr(oracle, "crop"):
+        return tuple(oracle.crop(length, *arrays))
+    if isinstance(oracle, Chains):
+        return (arrays[0][:length], *(a[:length] if a.ndim == 3 else a for a in arrays[1:]))
+    if isinstance(oracle, (Trees, ProjectiveTrees)):
+        return tuple(a[(slice(length + 1),) * a.ndim] for a in arrays)
+    return tuple(a[:length] for a in arrays)
+
+
+def _lengths(oracle: Any, first: Floats, lengths: ArrayLike | None, mask: ArrayLike | None) -> Ints | None:
+    if lengths is None and mask is None:
+        return None
+    longest = first.shape[1] - (1 if isinstance(oracle, (Trees, ProjectiveTrees)) else 0)
+    try:
+        if lengths is not None:
+            if mask is not None:
+                raise InputError("expected lengths or a mask, not both")
+            result: Ints = as_integers(lengths, "lengths", shape=(len(first),), low=1, high=longest)
+            return result
+        given = as_booleans(mask, "mask", shape=(len(first), longest))
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    counted: Ints = given.sum(axis=1).astype(np.int64)
+    wrong = ((given != (np.arange(longest) < counted[:, np.newaxis])).any(axis=1)) | (counted == 0)
+    if wrong.any():
+        raise InputError(
+            f"mask: expected one true entry or more, and all of them before the false ones, not so in instance "
+            f"{int(np.argmax(wrong))}"
+        )
+    return counted

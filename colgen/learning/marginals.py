@@ -1,0 +1,166 @@
+"""Marginals where a dynamic program has them: log-partition functions, means, entropies, gradients, samples.
+
+The Gibbs distribution of a model gives each structure a probability proportional to exp of its score.  Models are the
+oracles of :mod:`colgen.learning.oracles` whose structures can be summed over: chains, dependency trees by the
+matrix-tree theorem, projective trees with adjacent siblings and grandchildren.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.errors import InputError
+from colgen.learning.oracles import Chains, ProjectiveTrees, Structure, Trees, checked_scores, structure_from
+from solvers.arrays import ArrayError
+from solvers.chains.sums import chain_sums
+from solvers.trees.eisner import Parts
+from solvers.trees.eisner_sums import projective_sums
+from solvers.trees.matrix_tree import sample_trees, tree_sums, tree_tangents
+
+Floats: TypeAlias = NDArray[np.float64]
+
+Summed: TypeAlias = Chains | Trees | ProjectiveTrees
+"""Models whose structures can be summed over."""
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """The Gibbs distribution of a model.
+
+    Attributes
+    ----------
+    log_partition
+        log Σ exp over the scores of all structures.
+    means
+        For each array of scores, how often its parts occur on average, in its shape.
+    scores
+        What was given.
+    """
+
+    log_partition: float
+    means: tuple[Floats, ...]
+    scores: tuple[Floats, ...]
+    _tangent: Callable[..., tuple[Floats, ...]]
+    _draw: Callable[[np.random.Generator], tuple[Any, ...]]
+
+    @property
+    def marginals(self) -> Floats:
+        """How often the parts of the first array of scores occur on average."""
+        return self.means[0]
+
+    @property
+    def entropy(self) -> float:
+        """-Σ p log p over the structures, never negative."""
+        allowed = [mean > 0.0 for mean in self.means]
+        triples = zip(self.scores, self.means, allowed, strict=True)
+        return max(self.log_partition - sum(float(t[a] @ m[a]) for t, m, a in triples), 0.0)
+
+    def gradient(self, *means: Any) -> tuple[Floats, ...]:
+        """The gradient of a function of the means, given its derivatives by them: its derivatives by the scores.
+
+        Parameters
+        ----------
+        means
+            An array for each of the means, in its shape; the last may be left out, and None stands for zeros.
+        """
+        if len(means) > len(self.means):
+            raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")
+        given = [np.zeros(mean.shape) for mean in self.means]
+        for number, derivative in enumerate(means):
+            if derivative is not None:
+                given[number] = np.array(derivative, dtype=np.float64)
+                if given[number].shape != self.means[number].shape:
+                    raise InputError(f"expected the shape {self.means[number].shape}, got {given[number].shape}")
+        return self._tangent(*given)
+
+    def sample(self, generator: np.random.Generator) -> Structure:
+        """A structure drawn with its probability."""
+        return structure_from(self._draw(generator), self.scores)
+
+
+def marginals(model: Summed, *scores: Any) -> Marginals:
+    """The Gibbs distribution of a model.
+
+    Parameters
+    ----------
+    model
+        :class:`~colgen.learning.Chains`, :class:`~colgen.learning.Trees` or :class:`~colgen.learning.ProjectiveTrees`.
+    scores
+        Its arrays of scores; -inf forbids a part.
+
+    Raises
+    ------
+    InputError
+        If scores are NaN or +inf or of the wrong shape, or every structure is forbidden.
+    """
+    theta = checked_scores(scores)
+    try:
+        if isinstance(model, Chains):
+            found = _of_chain(*theta)
+        elif isinstance(model, Trees):
+            found = _of_trees(model, *theta)
+        elif isinstance(model, ProjectiveTrees):
+            found = _of_projective_trees(model, *theta)
+        else:
+            raise InputError(
+                "expected a model with sums over its structures (Chains, Trees, ProjectiveTrees), not "
+                f"{type(model).__name__}"
+            )
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    if found.log_partition == -np.inf:
+        raise InputError("every structure is forbidden: the scores of -inf leave none")
+    return found
+
+
+def _of_chain(scores: Floats, transitions: Floats) -> Marginals:
+    sums = chain_sums(scores, [0, len(scores)], transitions)
+    stepwise = transitions.ndim == 3
+
+    def tangent(by_labels: Floats, by_pairs: Floats) -> tuple[Floats, ...]:
+        _, labels, pairs = sums.tangent(by_labels, by_pairs)
+        return labels, pairs if stepwise else pairs[0]
+
+    def draw(generator: np.random.Generator) -> tuple[Any, ...]:
+        return Chains.structure(sums.sample(generator), scores.shape[1], stepwise)
+
+    means = sums.labels, sums.pairs if stepwise else sums.pairs[0]
+    return Marginals(float(sums.log_partition[0]), means, (scores, transitions), tangent, draw)
+
+
+def _of_trees(model: Trees, scores: Floats) -> Marginals:
+    found, means = tree_sums(scores[np.newaxis], single_root=model.single_root)
+
+    def tangent(by_arcs: Floats) -> tuple[Floats, ...]:
+        return (tree_tangents(scores[np.newaxis], by_arcs[np.newaxis], single_root=model.single_root)[0],)
+
+    def draw(generator: np.random.Generator) -> tuple[Any, ...]:
+        heads = sample_trees(scores, generator, single_root=model.single_root)
+        assert heads is not None  # there is a tree
+        return (Trees.structure(heads[0]),)
+
+    return Marginals(float(found[0]), (means[0],), (scores,), tangent, draw)
+
+
+def _of_projective_trees(model: ProjectiveTrees, scores: Floats, *others: Floats) -> Marginals:
+    names = ("arcs", *model.parts)
+    given: dict[str, Any] = dict(zip(names, (scores, *others), strict=True))
+    sums = projective_sums(Parts(**given), single_root=model.single_root)
+
+    def in_order(named: dict[str, Floats]) -> tuple[Floats, ...]:
+        return tuple(named[name] for name in names)
+
+    def tangent(*by: Floats) -> tuple[Floats, ...]:
+        return in_order(sums.tangent(**dict(zip(names, by, strict=True)))[1])
+
+    def draw(generator: np.random.Generator) -> tuple[Any, ...]:
+        heads = sums.sample(generator)
+        assert heads is not None  # there is a tree
+        return model.structure(heads)
+
+    return Marginals(sums.log_partition, in_order(sums.means), (scores, *others), tangent, draw)

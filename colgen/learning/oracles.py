@@ -1,0 +1,291 @@
+"""Oracles of structures: what a model's user writes, in one method, and those of chains and trees.
+
+An oracle is any object with ``best(*scores)``: given arrays of scores, a structure of largest score.  The score of a
+structure is a sum over its parts, Σ_k θ_kᵀ a_k, where a_k has the shape of the array θ_k and says how often each part
+occurs in the structure.  ``best`` returns one such array for each of its arguments (itself, where there is but one): of
+floats or truth values and in the shape of the scores, or of integers, the places of the parts in the flattened scores,
+as often as they occur.  It returns None if there is no structure.  Parts whose score is -inf are forbidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.columns import Key
+from colgen.core.duals import Duals, RowNames
+from colgen.core.errors import InputError
+from colgen.core.sense import Sense
+from colgen.pricing.oracles import Best, OraclePricing, PricingContext
+from solvers.arrays import ArrayError, as_floats
+from solvers.chains.viterbi import viterbi
+from solvers.trees.arborescence import arborescence
+from solvers.trees.eisner import Parts, best_tree
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Occurrences: TypeAlias = tuple[Ints, Floats]
+"""Places of parts in a flattened array of scores, each once, and how often they occur."""
+
+
+@runtime_checkable
+class StructureOracle(Protocol):
+    """Anything that finds best structures."""
+
+    @property
+    def best(self) -> Callable[..., Any]:
+        """Arrays of scores to a structure of largest score, as the module says; None if there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """A structure by its parts.
+
+    Attributes
+    ----------
+    parts
+        For each array of scores, which of its parts occur and how often.
+    """
+
+    parts: tuple[Occurrences, ...]
+
+    def score(self, scores: Sequence[Floats]) -> float:
+        """Its score, in contiguous arrays; -inf if it has a forbidden part."""
+        pairs = zip(scores, self.parts, strict=True)
+        return sum(float(theta.ravel()[places] @ counts) for theta, (places, counts) in pairs)
+
+    def array(self, number: int, shape: tuple[int, ...]) -> Floats:
+        """How often each part of one of the arrays of scores occurs, in its shape."""
+        result = np.zeros(shape)
+        places, counts = self.parts[number]
+        result.ravel()[places] = counts
+        return result
+
+    @cached_property
+    def key(self) -> bytes:
+        """The same for the same parts, and for no others."""
+        return b"".join(
+            len(places).to_bytes(8, "little") + places.tobytes() + counts.tobytes() for places, counts in self.parts
+        )
+
+
+def checked_scores(scores: Sequence[Any], names: Sequence[str] = ()) -> tuple[Floats, ...]:
+    """Arrays of scores as oracles take them: contiguous, of 64 bits, numbers or -inf.
+
+    Raises
+    ------
+    InputError
+        Naming the array and its first entry that is something else.
+    """
+    try:
+        return tuple(
+            as_floats(theta, names[k] if k < len(names) else "scores" if k == 0 else f"scores {k}", minus_infinity=True)
+            for k, theta in enumerate(scores)
+        )
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+
+
+def best_structure(oracle: StructureOracle, scores: Sequence[Floats]) -> Structure:
+    """What an oracle finds, checked.
+
+    Raises
+    ------
+    InputError
+        If it finds none, one with a forbidden part, or returns what is no structure.
+    """
+    answer = oracle.best(*scores)
+    name = type(oracle).__name__
+    if answer is None:
+        raise InputError(f"every structure is forbidden: {name}.best found none")
+    found = structure_from(answer, scores, f"{name}.best")
+    for theta, (places, _) in zip(scores, found.parts, strict=True):
+        values = theta.ravel()[places]
+        if np.isneginf(values).any():
+            where = np.unravel_index(places[np.argmin(values)], theta.shape)
+            raise InputError(
+                f"{name}.best returned the forbidden part {tuple(map(int, where))}, whose score is -inf: every "
+                "structure is forbidden, or the oracle does not heed -inf"
+            )
+    return found
+
+
+def structure_from(answer: Any, scores: Sequence[Floats], name: str = "the structure") -> Structure:
+    """A structure from its arrays, in either of the forms that the module tells; ``name`` begins what errors say.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if isinstance(answer, Structure):
+        return answer
+    arrays = answer if isinstance(answer, tuple) else (answer,)
+    if len(arrays) != len(scores):
+        raise InputError(f"{name}: expected {len(scores)} arrays, one for each of scores, got {len(arrays)}")
+    return Structure(tuple(_occurrences(array, theta, name) for array, theta in zip(arrays, scores, strict=True)))
+
+
+def _occurrences(answer: Any, theta: Floats, name: str) -> Occurrences:
+    array = np.asarray(answer)
+    if array.dtype.kind in "iu":
+        if array.ndim != 1 or (array.shape == theta.shape and array.size > 1):
+            raise InputError(
+                f"{name}: expected integers to be places in the flattened scores, in one axis and not as many as there "
+                "are scores; an array that says how often each part occurs must be of floats or truth values"
+            )
+        if array.size and not (array.min() >= 0 and array.max() < theta.size):
+            raise InputError(f"{name}: expected places from 0 to {theta.size - 1}, got {array.min()} to {array.max()}")
+        places, counts = np.unique(array, return_counts=True)
+        return places.astype(np.int64), counts.astype(np.float64)
+    if array.dtype.kind not in "bf" or array.shape != theta.shape:
+        raise InputError(
+            f"{name}: expected floats or truth values in the shape of the scores, {theta.shape}, or integers that are "
+            f"places in them, got {array.dtype} of shape {array.shape}"
+        )
+    flat = array.ravel()
+    places = np.flatnonzero(flat).astype(np.int64)
+    counts = flat[places].astype(np.float64)
+    if not np.isfinite(counts).all():
+        raise InputError(f"{name}: expected finite numbers")
+    return places, counts
+
+
+# --- oracles ---------------------------------------------------------------------------------------------------------
+
+
+class Chains:
+    """Labellings of a chain: scores of labels, shape (tokens, labels), and of transitions, shape (labels, labels).
+
+    Transitions may also be given step by step, shape (tokens, labels, labels), that of the last token not looked at.
+    Scores of starting and ending with a label are added to the first and the last token's.
+    """
+
+    def best(self, scores: Floats, transitions: Floats) -> tuple[Ints, Ints] | None:
+        """Viterbi's algorithm."""
+        tokens, num = scores.shape
+        labels, values = viterbi(scores, np.array([0, tokens]), transitions)
+        if values[0] == -np.inf:
+            return None
+        return self.structure(labels.astype(np.int64), num, transitions.ndim == 3)
+
+    @staticmethod
+    def structure(labels: Ints, num: int, stepwise: bool = False) -> tuple[Ints, Ints]:
+        """Places of a labelling's parts."""
+        tokens = np.arange(len(labels))
+        steps = labels[:-1] * num + labels[1:]
+        return tokens * num + labels, steps + tokens[:-1] * num * num if stepwise else steps
+
+
+class Trees:
+    """Dependency trees, projective or not: scores of arcs, shape (N, N), by head and modifier, with the root 0.
+
+    Parameters
+    ----------
+    single_root
+        Whether exactly one arc leaves the root.
+    """
+
+    def __init__(self, *, single_root: bool = False) -> None:
+        self.single_root = single_root
+
+    def best(self, scores: Floats) -> Ints | None:
+        """Chu, Liu and Edmonds' algorithm."""
+        found = arborescence(scores, single_root=self.single_root)
+        return None if found is None else self.structure(found[0])
+
+    @staticmethod
+    def structure(heads: Ints) -> Ints:
+        """Places of a tree's arcs; ``heads[0]`` counts for nothing."""
+        words = np.arange(1, len(heads))
+        return heads[1:] * len(heads) + words
+
+
+class ProjectiveTrees:
+    """Projective dependency trees: scores of arcs, and, where given, of adjacent siblings and of grandchildren.
+
+    Shapes (N, N), (N, N, N) by head, modifier and sibling, (N, N, N) by grandparent, head and modifier, as
+    :class:`solvers.trees.eisner.Parts` tells.
+
+    Parameters
+    ----------
+    parts
+        Names of what is scored beside the arcs, in the order of the scores: ``"siblings"``, ``"grandchildren"``.
+    """
+
+    def __init__(self, *parts: str, single_root: bool = False) -> None:
+        if len(set(parts)) < len(parts) or not set(parts) <= {"siblings", "grandchildren"}:
+            raise InputError(f"expected parts among 'siblings' and 'grandchildren', each once, got {parts}")
+        self.parts, self.single_root = parts, single_root
+
+    def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
+        """Eisner's algorithm, or one of its higher orders."""
+        given: dict[str, Any] = dict(zip(self.parts, others, strict=True))
+        found = best_tree(Parts(scores, **given), single_root=self.single_root)
+        return None if found is None else self.structure(found[1])
+
+    def structure(self, heads: Ints) -> tuple[Ints, ...]:
+        """Places of a tree's parts."""
+        size = len(heads)
+        places: dict[str, list[int]] = {"siblings": [], "grandchildren": []}
+        for m in range(1, size):
+            h = int(heads[m])
+            step = 1 if m < h else -1  # towards the head
+            s = next((k for k in range(m + step, h, step) if heads[k] == h), h)
+            g = int(heads[h]) if h > 0 else 0
+            places["siblings"].append((h * size + m) * size + s)
+            places["grandchildren"].append((g * size + h) * size + m)
+        return Trees.structure(heads), *(np.array(places[name]) for name in self.parts)
+
+
+class Priced:
+    """A pricing problem's oracle as one of structures: scores by row are dual values, a structure is a column.
+
+    The best structure maximises θᵀa - c, with a its column's coefficients in the rows and c its cost; the score of the
+    cost is given as a second array of one entry, 1 where costs count.
+
+    Parameters
+    ----------
+    pricing
+        Its ``best`` and ``encode`` are called.
+    rows
+        Names of the master's rows, in the order of the scores.
+    """
+
+    def __init__(self, pricing: OraclePricing, rows: Sequence[Key]) -> None:
+        self.pricing = pricing
+        self._names = RowNames()
+        self._names.extend(list(rows))
+
+    def best(self, scores: Floats, weight: Floats) -> tuple[Floats, Floats] | None:
+        """The column of least reduced cost, where the scores are dual values."""
+        context = PricingContext(Sense.MINIMIZE, cost_weight=float(weight[0]))
+        found = self.pricing.best(Duals(scores.copy(), self._names), context)
+        if found is None:
+            return None
+        column = self.pricing.encode(found.structure if isinstance(found, Best) else found)
+        counts = np.zeros(len(scores))
+        for key, value in column.coefficients.items():
+            if key not in self._names.position:
+                name = type(self.pricing).__name__
+                raise InputError(f"{name}.encode: the column has the row {key}, which has no score")
+            counts[self._names.position[key]] += value
+        return counts, np.array([-float(column.cost)])
+
+
+class Enumerated:
+    """Structures given one by one, for tests and for models with few of them: each an array in the scores' shape."""
+
+    def __init__(self, structures: Sequence[Any]) -> None:
+        self.structures = [np.asarray(structure, dtype=np.float64) for structure in structures]
+
+    def best(self, scores: Floats) -> Floats | None:
+        """The first of the best."""
+        values = [float(scores[a != 0.0] @ a[a != 0.0]) for a in self.structures]
+        k = int(np.argmax(values)) if values else -1
+        return self.structures[k] if k >= 0 and values[k] > -np.inf else None

@@ -1,0 +1,185 @@
+r"""SparseMAP: the structures' mean nearest to the scores, by column generation with a quadratic master.
+
+    max  θᵀ μ + ηᵀ ν - ½ ‖μ‖²        over (μ, ν) in the convex hull of the structures' arrays (a, b)
+
+Where the best structure is a vertex, this is a mean of few structures, and a function of the scores that has a gradient
+almost everywhere.  The first array of scores θ is penalised; others, η, are not: of transitions or pairs of arcs, say.
+
+The master is a quadratic program over the weights of the structures seen, a point of the simplex
+(:mod:`solvers.quadratic.over_simplex`).  Its dual values are θ - μ: the oracle is asked for a structure of largest
+score (θ - μ)ᵀa + ηᵀb, and if none is better than those in the mean then the mean is optimal.  How much better it is
+bounds what the objective lacks, and with it the distance: ½ ‖μ - μ*‖² ≤ gap.
+
+Source: V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*,
+ICML 2018.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.errors import InputError, OracleBeatenError
+from colgen.core.tolerances import ROUNDING, TOLERANCES
+from colgen.learning.oracles import Structure, StructureOracle, best_structure, checked_scores
+from solvers.quadratic.over_simplex import ActiveSet
+
+Floats = NDArray[np.float64]
+
+_ROUNDINGS = 16.0
+"""Of a structure's score, how many count as none: a gain below that is no gain."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMean:
+    """A mean of few structures.
+
+    Attributes
+    ----------
+    means
+        For each array of scores, how often its parts occur on average, in its shape; the first is μ.
+    structures, weights
+        The structures of the mean and their weights, which are positive and sum up to 1.
+    value
+        The objective.
+    gap
+        By how much an exact oracle, asked last, can improve on the mean: the objective is within it of the optimum, and
+        μ within the square root of twice the gap.
+    rounds
+        How often the oracle was asked.
+    is_exact
+        Whether the last structure found improved nothing beyond rounding; False where ``rounds`` ended the search.
+    """
+
+    means: tuple[Floats, ...]
+    structures: tuple[Structure, ...]
+    weights: Floats
+    value: float
+    gap: float
+    rounds: int
+    is_exact: bool
+    _active: ActiveSet
+
+    @property
+    def marginals(self) -> Floats:
+        """μ: how often the parts of the first array of scores occur on average."""
+        return self.means[0]
+
+    def gradient(self, *means: Any) -> tuple[Floats, ...]:
+        """The gradient of a function of the means, given its derivatives by them: its derivatives by the scores.
+
+        Where the set of structures is about to change (a tie) it is that of the set held: one of the limits of
+        gradients nearby, since the mean is linear between such places.
+
+        Parameters
+        ----------
+        means
+            An array for each of the means, in its shape; the last may be left out, and None stands for zeros.
+        """
+        if len(means) > len(self.means):
+            raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")
+        right = np.zeros(len(self.weights))
+        for number, given in enumerate(means):
+            if given is None:
+                continue
+            derivative = np.asarray(given, dtype=np.float64)
+            if derivative.shape != self.means[number].shape:
+                raise InputError(f"expected the shape {self.means[number].shape}, got {derivative.shape}")
+            flat = derivative.ravel()
+            for k, structure in enumerate(self.structures):
+                places, counts = structure.parts[number]
+                right[k] += flat[places] @ counts
+        return _mean(self.structures, self._active.solve(right), [mean.shape for mean in self.means])
+
+
+def sparsemap(oracle: StructureOracle, *scores: Any, rounds: int | None = None) -> SparseMean:
+    """The mean of structures that is nearest to the scores, exact but for rounding.
+
+    Parameters
+    ----------
+    oracle
+        Finds structures of largest score, see :mod:`colgen.learning.oracles`.
+    scores
+        θ, penalised, and further arrays that are not; -inf forbids a part.
+    rounds
+        The oracle is asked at most so often; by default until nothing improves.
+
+    Raises
+    ------
+    InputError
+        If scores are NaN or +inf, if every structure is forbidden, or the oracle returns what is no structure.
+    OracleBeatenError
+        If a structure seen before beats what the oracle calls best: it is not exact.
+    """
+    if rounds is not None and rounds < 1:
+        raise InputError(f"rounds: expected 1 or more, got {rounds}")
+    theta = checked_scores(scores)
+    if not theta:
+        raise InputError("scores: expected one array or more")
+    master, seen = ActiveSet(), [best_structure(oracle, theta)]
+    numbers = {seen[0].key: 0}
+    rows = np.zeros((8, theta[0].size))
+    scale = _enlist(master, seen[0], theta, rows, 0, 0.0)
+    asked, gap, exact = 1, np.inf, False
+    reduced = theta[0].copy()
+    while True:
+        members, weights = master.members, master.weights
+        mean = weights @ rows[members]
+        np.subtract(theta[0], mean.reshape(reduced.shape), out=reduced)
+        held = master.gains
+        average = float(weights @ held[members])
+        if gap < np.inf and (exact or asked == rounds):
+            break
+        at = (reduced, *theta[1:])
+        new = best_structure(oracle, at)
+        asked += 1
+        score = new.score(at)
+        zero = _ROUNDINGS * ROUNDING * scale
+        if score < float(held.max()) - max(TOLERANCES.diagnostic * scale, zero):
+            raise OracleBeatenError(
+                f"{type(oracle).__name__}.best returned a structure of score {score:.9g} where one that it had "
+                f"returned before has {float(held.max()):.9g}: it is not exact, and what it finds proves nothing"
+            )
+        gap = max(score - average, 0.0)
+        known, place = numbers.get(new.key), len(seen)
+        if gap <= zero or (known is not None and bool((members == known).any())):
+            exact = True
+            continue
+        if known is None:
+            numbers[new.key] = place
+            if place == len(rows):
+                rows = np.concatenate([rows, np.zeros_like(rows)])
+            scale = _enlist(master, new, theta, rows, place, scale)
+            seen.append(new)
+            entered = bool((master.members == place).any())
+        else:
+            entered = master.enter(known)
+        exact = not entered  # it improves by rounding alone
+    structures = tuple(seen[k] for k in members)
+    means = _mean(structures, weights, [array.shape for array in theta])
+    return SparseMean(means, structures, weights.copy(), master.value, gap, asked, exact, master)
+
+
+def _enlist(
+    master: ActiveSet, new: Structure, theta: tuple[Floats, ...], rows: Floats, place: int, scale: float
+) -> float:
+    """Hand a structure to the master and note its row; the scale of scores seen so far."""
+    places, counts = new.parts[0]
+    rows[place, places] = counts
+    products = rows[: place + 1, places] @ counts
+    score = new.score(theta)
+    largest = max(float(np.abs(t.ravel()[p] * c).sum()) for t, (p, c) in zip(theta, new.parts, strict=True))
+    master.add(products, score)
+    return max(scale, abs(score), largest, float(products[-1]))
+
+
+def _mean(structures: tuple[Structure, ...], weights: Floats, shapes: list[tuple[int, ...]]) -> tuple[Floats, ...]:
+    """Σ_s w_s a_s for each array of parts."""
+    result = tuple(np.zeros(shape) for shape in shapes)
+    for structure, weight in zip(structures, weights.tolist(), strict=True):
+        for mean, (places, counts) in zip(result, structure.parts, strict=True):
+            mean.ravel()[places] += weight * counts
+    return result

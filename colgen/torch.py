@@ -1,0 +1,291 @@
+"""Layers of PyTorch around oracles of structures: means, marginals and losses with their gradients, over batches.
+
+    layer = SparseMAP(Chains())
+    means = layer(scores, transitions, lengths=lengths)          # scores (batch, tokens, labels); gradients flow back
+
+Instances lie along the first axis; ``lengths`` or a ``mask`` says what of each is there (the rest is zero in means and
+gradients).  Scores may be of any type of floats and are computed with in 64 bits, on the processor: tensors from
+another device are moved, with one warning.  Gradients are of first order.  PyTorch is no requirement of colgen: the
+extra ``torch`` installs it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from colgen.core.errors import InputError
+from colgen.learning.batches import Batch, batch_of, batch_sums
+from colgen.learning.losses import Loss, Margin, Regularization, fenchel_young, hinge
+from colgen.learning.oracles import Chains, ProjectiveTrees, Trees, structure_from
+from colgen.learning.sparsemap import SparseMean, sparsemap
+
+Floats = NDArray[np.float64]
+
+_MOVED: list[str] = []
+"""Devices that tensors have been moved from: each is told once."""
+
+
+class _Layer(torch.nn.Module):
+    """What all layers have: an oracle, and which arrays are shared by a batch."""
+
+    def __init__(self, oracle: Any, *, shared: Sequence[bool] | None = None) -> None:
+        super().__init__()
+        self.oracle, self.shared = oracle, shared
+
+    def _batch(self, tensors: Sequence[Any], lengths: Any, mask: Any) -> Batch:
+        arrays = [_array(t, "scores" if k == 0 else f"scores {k}") for k, t in enumerate(tensors)]
+        return batch_of(
+            self.oracle,
+            arrays,
+            lengths=None if lengths is None else _plain(lengths),
+            mask=None if mask is None else _plain(mask),
+            shared=self.shared,
+        )
+
+
+class SparseMAP(_Layer):
+    """Sparse means of structures (Niculae et al., 2018) of any oracle.
+
+    Parameters
+    ----------
+    oracle
+        See :mod:`colgen.learning.oracles`.
+    shared
+        Which arrays of scores have no axis of instances, see :func:`colgen.learning.batches.batch_of`.
+
+    Notes
+    -----
+    Where the set of structures in a mean is about to change the mean has a kink; the gradient is then that of the set
+    held, one of the limits of gradients nearby.
+    """
+
+    def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
+        """Means of the first array of scores, in its shape."""
+        batch = self._batch(scores, lengths, mask)
+        found: list[SparseMean] = batch.each(lambda *arrays: sparsemap(self.oracle, *arrays))
+        means = np.zeros(batch.arrays[0].shape)
+        for k, one in enumerate(found):
+            batch.instance(k, (means, *batch.arrays[1:]))[0][...] = one.marginals
+
+        def backward(derivative: Floats) -> list[Floats]:
+            gradients = [np.zeros(array.shape) for array in batch.arrays]
+            for k, one in enumerate(found):
+                own = batch.instance(k, (derivative, *batch.arrays[1:]))[0]
+                batch.add(k, gradients, one.gradient(own))
+            return gradients
+
+        return _Computed.apply(means, backward, *scores)
+
+
+class Marginals(_Layer):
+    """Marginals of chains, trees and projective trees: how often the parts of the first array occur on average."""
+
+    def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
+        """Marginals in the shape of the first array of scores."""
+        batch = self._batch(scores, lengths, mask)
+        sums = batch_sums(batch)
+
+        def backward(derivative: Floats) -> list[Floats]:
+            return _gathered(batch, sums.tangent(derivative, *(np.zeros(mean.shape) for mean in sums.means[1:])))
+
+        return _Computed.apply(sums.means[0], backward, *scores)
+
+
+class LogPartition(_Layer):
+    """log Σ exp over the scores of all structures; its gradients are the marginals."""
+
+    def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
+        """One number an instance."""
+        batch = self._batch(scores, lengths, mask)
+        sums = batch_sums(batch)
+
+        def backward(derivative: Floats) -> list[Floats]:
+            means = (m * derivative.reshape(-1, *(1,) * (m.ndim - 1)) for m in sums.means)
+            return _gathered(batch, tuple(means))
+
+        return _Computed.apply(sums.log_partition, backward, *scores)
+
+
+class _LossLayer(_Layer):
+    """A loss against right structures."""
+
+    def __init__(self, oracle: Any, *, reduction: str = "mean", shared: Sequence[bool] | None = None) -> None:
+        super().__init__(oracle, shared=shared)
+        if reduction not in ("mean", "sum", "none"):
+            raise InputError(f"reduction: expected 'mean', 'sum' or 'none', got {reduction!r}")
+        self.reduction = reduction
+
+    def _loss(self, right: Any, scores: Sequence[Any], *, k: int) -> Loss:
+        raise NotImplementedError
+
+    def forward(self, *scores: Any, right: Any, lengths: Any = None, mask: Any = None) -> Any:
+        """The loss, or where nothing reduces it one number an instance.
+
+        Parameters
+        ----------
+        right
+            The right structures: labels of chains, shape (batch, tokens); heads of trees, shape (batch, N), the root's
+            not looked at; else one an instance, in a form that the oracle may return.
+        """
+        batch = self._batch(scores, lengths, mask)
+        given = _plain(right) if isinstance(right, torch.Tensor) else right
+        if len(given) != len(batch):
+            raise InputError(f"right: expected {len(batch)} structures, one an instance, got {len(given)}")
+        losses: list[Loss] = []
+        for k in range(len(batch)):
+            own = batch.instance(k)
+            structure = batch.told(k, _right, self.oracle, given[k], own)
+            losses.append(batch.told(k, lambda k=k, own=own, s=structure: self._loss(s, own, k=k)))
+        values = np.array([loss.value for loss in losses])
+
+        def backward(derivative: Floats) -> list[Floats]:
+            gradients = [np.zeros(array.shape) for array in batch.arrays]
+            for k, loss in enumerate(losses):
+                batch.add(k, gradients, [derivative[k] * own for own in loss.gradients])
+            return gradients
+
+        each = _Computed.apply(values, backward, *scores)
+        return each if self.reduction == "none" else each.mean() if self.reduction == "mean" else each.sum()
+
+
+class StructuredHinge(_LossLayer):
+    """The structured hinge, max_y s(y) + Δ(y) - s(right); its gradient is the worst violator's less the right one's.
+
+    Parameters
+    ----------
+    margin
+        Δ: ``"hamming"``, ``"zero_one"`` or ``"none"``, see :func:`colgen.learning.augmented`.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Notes
+    -----
+    Where two structures violate most alike the gradient is that of the one which the oracle returns: a subgradient.
+    """
+
+    def __init__(
+        self,
+        oracle: Any,
+        *,
+        margin: Margin = "hamming",
+        reduction: str = "mean",
+        shared: Sequence[bool] | None = None,
+    ) -> None:
+        super().__init__(oracle, reduction=reduction, shared=shared)
+        self.margin: Margin = margin
+
+    def _loss(self, right: Any, scores: Sequence[Any], *, k: int) -> Loss:
+        return hinge(self.oracle, right, *scores, margin=self.margin)
+
+
+class FenchelYoung(_LossLayer):
+    """A Fenchel-Young loss, see :func:`colgen.learning.fenchel_young`; ``"gibbs"`` is the negative log-likelihood.
+
+    Parameters
+    ----------
+    regularization
+        ``"sparsemap"``, ``"gibbs"`` or ``"perturbed"``.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+    samples, spread, seed
+        Of perturbations.
+    """
+
+    def __init__(
+        self,
+        oracle: Any,
+        *,
+        regularization: Regularization = "sparsemap",
+        reduction: str = "mean",
+        samples: int = 16,
+        spread: float = 1.0,
+        seed: int = 0,
+        shared: Sequence[bool] | None = None,
+    ) -> None:
+        super().__init__(oracle, reduction=reduction, shared=shared)
+        self.regularization: Regularization = regularization
+        self.samples, self.spread, self.seed = samples, spread, seed
+
+    def _loss(self, right: Any, scores: Sequence[Any], *, k: int) -> Loss:
+        return fenchel_young(
+            self.oracle,
+            right,
+            *scores,
+            regularization=self.regularization,
+            samples=self.samples,
+            spread=self.spread,
+            seed=self.seed + k,
+        )
+
+
+class _Computed(torch.autograd.Function):
+    """A value that was computed outside of PyTorch, with the function that carries derivatives back."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Floats, backward: Any, *tensors: Any) -> Any:
+        ctx.carry = backward
+        ctx.kinds = [(t.dtype, t.device) if isinstance(t, torch.Tensor) else None for t in tensors]
+        first = next(t for t in tensors if isinstance(t, torch.Tensor))
+        return torch.as_tensor(value).to(dtype=first.dtype, device=first.device)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, derivative: Any) -> Any:
+        gradients = ctx.carry(derivative.detach().cpu().double().contiguous().numpy())
+        back = [
+            None if kind is None else torch.as_tensor(gradient).to(dtype=kind[0], device=kind[1])
+            for gradient, kind in zip(gradients, ctx.kinds, strict=True)
+        ]
+        return (None, None, *back)
+
+
+def _gathered(batch: Batch, means: Sequence[Floats]) -> list[Floats]:
+    """Derivatives by the arrays of a batch: of shared ones, the sum over the instances."""
+    return [m.sum(axis=0) if shared else m for m, shared in zip(means, batch.shared, strict=True)]
+
+
+def _array(tensor: Any, name: str) -> Floats:
+    """A tensor as an array of 64 bits; it is moved from another device, which is told once."""
+    if not isinstance(tensor, torch.Tensor):
+        raise InputError(f"{name}: expected a tensor, got an object of type {type(tensor).__name__}")
+    if not tensor.is_floating_point():
+        raise InputError(f"{name}: expected floats, got {tensor.dtype}")
+    if tensor.device.type != "cpu" and tensor.device.type not in _MOVED:
+        _MOVED.append(tensor.device.type)
+        warnings.warn(
+            f"colgen computes on the processor: tensors are moved there from {tensor.device} and their means and "
+            "gradients back",
+            stacklevel=4,
+        )
+    result: Floats = tensor.detach().to(device="cpu", dtype=torch.float64).contiguous().numpy()
+    return result
+
+
+def _plain(tensor: Any) -> NDArray[Any]:
+    """Lengths, masks, labels: a tensor or anything else as an array."""
+    return np.asarray(tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else tensor)
+
+
+def _right(oracle: Any, given: Any, scores: tuple[Floats, ...]) -> Any:
+    """The right structure of an instance."""
+    array = np.asarray(given) if not isinstance(given, tuple) else None
+    if array is not None and array.ndim == 1 and array.dtype.kind in "iu":
+        size, upper = len(scores[0]), scores[0].shape[1] if scores[0].ndim > 1 else 0
+        first = 1 if isinstance(oracle, (Trees, ProjectiveTrees)) else 0
+        if isinstance(oracle, (Chains, Trees, ProjectiveTrees)):
+            own = array[:size].astype(np.int64)
+            if len(own) < size or not ((own[first:] >= 0) & (own[first:] < upper)).all():
+                raise InputError(f"right: expected {size} numbers from 0 to {upper - 1}, got {array.tolist()[:20]}")
+            if isinstance(oracle, Chains):
+                given = Chains.structure(own, upper, scores[1].ndim == 3)
+            elif isinstance(oracle, Trees):
+                given = Trees.structure(own)
+            else:
+                given = oracle.structure(own)
+    return structure_from(given, scores, "right")

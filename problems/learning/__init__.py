@@ -1,0 +1,1 @@
+"""What learning around the oracles is worth: figures beside independent programs, enumeration, other libraries."""

@@ -1,0 +1,32 @@
+"""Linear examples: scores and joint features are each other's transposes."""
+
+import numpy as np
+import pytest
+
+from colgen.core.errors import InputError
+from colgen.learning import Enumerated, LinearExample, best_structure
+from colgen.learning.examples import less, of_arrays
+from tests.learning.small_examples import chain_examples
+
+
+def test_scores_are_products_of_joint_features_and_weights():
+    (example, *_), size = chain_examples(0)
+    weights = np.random.default_rng(1).normal(size=size)
+    scores = example.scores(weights)
+    best = best_structure(example.oracle, scores)
+    numbers, values = example.joint(best.parts)
+    assert values @ weights[numbers] == pytest.approx(best.score(scores))
+    numbers, values = less(example, example.right, best)
+    assert values @ weights[numbers] == pytest.approx(example.right.score(scores) - best.score(scores))
+    arrays = [best.array(k, theta.shape) for k, theta in enumerate(scores)]
+    numbers, values = example.joint(of_arrays(arrays))
+    assert values @ weights[numbers] == pytest.approx(best.score(scores))
+
+
+def test_features_that_do_not_fit_are_refused():
+    with pytest.raises(InputError, match="features: expected 3 rows"):
+        LinearExample(Enumerated(np.eye(3)), [np.zeros((2, 4))], [(3,)], np.array([0]))
+    with pytest.raises(InputError, match="expected a shape for each matrix"):
+        LinearExample(Enumerated(np.eye(3)), [np.zeros((3, 4))], [], np.array([0]))
+    with pytest.raises(InputError, match="right: expected places from 0 to 2"):
+        LinearExample(Enumerated(np.eye(3)), [np.zeros((3, 4))], [(3,)], np.array([3]))

@@ -1,0 +1,118 @@
+"""Losses: values against enumeration, gradients against differences."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from colgen.core.errors import InputError, OracleBeatenError
+from colgen.learning import Chains, Enumerated, Trees, augmented, best_structure, fenchel_young, hinge, second_best
+from problems.learning.reference import trees
+from tests.sweeps import seeds
+
+
+def drawn(seed):
+    rng = np.random.default_rng(seed)
+    scores = 2.0 * rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    return rng, scores, rng.integers(0, 3, 3)
+
+
+def score(labels, scores):
+    labels = np.array(labels)
+    return scores[0][range(3), labels].sum() + scores[1][labels[:-1], labels[1:]].sum()
+
+
+EVERYTHING = list(itertools.product(range(3), repeat=3))
+
+
+@pytest.mark.parametrize("seed", seeds(8))
+def test_hinges_are_the_worst_violations(seed):
+    rng, scores, right = drawn(seed)
+    costs = rng.uniform(size=(3, 3))
+    delta = {
+        "none": lambda y: 0.0,
+        "hamming": lambda y: float((np.array(y) != right).sum()),
+        "zero_one": lambda y: float(tuple(y) != tuple(right)),
+    }
+    gold = Chains.structure(right, 3)
+    for margin, cost in delta.items():
+        worst = max(score(y, scores) + cost(y) for y in EVERYTHING)
+        found = hinge(Chains(), gold, *scores, margin=margin)
+        assert found.value == pytest.approx(worst - score(right, scores))
+        assert sum(float((g * s).sum()) for g, s in zip(found.gradients, scores, strict=True)) + found.cost == (
+            pytest.approx(found.value)
+        )
+    worst = max(score(y, scores) + costs[range(3), y].sum() for y in EVERYTHING)
+    found = hinge(Chains(), gold, *scores, costs=costs)
+    assert found.value == pytest.approx(worst - score(right, scores))
+    assert augmented(Chains(), gold, *scores, costs=costs).cost == pytest.approx(found.cost)
+
+
+@pytest.mark.parametrize("regularization", ["sparsemap", "gibbs", "perturbed"])
+def test_fenchel_young_losses_have_their_gradients(regularization):
+    rng, scores, right = drawn(3)
+    gold = Chains.structure(right, 3)
+    along = [rng.normal(size=(3, 3)) for _ in range(2)]
+
+    def value(step):
+        at = [s + step * d for s, d in zip(scores, along, strict=True)]
+        return fenchel_young(Chains(), gold, *at, regularization=regularization).value
+
+    found = fenchel_young(Chains(), gold, *scores, regularization=regularization)
+    slope = sum(float((g * d).sum()) for g, d in zip(found.gradients, along, strict=True))
+    assert slope == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, abs=1e-6)
+    if regularization != "perturbed":
+        assert found.value >= 0.0
+    sure = [1e3 * array for array in best_arrays(right)]
+    assert fenchel_young(Chains(), gold, *sure, regularization=regularization).value == pytest.approx(0.0, abs=3.0)
+
+
+def best_arrays(labels):
+    return np.eye(3)[labels], np.zeros((3, 3))
+
+
+def test_gibbs_is_the_negative_log_probability():
+    _, scores, right = drawn(1)
+    values = np.array([score(y, scores) for y in EVERYTHING])
+    found = fenchel_young(Chains(), Chains.structure(right, 3), *scores, regularization="gibbs")
+    assert found.value == pytest.approx(np.logaddexp.reduce(values) - score(right, scores))
+
+
+@pytest.mark.parametrize("seed", seeds(6))
+def test_second_best_is_the_best_other(seed):
+    _, scores, _ = drawn(seed)
+    values = sorted(score(y, scores) for y in EVERYTHING)
+    best = best_structure(Chains(), scores)
+    assert second_best(Chains(), best, *scores).score(scores) == pytest.approx(values[-2])
+    stepwise = np.broadcast_to(scores[1], (3, 3, 3)).copy()
+    other = second_best(Chains(), best_structure(Chains(), (scores[0], stepwise)), scores[0], stepwise)
+    assert other.score((scores[0], stepwise)) == pytest.approx(values[-2])
+    arcs = np.random.default_rng(seed).normal(size=(5, 5))
+    values = sorted(arcs[list(tree[1:]), range(1, 5)].sum() for tree in trees(4))
+    assert second_best(Trees(), best_structure(Trees(), [arcs]), arcs).score([arcs]) == pytest.approx(values[-2])
+
+
+def test_where_there_is_no_other_there_is_no_second_best():
+    lone = np.array([[0.0, -np.inf], [0.0, -np.inf]])
+    best = best_structure(Chains(), (lone, np.zeros((2, 2))))
+    assert second_best(Chains(), best, lone, np.zeros((2, 2))) is None
+    assert hinge(Chains(), best, lone, np.zeros((2, 2)), margin="zero_one").value == 0.0
+
+
+class Worst:
+    def best(self, scores):
+        return np.eye(3)[int(np.argmin(scores))]
+
+
+def test_what_cannot_be_meant_is_refused():
+    oracle, scores = Enumerated(np.eye(3)), np.array([1.0, 0.0, -np.inf])
+    with pytest.raises(InputError, match="the right structure has a part that is forbidden"):
+        hinge(oracle, np.array([2]), scores)
+    with pytest.raises(InputError, match="margin: expected 'hamming'"):
+        hinge(oracle, np.array([0]), scores, margin="f1")
+    with pytest.raises(InputError, match=r"costs: expected the shape|costs: expected"):
+        hinge(oracle, np.array([0]), scores, costs=np.zeros(2))
+    with pytest.raises(InputError, match="regularization: expected 'sparsemap'"):
+        fenchel_young(oracle, np.array([0]), scores, regularization="l2")
+    with pytest.raises(OracleBeatenError, match=r"Worst\.best found a structure"):
+        hinge(Worst(), np.array([0]), np.array([9.0, 0.0, 0.0]), margin="none")

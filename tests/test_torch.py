@@ -1,0 +1,105 @@
+"""Layers of PyTorch: gradients by gradcheck, lengths, types, and what is refused; where torch is installed."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra 'torch' is not installed")
+
+from colgen.core.errors import InputError  # noqa: E402
+from colgen.learning import Chains, Enumerated, ProjectiveTrees, Trees, marginals, sparsemap  # noqa: E402
+from colgen.torch import FenchelYoung, LogPartition, Marginals, SparseMAP, StructuredHinge  # noqa: E402
+
+LENGTHS = torch.tensor([3, 2])
+SHAPES = {
+    "shared": (Chains(), [(2, 3, 3), (3, 3)]),
+    "own": (Chains(), [(2, 3, 3), (2, 3, 3)]),
+    "stepwise": (Chains(), [(2, 3, 3), (2, 3, 3, 3)]),
+    "trees": (Trees(), [(2, 4, 4)]),
+    "one root": (Trees(single_root=True), [(2, 4, 4)]),
+    "siblings": (ProjectiveTrees("siblings"), [(2, 4, 4), (2, 4, 4, 4)]),
+}
+
+
+def drawn(shapes, dtype=torch.float64):
+    torch.manual_seed(0)
+    return [torch.randn(*shape, dtype=dtype, requires_grad=True) for shape in shapes]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("layer", [SparseMAP, Marginals, LogPartition])
+def test_gradients_of_means(layer, name):
+    model, shapes = SHAPES[name]
+    made = layer(model)
+    assert torch.autograd.gradcheck(lambda *scores: made(*scores, lengths=LENGTHS), drawn(shapes))
+
+
+@pytest.mark.parametrize(
+    "loss", [StructuredHinge, FenchelYoung, lambda m, **k: FenchelYoung(m, regularization="gibbs", **k)]
+)
+def test_gradients_of_losses(loss):
+    labels = torch.tensor([[0, 1, 2], [2, 2, 9]])  # the last lies beyond its chain
+    chains = loss(Chains(), reduction="none")
+    assert torch.autograd.gradcheck(
+        lambda a, b: chains(a, b, right=labels, lengths=LENGTHS), drawn([(2, 3, 3), (3, 3)])
+    )
+    heads = torch.tensor([[-1, 0, 1, 1], [-1, 2, 0, 7]])
+    trees = loss(Trees())
+    assert torch.autograd.gradcheck(lambda a: trees(a, right=heads, lengths=LENGTHS), drawn([(2, 4, 4)]))
+
+
+def test_means_are_those_of_instances_alone():
+    (scores, transitions) = drawn([(2, 3, 3), (3, 3)])
+    found = SparseMAP(Chains())(scores, transitions, lengths=LENGTHS).detach().numpy()
+    alone = sparsemap(Chains(), scores.detach().numpy()[1, :2], transitions.detach().numpy())
+    assert found[1, :2] == pytest.approx(alone.marginals)
+    assert not found[1, 2:].any()
+    found = Marginals(Chains())(scores, transitions, mask=torch.tensor([[1, 1, 1], [1, 1, 0]])).detach().numpy()
+    alone = marginals(Chains(), scores.detach().numpy()[1, :2], transitions.detach().numpy())
+    assert found[1, :2] == pytest.approx(alone.marginals)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_types_of_scores_are_kept(dtype):
+    (scores,) = drawn([(1, 4, 4)], dtype)
+    means = SparseMAP(Trees())(scores)
+    means.sum().backward()
+    assert means.dtype == scores.grad.dtype == dtype
+    strided = torch.randn(4, 4, 1).permute(2, 1, 0)
+    assert SparseMAP(Trees())(strided).shape == (1, 4, 4)
+
+
+def test_a_tie_has_a_gradient_nearby():
+    scores = torch.tensor([[1.0, 1.0, 0.0]], dtype=torch.float64, requires_grad=True)
+    SparseMAP(Enumerated(np.eye(3)))(scores)[0, 0].backward()
+    assert scores.grad[0].tolist() == pytest.approx([0.5, -0.5, 0.0])
+
+
+def test_another_device_is_told_once():
+    scores = torch.zeros(1, 3, 3, device="meta")
+    from colgen import torch as layers
+
+    layers._MOVED.clear()
+    with pytest.warns(UserWarning, match="colgen computes on the processor"), pytest.raises(Exception, match="meta"):
+        SparseMAP(Trees())(scores)
+    assert layers._MOVED == ["meta"]
+
+
+def test_what_cannot_be_meant_is_refused():
+    scores = torch.full((2, 3, 3), -torch.inf)
+    scores[0] = 0.0
+    for layer in (SparseMAP(Trees()), Marginals(Trees())):
+        with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
+            layer(scores)
+    with pytest.raises(InputError, match="lengths: expected whole numbers from 1 to 2, got 3"):
+        SparseMAP(Trees())(scores, lengths=torch.tensor([2, 3]))
+    with pytest.raises(InputError, match=r"scores: expected floats, got torch\.int64"):
+        SparseMAP(Trees())(torch.zeros(1, 3, 3, dtype=torch.int64))
+    with pytest.raises(InputError, match="scores: expected a tensor, got an object of type ndarray"):
+        SparseMAP(Trees())(np.zeros((1, 3, 3)))
+    with pytest.raises(InputError, match="reduction: expected 'mean', 'sum' or 'none'"):
+        StructuredHinge(Trees(), reduction="max")
+    hinge = StructuredHinge(Chains())
+    with pytest.raises(InputError, match="right: expected 1 structures"):
+        hinge(torch.zeros(1, 2, 2), torch.zeros(2, 2), right=torch.zeros(2, 2, dtype=torch.int64))
+    with pytest.raises(InputError, match="instance 0 of the batch: right: expected 2 numbers from 0 to 1"):
+        hinge(torch.zeros(1, 2, 2), torch.zeros(2, 2), right=torch.tensor([[0, 2]]))
