@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import solve
-from colgen.cli.template import Material, Solved, Template, of_answer
+from colgen.cli.template import Material, Solved, Template, form_of, of_answer
 from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
 from problems.chain_map import reading, training
 from problems.chain_map.demo import many_labels, tagged_sentences
 from problems.chain_map.drawing import draw_labelling
 from problems.chain_map.experiment import bench_chain_map
-from problems.chain_map.instance import Instance
+from problems.chain_map.instance import Instance, random, read
 from problems.chain_map.reading import is_model, precision, read_instance, score_batches, score_instance
 from problems.chain_map.template import ChainMAP
 from problems.chain_map.training import train_from_folder
@@ -115,4 +115,7 @@ TEMPLATE = Template(
     score_options=reading.OPTIONS,
     solve_all=_solve_all,
     is_model=is_model,
+    form=form_of(read),
+    example=lambda path: random(0, chains=3, length=6, labels=5).write(path),
+    suffix=".npz",
 )

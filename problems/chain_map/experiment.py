@@ -77,6 +77,9 @@ class Plan:
     strengths: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0, 1000.0)
 
 
+_FEW = 200
+"""Sentences that are tagged one after the other."""
+
 QUICK = Plan(("pos",), 300, 60, 1, 2, (1, 3), (20, 40), 20, (0.1, 10.0))
 
 
@@ -103,6 +106,7 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
         accuracy = 100.0 * tagger.accuracy(test)
         figures.append(Figure(f"accuracy_{name}", accuracy, "%", len(test), f"of tokens, {len(tagger.tags)} tags"))
         options.say(f"{name}: {len(tagger.tags)} tags, {accuracy:.2f}% of the tokens right")
+        figures += end_to_end(tagger, test, name, plan)
         for suffix, precision in _PRECISIONS.items():
             instance = tagger.instance([sentence.words for sentence in test], precision)
             figures += table_1(instance, f"{name}{suffix}", plan, options.say)
@@ -128,6 +132,29 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
     if options.plot is not None:
         write_figure(draw(regularised, by_labels), options.plot)
     return figures
+
+
+# --- words to tags ---------------------------------------------------------------------------------------------------
+
+
+def end_to_end(tagger: Tagger, test: Sequence[Tagged], name: str, plan: Plan) -> list[Figure]:
+    """Words to tags, features included: of all sentences at once, and of one after the other; processor time."""
+    words = [sentence.words for sentence in test]
+    tokens, few = sum(map(len, words)), words[:_FEW]
+    tagger.tag(words)  # compiles
+    both = []
+    for batches in ([words], [[one] for one in few]):
+        taken = []
+        for _ in range(plan.repeats):
+            started = time.process_time()
+            for batch in batches:
+                tagger.tag(batch)
+            taken.append(time.process_time() - started)
+        both.append(min(taken))
+    return [
+        Figure(f"tag_tokens_per_second_{name}", tokens / both[0], "tokens/s", len(words), "features included"),
+        Figure(f"tag_one_sentence_ms_{name}", 1000.0 * both[1] / len(few), "ms", len(few), "features included"),
+    ]
 
 
 # --- table 1 ---------------------------------------------------------------------------------------------------------

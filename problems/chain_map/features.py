@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 UNKNOWN = -1
 """The number of a feature that is not in the index."""
 
-_EDGE = ("<1>", "<2>")
+EDGES = ("<1>", "<2>")
 """Stand-ins for words beyond either end of a sentence."""
 
 
@@ -25,15 +25,15 @@ def shape(word: str) -> str:
     return "".join(kinds)
 
 
-def _plain(word: str) -> str:
-    """Lower case, with digits alike."""
+def plain(word: str) -> str:
+    """A word in lower case, with digits alike."""
     return "".join("0" if letter.isdigit() else letter for letter in word.lower())
 
 
 def features(words: Sequence[str]) -> list[tuple[str, ...]]:
     """The features of each token of a sentence; every token has one of each kind, in the same order."""
     n = len(words)
-    lower = [_EDGE[1], _EDGE[0], *(_plain(word) for word in words), _EDGE[0], _EDGE[1]]
+    lower = [EDGES[1], EDGES[0], *(plain(word) for word in words), EDGES[0], EDGES[1]]
     shapes = ["", *(shape(word) for word in words), ""]
     tokens: list[tuple[str, ...]] = []
     for i, word in enumerate(words):
@@ -87,6 +87,9 @@ def build_index(sentences: Sequence[Sequence[str]], min_count: int) -> dict[str,
 
 
 def look_up(sentences: Sequence[Sequence[str]], index: Mapping[str, int]) -> NDArray[np.int32]:
-    """Feature numbers, shape (tokens of all sentences, ``NUM_KINDS``); ``UNKNOWN`` where a feature has none."""
+    """Feature numbers, shape (tokens of all sentences, ``NUM_KINDS``); ``UNKNOWN`` where a feature has none.
+
+    The definition; :class:`problems.chain_map.extraction.Extractor` gives the same numbers, faster.
+    """
     rows = [[index.get(name, UNKNOWN) for name in token] for words in sentences for token in features(words)]
     return np.array(rows, dtype=np.int32).reshape(len(rows), NUM_KINDS)

@@ -15,7 +15,8 @@ from colgen.core.arrays import reading
 from colgen.core.errors import InputError
 from colgen.core.files import writing
 from problems.chain_map.corpus import Tagged
-from problems.chain_map.features import build_index, look_up
+from problems.chain_map.extraction import Extractor
+from problems.chain_map.features import build_index
 from problems.chain_map.instance import Instance
 from problems.chain_map.kernels.perceptron import add_difference, add_up, add_up_sparse, epoch
 from problems.chain_map.labellings import Labellings
@@ -66,6 +67,11 @@ class Tagger:
         """The transitions with their bounds."""
         return Pairwise(self.transitions)
 
+    @cached_property
+    def extractor(self) -> Extractor:
+        """Looks up the features of sentences."""
+        return Extractor(self.index)
+
     def instance(self, sentences: Sequence[Sequence[str]], dtype: Any = np.float32) -> Instance:
         """The scores of sentences, each a sequence of words.
 
@@ -77,14 +83,14 @@ class Tagger:
         if not sentences or not all(sentences):
             raise InputError("expected one sentence or more, each of one word or more")
         scores = np.empty((sum(map(len, sentences)), len(self.tags)), dtype=np.float32)
-        add_up_sparse(look_up(sentences, self.index), self.starts, self.labels, self.weights, scores)
+        add_up_sparse(self.extractor.look_up(sentences), self.starts, self.labels, self.weights, scores)
         lengths = np.array([len(words) for words in sentences])
         words = tuple(word for words in sentences for word in words)
         return Instance(chains(lengths), scores.astype(dtype, copy=False), self.pairwise, self.tags, words)
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         """Tags of sentences."""
-        return [[self.tags[label] for label in labels] for labels in decode(self.instance(sentences))]
+        return [[self.tags[label] for label in labels.tolist()] for labels in decode(self.instance(sentences))]
 
     def accuracy(self, sentences: Sequence[Tagged]) -> float:
         """Share of the tokens of tagged sentences that get their tag."""
@@ -173,7 +179,7 @@ class Examples:
         numbers = {tag: k for k, tag in enumerate(tags)}
         gold = np.array([numbers[tag] for sentence in sentences for tag in sentence.tags], dtype=np.int32)
         starts = np.concatenate([[0], np.cumsum([len(w) for w in words])]).astype(np.int64)
-        return cls(tuple(tags), index, look_up(words, index), starts, gold)
+        return cls(tuple(tags), index, Extractor(index).look_up(words), starts, gold)
 
     def __len__(self) -> int:
         return len(self.starts) - 1

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from colgen import Sense, Solution
 from colgen.proof.certifier import Certifier, Record, as_exact
 from colgen.proof.checker_chains import Labellings as Checked
-from colgen.proof.checker_pricing import State
-from colgen.proof.scaling import as_whole, places
+from colgen.proof.scaling import listed, places, whole_numbers
 from colgen.proof.witness import Point
 from problems.chain_map.instance import Instance
+from problems.chain_map.kernels.whole_labels import best_scores
 from problems.chain_map.labellings import Labellings
+from solvers.chains.forest import NONE
 
 
 class ChainCertifier(Certifier):
@@ -43,36 +48,68 @@ class ChainCertifier(Certifier):
         return self._data
 
     @cached_property
+    def _whole(self) -> _Whole:
+        return _Whole.of(self._instance)
+
+    @cached_property
     def _data(self) -> Record:
-        forest, arrays = self._instance.forest, (self._instance.scores, self._instance.pairwise.tables)
-        shift = max(places(array) for array in arrays)
-        scores, tables = (as_whole(array, shift) for array in arrays)
+        forest, own = self._instance.forest, self._whole
         return {
             "kind": "chain_map",
             "name": self.name,
-            "denominator": 2**shift,
+            "denominator": own.denominator,
             "parents": forest.parent.tolist(),
             "of_table": forest.table.tolist(),
-            "scores": scores,
-            "tables": tables,
+            "scores": listed(own.scores, np.isfinite(self._instance.scores)),
+            "tables": listed(own.tables, np.isfinite(self._instance.pairwise.tables)),
         }
 
     def formulation(self) -> Record:
         return {"sense": "maximize", "step": None, "rows": [], "pricing": [{"kind": "labellings", "uses": [1, 1]}]}
 
-    @cached_property
-    def _checked(self) -> Checked:
-        return Checked(0, self._data, 0)
-
     def columns(self, solution: Solution) -> list[Any]:
         return [[0, 1, self._labels(solution).labels.tolist()]]
 
     def objective(self, solution: Solution) -> Fraction:
-        return self._checked.column(self._labels(solution).labels.tolist())[0]
+        forest, labels, own = self._instance.forest, self._labels(solution).labels, self._whole
+        nodes = np.flatnonzero(labels >= 0)
+        below = nodes[forest.parent[nodes] != NONE]
+        total = int(own.scores[nodes, labels[nodes]].sum())
+        total += int(own.tables[forest.table[below], labels[below], labels[forest.parent[below]]].sum())
+        return Fraction(total, own.denominator)
 
     def claim(self, state: Any, point: Point, goal: Fraction | None) -> Record | None:
         if goal is None:
             return None
-        least = self._checked.least((), Fraction(-1), {}, State())
-        bound = as_exact(-least)
-        return {"weight": 1, "unit": 1, "duals": [], "counts": [], "least": [as_exact(least)], "bound": bound}
+        bound = as_exact(Fraction(self._best, self._whole.denominator))
+        least = as_exact(Fraction(-self._best, self._whole.denominator))
+        return {"weight": 1, "unit": 1, "duals": [], "counts": [], "least": [least], "bound": bound}
+
+    @cached_property
+    def _best(self) -> int:
+        """The best score of all trees that have a labelling; by the checker where numbers are too long for kernels."""
+        own = self._whole
+        if object in (own.scores.dtype, own.tables.dtype):
+            return sum(Checked(0, self._data, 0).best.values())
+        scores = np.where(np.isfinite(self._instance.scores), own.scores, own.never)
+        tables = np.where(np.isfinite(self._instance.pairwise.tables), own.tables, own.never)
+        found = best_scores(self._instance.forest, scores, tables, own.never)
+        return int(found[found > own.never // 2].sum())
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """Scores as whole numbers, of 64 bits where sums fit, and what is less than all sums."""
+
+    denominator: int
+    scores: NDArray[Any]
+    tables: NDArray[Any]
+    never: int
+
+    @classmethod
+    def of(cls, instance: Instance) -> _Whole:
+        arrays = instance.scores, instance.pairwise.tables
+        nodes, shift = instance.forest.num_nodes, max(map(places, arrays))
+        scores, tables = (whole_numbers(array, shift, (32 * (nodes + 1)).bit_length()) for array in arrays)
+        largest = max(int(np.abs(each).max(initial=0)) for each in (scores, tables))
+        return cls(2**shift, scores, tables, -4 * (nodes + 1) * largest - 1)

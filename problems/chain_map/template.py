@@ -30,6 +30,7 @@ from problems.chain_map.pricing import PairPricing
 from problems.chain_map.proof import ChainCertifier
 from problems.chain_map.pruning import NormalForm, normal_form, pruned
 from problems.chain_map.sweeping import OneSweep, SweepMaster, SweepPricing
+from solvers.arrays import ArrayError, as_integers
 from solvers.chains.forest import NONE
 
 Ints = NDArray[np.int32]
@@ -234,16 +235,23 @@ def certify(instance: Instance, labels: ArrayLike, rounds: int = 1) -> Labelling
 
 
 def decode(
-    scores: ArrayLike | Sequence[ArrayLike] | Instance, transitions: ArrayLike | Pairwise | None = None, **options: Any
+    scores: ArrayLike | Sequence[ArrayLike] | Instance,
+    transitions: ArrayLike | Pairwise | None = None,
+    *,
+    lengths: ArrayLike | None = None,
+    **options: Any,
 ) -> Labellings:
     """Best labellings of chains: ``decode(scores, transitions)[0]`` are the labels of one.
 
     Parameters
     ----------
     scores
-        Of one chain, shape (tokens, labels), or a list of such arrays; or an :class:`Instance`.
+        Of one chain, shape (tokens, labels); of several, a list of such arrays, or one array of shape (chains, tokens,
+        labels); or an :class:`Instance`.
     transitions
         Shape (labels, labels), or a :class:`Pairwise`, which saves computing its bounds anew in each call.
+    lengths
+        How many tokens each chain of an array of several has; by default all.
     options
         Of :class:`ChainMAP`.
 
@@ -252,10 +260,15 @@ def decode(
     Labellings
         With values and proved bounds, in the order of the chains.
     """
+    several = not isinstance(scores, (Instance, list, tuple)) and np.ndim(scores) == 3  # type: ignore[arg-type]
+    if lengths is not None and not several:
+        raise InputError("lengths: expected scores of shape (chains, tokens, labels) to go with them")
     if isinstance(scores, Instance):
         instance = scores
     elif transitions is None:
         raise InputError("expected transitions of shape (labels, labels)")
+    elif several:
+        instance = Instance.from_chains(_cut(np.asarray(scores), lengths), transitions)
     elif isinstance(scores, (list, tuple)) and len(scores) and np.ndim(scores[0]) == 2:
         instance = Instance.from_chains(scores, transitions)
     else:
@@ -263,3 +276,14 @@ def decode(
     problem = ChainMAP(instance, **options)
     solve(problem)
     return problem.labellings()
+
+
+def _cut(scores: NDArray[Any], lengths: ArrayLike | None) -> list[NDArray[Any]]:
+    """The chains of an array, each to its length."""
+    if lengths is None:
+        return list(scores)
+    try:
+        counted = as_integers(lengths, "lengths", shape=(len(scores),), low=1, high=scores.shape[1])
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    return [own[:count] for own, count in zip(scores, counted.tolist(), strict=True)]

@@ -88,13 +88,15 @@ def _sentence(block: list[str], name: str, first: int, single_root: bool) -> Ite
         numbers.append(number)
     if not rows:
         return
+    heads = _heads(rows, numbers, name, single_root)
     yield Sentence(
         forms=tuple(row[FORM] for row in rows),
         lemmas=tuple(row[LEMMA] or "_" for row in rows),
         coarse=tuple(row[COARSE] or "_" for row in rows),
         fine=tuple(row[FINE] or "_" for row in rows),
         morphology=tuple(_morphology(row[MORPHOLOGY]) for row in rows),
-        heads=_heads(rows, numbers, name, single_root),
+        heads=heads,
+        relations=None if heads is None else _relations(rows),
         lines=tuple(block),
     )
 
@@ -125,16 +127,22 @@ def _heads(rows: list[list[str]], numbers: list[int], name: str, single_root: bo
     return tuple(heads)
 
 
+def _relations(rows: list[list[str]]) -> tuple[str, ...] | None:
+    """None where none is told."""
+    cells = tuple((row[RELATION] if len(row) > RELATION else "") or "_" for row in rows)
+    return None if all(cell == "_" for cell in cells) else cells
+
+
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def conll_lines(sentence: Sentence) -> list[str]:
-    """Lines of a sentence with its heads in the seventh column.
+    """Lines of a sentence with its heads in the seventh column, and its relations in the eighth.
 
-    A sentence that was read keeps everything else: comments, multiword tokens, empty nodes and all columns, but for
-    relations of arcs that changed, which become ``_``.
+    A sentence that was read keeps everything else: comments, multiword tokens, empty nodes and all columns.  Where it
+    has no relations, those of the lines stay, but for arcs that changed, whose relations become ``_``.
     """
-    heads = sentence.heads
+    heads, relations = sentence.heads, sentence.relations
     if not sentence.lines:
         return [
             "\t".join(
@@ -146,7 +154,7 @@ def conll_lines(sentence: Sentence) -> list[str]:
                     sentence.fine[token],
                     "|".join(f"{k}={v}" for k, v in sentence.morphology[token].items()) or "_",
                     "_" if heads is None else str(heads[token]),
-                    "_",
+                    "_" if relations is None else relations[token],
                     "_",
                     "_",
                 )
@@ -163,6 +171,8 @@ def conll_lines(sentence: Sentence) -> list[str]:
                 row[HEAD] = head
                 if len(row) > RELATION:
                     row[RELATION] = "_"
+            if relations is not None and len(row) > RELATION:
+                row[RELATION] = relations[token]
             token += 1
             line = "\t".join(row)
         lines.append(line)

@@ -121,6 +121,11 @@ class Learner:
         To learn from; every one has heads.
     decode
         Finds the tree that the weights would choose, the loss of wrong arcs included.
+
+    Attributes
+    ----------
+    encoded
+        The sentences' codes.
     """
 
     def __init__(self, sentences: Sequence[Sentence], decode: Decoder, settings: Settings) -> None:
@@ -133,7 +138,7 @@ class Learner:
         self.decode = decode
         self.vocabulary = Vocabulary.of(sentences)
         self.single_root = all(sentence.num_roots == 1 for sentence in sentences)
-        self._encoded = [self.vocabulary.encode(sentence) for sentence in sentences]
+        self.encoded = [self.vocabulary.encode(sentence) for sentence in sentences]
         self._heads = [np.array([-1, *sentence.heads], dtype=np.int64) for sentence in sentences if sentence.heads]
         weights = Weights.zero(self.vocabulary, single_root=self.single_root)
         self._arcs = _Family(weights.arcs)
@@ -175,11 +180,11 @@ class Learner:
 
     def run_epoch(self, say: Callable[[str], None] | None = None) -> float:
         """One pass over the sentences in an order of its own; the share of heads that were right before each step."""
-        order = np.random.default_rng((self.settings.seed, self.epoch)).permutation(len(self._encoded))
+        order = np.random.default_rng((self.settings.seed, self.epoch)).permutation(len(self.encoded))
         name = f"epoch {self.epoch + 1}"
 
         def learn(k: int) -> tuple[int, int]:
-            return self.learn(self._encoded[k], self._heads[k]), len(self._encoded[k])
+            return self.learn(self.encoded[k], self._heads[k]), len(self.encoded[k])
 
         wrong = one_pass(order.tolist(), learn, None if say is None else lambda line: say(f"{name}: {line}"))
         self.epoch += 1
@@ -264,5 +269,5 @@ class Learner:
 
     def _fingerprint(self) -> str:
         settings = replace(self.settings, epochs=0)  # more epochs may be asked for later
-        tokens = sum(len(encoded) for encoded in self._encoded)
-        return json.dumps([str(settings), len(self._encoded), tokens, self.vocabulary.sizes.tolist()])
+        tokens = sum(len(encoded) for encoded in self.encoded)
+        return json.dumps([str(settings), len(self.encoded), tokens, self.vocabulary.sizes.tolist()])

@@ -37,9 +37,14 @@ def choose_sentence(material: Material, options: Mapping[str, str]) -> Sentence:
     return sentences[number - 1]
 
 
-def heads_data(words: Sequence[str | None], heads: Sequence[int]) -> list[dict[str, int | str | None]]:
+def heads_data(
+    words: Sequence[str | None], heads: Sequence[int], relations: Sequence[str] | None = None
+) -> list[dict[str, int | str | None]]:
     """A tree as plain data for JSON."""
-    return [
+    data: list[dict[str, int | str | None]] = [
         {"number": number, "word": word, "head": head}
         for number, (word, head) in enumerate(zip(words, heads, strict=True), 1)
     ]
+    for token, relation in zip(data, relations or (), strict=bool(relations)):
+        token["relation"] = relation
+    return data

@@ -32,6 +32,7 @@ from problems.dependency.features.vocabulary import (
     Encoded,
     Vocabulary,
 )
+from problems.dependency.labels import Labels
 from problems.dependency.sentence import Sentence
 from solvers.arrays import as_floats, as_integers
 
@@ -66,6 +67,8 @@ class Weights:
         Whether every tree of the training data has one token under the root.
     parts
         Kinds of triples that the model scores: a subset of ``("grandparents", "siblings")``.
+    labels
+        What finds the relations of a tree's arcs; None where the training data had none.
     """
 
     vocabulary: Vocabulary
@@ -75,6 +78,7 @@ class Weights:
     siblings: Table
     single_root: bool = False
     parts: tuple[str, ...] = ("grandparents", "siblings")
+    labels: Labels | None = None
 
     @staticmethod
     def zero(vocabulary: Vocabulary, *, single_root: bool = False) -> Weights:
@@ -126,6 +130,9 @@ class Weights:
             "single_root": self.single_root,
             "parts": self.parts,
         }
+        if self.labels is not None:
+            head["relations"] = self.labels.relations
+            arrays |= self.labels.arrays()
         arrays["head"] = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
         with writing(path, "wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -144,7 +151,8 @@ class Weights:
             if head["format"] != _FORMAT or head["templates"] != _TEMPLATES:
                 raise InputError(f"{path}: expected a model of this version's templates; train it again")
             values = [[tuple(value) for value in known] for known in head["values"]]
-            empty = Weights.zero(Vocabulary(values, head["slots"]))
+            vocabulary, names = Vocabulary(values, head["slots"]), head.get("relations")
+            empty = Weights.zero(vocabulary)
             tables = []
             for name in ("arcs", "grandparents", "siblings"):
                 table: Table = getattr(empty, name)
@@ -160,6 +168,7 @@ class Weights:
                 tables[2],
                 single_root=bool(head["single_root"]),
                 parts=tuple(head["parts"]),
+                labels=None if names is None else Labels.from_arrays(names, arrays, vocabulary),
             )
         return weights
 

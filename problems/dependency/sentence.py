@@ -25,13 +25,16 @@ class Sentence:
         Of each token, ``{feature: value}``.
     heads
         Of each token: the number of its head, counted from 1, 0 for the root; None where nobody has parsed it.
+    relations
+        Of each token, what it is to its head; None where nobody has said.
     lines
         The lines of the file that it was read from, comments and multiword tokens included; only the writers look.
 
     Raises
     ------
     InputError
-        If there is no token, a form is empty, the tuples differ in length, or the heads are not a tree.
+        If there is no token, a form is empty, the tuples differ in length, the heads are not a tree, or there are
+        relations without heads.
     """
 
     forms: tuple[str, ...]
@@ -40,6 +43,7 @@ class Sentence:
     fine: tuple[str, ...] = ()
     morphology: tuple[Mapping[str, str], ...] = ()
     heads: Heads | None = None
+    relations: tuple[str, ...] | None = None
     lines: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -58,14 +62,20 @@ class Sentence:
                 raise InputError(f"expected {name} for {length} tokens, there are {len(getattr(self, name))}")
         if self.heads is not None:
             check_tree(self.heads, length)
+        if self.relations is not None:
+            if self.heads is None:
+                raise InputError("relations are those of tokens to their heads, and the heads are missing")
+            if len(self.relations) != length:
+                raise InputError(f"expected relations for {length} tokens, there are {len(self.relations)}")
 
     def __len__(self) -> int:
         """The number of tokens, the root not counted."""
         return len(self.forms)
 
-    def with_heads(self, heads: Sequence[int]) -> Sentence:
-        """The sentence with these heads."""
-        return replace(self, heads=tuple(int(head) for head in heads))
+    def with_heads(self, heads: Sequence[int], relations: Sequence[str] | None = None) -> Sentence:
+        """The sentence with these heads and relations."""
+        told = None if relations is None else tuple(relations)
+        return replace(self, heads=tuple(int(head) for head in heads), relations=told)
 
     @property
     def num_roots(self) -> int:

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.cli.template import Figure
 from colgen.core.arrays import reading
 from colgen.core.files import writing
+from problems.dependency.evaluation import Attachment
 
 Say = Callable[[str], None]
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -95,3 +97,20 @@ def run_passes(passes: range, run: Callable[[int], None], state: Callable[[], Ar
             raise
         if number + 1 < passes.stop:
             kept.write(state())
+
+
+def attachment_figures(reached: Attachment, sentences: int, name: Callable[[str], str]) -> list[Figure]:
+    """How good a model's trees are, punctuation included: heads, and relations where there are any.
+
+    Parameters
+    ----------
+    name
+        From ``accuracy``, ``las`` or ``clas`` to the figure's name.
+    """
+    figures = [Figure(name("accuracy"), reached.uas, "%", sentences, "heads, punctuation included")]
+    if reached.las is not None and reached.clas is not None:
+        figures += [
+            Figure(name("las"), reached.las, "%", sentences, "heads and relations"),
+            Figure(name("clas"), reached.clas, "%", sentences, "the same, of content words"),
+        ]
+    return figures

@@ -399,6 +399,8 @@ class Ascent(Bounding):
 class OnCandidates(BranchingRule):
     """An arc into the modifier with most heads left is in the tree, or is not; arcs of no better tree are not."""
 
+    makes: Sequence[type[Decision]] = (NoBetter, ArcDecision)
+
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
         if not solution.columns:
             return ()

@@ -58,6 +58,8 @@ class OnArc(BranchingRule):
         Says which arcs are variables of the template, by head and modifier, once somebody wants to know.
     """
 
+    makes: Sequence[type[Decision]] = (Without,)
+
     def __init__(self, template: Callable[[], Mask]) -> None:
         self._template = template
 
@@ -90,6 +92,8 @@ class ArcFixing(Reduction):
     (That speaks of trees: a fractional solution may have a little of the arc, so that the relaxation's optimum may
     fall, but not below the incumbent.)
     """
+
+    makes: Sequence[type[Decision]] = (Worse,)
 
     def __init__(self, master: LinearMaster, rule: OnArc) -> None:
         self.master = master

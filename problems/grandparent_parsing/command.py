@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from colgen.cli.template import Material, Solved, Template, check_options
+from colgen.cli.template import Material, Solved, Template, check_options, form_of
 from colgen.core.result import Result
 from colgen.core.stop import StopRule
 from problems.dependency.conll import conll_lines
@@ -17,11 +17,12 @@ from problems.dependency.sentence import Sentence
 from problems.grandparent_parsing import reading, training
 from problems.grandparent_parsing.demo import sentence, short_sentence
 from problems.grandparent_parsing.experiment import bench_grandparent_parsing
-from problems.grandparent_parsing.instance import PartScores
+from problems.grandparent_parsing.instance import PartScores, random, read, write
 from problems.grandparent_parsing.parser import Parse
 from problems.grandparent_parsing.reading import (
     ScoredSentence,
     is_model,
+    labelled,
     parse_sentences,
     read_instance,
     score_instance,
@@ -31,14 +32,17 @@ from problems.grandparent_parsing.training import train_from_files
 
 
 def _lines(scores: PartScores, result: Result) -> Sequence[str]:
-    """A sentence as CoNLL-U with its heads; of bare scores the head of each token."""
+    """A sentence as CoNLL-U with its tree; of bare scores the head of each token."""
     if isinstance(scores, ScoredSentence) and scores.sentence is not None:
-        return conll_lines(scores.sentence.with_heads(result.answer))
+        return conll_lines(labelled(scores.sentence, result.answer, scores))
     return [f"{token:>4} {head:>4}" for token, head in enumerate(result.answer, 1)]
 
 
 def _data(scores: PartScores, result: Result) -> Any:
-    return heads_data(_words(scores) or (None,) * len(scores), result.answer)
+    if isinstance(scores, ScoredSentence) and scores.sentence is not None:
+        found = labelled(scores.sentence, result.answer, scores)
+        return heads_data(found.forms, result.answer, found.relations)
+    return heads_data((None,) * len(scores), result.answer)
 
 
 def _draw(scores: PartScores, result: Result) -> Any:
@@ -62,7 +66,7 @@ def _solve_all(
 
 
 def _solved(sentence: Sentence, found: Parse) -> Solved:
-    data = None if found.heads is None else heads_data(sentence.forms, found.heads)
+    data = None if found.heads is None else heads_data(sentence.forms, found.heads, sentence.relations)
     return Solved([*conll_lines(sentence), ""], data, found.termination, found.score, found.bound)
 
 
@@ -85,4 +89,7 @@ TEMPLATE = Template(
     score_options=reading.OPTIONS,
     solve_all=_solve_all,
     is_model=is_model,
+    form=form_of(read),
+    example=lambda path: write(random(6, 0), path),
+    suffix=".npz",
 )

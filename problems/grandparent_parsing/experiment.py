@@ -26,15 +26,18 @@ from colgen.cli.template import BenchOptions, Figure, spread
 from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES
 from problems.dependency.corpus import Corpus, read_corpus
+from problems.dependency.evaluation import attachment
 from problems.dependency.learning import Settings
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads, Sentence
+from problems.dependency.training import attachment_figures
 from problems.grandparent_parsing.baseline import Relaxed, compiled_complete, solve_complete
 from problems.grandparent_parsing.compared import Compared, Priced
 from problems.grandparent_parsing.drawing import draw_seconds
 from problems.grandparent_parsing.instance import as_heads
 from problems.grandparent_parsing.model import FORMULATIONS
 from problems.grandparent_parsing.parser import parse
+from problems.grandparent_parsing.reading import labelled
 from problems.grandparent_parsing.separation import arc_values
 from problems.grandparent_parsing.template import GrandparentParsing
 from problems.grandparent_parsing.training import EPOCHS, train
@@ -345,8 +348,8 @@ def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> li
     assert weights.arc_filter
     parse(weights.scorer(corpus.test[0]))
     seconds = {"features": 0.0, "search": 0.0}
-    right = tokens = 0
-    parses = []
+    tokens = 0
+    parses, labelled_trees = [], []
     for sentence in corpus.test:
         started = time.process_time()
         scorer = weights.scorer(sentence)
@@ -355,15 +358,17 @@ def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> li
         found = parse(scorer)
         seconds["features"] += scored - started
         seconds["search"] += time.process_time() - scored
-        right += sum(a == b for a, b in zip(sentence.heads or (), found.heads or (), strict=True))
         tokens += len(sentence)
         parses.append(found)
+        assert found.heads is not None
+        labelled_trees.append(labelled(sentence, found.heads, scorer))
+    reached = attachment(zip(corpus.test, labelled_trees, strict=True))
     n, total = len(parses), sum(seconds.values())
     name = corpus.name
     return [
         engine_vs_kernel(name, choose(corpus.test, 5, 25, plan.generic), weights),
         Figure(f"tokens_per_second_{name}", tokens / total, "tokens/s", n, "features and exact search"),
-        Figure(f"accuracy_{name}", 100.0 * right / tokens, "%", n, "unlabeled, punctuation included"),
+        *attachment_figures(reached, n, lambda measure: f"{measure}_{name}"),
         Figure(f"{name}.proved", 100.0 * mean(p.is_optimal for p in parses), "%", n, "of the trees are proved optimal"),
         Figure(f"{name}.branched", sum(p.nodes > 1 for p in parses), "sentences", n, "need branch and bound"),
         Figure(

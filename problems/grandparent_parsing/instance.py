@@ -300,6 +300,9 @@ def write(instance: Instance, path: Path | str) -> None:
 def read(path: Path | str) -> Instance:
     """Read an instance that :func:`write` has written, or any ``.npz`` with ``arcs`` and maybe ``grandparents``.
 
+    ``arcs[h, m]`` is the score of the arc from h to m, tokens from 1, the root 0; ``grandparents[g, h, m]`` that of two
+    arcs in a row.
+
     Raises
     ------
     InputError

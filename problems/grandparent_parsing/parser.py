@@ -9,13 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from colgen import Result, Termination, solve
 from colgen.core.stop import StopRule
 from colgen.reporting.proofs import proved_by_engine
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.automata import AutomataParsing
-from problems.grandparent_parsing.instance import PartScores, tree_objective
+from problems.grandparent_parsing.instance import Instance, PartScores, tree_objective
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Parse:
 
 
 def parse(
-    scores: PartScores,
+    scores: PartScores | ArrayLike,
     *,
     single_root: bool | None = None,
     stop: StopRule | Sequence[StopRule] = (),
@@ -69,8 +73,9 @@ def parse(
     Parameters
     ----------
     scores
-        Arrays (:class:`~problems.grandparent_parsing.instance.Instance`), a trained model's scorer, or a class of your
-        own (all of whose parts are then scored).
+        Scores of arcs, an array or whatever makes one, shape (n + 1, n + 1) by head and modifier, the root first, -inf
+        where there is no arc; more arrays (:class:`~problems.grandparent_parsing.instance.Instance`); a trained model's
+        scorer, or a class of your own (all of whose parts are then scored).
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
     stop
@@ -84,7 +89,9 @@ def parse(
     InfeasibleAnswerError
         If the tree found is none, or is not worth what was claimed: a mistake of this project's.
     """
-    problem = AutomataParsing(scores, single_root=single_root)
+    if isinstance(scores, (list, tuple)) or hasattr(scores, "__array__"):
+        scores = Instance(np.asarray(scores))
+    problem = AutomataParsing(cast(PartScores, scores), single_root=single_root)
     return parsed(problem, solve(problem, stop=stop))
 
 

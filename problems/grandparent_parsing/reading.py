@@ -13,7 +13,7 @@ from colgen.core.files import check_readable
 from colgen.core.stop import StopRule
 from problems.dependency.reading import SENTENCE, choose_sentence
 from problems.dependency.scorer import SentenceScorer, Weights
-from problems.dependency.sentence import Sentence
+from problems.dependency.sentence import Heads, Sentence
 from problems.grandparent_parsing.instance import Instance, read
 from problems.grandparent_parsing.parser import Parse, parse
 
@@ -65,7 +65,20 @@ def score_instance(material: Material, model: Path, options: Mapping[str, str]) 
 def parse_sentences(
     sentences: Iterable[Sentence], weights: Weights, stop: Sequence[StopRule] = ()
 ) -> Iterator[tuple[Sentence, Parse]]:
-    """Sentences with the heads of their best trees, without heads where there is no tree, and what is proved."""
+    """Sentences with their best trees, without heads where there is no tree, and what is proved of these.
+
+    Relations are found once the tree is, where the model knows any: what is proved does not speak of them.
+    """
     for sentence in sentences:
-        found = parse(weights.scorer(sentence), stop=stop)
-        yield replace(sentence, heads=found.heads), found
+        scorer = weights.scorer(sentence)
+        found = parse(scorer, stop=stop)
+        if found.heads is None:
+            yield replace(sentence, heads=None, relations=None), found
+        else:
+            yield labelled(sentence, found.heads, scorer), found
+
+
+def labelled(sentence: Sentence, heads: Heads, scorer: SentenceScorer) -> Sentence:
+    """The sentence with these heads, and what its tokens are to them as far as the model knows."""
+    labels = scorer.weights.labels
+    return sentence.with_heads(heads, None if labels is None else labels.of(scorer.encoded, heads))

@@ -43,8 +43,9 @@ from colgen.core.pool import Pool
 from colgen.core.row_batches import RowBatch
 from colgen.core.warm_start import WarmStart
 from colgen.proof.certifier import Certifier
+from problems.dependency.exact import TreeScores
 from problems.dependency.features.margin_updates import tree_triples
-from problems.dependency.proof import TreeCertifier, TreeScores
+from problems.dependency.proof import TreeCertifier
 from problems.dependency.scorer import SentenceScorer
 from problems.dependency.sentence import Heads, check_tree
 from problems.grandparent_parsing.branching import ArcFixing, OnArc

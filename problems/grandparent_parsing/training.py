@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from colgen import InputError
 from colgen.cli.template import Figure, TrainOptions, whole_number
 from problems.dependency.conll import read_conll
 from problems.dependency.corpus import Corpus, read_corpus
+from problems.dependency.evaluation import Attachment, attachment
+from problems.dependency.labels import learn_labels
 from problems.dependency.learning import Learner, Settings
 from problems.dependency.scorer import Weights
 from problems.dependency.sentence import Sentence
-from problems.dependency.training import run_passes
+from problems.dependency.training import attachment_figures, run_passes
 from problems.grandparent_parsing.decoding import NarrowDecoder
 from problems.grandparent_parsing.reading import parse_sentences
 
@@ -48,7 +51,7 @@ def train(
     state: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Weights:
-    """Averaged weights.
+    """Averaged weights, those of relations among them where the sentences have any.
 
     Parameters
     ----------
@@ -89,6 +92,8 @@ def train(
 
     run_passes(range(learner.epoch, settings.epochs), run, learner.state, kept, say)
     weights = learner.averaged() if chosen is None else chosen
+    labels = learn_labels(sentences, learner.encoded, learner.vocabulary, seed=settings.seed, say=say)
+    weights = replace(weights, labels=labels)
     kept.remove()
     if best is not None:
         best.unlink(missing_ok=True)
@@ -97,11 +102,13 @@ def train(
 
 def accuracy(sentences: Sequence[Sentence], weights: Weights) -> float:
     """Share of tokens, punctuation included, whose head is right in the best tree, in percent."""
-    right = total = 0
-    for sentence, (parsed, _) in zip(sentences, parse_sentences(sentences, weights), strict=True):
-        right += sum(a == b for a, b in zip(sentence.heads or (), parsed.heads or (), strict=True))
-        total += len(sentence)
-    return 100.0 * right / total
+    return measured(sentences, replace(weights, labels=None)).uas
+
+
+def measured(sentences: Sequence[Sentence], weights: Weights) -> Attachment:
+    """How good the best trees are."""
+    parsed = (found for found, _ in parse_sentences(sentences, weights))
+    return attachment(zip(sentences, parsed, strict=True))
 
 
 def train_from_files(options: TrainOptions) -> Sequence[Figure]:
@@ -131,8 +138,7 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     figures = [Figure("sentences", len(corpus.learn), "", 1, "learned from")]
     for name, part in (("tune", corpus.tune), ("test", corpus.test)):
         if part:
-            reached = accuracy(part, weights)
-            figures.append(Figure(f"{name}.accuracy", reached, "%", len(part), "unlabeled, punctuation included"))
+            figures += attachment_figures(measured(part, weights), len(part), f"{name}.{{}}".format)
     figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"))
     return figures
 

@@ -257,6 +257,8 @@ def blamed(scores: Scores, gap: Floats, at_bound: Ints) -> Solution:
 class OnBlame(BranchingRule):
     """The arc whose products are to blame for most of the gap is in the tree, or is not; dropped arcs are not."""
 
+    makes: Sequence[type[Decision]] = (NoBetter, ArcDecision)
+
     def __init__(self, oracle: BestTrees) -> None:
         self.oracle = oracle
 

@@ -175,6 +175,8 @@ def best(
 class OnArcs(BranchingRule):
     """An arc is in the tree or is not: the one whose value is nearest to one half."""
 
+    makes: Sequence[type[Decision]] = (ArcDecision,)
+
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
         values: dict[tuple[int, int], float] = {}
         for column, value in solution.columns:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from colgen import solve
-from colgen.cli.template import Material, Solved, Template
+from colgen.cli.template import Material, Solved, Template, form_of
 from colgen.core.result import Result
 from colgen.core.stop import StopRule
 from problems.dependency.conll import conll_lines
@@ -16,9 +16,9 @@ from problems.dependency.drawing import draw_tree
 from problems.dependency.reading import heads_data, read_sentences
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing import training
-from problems.nonlocal_parsing.demo import planted, random_factors
+from problems.nonlocal_parsing.demo import bracketed, planted, random_factors
 from problems.nonlocal_parsing.experiment import bench_nonlocal_parsing
-from problems.nonlocal_parsing.instance import Instance
+from problems.nonlocal_parsing.instance import Instance, read, write
 from problems.nonlocal_parsing.reading import OPTIONS, ScoredSentence, Scorer, is_model, read_instance, score_instance
 from problems.nonlocal_parsing.scoring import Model
 from problems.nonlocal_parsing.template import NonlocalParsing
@@ -50,18 +50,19 @@ def _conll(instance: ScoredSentence, result: Result) -> list[str]:
     """The sentence with its best trees, one below the other; with several, a comment says what each scores."""
     assert instance.sentence is not None  # that of the model's scores
     if result.answer is None:
-        return [*conll_lines(replace(instance.sentence, heads=None)), ""]
+        return [*conll_lines(replace(instance.sentence, heads=None, relations=None)), ""]
     lines = []
     trees = _trees(instance, result)
     for number, heads in enumerate(trees, 1):
         if instance.best > 1:
             lines.append(f"# tree {number} of {len(trees)}, score {instance.objective(heads):.6g}")
-        lines += [*conll_lines(instance.sentence.with_heads(heads)), ""]
+        lines += [*conll_lines(instance.sentence.with_heads(heads, instance.relations(heads))), ""]
     return lines
 
 
 def _data(instance: Instance, result: Result) -> Any:
-    trees = [heads_data(instance.words, heads) for heads in _trees(instance, result)]
+    told = instance.relations if isinstance(instance, ScoredSentence) else lambda heads: None
+    trees = [heads_data(instance.words, heads, told(heads)) for heads in _trees(instance, result)]
     return trees if isinstance(instance, ScoredSentence) and instance.best > 1 else trees[0]
 
 
@@ -106,4 +107,7 @@ TEMPLATE = Template(
     solve_all=_solve_all,
     is_model=is_model,
     scope=lambda instance: instance.scope if isinstance(instance, ScoredSentence) else "",
+    form=form_of(read),
+    example=lambda path: write(bracketed(), path),
+    suffix=".npz",
 )

@@ -70,3 +70,12 @@ def parse(model: Model, sentences: Sequence[Sentence], k: int | None = 10, limit
         tuple(range(len(sentence))) if heads is None else heads
         for heads, sentence in zip(found, sentences, strict=True)
     ]
+
+
+def labelled(model: Model, sentences: Sequence[Sentence], found: Sequence[Heads]) -> list[Sentence]:
+    """The sentences with these trees, and with relations as far as the model knows any."""
+    labels, encode = model.labels, model.encoder.encode
+    return [
+        sentence.with_heads(heads, None if labels is None else labels.of(encode(sentence), heads))
+        for sentence, heads in zip(sentences, found, strict=True)
+    ]

@@ -47,7 +47,7 @@ class Examples:
     """
 
     def __init__(self, sentences: Sequence[Sentence], least: int = 2) -> None:
-        taken = usable(sentences)
+        self.sentences = taken = usable(sentences)
         if not taken:
             raise InputError("expected sentences with projective trees of a single root to learn from, there are none")
         self.least = least

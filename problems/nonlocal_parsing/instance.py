@@ -141,7 +141,9 @@ def write(instance: Instance, path: Path | str) -> None:
 
 
 def read(path: Path | str) -> Instance:
-    """Read what :func:`write` wrote.  ``arcs`` is all that must be there.
+    """Read what :func:`write` wrote, numpy's ``.npz``.
+
+    ``arcs``, the scores of heads (rows) and modifiers (columns), the root first, is all that must be there.
 
     Raises
     ------

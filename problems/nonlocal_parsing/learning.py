@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from problems.dependency.labels import learn_labels
 from problems.dependency.sentence import Sentence
 from problems.dependency.training import Kept, Say, run_passes
 from problems.nonlocal_parsing.examples import Examples
@@ -66,7 +67,7 @@ def train(
     state: Path | None = None,
     say: Say = print,
 ) -> Model:
-    """Train a model: the filter, the backbone, then all of it together with the families.
+    """Train a model: the filter, the backbone, then all of it together with the families; and relations, if told.
 
     Parameters
     ----------
@@ -100,6 +101,9 @@ def train(
 
     run_passes(range(done, len(passes)), run, lambda: {**learner.state(), "done": np.array(done)}, kept, say)
     model = learner.averaged()
+    encoded = [example.encoded for example in examples.examples]
+    labels = learn_labels(examples.sentences, encoded, examples.vocabulary, seed=settings.seed, say=say)
+    model = replace(model, labels=labels)
     kept.remove()
     return model
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from colgen.cli.template import Material, check_options, whole_number
 from colgen.core.arrays import arrays_in
 from colgen.core.files import check_readable
 from problems.dependency.reading import SENTENCE, choose_sentence
-from problems.dependency.sentence import Sentence
+from problems.dependency.sentence import Heads, Sentence
+from problems.nonlocal_parsing.families import Words
 from problems.nonlocal_parsing.instance import Instance, read
 from problems.nonlocal_parsing.scoring import Model
 
@@ -34,11 +35,14 @@ class ScoredSentence(Instance):
     ----------
     candidates
         How many heads a word were looked at, where these are not all.
+    relations
+        Those of a tree's arcs, as far as the model knows any.
     """
 
     sentence: Sentence | None = None
     best: int = 1
     candidates: int | None = None
+    relations: Callable[[Heads], tuple[str, ...] | None] = lambda heads: None
 
     @property
     def scope(self) -> str:
@@ -67,7 +71,9 @@ class Scorer:
 
     def score(self, sentence: Sentence) -> ScoredSentence:
         """A sentence's scores."""
-        instance = self.model.instance(sentence, self.candidates)
+        model, encoded = self.model, self.model.encoder.encode(sentence)
+        instance = model.scored(Words(sentence), encoded, model.candidates(encoded, self.candidates))
+        labels = model.labels
         return ScoredSentence(
             instance.parts,
             instance.factors,
@@ -77,6 +83,7 @@ class Scorer:
             best=self.best,
             # A word has as many other words as possible heads, the root for one of them.
             candidates=self.candidates if self.candidates is not None and self.candidates < len(sentence) else None,
+            relations=lambda heads: None if labels is None else labels.of(encoded, heads),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from colgen.core.files import parse_json, writing
 from problems.dependency.features.mixed_radix import radix_of
 from problems.dependency.features.tuple_scores import Table, score_tuples, table_of
 from problems.dependency.features.vocabulary import Encoded, Vocabulary
+from problems.dependency.labels import Labels
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.encoding import Encoder
 from problems.nonlocal_parsing.factors import Factors
@@ -52,6 +53,8 @@ class Model:
         Of the filter and of the arcs: weights of tags between head and modifier.
     triples
         Weights of grandparent, head, modifier and sibling by coarse tag, for the third-order parser.
+    labels
+        What finds the relations of a tree's arcs; None where the training data had none.
     """
 
     vocabulary: Vocabulary
@@ -60,6 +63,7 @@ class Model:
     tables: dict[str, Table] = field(default_factory=dict, repr=False)
     between: dict[str, Singles] = field(default_factory=dict, repr=False)
     triples: Singles | None = field(default=None, repr=False)
+    labels: Labels | None = field(default=None, repr=False)
 
     @staticmethod
     def zero(
@@ -216,6 +220,9 @@ class Model:
             "backbone": self.backbone,
             "families": self.families,
         }
+        if self.labels is not None:
+            head["relations"] = self.labels.relations
+            arrays |= self.labels.arrays()
         arrays["head"] = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
         with writing(path, "wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -249,4 +256,6 @@ class Model:
                 model.between[name] = weights(f"between.{name}", between.shape)
             if model.triples is not None:
                 model.triples[:] = weights("triples", model.triples.shape)
+            if "relations" in head:
+                model = replace(model, labels=Labels.from_arrays(head["relations"], arrays, model.vocabulary))
         return model

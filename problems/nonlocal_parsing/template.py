@@ -12,7 +12,8 @@ from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.master.lagrangian import LagrangianMaster
 from colgen.proof.certifier import Certifier
-from problems.dependency.proof import TreeCertifier, TreeScores
+from problems.dependency.exact import TreeScores
+from problems.dependency.proof import TreeCertifier
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.bound import METHODS, Ascent, Method, OnBlame, TreeBounding
 from problems.nonlocal_parsing.checking import checked, checked_list

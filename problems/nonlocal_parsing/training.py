@@ -9,7 +9,9 @@ from colgen import InputError
 from colgen.cli.template import Figure, TrainOptions, whole_number
 from problems.dependency.conll import read_conll
 from problems.dependency.corpus import Corpus, read_corpus
-from problems.nonlocal_parsing.decoding import accuracy, parse, usable
+from problems.dependency.evaluation import attachment
+from problems.dependency.training import attachment_figures
+from problems.nonlocal_parsing.decoding import accuracy, labelled, parse, usable
 from problems.nonlocal_parsing.families import COMBINATION, FAMILIES
 from problems.nonlocal_parsing.learning import Settings, train
 from problems.nonlocal_parsing.local_parts import BACKBONES
@@ -82,10 +84,12 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     figures = [Figure("sentences", len(learn_from), "", 1, "learned from")]
     for name, part in (("tune", corpus.tune), ("test", corpus.test)):
         if part:
-            reached = accuracy(part, parse(model, part))
-            figures += [
-                Figure(f"{name}.accuracy", reached.all, "%", len(part), "unlabeled, punctuation included"),
-                Figure(f"{name}.accuracy_words", reached.without_punctuation, "%", len(part), "without punctuation"),
-            ]
+            found = parse(model, part)
+            reached = accuracy(part, found)
+            pairs = zip(part, labelled(model, part, found), strict=True)
+            figures += attachment_figures(attachment(pairs), len(part), f"{name}.{{}}".format)
+            figures.append(
+                Figure(f"{name}.accuracy_words", reached.without_punctuation, "%", len(part), "without punctuation")
+            )
     figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"))
     return figures

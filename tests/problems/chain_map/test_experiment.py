@@ -2,9 +2,12 @@
 
 import numpy as np
 
-from problems.chain_map.experiment import share_proved
+from problems.chain_map.corpus import TASKS, Tagged
+from problems.chain_map.experiment import QUICK, end_to_end, share_proved
 from problems.chain_map.instance import Instance, random
+from problems.chain_map.learning import train_perceptron
 from problems.chain_map.sweeping import SweepPricing
+from problems.chain_map.training import examples_of
 
 
 def test_chains_are_proved_by_the_round_that_priced_them():
@@ -21,3 +24,11 @@ def test_chains_that_there_was_no_time_for_are_not_proved(monkeypatch):
     swept = SweepPricing._swept
     monkeypatch.setattr(SweepPricing, "_swept", lambda *args: (0, swept(*args)[1]))
     assert share_proved(random(0, chains=5, labels=6)) == 0.0
+
+
+def test_words_to_tags_are_timed_with_their_features():
+    sentences = [Tagged(("a", "b"), ("A", "B")), Tagged(("b",), ("B",))]
+    tagger = train_perceptron("pos", examples_of(sentences, TASKS["pos"]), epochs=1, say=lambda _: None)
+    figures = {figure.name: figure.value for figure in end_to_end(tagger, sentences, "pos", QUICK)}
+    assert set(figures) == {"tag_tokens_per_second_pos", "tag_one_sentence_ms_pos"}
+    assert min(figures.values()) > 0

@@ -200,6 +200,21 @@ def test_decode_takes_arrays_lists_and_instances():
     assert decode(Instance.from_chains(scores, tau)).labels.tolist() == together.labels.tolist()
 
 
+def test_decode_takes_a_batch_with_lengths():
+    rng = np.random.default_rng(0)
+    scores, transitions = rng.normal(size=(3, 5, 4)).astype(np.float16), rng.normal(size=(4, 4))
+    found = decode(scores[:, ::-1], transitions, lengths=[5, 1, 3])  # not contiguous
+    for k, count in enumerate([5, 1, 3]):
+        alone = decode(scores[k, ::-1][:count], transitions)
+        assert found[k].tolist() == alone[0].tolist()
+        assert found.values[k] == pytest.approx(alone.values[0])
+    assert decode(scores, transitions).values[2] == pytest.approx(decode(scores[2], transitions).values[0])
+    with pytest.raises(InputError, match="lengths: expected whole numbers from 1 to 5, got 6"):
+        decode(scores, transitions, lengths=[5, 6, 1])
+    with pytest.raises(InputError, match="lengths: expected scores of shape"):
+        decode(scores[0], transitions, lengths=[5])
+
+
 def test_columns_of_a_solution_are_the_pairs_in_use():
     instance = random(0, chains=2, length=4, labels=3)
     result = solve(ChainMAP(instance))

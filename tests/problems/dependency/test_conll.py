@@ -46,6 +46,22 @@ def test_writing_keeps_comments_multiword_tokens_and_empty_nodes():
     assert len(changed) == len(first.lines)
 
 
+def test_relations_are_read_and_written():
+    first, second = read(UNIVERSAL)
+    assert first.relations == ("root", "case", "det", "obl")
+    assert second.relations is None
+    changed = conll_lines(first.with_heads((0, 1, 4, 1), ("root", "a", "b", "c")))
+    assert [changed[k].split("\t")[7] for k in (2, 4, 5, 7)] == ["root", "a", "b", "c"]
+    assert conll_lines(Sentence(("x", "y"), heads=(2, 0), relations=("dep", "root")))[0].split("\t")[6:8] == [
+        "2",
+        "dep",
+    ]
+    with pytest.raises(InputError, match="heads are missing"):
+        Sentence(("x",), relations=("dep",))
+    with pytest.raises(InputError, match="for 1 tokens"):
+        Sentence(("x",), heads=(0,), relations=("dep", "dep"))
+
+
 def test_files_of_own_sentences(tmp_path):
     sentences = [
         Sentence(("a", "b"), ("A", "B"), ("X", "Y"), ("x", "y"), ({"F": "1", "G": "yes"}, {}), (2, 0)),

@@ -24,7 +24,7 @@ def test_a_regular_language_is_learned():
 def test_a_step_makes_the_right_tree_score_more():
     text = sentences(20, 3)
     model = learner(text, aggressiveness=100.0)
-    encoded, right = model._encoded[0], model._heads[0]
+    encoded, right = model.encoded[0], model._heads[0]
     assert accuracy(text[:1], model.averaged()) < 100.0
     for _ in range(20):
         model.learn(encoded, right)

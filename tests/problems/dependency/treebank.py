@@ -54,3 +54,13 @@ def random_weights(text, seed, *, single_root=False):
     return type(weights)(
         weights.vocabulary, weights.arcs, weights.between, weights.grandparents, weights.siblings, single_root
     )
+
+
+def labelled(given):
+    """A sentence with relations that follow from tags and sides: ``root``, or ``nv>`` for a noun before its verb."""
+    tags = given.coarse
+    relations = [
+        "root" if head == 0 else f"{tag}{tags[head - 1]}{'<' if head < token else '>'}".lower()
+        for token, (head, tag) in enumerate(zip(given.heads, tags, strict=True), 1)
+    ]
+    return given.with_heads(given.heads, relations)

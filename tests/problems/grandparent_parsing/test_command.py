@@ -9,17 +9,18 @@ import pytest
 
 from colgen.cli.main import main
 from problems.dependency import Learner, Settings, Weights, parse_conll, read_conll, write_conll
+from problems.dependency.evaluation import attachment
 from problems.grandparent_parsing import parse, random, write
 from problems.grandparent_parsing.demo import short_sentence
 from problems.grandparent_parsing.training import accuracy, train
-from tests.problems.dependency.treebank import sentences
+from tests.problems.dependency.treebank import labelled, sentences
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("treebank")
     for seed, (kind, count) in enumerate((("train", 60), ("dev", 10), ("test", 10))):
-        write_conll(sentences(count, seed), path / f"xx-ud-{kind}.conllu")
+        write_conll(map(labelled, sentences(count, seed)), path / f"xx-ud-{kind}.conllu")
     return path
 
 
@@ -86,6 +87,10 @@ def test_all_sentences_are_parsed(folder, model, piped, monkeypatch, capsys):
     assert [sentence.forms for sentence in parsed] == [sentence.forms for sentence in given]
     weights = Weights.load(model)
     assert [sentence.heads for sentence in parsed] == [parse(weights.scorer(sentence)).heads for sentence in given]
+    expected = [weights.labels.of(weights.vocabulary.encode(each), each.heads) for each in parsed]
+    assert [sentence.relations for sentence in parsed] == expected
+    reached = attachment(zip(given, parsed, strict=True))
+    assert reached.uas >= reached.las > 0.8 * reached.uas
 
 
 def test_one_sentence_and_all_of_them_agree(folder, model, tmp_path, capsys):
@@ -96,6 +101,7 @@ def test_one_sentence_and_all_of_them_agree(folder, model, tmp_path, capsys):
     assert main(["solve", "grandparent_parsing", str(path), *arguments]) == 0
     one = json.loads(out.read_text(encoding="utf-8"))
     assert one["answer"] == records[6]["answer"]
+    assert all(word["relation"] for word in one["answer"])
     assert one["objective"] == pytest.approx(records[6]["objective"])
 
 

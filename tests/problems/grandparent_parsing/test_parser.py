@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from colgen import PricingContext, Sense, Termination, TimeLimit, solve
-from colgen.core.errors import InvalidBoundError
+from colgen.core.errors import InputError, InvalidBoundError
 from problems.dependency import Vocabulary, Weights
 from problems.grandparent_parsing import Instance, from_scores, parse, random
 from problems.grandparent_parsing.automata import AutomataParsing
@@ -53,6 +53,16 @@ def test_few_parts_are_scored_where_bounds_are_tight():
     assert found.is_optimal
     assert found.heads == tuple(range(n))
     assert found.scored[0] < 0.2 * n**3
+
+
+def test_arrays_of_arcs_are_parsed_as_they_are():
+    scores = np.random.default_rng(0).normal(size=(5, 5)).astype(np.float32)
+    scores[0, 2] = -np.inf
+    whole = parse(Instance(scores))
+    for same in (scores, scores.tolist(), scores[::-1, ::-1][::-1, ::-1]):
+        assert parse(same).heads == whole.heads
+    with pytest.raises(InputError, match="expected arc scores of shape"):
+        parse(np.zeros((3, 4)))
 
 
 def test_one_word():

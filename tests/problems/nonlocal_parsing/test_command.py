@@ -14,6 +14,7 @@ from colgen.cli.main import main
 from colgen.cli.template import BenchOptions, Material, TrainOptions
 from problems.dependency.conll import parse_conll, read_conll, write_conll
 from problems.dependency.corpus import read_corpus
+from problems.dependency.evaluation import attachment
 from problems.nonlocal_parsing import NonlocalParsing, random, write
 from problems.nonlocal_parsing.command import TEMPLATE
 from problems.nonlocal_parsing.demo import bracketed, num_trees
@@ -23,6 +24,7 @@ from problems.nonlocal_parsing.measuring import compare_with_mip, kernel_speed, 
 from problems.nonlocal_parsing.reading import read_instance, score_instance
 from problems.nonlocal_parsing.scoring import Model
 from problems.nonlocal_parsing.training import NEEDED, settings_of, train_from_files
+from tests.problems.dependency.treebank import labelled
 from tests.problems.nonlocal_parsing.trees import made_up_sentences
 from tests.solvers.projective import all_trees
 
@@ -34,7 +36,7 @@ def folder(tmp_path_factory):
     """A treebank of made-up sentences."""
     path = tmp_path_factory.mktemp("treebank")
     for kind, number, seed in (("train", 60, 0), ("dev", 10, 1), ("test", 12, 2)):
-        write_conll(made_up_sentences(number, seed), path / f"xx-ud-{kind}.conllu")
+        write_conll(map(labelled, made_up_sentences(number, seed)), path / f"xx-ud-{kind}.conllu")
     return path
 
 
@@ -57,6 +59,7 @@ def test_training_then_parsing(folder, tmp_path, monkeypatch, capsys):
     model = tmp_path / "model.npz"
     figures = {f.name: f.value for f in train_from_files(TrainOptions(folder, model, quick=True, say=lambda s: None))}
     assert figures["test.accuracy"] > 90.0
+    assert figures["test.accuracy"] >= figures["test.las"] > 80.0
     assert figures["sentences"] == 60
     instance = TEMPLATE.score(Material(folder / "xx-ud-test.conllu"), model, {"sentence": "3", "candidates": "all"})
     result = solve(TEMPLATE.problem(instance))
@@ -80,6 +83,9 @@ def test_training_then_parsing(folder, tmp_path, monkeypatch, capsys):
     assert [sentence.forms for sentence in parsed] == [sentence.forms for sentence in read_conll(path)]
     records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [[word["head"] for word in r["answer"]] for r in records] == [list(sentence.heads) for sentence in parsed]
+    relations = [[word["relation"] for word in r["answer"]] for r in records]
+    assert relations == [list(sentence.relations) for sentence in parsed]
+    assert attachment(zip(read_conll(path), parsed, strict=True)).las == pytest.approx(figures["test.las"])
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
     assert main(["solve", "nonlocal_parsing", str(model), "--quiet"]) == 0
     assert capsys.readouterr().out == shown.out

@@ -1,0 +1,283 @@
+"""Scores of trees as whole numbers, and potentials that bound all trees: what is said of them is not rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.proof.certifier import Record
+from colgen.proof.checker_pricing import NO
+from colgen.proof.checker_trees import Trees as Checked
+from colgen.proof.scaling import listed, places, whole_numbers
+from problems.dependency.sentence import cycle_of_arcs
+from solvers.trees.eisner import Parts, best_tree
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Whole = NDArray[Any]
+"""Whole numbers: of 64 bits, or as long as they must be."""
+
+Arc = tuple[int, int]
+
+_EXACT = 2**53
+"""Sums of whole numbers up to here are exact in floating point."""
+
+
+@dataclass(frozen=True)
+class TreeScores:
+    """What a tree is worth.
+
+    Attributes
+    ----------
+    arcs
+        By head and modifier, shape (n + 1, n + 1); -inf where there is no arc.
+    grandparents
+        By grandparent, parent, child; None if there are none.
+    factors
+        Sets of arcs, and the score of a tree that has all of them.
+    """
+
+    arcs: Floats
+    grandparents: Floats | None
+    factors: Sequence[tuple[Sequence[Arc], float]]
+    single_root: bool
+    projective: bool
+
+
+class Products:
+    """Factors as arrays: an entry an arc of each."""
+
+    def __init__(self, factors: Sequence[tuple[Sequence[Arc], float]]) -> None:
+        lengths = np.array([len(arcs) for arcs, _ in factors], dtype=np.int64)
+        ends = np.array([arc for arcs, _ in factors for arc in arcs], dtype=np.int64).reshape(-1, 2)
+        self.heads, self.modifiers = ends[:, 0], ends[:, 1]
+        self.lengths, self.starts = lengths, np.cumsum(lengths) - lengths
+        self.of = np.repeat(np.arange(len(lengths)), lengths)
+        self.scores = np.array([score for _, score in factors], dtype=np.float64)
+        self.negative = self.scores < 0.0
+
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Of the entries of each factor."""
+        return np.bincount(self.of, values, minlength=len(self.lengths))
+
+    def tightened(self, shares: Floats, tree: NDArray[np.int64] | None) -> Floats:
+        """Shares that bound products, and are tight at a tree, if there is one."""
+        has = np.ones(len(self.of), dtype=np.bool_) if tree is None else tree[self.modifiers] == self.heads
+        count = self.sums(has)
+        part = np.clip(shares[self.starts], np.minimum(self.scores, 0.0), 0.0)
+        if tree is not None:
+            part = np.where(count == self.lengths, self.scores, np.where(count < self.lengths - 1, 0.0, part))
+        may = ~has | (count == self.lengths)[self.of]
+        positive = np.where(may, np.maximum(shares, 0.0), 0.0)
+        total = self.sums(positive)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            split = np.where(total > 0.0, self.scores / total, 0.0)[self.of] * positive
+            even = np.where(may, (self.scores / self.sums(may))[self.of], 0.0)
+        own = np.where(total[self.of] > 0.0, split, even)
+        return np.where(self.negative[self.of], part[self.of], own)
+
+    def slope(self, tree: NDArray[np.int64] | None, other: NDArray[np.int64]) -> Floats:
+        """How the value of another tree changes with the shares, which stay tight at the tree."""
+        there = (other[self.modifiers] == self.heads).astype(np.float64)
+        has = np.ones(len(self.of), dtype=np.bool_) if tree is None else tree[self.modifiers] == self.heads
+        may = ~has | (self.sums(has) == self.lengths)[self.of]
+        mean = self.sums(there * may) / np.maximum(self.sums(may), 1.0)
+        beyond = self.sums(there) - (self.lengths - 1)
+        return np.where(self.negative[self.of], beyond[self.of], np.where(may, there - mean[self.of], 0.0))
+
+
+class WholeScores:
+    """Scores times a power of two, so that nothing is rounded, and what potentials prove of them.
+
+    Attributes
+    ----------
+    shift
+        The power.
+    """
+
+    def __init__(self, scores: TreeScores) -> None:
+        self._scores, self.products = scores, Products(scores.factors)
+        chains, values = scores.grandparents, self.products.scores
+        self.shift = max(map(places, (scores.arcs, values, np.zeros(0) if chains is None else chains)))
+        size = len(scores.arcs)
+        # An arc pays for 2 size chains and its factors; potentials sum up to 8 size² arcs.
+        self._room = (8 * (size + 2) ** 2 * (2 * size + 4 + len(self.products.of))).bit_length()
+        self._arcs, self._values = self._whole(scores.arcs), self._whole(values)
+        self._chains = None if chains is None else self._whole(chains)
+        self._scored = None if chains is None else np.isfinite(chains)
+        self._there: Mask = np.isfinite(scores.arcs)
+        self._there[:, 0] = False
+        np.fill_diagonal(self._there, False)
+
+    def _whole(self, array: Floats) -> Whole:
+        return whole_numbers(array, self.shift, self._room)
+
+    @cached_property
+    def data(self) -> Record:
+        """As instances have them."""
+        scores, chains, scored = self._scores, self._chains, self._scored
+        factors = zip(scores.factors, self._values.tolist(), strict=True)
+        return {
+            "denominator": 2**self.shift,
+            "single_root": bool(scores.single_root),
+            "projective": bool(scores.projective),
+            "arcs": listed(self._arcs, np.isfinite(scores.arcs)),
+            "grandparents": None if chains is None or scored is None else listed(chains, scored),
+            "factors": [[[[int(h), int(m)] for h, m in arcs], whole] for (arcs, _), whole in factors],
+        }
+
+    def total(self, heads: Sequence[int]) -> int:
+        """What a tree scores."""
+        head, words = np.array([0, *heads]), np.arange(1, len(heads) + 1)
+        found = int(self._arcs[head[1:], words].sum())
+        if self._chains is not None:
+            under = words[head[1:] > 0]
+            found += int(self._chains[head[head[under]], head[under], under].sum())
+        own = self.products
+        return found + int(self._values[own.sums(head[own.modifiers] == own.heads) == own.lengths].sum())
+
+    # --- bounds ------------------------------------------------------------------------------------------------------
+
+    def bound(
+        self, chains: Floats, shares: Floats, closed: Iterable[Arc], tree: NDArray[np.int64] | None
+    ) -> tuple[int, Record] | None:
+        """What no tree without the closed arcs scores more than, and the potentials; None if they show nothing.
+
+        Parameters
+        ----------
+        chains, shares
+            Potentials near which whole ones are wanted.
+        tree
+            Where these are to be tight, if it is not None.
+        """
+        there, given, constant = self._open(closed), Record(), 0
+        weights = np.where(there, self._arcs, 0)
+        if self._chains is not None and self._scored is not None:
+            pi = self._tight_chains(chains, tree)
+            given["chains"] = pi.tolist()
+            earned = np.where(there[None, :, :] & self._scored, np.maximum(self._chains - pi[None, :, :], 0), 0)
+            n = np.arange(len(there))
+            earned[n, :, n] = 0
+            pi[0, :] = 0
+            weights = np.where(there, weights + earned.sum(axis=2) + pi, 0)
+        own = self.products
+        if len(own.of):
+            parts = self._tight_shares(shares, tree)
+            negative = own.negative[own.of]
+            if (parts[~negative] < 0).any():
+                return None
+            all_there = own.sums(~there[own.heads, own.modifiers]) == 0
+            weights = weights.astype(np.result_type(weights, parts))
+            np.add.at(weights, (own.heads, own.modifiers), np.where(all_there[own.of], parts, 0))
+            constant -= int((parts[own.starts] * (own.lengths - 1))[all_there & own.negative].sum())
+            ends = zip(own.starts.tolist(), (own.starts + np.where(own.negative, 1, own.lengths)).tolist(), strict=True)
+            every = parts.tolist()
+            given["factors"] = [every[first:end] for first, end in ends]
+        else:
+            given["factors"] = []
+        if self._scores.projective:
+            best = self._best_projective(weights, there)
+            return None if best is None else (constant + best, given)
+        paid, best = potentials(weights, there, self._scores.single_root)
+        return constant + best, given | paid
+
+    def empty(self, closed: Iterable[Arc]) -> tuple[Record | None] | None:
+        """Why there is no tree without the closed arcs: potentials, if any are needed; None if there is one."""
+        there = self._open(closed)
+        nothing = np.zeros(there.shape, dtype=np.int64)
+        if self._scores.projective:
+            return (None,) if self._best_projective(nothing, there) is None else None
+        given, best = potentials(nothing, there, self._scores.single_root)
+        return (given,) if best < 0 else None
+
+    def _open(self, closed: Iterable[Arc]) -> Mask:
+        there = self._there.copy()
+        for h, m in closed:
+            there[h, m] = False
+        return there
+
+    def _tight_chains(self, chains: Floats, tree: NDArray[np.int64] | None) -> Whole:
+        pi = self._whole(chains)
+        if tree is not None:
+            assert self._chains is not None
+            assert self._scored is not None
+            words, heads = np.arange(len(tree)), np.maximum(tree, 0)
+            own, scored = self._chains[heads, words, :], self._scored[heads, words, :]
+            used = np.zeros(own.shape, dtype=np.bool_)
+            used[tree[1:], words[1:]] = True
+            tight = np.where(used, np.minimum(pi, own), np.maximum(pi, own))
+            scored[0, :] = False
+            pi = np.where(scored, tight, pi)
+        return pi
+
+    def _tight_shares(self, shares: Floats, tree: NDArray[np.int64] | None) -> Whole:
+        """Shares of the arcs, which add up to the scores; parts of those that are negative, for each arc the same."""
+        own, parts = self.products, self._whole(shares)
+        largest = np.maximum.reduceat(parts, own.starts)
+        heaviest = np.flatnonzero(parts == largest[own.of])
+        _, first = np.unique(own.of[heaviest], return_index=True)
+        left = self._values - np.add.reduceat(parts, own.starts)
+        shared = parts.astype(np.result_type(parts, left))
+        shared[heaviest[first]] += left
+        part = np.minimum(np.maximum(parts[own.starts], self._values), 0)
+        if tree is not None:
+            part = np.where(own.sums(tree[own.modifiers] == own.heads) == own.lengths, self._values, part)
+        return np.where(own.negative[own.of], part[own.of], shared)
+
+    def _best_projective(self, weights: Whole, there: Mask) -> int | None:
+        """The best projective tree; None if there is none."""
+        single, size = self._scores.single_root, len(weights)
+        if int(np.abs(weights).max()) * 2 * size < _EXACT:
+            own = np.where(there, weights, 0).astype(np.float64)
+            found = best_tree(Parts(np.where(there, own, -np.inf)), allowed=there, single_root=single)
+            return None if found is None else int(found[0])
+        rows = [[NO if x is None else x for x in row] for row in listed(weights, there)]
+        best = Checked(0, self.data, 0).best_projective(rows)
+        return None if best == NO else int(best)
+
+
+def potentials(weights: Whole, there: Mask, single: bool) -> tuple[Record, int]:
+    """Potentials of words, sets and the root by which a best tree is paid for, and it (Chu, Liu and Edmonds)."""
+    size, largest = len(weights), int(np.abs(weights).max(initial=0))
+    root = 0
+    if single:  # so dear that a tree with more arcs from the root than one is worse than any other
+        root = -2 * (size + 1) * largest - 1
+        weights = weights.copy()
+        weights[0] += root
+    never = -4 * (size + 2) ** 2 * largest - 4
+    top = np.arange(size)
+    members = {k: [k] for k in range(1, size)}
+    words, sets = [0] * (size - 1), list[list[Any]]()
+    while True:
+        left = np.where(there & (top[:, None] != top[None, :]), weights, never)
+        tails = left.argmax(axis=0)
+        bests, groups = left[tails, np.arange(size)].tolist(), top[tails].tolist()
+        into = {}
+        for group, own in members.items():
+            m = max(own, key=bests.__getitem__)
+            into[group] = (groups[m], bests[m])
+        lost = [group for group, (_, best) in into.items() if best == never]
+        if lost:  # no arc enters these words: there is no tree
+            return {"words": [0] * (size - 1), "sets": [[sorted(members[lost[0]]), -1]], "root": 0}, -1
+        cycle = cycle_of_arcs({group: tail for group, (tail, _) in into.items()})
+        paid = np.zeros(size, dtype=weights.dtype)
+        for group in cycle or list(members):
+            own, best = members[group], into[group][1]
+            if len(own) == 1:
+                words[own[0] - 1] += best
+            elif best:
+                sets.append([sorted(own), best])
+            paid[own] = best
+        if not cycle:
+            break
+        weights = weights - paid
+        merged = [m for group in cycle for m in members.pop(group)]
+        members[cycle[0]] = merged
+        top[merged] = cycle[0]
+    found = {"words": words, "sets": sets, "root": -root if single else 0}
+    return found, sum(words) + sum(y for _, y in sets) + found["root"]

@@ -1,0 +1,186 @@
+"""Scores of relations: sums of the weights of features of an arc, and of pairs of relations of consecutive modifiers.
+
+A feature joins a conjunction of the head, one of the modifier, and on which side and how far away it is; its key is a
+whole number.  Keys stand in ascending order, and the weights of a key are those of a few relations.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.literals import whole
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Singles = NDArray[np.float32]
+
+SIDES, PLACES = 2, 12
+"""How much of the place of a modifier a feature may know: its side, or how far away it is there as well."""
+
+
+class Templates(NamedTuple):
+    """What features join, one a row.
+
+    Attributes
+    ----------
+    joined
+        Conjunction of the head, conjunction of the modifier, :data:`SIDES` or :data:`PLACES`; shape (templates, 3).
+    sizes
+        How many codes the modifier's conjunction has.
+    starts
+        The first key of each template.
+    """
+
+    joined: Ints
+    sizes: Ints
+    starts: Ints
+
+
+class Scores(NamedTuple):
+    """Weights.
+
+    Attributes
+    ----------
+    keys
+        Of the features, ascending.
+    starts
+        Where the weights of each feature begin, and where the last ones end.
+    relations, weights
+        Whose weight, and that.
+    transitions
+        By the coarse tag of the head, the relation of the modifier before (the last place: there is none), and that of
+        the modifier.
+    """
+
+    keys: Ints
+    starts: Ints
+    relations: Ints
+    weights: Singles
+    transitions: Singles
+
+
+@njit(cache=True, nogil=True)
+def key_of(codes, templates, t, head, modifier):  # type: ignore[no-untyped-def]
+    """The key of a feature of an arc; -1 if one of its conjunctions has no code."""
+    joined, sizes, starts = templates
+    a, b = np.int64(codes[joined[t, 0], head]), np.int64(codes[joined[t, 1], modifier])
+    if a < 0 or b < 0:
+        return np.int64(-1)
+    place = np.int64(head > modifier)
+    if joined[t, 2] == PLACES:
+        apart = abs(head - modifier)
+        near = apart if apart <= 3 else (4 if apart <= 6 else 5)
+        place = 2 * np.int64(near) + place
+    return starts[t] + (a * sizes[t] + b) * joined[t, 2] + place
+
+
+@njit(cache=True, nogil=True)
+def keys_of_tree(codes: Codes, templates: Templates, heads: Ints, keys: Ints) -> None:
+    """Write the keys of a tree's arcs, one arc a row; ``heads``: of tokens 1, 2, ..., a place for the root before."""
+    for modifier in range(1, len(heads)):
+        for t in range(len(templates.starts)):
+            keys[modifier - 1, t] = key_of(codes, templates, t, heads[modifier], modifier)
+
+
+@njit(cache=True, nogil=True)
+def _best_row(scores, transitions, first, last, best, back):  # type: ignore[no-untyped-def]
+    """Write the best relations of modifiers ``first`` to ``last - 1``, one after the other."""
+    num = scores.shape[1]
+    for y in range(num):
+        scores[first, y] += transitions[num, y]
+    for k in range(first + 1, last):
+        for y in range(num):
+            most, where = -np.inf, 0
+            for x in range(num):
+                total = scores[k - 1, x] + transitions[x, y]
+                if total > most:
+                    most, where = total, x
+            scores[k, y] += most
+            back[k, y] = where
+    best[last - 1] = np.argmax(scores[last - 1])
+    for k in range(last - 1, first, -1):
+        best[k - 1] = back[k, best[k]]
+
+
+@njit(cache=True, nogil=True)
+def label_tree(codes: Codes, tags: Ints, templates: Templates, scores: Scores, heads: Ints) -> Ints:
+    """The relations of a tree's arcs that score most, of tokens 1, 2, ..."""
+    n, num = len(heads) - 1, scores.transitions.shape[2]
+    table, back = np.zeros((n, num)), np.zeros((n, num), dtype=np.int64)
+    members, best, found = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    count = 0
+    for head in range(n + 1):
+        first = count
+        for modifier in range(1, n + 1):
+            if heads[modifier] != head:
+                continue
+            for t in range(len(templates.starts)):
+                key = key_of(codes, templates, t, head, modifier)
+                row = np.searchsorted(scores.keys, key)
+                if row < len(scores.keys) and scores.keys[row] == key:
+                    for e in range(scores.starts[row], scores.starts[row + 1]):
+                        table[count, scores.relations[e]] += scores.weights[e]
+            members[count] = modifier
+            count += 1
+        if count > first:
+            _best_row(table, scores.transitions[tags[head]], first, count, best, back)
+    for k in range(n):
+        found[members[k] - 1] = best[k]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def learn_rows(  # type: ignore[no-untyped-def]
+    order, starts, tags, features, right, weights, sums, transitions, transition_sums, step
+):
+    """A perceptron's pass over rows of modifiers of one head; how many relations were wrong, and the next step.
+
+    Parameters
+    ----------
+    order
+        Of the rows: row r has the modifiers ``starts[r]`` to ``starts[r + 1] - 1``, and a head of tag ``tags[r]``.
+    features
+        Of each modifier, -1 where a feature has no weights.
+    right
+        Its relation.
+    weights, transitions
+        Changed where a relation is wrong; the sums take the same change times the number of the step.
+    """
+    num, wrong = weights.shape[1], 0
+    longest = 0
+    for r in range(len(tags)):
+        longest = max(longest, starts[r + 1] - starts[r])
+    table, back = np.zeros((longest, num)), np.zeros((longest, num), dtype=np.int64)
+    best = np.zeros(longest, dtype=np.int64)
+    for r in order:
+        first, count = starts[r], starts[r + 1] - starts[r]
+        for k in range(count):
+            table[k, :] = 0.0
+            for f in features[first + k]:
+                if f >= 0:
+                    for y in range(num):
+                        table[k, y] += weights[f, y]
+        _best_row(table, transitions[tags[r]], whole(0), count, best, back)
+        step += 1.0
+        before, found_before = num, num
+        for k in range(count):
+            y, z = right[first + k], best[k]
+            if y != z:
+                wrong += 1
+                for f in features[first + k]:
+                    if f >= 0:
+                        weights[f, y] += 1.0
+                        weights[f, z] -= 1.0
+                        sums[f, y] += step
+                        sums[f, z] -= step
+            if y != z or before != found_before:
+                transitions[tags[r], before, y] += 1.0
+                transitions[tags[r], found_before, z] -= 1.0
+                transition_sums[tags[r], before, y] += step
+                transition_sums[tags[r], found_before, z] -= step
+            before, found_before = y, z
+    return wrong, step

@@ -1,0 +1,67 @@
+"""Features by way of rows of words: the same numbers as by their names, and the same scores bit for bit."""
+
+import numpy as np
+import pytest
+
+from problems.chain_map import extraction
+from problems.chain_map.extraction import Extractor
+from problems.chain_map.features import build_index, look_up
+from problems.chain_map.kernels.perceptron import add_up_sparse
+from problems.chain_map.learning import Tagger
+
+WORDS = (
+    "Anna",
+    "anna",
+    "ran",
+    "to",
+    "Mali",
+    "in",
+    "1999",
+    "McDonald's-2",
+    "a b",
+    "b",
+    "a",
+    "x y z",
+    "<1>",
+    "ß",
+    "İx",
+    ".",
+)
+
+
+def draw(rng, count):
+    return [[str(word) for word in rng.choice(WORDS, int(rng.integers(1, 8)))] for _ in range(count)]
+
+
+@pytest.mark.parametrize("least", [1, 2, 10**6])
+def test_numbers_are_those_of_the_names(least):
+    rng = np.random.default_rng(least)
+    index = build_index(draw(rng, 60), least)
+    extractor = Extractor(index)
+    fresh = [*draw(rng, 40), ["never", "seen", "Mali"], ["unseen"], ["a"], ["a b", "c"], ["a", "b c"]]
+    for _ in range(2):  # words met for the first time, and again
+        assert np.array_equal(extractor.look_up(fresh), look_up(fresh, index))
+    for words in fresh:
+        assert np.array_equal(extractor.look_up([words]), look_up([words], index))
+
+
+def test_rows_of_words_are_forgotten_when_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(extraction, "_MOST", 5)
+    rng = np.random.default_rng(3)
+    index = build_index(draw(rng, 60), 1)
+    extractor = Extractor(index)
+    for words in draw(rng, 30):
+        assert np.array_equal(extractor.look_up([words]), look_up([words], index))
+    many = [[f"word{k}"] for k in range(3000)]
+    assert np.array_equal(extractor.look_up(many), look_up(many, index))
+
+
+def test_scores_are_those_of_the_names_bit_for_bit():
+    rng = np.random.default_rng(4)
+    index = build_index(draw(rng, 60), 1)
+    weights = rng.normal(size=(len(index), 5)) * (rng.random((len(index), 5)) < 0.3)
+    tagger = Tagger.of_dense("pos", list("ABCDE"), index, weights, rng.normal(size=(5, 5)))
+    sentences = draw(rng, 20)
+    expected = np.empty((sum(map(len, sentences)), 5), dtype=np.float32)
+    add_up_sparse(look_up(sentences, index), tagger.starts, tagger.labels, tagger.weights, expected)
+    assert np.array_equal(tagger.instance(sentences).scores, expected)

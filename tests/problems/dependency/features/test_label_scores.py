@@ -1,0 +1,75 @@
+"""The best relations of a tree against all of them, and sums of weights against a dictionary."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from problems.dependency.features.label_scores import PLACES, SIDES, Scores, Templates, key_of, label_tree
+
+RELATIONS = 3
+
+
+def random_case(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 6))
+    sizes = np.array([1, 4, 3])
+    codes = np.stack([rng.integers(-1, size, n + 3) for size in sizes]).astype(np.int32)
+    joined = np.array([[0, 0, PLACES], [1, 2, SIDES], [0, 1, SIDES], [1, 1, PLACES]])
+    counts = sizes[joined[:, 0]] * sizes[joined[:, 1]] * joined[:, 2]
+    templates = Templates(joined, sizes[joined[:, 1]], np.cumsum([0, *counts[:-1]]))
+    keys = np.flatnonzero(rng.random(counts.sum()) < 0.7)
+    starts = np.cumsum([0, *rng.integers(0, RELATIONS + 1, len(keys))])
+    total = int(starts[-1])
+    weights = rng.normal(size=total).astype(np.float32)
+    transitions = rng.normal(size=(2, RELATIONS + 1, RELATIONS)).astype(np.float32)
+    scores = Scores(keys, starts, rng.integers(0, RELATIONS, total), weights, transitions)
+    order = rng.permutation(np.arange(1, n + 1))
+    heads = np.full(n + 1, -1)
+    for k, token in enumerate(order):
+        heads[token] = rng.choice([0, *order[:k]])
+    return codes, rng.integers(0, 2, n + 3), templates, scores, heads
+
+
+def worth(case, relations):
+    """Of relations, written out."""
+    codes, tags, templates, scores, heads = case
+    by_key = {
+        int(key): list(zip(scores.relations[a:b], scores.weights[a:b], strict=True))
+        for key, a, b in zip(scores.keys, scores.starts[:-1], scores.starts[1:], strict=True)
+    }
+    total = 0.0
+    for head in range(len(heads)):
+        before = RELATIONS
+        for modifier in np.flatnonzero(heads[1:] == head) + 1:
+            relation = relations[modifier - 1]
+            for t in range(len(templates.starts)):
+                of_key = by_key.get(int(key_of(codes, templates, t, head, modifier)), [])
+                total += sum(float(weight) for which, weight in of_key if which == relation)
+            total += float(scores.transitions[tags[head], before, relation])
+            before = relation
+    return total
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_best_relations_of_all(seed):
+    case = random_case(seed)
+    n = len(case[-1]) - 1
+    every = {relations: worth(case, relations) for relations in itertools.product(range(RELATIONS), repeat=n)}
+    found = label_tree(*case)
+    assert every[tuple(found.tolist())] == pytest.approx(max(every.values()))
+
+
+def test_keys_are_those_of_one_feature_each():
+    codes = np.arange(5, dtype=np.int32)[None, :]
+    joined = np.array([[0, 0, PLACES], [0, 0, SIDES]])
+    templates = Templates(joined, np.array([5, 5]), np.array([0, 25 * PLACES]))
+    seen = {}
+    for t, head, modifier in itertools.product(range(2), range(5), range(5)):
+        if head != modifier:
+            assert seen.setdefault(int(key_of(codes, templates, t, head, modifier)), (t, head, modifier)) == (
+                t,
+                head,
+                modifier,
+            )
+    assert max(seen) < 25 * (PLACES + SIDES)

@@ -1,0 +1,48 @@
+"""UAS, LAS and CLAS of sentences counted by hand."""
+
+import pytest
+
+from colgen import InputError
+from problems.dependency import Sentence
+from problems.dependency.evaluation import attachment
+
+GOLD = Sentence(
+    ("She", "has", "seen", "the", "old", "house", "."),
+    heads=(3, 3, 0, 6, 6, 3, 3),
+    relations=("nsubj", "aux", "root", "det", "amod", "obj", "punct"),
+)
+
+
+def test_a_tree_is_right_by_itself():
+    found = attachment([(GOLD, GOLD)])
+    assert (found.uas, found.las, found.clas, found.words) == (100.0, 100.0, 100.0, 7)
+
+
+def test_counted_by_hand():
+    # "old" hangs elsewhere, "house" has another relation, "has" is taken for a content word.
+    found = GOLD.with_heads((3, 3, 0, 6, 3, 3, 3), ("nsubj", "xcomp", "root", "det", "amod", "obl", "punct"))
+    reached = attachment([(GOLD, found)])
+    assert reached.uas == pytest.approx(100 * 6 / 7)
+    assert reached.las == pytest.approx(100 * 4 / 7)
+    # Content words of the gold standard: She, seen, old, house; of what was found: has as well.  Right: She, seen.
+    assert reached.clas == pytest.approx(200 * 2 / (4 + 5))
+
+
+def test_what_follows_a_colon_does_not_count():
+    gold = Sentence(("Paul", "sleeps"), heads=(2, 0), relations=("nsubj:pass", "root"))
+    found = gold.with_heads((2, 0), ("nsubj:outer", "root"))
+    assert attachment([(gold, found)]).las == 100.0
+    function = Sentence(("is", "seen"), heads=(2, 0), relations=("aux:pass", "root"))
+    assert attachment([(function, function.with_heads((2, 0), ("cop", "root")))]).clas == 100.0
+
+
+def test_without_relations_heads_alone_are_counted():
+    found = attachment([(GOLD, GOLD.with_heads((3, 3, 0, 6, 6, 3, 3)))])
+    assert (found.uas, found.las, found.clas) == (100.0, None, None)
+
+
+def test_sentences_that_cannot_be_compared():
+    with pytest.raises(InputError, match="with heads"):
+        attachment([(GOLD, Sentence(GOLD.forms))])
+    with pytest.raises(InputError, match="7 in one sentence, 1 in"):
+        attachment([(GOLD, Sentence(("a",), heads=(0,)))])
