@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from colgen.core.result import Iteration, Termination
-from colgen.reporting.comparison import Compared
+from colgen.core.result import Termination
+from colgen.reporting.compared import Compared
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,6 @@ class Ablated(Compared):
 
     Attributes
     ----------
-    instance
-        Its name.
     generated
         Columns that were generated.
     misprices
@@ -26,16 +24,12 @@ class Ablated(Compared):
     own_rows
         Whether the method leaves the problem the rows that it has, cuts among them: if it does not, its relaxation may
         be another one.
-    trace
-        The rounds: bounds and columns as the run went on.
     """
 
-    instance: str = ""
     generated: int = 0
     misprices: int = 0
     ended: Termination | None = None
     own_rows: bool = True
-    trace: tuple[Iteration, ...] = field(default=(), repr=False)
 
     @property
     def is_proved(self) -> bool:

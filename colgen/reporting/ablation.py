@@ -16,7 +16,8 @@ from colgen.core.stop import TimeLimit
 from colgen.core.wording import number
 from colgen.problem import Problem
 from colgen.reporting.ablated import Ablated
-from colgen.reporting.comparison import Comparison, compared
+from colgen.reporting.compared import compared
+from colgen.reporting.comparison import Comparison
 from colgen.reporting.methods import (
     BOUNDINGS,
     CHOICES,
@@ -290,14 +291,13 @@ def _measured(
 
 def _line(instance: str, name: str, found: Result, seconds: float, relaxation: bool, own_rows: bool) -> Ablated:
     shared = compared(name, found, seconds, relaxation=relaxation)
+    known = {**vars(shared), "instance": instance, "processor_seconds": seconds}
     return Ablated(
-        **vars(shared),
-        instance=instance,
+        **known,
         generated=found.columns_generated,
         misprices=sum(i.misprices for i in found.iterations),
         ended=found.termination,
         own_rows=own_rows,
-        trace=tuple(found.iterations),
     )
 
 

@@ -9,41 +9,37 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from colgen.reporting import plotting
-from colgen.reporting.figures import new_axes
+from colgen.reporting.figures import COLOURS, STYLES, finish, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from colgen.reporting.ablated import Ablated
-
-_STYLES = tuple((line, marker) for marker in ("", "o", "^", "s") for line in ("-", "--", "-.", ":"))
-"""So many methods are told apart without a colour."""
+    from colgen.reporting.compared import Compared
 
 
-def draw_bounds(lines: Sequence[Ablated], by: str, ax: Axes | None) -> Axes:
+def draw_bounds(lines: Sequence[Compared], by: str, ax: Axes | None) -> Axes:
     """The bound on all answers, by round or by second, of each method."""
     ax = new_axes() if ax is None else ax
     worth: list[float] = []
-    for line, (style, marker) in zip(lines, itertools.cycle(_STYLES), strict=False):
+    for line, (style, marker), colour in zip(lines, itertools.cycle(STYLES), itertools.cycle(COLOURS), strict=False):
         rounds = [i for i in line.trace if i.phase == 2 and math.isfinite(i.global_bound)]
         x = [float(i.number) if by == "round" else i.seconds for i in rounds] + [_end(line, by)]
         y = [i.global_bound for i in rounds] + [line.dual_bound]
         worth += [y[len(y) // 2], line.dual_bound]
         every = max(1, len(x) // 8)
-        ax.plot(x, _finite(y), color="0.0", ls=style, marker=marker, ms=4, markevery=every, lw=1.1, label=line.name)
+        ax.plot(x, _finite(y), color=colour, ls=style, marker=marker, ms=4, markevery=every, lw=1.1, label=line.name)
     shown = [value for value in worth if math.isfinite(value)]
     if shown and max(shown) > min(shown):  # the first bounds prove next to nothing, and would flatten the rest
         margin = 0.1 * (max(shown) - min(shown))
         ax.set_ylim(min(shown) - margin, max(shown) + margin)
     ax.set_xlabel("round" if by == "round" else "time (seconds)")
     ax.set_ylabel("dual bound (the problem's units)")
-    ax.set_title(f"Bounds, {lines[0].instance}", loc="left")
-    plotting.finish(ax)
+    ax.set_title(f"Bounds, {lines[0].instance}" if lines[0].instance else "Bounds", loc="left")
+    finish(ax)
     return ax
 
 
-def draw_profile(lines: Sequence[Ablated], ax: Axes | None) -> Axes:
+def draw_profile(lines: Sequence[Compared], ax: Axes | None) -> Axes:
     """What share of the instances each method has proved within how many times the fastest's seconds.
 
     References
@@ -58,24 +54,26 @@ def draw_profile(lines: Sequence[Ablated], ax: Axes | None) -> Axes:
     fastest = {name: min(taken[name, method] for method in methods) for name in instances}
     ratios = {m: sorted(taken[n, m] / fastest[n] for n in instances if taken[n, m] < math.inf) for m in methods}
     right = 1.05 * max((each[-1] for each in ratios.values() if each), default=1.0)
-    for method, (style, marker) in zip(methods, itertools.cycle(_STYLES), strict=False):
+    for method, (style, marker), colour in zip(
+        methods, itertools.cycle(STYLES), itertools.cycle(COLOURS), strict=False
+    ):
         x = [1.0, *ratios[method], right]
         y = [sum(r <= 1.0 for r in ratios[method]), *range(1, len(ratios[method]) + 1), len(ratios[method])]
         share = [100.0 * k / len(instances) for k in y]
-        ax.step(x, share, where="post", color="0.0", ls=style, marker=marker, ms=4, lw=1.1, label=method)
+        ax.step(x, share, where="post", color=colour, ls=style, marker=marker, ms=4, lw=1.1, label=method)
     ax.set_xscale("log")
     ax.set_ylim(-3, 103)
     ax.set_xlabel("seconds over the fastest method's (logarithmic)")
     ax.set_ylabel("instances proved (%)")
     ax.set_title(f"Methods on {len(instances)} instances", loc="left")
-    plotting.finish(ax, whole=False)
+    finish(ax, whole=False)
     return ax
 
 
-def _end(line: Ablated, by: str) -> float:
+def _end(line: Compared, by: str) -> float:
     if by == "round":
         return float(len(line.trace))
-    return line.trace[-1].seconds if line.trace else 0.0
+    return line.trace[-1].seconds if line.trace else line.seconds
 
 
 def _finite(values: Sequence[float]) -> np.ndarray:

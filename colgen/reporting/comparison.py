@@ -3,82 +3,23 @@
 from __future__ import annotations
 
 import functools
+import html
 import math
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, overload
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-import numpy as np
-import pyomo.environ as pyo
-
-from colgen.core.decision import fractionality
+from colgen.core.domains import whole
 from colgen.core.errors import InputError
-from colgen.core.result import Result, Termination
-from colgen.core.sense import Sense
-from colgen.core.solution import Solution
-from colgen.core.stop import TimeLimit
-from colgen.core.tolerances import TOLERANCES
-from colgen.core.wording import number
-from colgen.model.formulation import Formulation, compile_model
-from colgen.problem import Problem
+from colgen.core.wording import counted, number, one_line, percent
+from colgen.reporting.compared import FRACTIONAL, SAME, Compared, Way, measured
 from colgen.reporting.tables import aligned, count, table
-from colgen.solving import solve
-from solvers.linear.lp import LPStatus
-from solvers.linear.mip import MIPSolution, solve_mip
 
-Way = Callable[[Any], Any]
-"""From an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""
-
-_SAME = TOLERANCES.optimality
-"""Relative difference up to which optima are the same."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _ROUNDING = 1e-12
 """What sums of costs leave of zero, relative to the largest of them."""
-
-_FRACTIONAL = "The relaxation is solved; its solution is fractional, and no answer."
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One line of a comparison.
-
-    Attributes
-    ----------
-    name
-        Of the formulation or method.
-    objective, dual_bound
-        Of its answer, and its bound on all answers; infinite or NaN where there is none.
-    columns, rows
-        Of the last restricted master, or of the complete model; None where there is no program.
-    rounds, nodes
-        Of column generation, and of branch and bound; None likewise.
-    seconds
-        From the instance to the answer, models and compiling included.
-    proof
-        What is known of the answer, in words.
-    sense
-        Whether objectives are made small or large; None where a way does not say.
-    scale
-        The largest cost of a complete model, zero elsewhere: what is smaller by far is rounding.
-    """
-
-    name: str
-    objective: float
-    dual_bound: float
-    columns: int | None
-    rows: int | None
-    rounds: int | None
-    nodes: int | None
-    seconds: float
-    proof: str
-    sense: Sense | None = None
-    scale: float = 0.0
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the answer is proved optimal: by what solved it, or because its bound meets its objective."""
-        return self.proof == Termination.OPTIMAL.value
 
 
 class Comparison(Sequence[Compared]):
@@ -111,6 +52,8 @@ class Comparison(Sequence[Compared]):
     @property
     def agree(self) -> bool:
         """Whether no answer contradicts a proof: proved optima are the same, and none beats another way's bound."""
+        if len(self.instances) > 1:
+            return all(self.of(instance).agree for instance in self.instances)
         proved = [line.objective for line in self if line.is_optimal]
         room = self._room()
         if proved and max(proved) - min(proved) > room:
@@ -118,29 +61,71 @@ class Comparison(Sequence[Compared]):
         sense = next((line.sense for line in self if line.sense is not None), None)
         if sense is None or self.relaxation:
             return True
-        answers = [line.objective for line in self if math.isfinite(line.objective) and line.proof != _FRACTIONAL]
+        answers = [line.objective for line in self if math.isfinite(line.objective) and line.proof != FRACTIONAL]
         bounds = [line.dual_bound for line in self if math.isfinite(line.dual_bound)]
         return not any(sense.is_better(answer, bound, room) for answer in answers for bound in bounds)
+
+    @property
+    def instances(self) -> list[str]:
+        """Their names, in order."""
+        return list(dict.fromkeys(line.instance for line in self))
+
+    def of(self, instance: str) -> Comparison:
+        """The lines of one instance."""
+        return Comparison((line for line in self if line.instance == instance), relaxation=self.relaxation)
 
     def _room(self) -> float:
         """By how much numbers of these lines may differ and still count as equal."""
         numbers = [abs(v) for line in self for v in (line.objective, line.dual_bound) if math.isfinite(v)]
-        return max(_SAME * max(numbers, default=0.0), _ROUNDING * max((line.scale for line in self), default=0.0))
+        return max(SAME * max(numbers, default=0.0), _ROUNDING * max((line.scale for line in self), default=0.0))
 
     def to_frame(self) -> Any:
-        """As a pandas frame, indexed by name (pandas must be installed)."""
+        """As a pandas frame, a row for each instance and way, indexed by their names (pandas must be installed).
+
+        Beside what is shown it has the seconds of each stage of column generation.
+        """
         import pandas
 
-        rows = [{name: value for name, value in asdict(line).items() if name in _SHOWN} for line in self]
-        return pandas.DataFrame(rows).set_index("name")
+        rows = []
+        for line in self:
+            stages = {f"{stage}_seconds": line.stages.get(stage, math.nan) for stage in _STAGES}
+            rows.append({"instance": line.instance, **{name: getattr(line, name) for name in _SHOWN}, **stages})
+        frame = pandas.DataFrame(rows, columns=["instance", *_SHOWN, *(f"{stage}_seconds" for stage in _STAGES)])
+        several = len(self.instances) > 1
+        return frame.set_index(["instance", "name"]) if several else frame.drop(columns="instance").set_index("name")
+
+    def draw(self, by: Literal["round", "second"] = "second", ax: Axes | None = None) -> Axes:
+        """Of one instance the dual bound of each way as it goes on; of several, what share each has proved when.
+
+        Parameters
+        ----------
+        by
+            What the horizontal axis counts, of one instance: rounds, or seconds.
+        """
+        from colgen.reporting.ablation_pictures import draw_bounds, draw_profile
+
+        if by not in ("round", "second"):
+            raise InputError(f"bounds are drawn by 'round' or by 'second', not by {by!r}")
+        return draw_bounds(self._lines, by, ax) if len(self.instances) == 1 else draw_profile(self._lines, ax)
 
     def __str__(self) -> str:
-        return "\n".join([aligned(_NAMES, map(_cells, self)), *self.warning()])
+        return "\n".join([aligned(*self._table(), words=len(self._table()[0]) - len(_NAMES) + 1), *self.warning()])
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        if len(self.instances) > 1:
+            said = f"{counted(len(self), 'line')} of {counted(len(self.instances), 'instance')}"
+        else:
+            said = ", ".join(f"{line.name} {number(line.objective)} in {line.seconds:.3g} s" for line in self)
+            said = f"{counted(len(self), 'way')}: {said}"
+        return one_line(f"<{' '.join([f'Comparison of {said}.', *self.warning()])}>")
 
     def _repr_html_(self) -> str:
-        return table(_NAMES, map(_cells, self)) + "".join(f"<p>{line}</p>" for line in self.warning())
+        return table(*self._table()) + "".join(f"<p>{html.escape(line)}</p>" for line in self.warning())
+
+    def _table(self) -> tuple[Sequence[str], list[Sequence[str]]]:
+        if len(self.instances) > 1:
+            return ("instance", *_NAMES), [(line.instance, *_cells(line)) for line in self]
+        return _NAMES, [_cells(line) for line in self]
 
     def warning(self) -> list[str]:
         """What a reader must know before anything else, in a sentence or none."""
@@ -155,6 +140,7 @@ def compare(
     *,
     time_limit: float = math.inf,
     relaxation: bool = False,
+    repeats: int = 1,
 ) -> Comparison:
     """Solve one instance in several ways.
 
@@ -170,100 +156,59 @@ def compare(
     relaxation
         Compare relaxations: of problems that of the root, of models that without whole variables.  Methods that return
         answers are refused, for these have no relaxation.
+    repeats
+        Each way is measured so often, and the quickest run is shown.  A short run in which kernels were compiled, or
+        the first of all, is one to warm up, and is done again.
 
     Examples
     --------
     >>> compare(instance, {"column generation": Coreference, "all pairs": full})  # doctest: +SKIP
     >>> compare(instance, {"column generation": Coreference, "all pairs": full}, relaxation=True)  # doctest: +SKIP
     """
+    return _compared({"": instance}, _named(ways), time_limit, relaxation, repeats)
+
+
+def compare_all(
+    instances: Mapping[str, Any],
+    ways: Mapping[str, Way] | Sequence[Way],
+    *,
+    time_limit: float = math.inf,
+    relaxation: bool = False,
+    repeats: int = 1,
+) -> Comparison:
+    """Solve several instances, each in several ways: one table of all, one frame, one picture.
+
+    Parameters
+    ----------
+    instances
+        By name.
+    ways, time_limit, relaxation, repeats
+        As of :func:`compare`; the limit is that of each run.
+    """
+    if not isinstance(instances, Mapping) or not instances:
+        raise InputError("expected one instance or more, by name")
+    return _compared(dict(instances), _named(ways), time_limit, relaxation, repeats)
+
+
+def _named(ways: Mapping[str, Way] | Sequence[Way]) -> Mapping[str, Way]:
     named = ways if isinstance(ways, Mapping) else {_name(way): way for way in ways}
     if not named:
         raise InputError("expected one way or more to solve the instance")
     if not isinstance(ways, Mapping) and len(named) < len(ways):
         raise InputError("two ways have the same name: give them as a mapping from names of their own")
-    lines = (_compared(name, way, instance, time_limit, relaxation) for name, way in named.items())
+    return named
+
+
+def _compared(
+    instances: Mapping[str, Any], ways: Mapping[str, Way], time_limit: float, relaxation: bool, repeats: int
+) -> Comparison:
+    repeats = whole(repeats, "repeats", low=1)
+    lines: list[Compared] = []
+    for called, instance in instances.items():
+        for name, way in ways.items():
+            line = measured(name, way, instance, time_limit, relaxation, repeats=repeats, first=not lines)
+            lines.append(replace(line, instance=called))
     return Comparison(lines, relaxation=relaxation)
-
-
-def solve_complete(
-    model: pyo.ConcreteModel | Formulation, time_limit: float = math.inf, *, relaxation: bool = False
-) -> MIPSolution:
-    """HiGHS on a complete model, or on its relaxation: presolve on, one thread, to a gap of zero."""
-    f = model if isinstance(model, Formulation) else compile_model(model)
-    integer = np.zeros_like(f.integer) if relaxation else f.integer
-    arrays = (f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, integer, f.offset)
-    found = solve_mip(f.sense is Sense.MAXIMIZE, *arrays, time_limit)
-    if integer.any() or found.status is LPStatus.INFEASIBLE:
-        return found
-    # Of a linear program HiGHS states no bound: its optimum is one, and what it has before that is not.
-    return replace(found, bound=found.objective if found.status is LPStatus.OPTIMAL else f.sense.ideal)
-
-
-def _compared(name: str, way: Way, instance: Any, time_limit: float, relaxation: bool) -> Compared:
-    started = time.perf_counter()
-    found = way(instance)
-    if isinstance(found, Problem):
-        stop = TimeLimit(time_limit) if time_limit < math.inf else ()
-        found = solve(found, stop=stop, relaxation=relaxation)
-    elif isinstance(found, (pyo.ConcreteModel, Formulation)):
-        return _complete(name, found, started, time_limit, relaxation)
-    elif relaxation:
-        raise InputError(f"{name} returns an answer, which has no relaxation: leave it out")
-    seconds = time.perf_counter() - started
-    if isinstance(found, Result):
-        return compared(name, found, seconds, relaxation=relaxation)
-    objective = float(found.objective if hasattr(found, "objective") else found)
-    bound = float(getattr(found, "dual_bound", math.nan))
-    meets = abs(objective - bound) <= _SAME * abs(objective)
-    proof = Termination.OPTIMAL.value if meets else "Nothing is proved."
-    sense = getattr(found, "sense", None)
-    counts = (None, None, None, None)
-    return Compared(name, objective, bound, *counts, seconds, proof, sense if isinstance(sense, Sense) else None)
-
-
-def compared(name: str, found: Result, seconds: float, *, relaxation: bool = False) -> Compared:
-    """The line of a result."""
-    last = found.iterations[-1] if found.iterations else None
-    proof = found.termination.value
-    if not relaxation and found.is_optimal and _is_fractional(found.solution):
-        proof = _FRACTIONAL
-    return Compared(
-        name,
-        found.objective,
-        found.dual_bound,
-        None if last is None else last.columns,
-        None if last is None else last.rows,
-        len(found.iterations),
-        len(found.nodes),
-        seconds,
-        proof,
-        found.sense,
-    )
-
-
-def _is_fractional(solution: Solution | None) -> bool:
-    """Whether it is a relaxation's: something in it that must be whole is not."""
-    if solution is None:
-        return False
-    columns = any(column.integer and fractionality(value) for column, value in solution.columns)
-    return columns or any(fractionality(solution.variables[key]) for key in solution.integer)
-
-
-def _complete(
-    name: str, model: pyo.ConcreteModel | Formulation, started: float, time_limit: float, relaxation: bool
-) -> Compared:
-    formulation = model if isinstance(model, Formulation) else compile_model(model)
-    rows, columns = formulation.matrix.shape
-    found = solve_complete(formulation, time_limit, relaxation=relaxation)
-    proof = {
-        LPStatus.OPTIMAL: Termination.OPTIMAL,
-        LPStatus.INFEASIBLE: Termination.INFEASIBLE,
-        LPStatus.UNBOUNDED: Termination.UNBOUNDED,
-    }.get(found.status, Termination.TIME_LIMIT)
-    seconds = time.perf_counter() - started
-    scale = float(np.abs(formulation.costs).max(initial=0.0))
-    counts = (columns, rows, None, found.nodes)
-    return Compared(name, found.objective, found.bound, *counts, seconds, proof.value, formulation.sense, scale=scale)
 
 
 def _name(way: Way) -> str:
@@ -273,8 +218,19 @@ def _name(way: Way) -> str:
     return str(getattr(way, "__name__", type(way).__name__))
 
 
-_SHOWN = tuple(field.name for field in fields(Compared) if field.name not in ("sense", "scale"))
-_NAMES = tuple(name.replace("_", " ") for name in _SHOWN)
+_SHOWN = (
+    "name", "objective", "dual_bound", "root_bound", "root_gap", "columns", "rows", "rounds", "nodes", "seconds",
+    "processor_seconds", "compiling", "proof",
+)  # fmt: skip
+"""What a frame has of a line, in order."""
+
+_NAMES = (
+    "name", "objective", "dual bound", "root gap", "columns", "rows", "rounds", "nodes", "seconds", "processor",
+    "compiling", "proof",
+)  # fmt: skip
+"""What a table shows of it."""
+
+_STAGES = ("master", "pricing", "separation", "heuristics", "setup", "other")
 
 
 def _cells(line: Compared) -> tuple[str, ...]:
@@ -282,10 +238,13 @@ def _cells(line: Compared) -> tuple[str, ...]:
         line.name,
         number(line.objective, 8),
         number(line.dual_bound, 8),
+        "" if math.isnan(line.root_gap) else percent(line.root_gap),
         count(line.columns),
         count(line.rows),
         count(line.rounds),
         count(line.nodes),
         f"{line.seconds:.3g}",
+        "" if math.isnan(line.processor_seconds) else f"{line.processor_seconds:.3g}",
+        f"{line.compiling:.3g}" if line.compiling > line.seconds / 1000.0 else "",
         line.proof,
     )

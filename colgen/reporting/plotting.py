@@ -3,7 +3,8 @@
 Each function takes a result and draws into the ``ax`` it is given, or into a new figure of its own.  A figure made here
 belongs to the caller alone: pyplot is never imported, so nothing stays open; save it with
 ``ax.figure.savefig("run.png")``, and a notebook shows a figure that ends a cell.  Everything is told apart by line
-style, marker or label, never by colour alone.
+style, marker or label, never by colour alone; the colours are those that colour-blind readers tell apart too (Okabe and
+Ito).  The ending of the file's name says the format: ``.png``, or ``.svg`` and ``.pdf`` without pixels.
 """
 
 from __future__ import annotations
@@ -20,7 +21,21 @@ from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.result import Iteration, NodeRecord, Result
 from colgen.core.wording import percent
-from colgen.reporting.figures import new_axes, new_figure, whole_numbers
+from colgen.reporting.figures import (
+    BOUND,
+    COLOURS,
+    FILL,
+    INCUMBENT,
+    MASTER,
+    NODE,
+    finish,
+    new_axes,
+    new_figure,
+    whole_numbers,
+)
+from colgen.reporting.gap_pictures import gap as gap
+from colgen.reporting.gap_pictures import primal_dual_integral as primal_dual_integral
+from colgen.reporting.gap_pictures import runs as runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,10 +47,10 @@ _DARK, _MIDDLE, _LIGHT = "0.0", "0.45", "0.8"
 
 _OUTCOMES = {
     # outcome: marker, face colour, size in points
-    "branched": ("o", _DARK, 6.0),
-    "whole": ("*", _DARK, 13.0),
+    "branched": ("o", MASTER, 6.0),
+    "whole": ("*", INCUMBENT, 13.0),
     "pruned": ("s", "white", 7.0),
-    "infeasible": ("X", _MIDDLE, 8.0),
+    "infeasible": ("X", BOUND, 8.0),
 }
 _OTHER_OUTCOME = ("D", "white", 7.0)
 
@@ -72,14 +87,14 @@ def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | 
     answer = math.nan if result.answer is None else result.objective  # a relaxation's objective is no incumbent
     incumbent = _finite(np.array([*(i.incumbent for i in rounds), answer], dtype=float))
     few = len(rounds) <= 60
-    ax.plot(x, objective, color=_DARK, lw=1.2, marker="." if few else "", ms=4, label="restricted master")
+    ax.plot(x, objective, color=MASTER, lw=1.4, marker="." if few else "", ms=4, label="restricted master")
     if any(i.node for i in rounds):
-        ax.plot(x, node_bound, color=_MIDDLE, ls=":", lw=1.0, label="dual bound of the node")
-    ax.plot(to_end, global_bound, color=_DARK, ls="--", lw=1.2, marker="x" if few else "", ms=4, label="dual bound")
+        ax.plot(x, node_bound, color=NODE, ls=":", lw=1.0, label="dual bound of the node")
+    ax.plot(to_end, global_bound, color=BOUND, ls="--", lw=1.4, marker="x" if few else "", ms=4, label="dual bound")
     if np.isfinite(incumbent).any():
         last = [len(to_end) - 1]
-        ax.step(to_end, incumbent, where="post", color=_MIDDLE, ls="-.", lw=2.0, marker="*", ms=9, markevery=last)
-        ax.plot([], [], color=_MIDDLE, ls="-.", lw=2.0, marker="*", ms=9, label="incumbent")
+        ax.step(to_end, incumbent, where="post", color=INCUMBENT, ls="-.", lw=2.0, marker="*", ms=9, markevery=last)
+        ax.plot([], [], color=INCUMBENT, ls="-.", lw=2.0, marker="*", ms=9, label="incumbent")
     if not np.isfinite(np.concatenate([objective, global_bound, incumbent])).any():
         text = "nothing to draw: the run did not leave phase 1"
         ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", bbox={"facecolor": "white", "edgecolor": "none"})
@@ -99,10 +114,10 @@ def columns_and_rows(result: Result, ax: Axes | None = None) -> Axes:
     x = _horizontal(rounds, "round")
     _shade_phase_1(ax, rounds, x)
     new = [i.new_columns for i in rounds]
-    ax.bar(x, new, width=1.0, color=_LIGHT, edgecolor=_MIDDLE, linewidth=0.3, label="new columns in the round")
+    ax.bar(x, new, width=1.0, color=FILL, edgecolor=MASTER, linewidth=0.3, label="new columns in the round")
     markers = (".", "x") if len(rounds) <= 20 else ("", "")
-    ax.plot(x, [i.columns for i in rounds], color=_DARK, ls="-", lw=1.4, marker=markers[0], label="columns")
-    ax.plot(x, [i.rows for i in rounds], color=_DARK, ls="--", lw=1.4, marker=markers[1], ms=4, label="rows")
+    ax.plot(x, [i.columns for i in rounds], color=MASTER, ls="-", lw=1.4, marker=markers[0], label="columns")
+    ax.plot(x, [i.rows for i in rounds], color=BOUND, ls="--", lw=1.4, marker=markers[1], ms=4, label="rows")
     ax.set_ylim(bottom=0)
     ax.set_xlabel("round")
     ax.set_ylabel("number in the restricted master")
@@ -143,12 +158,13 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
     if rest:
         upper.plot(x, values[:, rest], color=_LIGHT, linewidth=0.8)
         upper.plot([], [], color=_LIGHT, linewidth=0.8, label=f"{len(rest)} other rows")
-    for row, style, marker in zip(chosen, ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1))), "os^vD", strict=False):
+    styles = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+    for row, style, marker, colour in zip(chosen, styles, "os^vD", COLOURS, strict=False):
         every = max(1, len(x) // 12)
         block, index = last.keys[row]
         name = block if index is None else f"{block}[{index}]"
         upper.plot(
-            x, values[:, row], color=_DARK, linestyle=style, marker=marker, markersize=3.5, markevery=every, label=name
+            x, values[:, row], color=colour, linestyle=style, marker=marker, markersize=3.5, markevery=every, label=name
         )
     upper.set_ylabel("dual value\n(objective per unit of the row)")
     upper.set_title("Dual values at the root", loc="left")
@@ -157,7 +173,7 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
     known = np.nan_to_num(values)
     distance = np.linalg.norm(known - known[-1], axis=1)
     positive = distance > 0
-    lower.plot(x[positive], distance[positive], color=_DARK, marker=".", markersize=5, linewidth=1.0)
+    lower.plot(x[positive], distance[positive], color=MASTER, marker=".", markersize=5, linewidth=1.0)
     if positive.any():
         lower.set_yscale("log")
     lower.set_xlabel("round")
@@ -175,7 +191,7 @@ def stages(result: Result, ax: Axes | None = None) -> Axes:
     total = result.seconds.get("total", 0.0) or sum(s for s, _ in spent) or 1.0
     longest = max((s for s, _ in spent), default=0.0) or 1.0
     names = [name for _, name in spent]
-    ax.barh(names, [s for s, _ in spent], color=_LIGHT, edgecolor=_DARK, linewidth=0.8)
+    ax.barh(names, [s for s, _ in spent], color=FILL, edgecolor=MASTER, linewidth=0.8)
     for position, (s, _) in enumerate(spent):
         text = f"{_seconds(s)} s  ({100 * s / total:.0f}%)"
         ax.annotate(text, (s, position), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small")
@@ -308,21 +324,6 @@ def _focus(ax: Axes, result: Result, answers: Sequence[Floats], limits: Sequence
     high = min(float(everything.max()), float(inner.max()) + span)
     margin = 0.06 * (high - low) if high - low > least else span
     ax.set_ylim(low - margin, high + margin)
-
-
-def finish(ax: Axes, beside: bool = False, whole: bool = True) -> None:
-    """Grid, whole numbers for rounds if ``whole``, and a legend below or beside the axes, where it hides nothing."""
-    ax.grid(True, color=_LIGHT, linewidth=0.4)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
-    if whole and ax.get_xlabel() != "time (seconds)":
-        whole_numbers(ax.xaxis)
-    if not ax.get_legend_handles_labels()[0]:
-        return
-    if beside:
-        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
-    else:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize="small", frameon=False)
 
 
 def _seconds(value: float) -> str:

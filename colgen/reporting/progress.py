@@ -13,6 +13,7 @@ from rich.text import Text
 
 from colgen.core.result import Iteration
 from colgen.core.sense import Sense
+from colgen.reporting.live_log import LogFile
 
 logger = logging.getLogger("colgen")
 
@@ -41,12 +42,30 @@ def listening(
     progress: bool | Callable[[Iteration], None], sense: Sense
 ) -> AbstractContextManager[Callable[[Iteration], None] | None]:
     """What is to be called with every round: nothing, the caller's function, a live line, or a printer of lines."""
+    if isinstance(progress, LogFile):
+        return _logging(progress, sense)
     if callable(progress):
         return nullcontext(progress)
     if not progress:
         return nullcontext(None)
     console = Console(stderr=True)
     return _live(console, sense) if console.is_terminal else _lines(console, sense)
+
+
+@contextmanager
+def _logging(log: LogFile, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
+    """To a file, and to whoever looks on, if that is wanted too."""
+    with listening(log.show, sense) as shown:
+
+        def listen(iteration: Iteration) -> None:
+            log(iteration)
+            if shown is not None:
+                shown(iteration)
+
+        try:
+            yield listen
+        finally:
+            log.close()
 
 
 @contextmanager

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import csv
 import html
 import io
-from collections.abc import Callable, Iterable, Sequence
+import json
+import math
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +22,7 @@ from colgen.core.files import write_text
 from colgen.core.result import Iteration, Result
 from colgen.core.wording import number
 from colgen.reporting.figures import INSTALL, can_draw
+from colgen.reporting.showing import show_answer
 from colgen.reporting.tables import table
 
 if TYPE_CHECKING:
@@ -31,8 +41,26 @@ th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 2px solid #111; position: sticky; top: 0; background: #fff; }
 .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 1rem; align-items: start; }
 figure { margin: 0; } figure svg { width: 100%; height: auto; }
-.log { max-height: 30rem; overflow: auto; font-size: 13px; }
+.log { max-height: 30rem; overflow: auto; font-size: 13px; } .log th { cursor: pointer; }
+td { overflow-wrap: anywhere; }
+@media (max-width: 40rem) { body { margin: 1rem auto; } .pictures { grid-template-columns: 1fr; } }
+@media (prefers-color-scheme: dark) {
+  body, thead th { color: #ddd; background: #181a1b; } a { color: #8ab4f8; } th, td { border-color: #444; }
+  figure { background: #fff; border-radius: 4px; }
+}
 """
+
+_SORTING = """
+for (const head of document.querySelectorAll(".log th")) head.onclick = () => {
+  const body = head.closest("table").tBodies[0], k = head.cellIndex;
+  const down = head.dataset.down = head.dataset.down ? "" : "1";
+  const number = row => parseFloat(row.cells[k].textContent.replaceAll(",", ""));
+  const of = row => isNaN(number(row)) ? Infinity : number(row);
+  body.append(...[...body.rows].sort((a, b) => down ? of(a) - of(b) : of(b) - of(a)));
+};
+"""
+
+_PACKAGES = ("colgen", "pyomo", "highspy", "numpy", "scipy", "numba")
 
 _COLUMNS: tuple[tuple[str, Callable[[Iteration], float]], ...] = (
     ("round", lambda i: i.number),
@@ -49,7 +77,14 @@ _COLUMNS: tuple[tuple[str, Callable[[Iteration], float]], ...] = (
 )
 
 
-def report(result: Result, path: str | Path, title: str = "A run of colgen") -> None:
+def report(
+    result: Result,
+    path: str | Path,
+    title: str = "A run of colgen",
+    *,
+    about: Mapping[str, object] | None = None,
+    picture: Figure | None = None,
+) -> None:
     """Write a run as one HTML page that opens without a network.
 
     Without matplotlib the page has no pictures, and says so.
@@ -58,21 +93,71 @@ def report(result: Result, path: str | Path, title: str = "A run of colgen") -> 
     ----------
     title
         The page's heading.
+    about
+        What else is to be known of the run, by name: settings, seed, digest of the instance.
+    picture
+        Of the answer.
     """
+    notes = "".join(f"<p>{html.escape(note)}</p>" for note in result.notes)
     parts = [
         f"<h1>{html.escape(title)}</h1>",
         f"<p>{html.escape(result.termination.value)}</p>",
+        notes,
         _summary(result),
+        *_shown_answer(result, picture),
         "<h2>Course</h2>",
         _course(result),
+        "<h2>How it was run</h2>",
+        table((), ((name, str(value)) for name, value in {**(about or {}), **surroundings()}.items())),
         "<h2>Log</h2>",
+        _data(result),
         _log(result.iterations),
+        f"<script>{_SORTING}</script>",
     ]
     page = (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
         f"<style>{_STYLE}</style></head>\n<body>\n" + "\n".join(parts) + "\n</body></html>\n"
     )
     write_text(path, page)
+
+
+def surroundings() -> dict[str, str]:
+    """Where and with what a run is made: versions, machine, day."""
+    versions = {"Python": platform.python_version()}
+    for name in _PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return {
+        "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count() or 1} processors",
+        "written": time.strftime("%Y-%m-%d %H:%M %Z"),
+    }
+
+
+def _shown_answer(result: Result, picture: Figure | None) -> list[str]:
+    """The picture of the answer, and how the answer begins."""
+    shown = show_answer(result.answer)
+    drawn = "" if picture is None else f"<figure>{_svg(picture)}</figure>"
+    return ["<h2>Answer</h2>", drawn, shown] if shown or drawn else []
+
+
+def _data(result: Result) -> str:
+    """The rounds and the summary, in the page itself."""
+    rounds = io.StringIO()
+    names = [name for name, _ in _COLUMNS]
+    writer = csv.writer(rounds)
+    writer.writerow(names)
+    writer.writerows([read(record) for _, read in _COLUMNS] for record in result.iterations)
+    files = (("rounds.csv", "text/csv", rounds.getvalue()), ("run.json", "application/json", _json(result)))
+    links = ", ".join(
+        f'<a download="{name}" href="data:{kind};base64,{base64.b64encode(text.encode()).decode()}">{name}</a>'
+        for name, kind, text in files
+    )
+    return f"<p>All of it as data: {links}. A click on a heading sorts.</p>"
+
+
+def _json(result: Result) -> str:
+    return json.dumps({**result.to_dict(), **surroundings()}, indent=2, ensure_ascii=False)
 
 
 def _summary(result: Result) -> str:
@@ -110,6 +195,8 @@ def _pictures(result: Result) -> Iterable[Figure]:
     if result.iterations:
         yield _figure_of(plotting.bounds(result))
         yield _figure_of(plotting.bounds(result, by="second"))
+        if math.isfinite(result.gap):
+            yield _figure_of(plotting.gap(result))
         yield _figure_of(plotting.columns_and_rows(result))
         yield _figure_of(plotting.stages(result))
         if any(isinstance(record.duals, Duals) for record in result.iterations):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import html
+import inspect
 import math
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from colgen.core.columns import Column
 from colgen.core.result import Result
 from colgen.core.solution import Solution
-from colgen.core.wording import number
+from colgen.core.wording import number, one_line
+from colgen.problem import Problem
 from colgen.reporting.tables import table
 
 _ROWS = 8
@@ -30,7 +33,7 @@ def show_result(result: Result) -> str:
     """What is proved, the bounds by round, and how the answer begins."""
     said, *rest = str(result).splitlines()
     lines = [f"<p><b>{html.escape(said)}</b></p>", *(f"<p>{html.escape(line)}</p>" for line in rest)]
-    return "".join([*lines, _bounds(result), _answer(result.answer)])
+    return "".join([*lines, _bounds(result), show_answer(result.answer)])
 
 
 def show_solution(solution: Solution) -> str:
@@ -49,7 +52,68 @@ def show_columns(columns: Sequence[Column]) -> str:
     return f"<p>{len(columns):,} columns</p>" + _some(("column", "cost", "coefficients"), rows, len(columns))
 
 
-def _answer(answer: Any) -> str:
+def problem_in_a_line(problem: Problem) -> str:
+    """Its class and its data, each in a few words."""
+    data = ", ".join(f"{name}={value}" for name, value in _data(problem))
+    return one_line(f"<{type(problem).__name__}{': ' if data else ''}{data}>", 2 * _LONGEST)
+
+
+def show_problem(problem: Problem) -> str:
+    """What it is, its data, and which of its parts it states itself."""
+    kind = type(problem)
+    about = inspect.getdoc(kind) if kind.__doc__ else None  # not that of Problem
+    lines = [f"<p><b>{html.escape(kind.__name__)}</b></p>"]
+    lines += [f"<p>{html.escape(_short(about.splitlines()[0], 2 * _LONGEST))}</p>"] if about else []
+    parts = [
+        name
+        for name in vars(Problem)
+        if not name.startswith("_") and callable(getattr(Problem, name)) and _states(problem, name)
+    ]
+    lines.append(table((), _data(problem)))
+    return "".join(lines) + f"<p>It states {html.escape(', '.join(parts) or 'nothing yet')}.</p>"
+
+
+def _states(problem: Problem, method: str) -> bool:
+    return method in vars(problem) or getattr(type(problem), method) is not getattr(Problem, method)
+
+
+def _data(problem: Problem) -> list[tuple[str, str]]:
+    """The public attributes of a problem, and what is in them in a few words."""
+    own = vars(problem).items()
+    return [(name, _brief(value)) for name, value in own if not name.startswith("_") and not inspect.isroutine(value)]
+
+
+def _brief(value: Any) -> str:
+    """A value in a few words: however large it is, most of it is never looked at."""
+    if isinstance(value, (int, float, str, bytes, type(None), list, tuple, dict, set, frozenset)):
+        return _short(one_line(_BRIEF.repr(value)))
+    shape = getattr(value, "shape", None)
+    of = f" of {' x '.join(map(str, shape))}" if isinstance(shape, tuple) and shape else ""
+    return _BRIEF.repr(value) + of
+
+
+def show_check(verdict: str, findings: Sequence[tuple[str, str, str, int]], notes: Sequence[str]) -> str:
+    """What a check has found: kind, place, message and how often, a line each."""
+    rows = ((kind, where, message, f"{times:,}") for kind, where, message, times in findings)
+    found = table(("kind", "where", "what was seen", "times"), rows) if findings else ""
+    said = "".join(f"<p>note: {html.escape(note)}</p>" for note in notes)
+    return f"<p><b>{html.escape(verdict)}</b></p>{found}{said}"
+
+
+class _Brief(reprlib.Repr):
+    """Of what is no plain data its kind alone, which may be large."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        if isinstance(x, (float, bool, type(None))):
+            return repr(x)
+        return x.__name__ if isinstance(x, type) else type(x).__name__
+
+
+_BRIEF = _Brief()
+
+
+def show_answer(answer: Any) -> str:
+    """How an answer begins; nothing where there is none."""
     if answer is None:
         return ""
     pairs = list(answer.items()) if isinstance(answer, Mapping) else answer

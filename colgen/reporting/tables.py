@@ -13,14 +13,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table>{f'<thead><tr>{top}</tr></thead>' if head else ''}<tbody>{body}</tbody></table>"
 
 
-def aligned(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of texts for a terminal: the first and the last column are words, those between them numbers."""
+def aligned(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> str:
+    """A table of texts for a terminal: so many first columns and the last are words, those between them numbers."""
     every = [head, *rows]
     widths = [max(len(row[k]) for row in every) for k in range(len(head))]
-    words = (0, len(head) - 1)
+    left = (*range(words), len(head) - 1)
     lines = (
         "  ".join(
-            cell.ljust(width) if k in words else cell.rjust(width)
+            cell.ljust(width) if k in left else cell.rjust(width)
             for k, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         for row in every

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-import colgen.core.budget as budgets
 from colgen import NoStabilization, ablation
+from colgen.core import signals
 from colgen.core.errors import ColgenError, InputError
 from colgen.reporting.ablation import (
     BOUNDINGS,
@@ -85,9 +85,9 @@ def test_an_interrupt_leaves_what_was_measured():
     runs = []
 
     def interrupt(_):
-        budgets._SIGNALS.count += 1
+        signals.SIGNALS.count += 1
 
-    with budgets.holding_signals():
+    with signals.holding_signals():
         found = ablation(
             assignment(), {"one": {}, "two": {"on_node": interrupt}, "three": {}, "four": {}}, say=runs.append
         )

@@ -7,9 +7,10 @@ import math
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Termination, compare, compile_model, solve
+from colgen import Termination, compare, compare_all, compile_model, solve
 from colgen.core.errors import InputError
-from colgen.reporting.comparison import Comparison, solve_complete
+from colgen.reporting.compared import solve_complete
+from colgen.reporting.comparison import Comparison
 from problems.cutting_stock import CuttingStock, Instance
 from problems.cutting_stock.model import full
 from solvers.linear.lp import LPStatus
@@ -63,6 +64,8 @@ def test_a_table_prints_shows_and_becomes_a_frame():
     assert "<td>full(formulation=&#x27;arc_flow&#x27;)</td>" in table._repr_html_()
     assert isinstance(table[:2], Comparison)
     assert len(table[:2]) == 2
+    assert repr(table).startswith("<Comparison of 3 ways: CuttingStock 4 in ")
+    assert "\n" not in repr(table)
     frame = table.to_frame()
     assert frame.loc["best", "objective"] == 4.0
 
@@ -115,6 +118,36 @@ def test_relaxations_are_compared():
     assert table[:2].relaxation
     with pytest.raises(InputError, match="best returns an answer, which has no relaxation"):
         compare(INSTANCE, [best], relaxation=True)
+
+
+def test_instances_times_ways_are_one_table_and_one_frame():
+    instances = {"small": INSTANCE, "larger": Instance(10, (3, 4, 5), (8, 6, 4))}
+    found = compare_all(instances, [CuttingStock, functools.partial(full, formulation="arc_flow")])
+    assert found.agree
+    assert found.instances == ["small", "larger"]
+    assert [line.objective for line in found.of("larger")] == pytest.approx([7.0, 7.0])
+    assert str(found).splitlines()[0].split()[:2] == ["instance", "name"]
+    assert repr(found) == "<Comparison of 4 lines of 2 instances.>"
+    frame = found.to_frame()
+    assert frame.loc[("larger", "CuttingStock"), "objective"] == 7.0
+    assert frame.loc[("small", "CuttingStock"), "pricing_seconds"] >= 0.0
+    wrong = [dataclasses.replace(line, objective=line.objective + 1, dual_bound=9.0) for line in found.of("small")[:1]]
+    assert not Comparison([*found, *wrong]).agree
+    with pytest.raises(InputError, match="by name"):
+        compare_all([INSTANCE], [CuttingStock])
+    with pytest.raises(InputError, match="repeats: expected"):
+        compare(INSTANCE, [CuttingStock], repeats=0)
+
+
+def test_pictures_of_one_instance_and_of_several():
+    pytest.importorskip("matplotlib")
+    ways = [CuttingStock, functools.partial(full, formulation="arc_flow")]
+    one = compare(INSTANCE, ways)
+    assert len(one.draw().get_lines()) == 2
+    assert one.draw("round").get_xlabel() == "round"
+    assert compare_all({"a": INSTANCE, "b": INSTANCE}, ways).draw().get_ylabel() == "instances proved (%)"
+    with pytest.raises(InputError, match="'round' or by 'second'"):
+        one.draw("node")
 
 
 def test_a_linear_program_has_its_optimum_for_a_bound():

@@ -1,6 +1,8 @@
 """A run as one HTML page."""
 
+import base64
 import dataclasses
+import json
 import re
 from html.parser import HTMLParser
 
@@ -63,7 +65,7 @@ def test_page_is_whole_and_loads_nothing(problem, options, tmp_path):
     assert reader.count["svg"] >= 3
     assert reader.count["tr"] > len(result.iterations)
     for source in re.findall(r"""(?:src|href)\s*=\s*["']([^"']*)""", page):
-        assert source.startswith("#"), source  # within the page
+        assert source.startswith(("#", "data:")), source  # within the page
 
 
 def test_without_matplotlib_the_page_has_no_pictures(tmp_path, monkeypatch):
@@ -83,3 +85,19 @@ def test_long_logs_are_cut_in_the_middle(tmp_path):
     reader = read(tmp_path / "long.html")
     assert "left out" in " ".join(reader.text)
     assert reader.count["tr"] < 600
+
+
+def test_a_report_says_how_it_was_run_and_holds_its_data(tmp_path):
+    result = solve(CuttingStock(Instance(10, (3, 4, 5), (4, 3, 2))))
+    path = tmp_path / "run.html"
+    result.report(path, about={"seed": 7, "<b>": "<script>alert(1)</script>"})
+    page = path.read_text(encoding="utf-8")
+    told = "".join(read(path).text)
+    for expected in ("seed7", "versions", "colgen", "machine", "Answer", "<script>alert(1)</script>"):
+        assert expected in told
+    assert "<script>alert" not in page
+    rounds = re.search(r'download="rounds.csv" href="data:text/csv;base64,([^"]+)"', page)
+    lines = base64.b64decode(rounds.group(1)).decode().splitlines()
+    assert len(lines) == 1 + len(result.iterations)
+    kept = re.search(r'download="run.json" href="data:application/json;base64,([^"]+)"', page)
+    assert json.loads(base64.b64decode(kept.group(1)))["objective"] == result.objective

@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from colgen import Column, Columns, Solution, solve
+from colgen import Column, Columns, Problem, Solution, solve
+from colgen.testing.findings import Finding, Report
 from tests.toys import CuttingStock
 
 
@@ -42,9 +43,54 @@ def test_a_solution_shows_what_is_in_use():
     assert ["|".join(row.itertext()) for row in few.findall(".//tr")][1:] == ["open[Oslo]|1", "budget|3"]
 
 
+class Escaping(CuttingStock):
+    """<b>Bold</b> & more."""
+
+    def answer(self, solution):
+        return {"<script>": "<i>"}
+
+
+def test_whatever_is_shown_is_escaped():
+    problem = Escaping()
+    problem.name = "<img src=x>"
+    shown = problem._repr_html_() + solve(problem)._repr_html_()
+    assert "<script>" not in shown
+    assert "<i>" not in shown
+    assert "<img" not in shown
+    assert "<b>Bold" not in shown
+    assert "<Bold>" not in "".join(parsed(shown).itertext())
+    assert "&lt;script&gt;" in shown
+
+
+def test_a_problem_is_one_line_and_shows_its_data_and_what_it_states():
+    problem = CuttingStock()
+    problem.matrix, problem.silent, problem._hidden = np.zeros((300, 300)), None, 7
+    line = repr(problem)
+    assert line.startswith("<CuttingStock: demands=(97, 610, 395, 211), oracle=Knapsack, cost=1.0")
+    assert "\n" not in line
+    assert len(line) <= 300
+    shown = "".join(parsed(problem._repr_html_()).itertext())
+    assert "ndarray of 300 x 300" in shown
+    assert "_hidden" not in shown
+    assert "It states master, pricing, branching." in shown
+    assert repr(Problem()) == "<Problem>"
+
+
+def test_a_solution_and_a_check_are_one_line(result):
+    used = len(result.solution.columns)
+    assert repr(result.solution) == f"<Solution: objective 453, {used} columns and 0 variables in use>"
+    finding = Finding("bound", "Knapsack", "is <wrong>", 3)
+    report = Report("CuttingStock", (finding,), ("not all was <seen>",), 5, 1, 0.5)
+    assert repr(report) == "<Report: CuttingStock: 1 finding (5 priced points, 1 column, 0.5 s)>"
+    shown = parsed(report._repr_html_())
+    rows = ["|".join(row.itertext()) for row in shown.findall(".//tr")]
+    assert rows == ["kind|where|what was seen|times", "bound|Knapsack|is <wrong>|3"]
+    assert "not all was <seen>" in "".join(shown.itertext())
+
+
 def test_columns_show_their_coefficients(result):
     shown = parsed(result.pool._repr_html_())
     assert f"{len(result.pool)} columns" in "".join(shown.itertext())
     assert "demand[" in "".join(shown.itertext())
     batch = Columns([1.0, 2.0], [0, 1, 1], [0], [3.0], np.array([7, 8]))
-    assert repr(batch) == "<Columns: 2, of 1 coefficients>"
+    assert repr(batch) == "<Columns: 2, of 1 coefficient>"

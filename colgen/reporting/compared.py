@@ -1,0 +1,222 @@
+"""One way of solving an instance, measured: a line of a comparison."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+
+from colgen.core.decision import fractionality
+from colgen.core.errors import InputError
+from colgen.core.result import Iteration, Result, Termination
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.stop import TimeLimit
+from colgen.core.tolerances import TOLERANCES
+from colgen.model.formulation import Formulation, compile_model
+from colgen.problem import Problem
+from colgen.solving import solve
+from solvers.compiling import compile_seconds, working_clock
+from solvers.linear.lp import LPStatus
+from solvers.linear.mip import MIPSolution, solve_mip
+
+Way = Callable[[Any], Any]
+"""From an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""
+
+SAME = TOLERANCES.optimality
+"""Relative difference up to which optima are the same."""
+
+FRACTIONAL = "The relaxation is solved; its solution is fractional, and no answer."
+
+_COMPILED, _SHORT = 0.02, 2.0
+"""A run that took less than so many seconds was one to warm up, if compiling took more than this share of them."""
+
+
+_PROOFS = frozenset(ended.value for ended in Termination if ended.is_proof)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One line of a comparison.
+
+    Attributes
+    ----------
+    name
+        Of the formulation or method.
+    objective, dual_bound
+        Of its answer, and its bound on all answers; infinite or NaN where there is none.
+    columns, rows
+        Of the last restricted master, or of the complete model; None where there is no program.
+    rounds, nodes
+        Of column generation, and of branch and bound; None likewise.
+    seconds
+        By the clock, from the instance to the answer: models are included, compiling kernels is not.
+    proof
+        What is known of the answer, in words.
+    sense
+        Whether objectives are made small or large; None where a way does not say.
+    scale
+        The largest cost of a complete model, zero elsewhere: what is smaller by far is rounding.
+    processor_seconds
+        The same by the clock of the processor, whatever else the machine had to do; NaN where nobody looked.
+    compiling
+        Seconds of compiling or loading kernels, once a process; in none of the others.
+    root_bound
+        What the root node has proved, before any branching; NaN where there is no tree of ours.
+    stages
+        Seconds of :attr:`Result.seconds`, for a run of column generation.
+    instance
+        Of several, its name.
+    trace
+        The rounds, of a run of column generation.
+    """
+
+    name: str
+    objective: float
+    dual_bound: float
+    columns: int | None
+    rows: int | None
+    rounds: int | None
+    nodes: int | None
+    seconds: float
+    proof: str
+    sense: Sense | None = None
+    scale: float = 0.0
+    processor_seconds: float = math.nan
+    compiling: float = 0.0
+    root_bound: float = math.nan
+    stages: Mapping[str, float] = field(default_factory=dict)
+    instance: str = ""
+    trace: tuple[Iteration, ...] = field(default=(), repr=False)
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the answer is proved optimal: by what solved it, or because its bound meets its objective."""
+        return self.proof == Termination.OPTIMAL.value
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the way ended with a proof: of an optimum, the relaxation's too, or that there is none."""
+        return self.proof in _PROOFS
+
+    @property
+    def root_gap(self) -> float:
+        """Relative gap between the objective and the root's bound: what is left to branching and cuts."""
+        return math.nan if self.sense is None else self.sense.gap(self.objective, self.root_bound)
+
+
+def solve_complete(
+    model: pyo.ConcreteModel | Formulation, time_limit: float = math.inf, *, relaxation: bool = False
+) -> MIPSolution:
+    """HiGHS on a complete model, or on its relaxation: presolve on, one thread, to a gap of zero."""
+    f = model if isinstance(model, Formulation) else compile_model(model)
+    integer = np.zeros_like(f.integer) if relaxation else f.integer
+    arrays = (f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, integer, f.offset)
+    found = solve_mip(f.sense is Sense.MAXIMIZE, *arrays, time_limit)
+    if integer.any() or found.status is LPStatus.INFEASIBLE:
+        return found
+    # Of a linear program HiGHS states no bound: its optimum is one, and what it has before that is not.
+    return replace(found, bound=found.objective if found.status is LPStatus.OPTIMAL else f.sense.ideal)
+
+
+def measured(
+    name: str, way: Way, instance: Any, time_limit: float, relaxation: bool, *, repeats: int = 1, first: bool = False
+) -> Compared:
+    """The line of a way, by the quickest of its runs.
+
+    Parameters
+    ----------
+    repeats
+        So many runs are measured.  One before them is not, if it was short and kernels were compiled in it.
+    first
+        Whether nothing has been solved before: a short run is then one to warm up in any case.
+    """
+    run = _clocked(name, way, instance, time_limit, relaxation)
+    compiling = run.compiling
+    cold = run.seconds < _SHORT and (first or compiling > _COMPILED * run.seconds)
+    runs = [] if cold else [run]
+    while len(runs) < repeats:
+        runs.append(_clocked(name, way, instance, time_limit, relaxation))
+    return replace(min(runs, key=lambda each: each.seconds), compiling=compiling)
+
+
+def _clocked(name: str, way: Way, instance: Any, time_limit: float, relaxation: bool) -> Compared:
+    compiled, processor = compile_seconds(), time.process_time()
+    line = _compared(name, way, instance, time_limit, relaxation)
+    processor, compiled = time.process_time() - processor, compile_seconds() - compiled
+    return replace(line, compiling=compiled, processor_seconds=max(processor - compiled, 0.0))
+
+
+def _compared(name: str, way: Way, instance: Any, time_limit: float, relaxation: bool) -> Compared:
+    started = working_clock()
+    found = way(instance)
+    if isinstance(found, Problem):
+        stop = TimeLimit(time_limit) if time_limit < math.inf else ()
+        found = solve(found, stop=stop, relaxation=relaxation)
+    elif isinstance(found, (pyo.ConcreteModel, Formulation)):
+        return _complete(name, found, started, time_limit, relaxation)
+    elif relaxation:
+        raise InputError(f"{name} returns an answer, which has no relaxation: leave it out")
+    seconds = working_clock() - started
+    if isinstance(found, Result):
+        return compared(name, found, seconds, relaxation=relaxation)
+    objective = float(found.objective if hasattr(found, "objective") else found)
+    bound = float(getattr(found, "dual_bound", math.nan))
+    meets = abs(objective - bound) <= SAME * abs(objective)
+    proof = Termination.OPTIMAL.value if meets else "Nothing is proved."
+    sense = getattr(found, "sense", None)
+    counts = (None, None, None, None)
+    return Compared(name, objective, bound, *counts, seconds, proof, sense if isinstance(sense, Sense) else None)
+
+
+def compared(name: str, found: Result, seconds: float, *, relaxation: bool = False) -> Compared:
+    """The line of a result."""
+    last = found.iterations[-1] if found.iterations else None
+    proof = found.termination.value
+    if not relaxation and found.is_optimal and _is_fractional(found.solution):
+        proof = FRACTIONAL
+    return Compared(
+        name,
+        found.objective,
+        found.dual_bound,
+        None if last is None else last.columns,
+        None if last is None else last.rows,
+        len(found.iterations),
+        len(found.nodes),
+        seconds,
+        proof,
+        found.sense,
+        root_bound=found.root_bound,
+        stages=dict(found.seconds),
+        trace=tuple(found.iterations),
+    )
+
+
+def _is_fractional(solution: Solution | None) -> bool:
+    """Whether it is a relaxation's: something in it that must be whole is not."""
+    if solution is None:
+        return False
+    columns = any(column.integer and fractionality(value) for column, value in solution.columns)
+    return columns or any(fractionality(solution.variables[key]) for key in solution.integer)
+
+
+def _complete(
+    name: str, model: pyo.ConcreteModel | Formulation, started: float, time_limit: float, relaxation: bool
+) -> Compared:
+    formulation = model if isinstance(model, Formulation) else compile_model(model)
+    rows, columns = formulation.matrix.shape
+    found = solve_complete(formulation, time_limit, relaxation=relaxation)
+    proof = {
+        LPStatus.OPTIMAL: Termination.OPTIMAL,
+        LPStatus.INFEASIBLE: Termination.INFEASIBLE,
+        LPStatus.UNBOUNDED: Termination.UNBOUNDED,
+    }.get(found.status, Termination.TIME_LIMIT)
+    seconds = working_clock() - started
+    scale = float(np.abs(formulation.costs).max(initial=0.0))
+    counts = (columns, rows, None, found.nodes)
+    return Compared(name, found.objective, found.bound, *counts, seconds, proof.value, formulation.sense, scale=scale)

@@ -1,0 +1,118 @@
+"""Pictures of what is left to prove: the gap as a run goes on, and several runs in one picture."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.errors import InputError
+from colgen.core.result import Result
+from colgen.core.tolerances import TOLERANCES
+from colgen.reporting.figures import COLOURS, STYLES, finish, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+By = Literal["round", "second"]
+
+
+def primal_dual_integral(result: Result) -> float:
+    """Seconds of the run, each weighted by the gap that was left then, at most one: what is small was good soon.
+
+    References
+    ----------
+    T. Berthold, *Measuring the impact of primal heuristics*, Operations Research Letters 41 (2013).
+    """
+    seconds, gaps = _gaps(result, "second")
+    end = max(result.seconds.get("total", 0.0), seconds[-1])
+    begins = np.concatenate([[0.0], seconds, [end]])
+    return float(np.diff(begins) @ np.minimum(np.concatenate([[1.0], gaps]), 1.0))
+
+
+def gap(result: Result | Mapping[str, Result], by: By = "second", ax: Axes | None = None) -> Axes:
+    """The gap as a run goes on, or several by name, on a logarithmic axis; a star where it is closed.
+
+    Parameters
+    ----------
+    by
+        What the horizontal axis counts.
+    """
+    ax = new_axes() if ax is None else ax
+    floor = 100.0 * TOLERANCES.optimality
+    top = 10.0 * floor
+    for name, each, (style, marker), colour in _named(result, by):
+        x, gaps = _gaps(each, by)
+        shown = np.where(np.isfinite(gaps), np.maximum(100.0 * gaps, floor), math.nan)
+        look = _look(colour, style, marker, len(x))
+        ax.step(x, shown, where="post", lw=1.4, label=name, **look)
+        top = max(top, *shown[np.isfinite(shown)].tolist(), floor)
+        if gaps[-1] == 0.0:
+            ax.plot(x[-1:], [floor], color=colour, ls="", marker="*", ms=11, clip_on=False)
+    ax.set_ylim(floor, 2.0 * top)
+    ax.set_yscale("log")
+    ax.set_ylabel("gap (% of the objective, logarithmic)")
+    return _finished(ax, by, "Gap; a star: proved optimal")
+
+
+def runs(results: Mapping[str, Result], by: By = "second", ax: Axes | None = None) -> Axes:
+    """Several runs of one problem: the best answer of each (thick) and its bound on all answers (thin)."""
+    ax = new_axes() if ax is None else ax
+    worth: list[float] = []
+    for name, each, (style, marker), colour in _named(results, by):
+        x = _horizontal(each, by)
+        bounds = _finite([*(i.global_bound for i in each.iterations), each.dual_bound])
+        answers = _finite([*(i.incumbent for i in each.iterations), each.objective])
+        look = _look(colour, style, marker, len(x))
+        ax.step(x, answers, where="post", lw=2.2, label=f"{name}: best answer", **look)
+        ax.plot(x, bounds, lw=1.0, label=f"{name}: bound", **look)
+        worth += [bounds[len(bounds) // 2], bounds[-1], answers[len(answers) // 2], answers[-1]]
+    shown = [value for value in worth if math.isfinite(value)]
+    if shown and max(shown) > min(shown):  # the first bounds prove next to nothing, and would flatten the rest
+        margin = 0.1 * (max(shown) - min(shown))
+        ax.set_ylim(min(shown) - margin, max(shown) + margin)
+    ax.set_ylabel("objective (the problem's units)")
+    return _finished(ax, by, "Answers and bounds")
+
+
+def _named(result: Result | Mapping[str, Result], by: str) -> zip[tuple[str, Result, tuple[str, str], str]]:
+    if by not in ("round", "second"):
+        raise InputError(f"runs are drawn by 'round' or by 'second', not by {by!r}")
+    results = {"": result} if isinstance(result, Result) else result
+    if not results or not all(isinstance(each, Result) for each in results.values()):
+        raise InputError("expected a result, or several by name")
+    return zip(results, results.values(), itertools.cycle(STYLES), itertools.cycle(COLOURS), strict=False)
+
+
+def _look(colour: str, style: str, marker: str, count: int) -> dict[str, Any]:
+    return {"color": colour, "ls": style, "marker": marker, "ms": 4, "markevery": max(1, count // 8)}
+
+
+def _finished(ax: Axes, by: str, title: str) -> Axes:
+    ax.set_xlabel("round" if by == "round" else "time (seconds)")
+    ax.set_title(title, loc="left")
+    finish(ax)
+    return ax
+
+
+def _horizontal(result: Result, by: str) -> Floats:
+    """Where each round stands, and the end."""
+    rounds = result.iterations
+    if by == "round":
+        return np.arange(len(rounds) + 1, dtype=np.float64)
+    last = rounds[-1].seconds if rounds else 0.0
+    return np.array([*(i.seconds for i in rounds), max(result.seconds.get("total", 0.0), last)])
+
+
+def _gaps(result: Result, by: str) -> tuple[Floats, Floats]:
+    gaps = [*(record.gap(result.sense) for record in result.iterations), result.gap]
+    return _horizontal(result, by), np.array(gaps, dtype=np.float64)
+
+
+def _finite(values: list[float]) -> Floats:
+    return np.where(np.isfinite(values), values, math.nan)
