@@ -14,6 +14,7 @@ from colgen.core.columns import Column, Key
 from colgen.core.doors import behind
 from colgen.core.errors import FormulationError
 from colgen.core.patterns import Compressed, in_order, picked
+from colgen.core.wording import counted
 
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -251,7 +252,7 @@ class Columns(Sequence[Column]):
         return len(self.costs)
 
     def __repr__(self) -> str:
-        return f"<Columns: {len(self)}, of {len(self.values)} coefficients>"
+        return f"<Columns: {len(self):,}, of {counted(len(self.values), 'coefficient')}>"
 
     def _repr_html_(self) -> str:
         shown: str = behind("reporting.showing", "show_columns")(self)

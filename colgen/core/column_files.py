@@ -6,7 +6,6 @@ import json
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from colgen.core.batches import Columns
 from colgen.core.columns import Column, Key
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import writing
+from colgen.core.plain import as_plain, of_plain
 
 _FORMAT = "colgen columns 1"
 _ARRAYS = ("costs", "starts", "rows", "values", "upper", "lower", "integer")
@@ -32,9 +32,9 @@ def save_columns(path: Path | str, columns: Sequence[Column]) -> None:
     names = batch.row_keys or ()
     said = {
         "format": _FORMAT,
-        "rows": [_plain(key, "the name of a row") for key in names],
-        "keys": None if batch.keys is None else [_plain(key, "a key") for key in batch.keys],
-        "structures": [_plain(batch.meanings.of(k), "a structure") for k in range(len(batch))],
+        "rows": [as_plain(key, "the name of a row") for key in names],
+        "keys": None if batch.keys is None else [as_plain(key, "a key") for key in batch.keys],
+        "structures": [as_plain(batch.meanings.of(k), "a structure") for k in range(len(batch))],
     }
     text = np.frombuffer(json.dumps(said).encode(), dtype=np.uint8)
     with writing(path, "wb") as file:
@@ -55,9 +55,9 @@ def load_columns(path: Path | str) -> Columns:
             said = json.loads(file["said"].tobytes())
         if said["format"] != _FORMAT:
             raise KeyError("format")
-        keys = None if said["keys"] is None else [_made(key) for key in said["keys"]]
-        batch = Columns(**arrays, structure=[_made(structure) for structure in said["structures"]], keys=keys)
-        names: list[Key] = [_made(key) for key in said["rows"]]
+        keys = None if said["keys"] is None else [of_plain(key) for key in said["keys"]]
+        batch = Columns(**arrays, structure=[of_plain(structure) for structure in said["structures"]], keys=keys)
+        names: list[Key] = [of_plain(key) for key in said["rows"]]
         return batch.over(names, {key: k for k, key in enumerate(names)})
     except OSError:
         raise
@@ -78,36 +78,3 @@ def _as_batch(columns: Sequence[Column]) -> Columns:
         for key in column.coefficients:
             position.setdefault(key, len(position))
     return Columns.of(columns, list(position), position)
-
-
-def _plain(value: Any, what: str) -> Any:
-    """A value as JSON has it; what JSON does not have is an object with the name of its kind."""
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        return {"array": value.tolist(), "dtype": value.dtype.str}
-    if isinstance(value, list):
-        return [_plain(part, what) for part in value]
-    if isinstance(value, dict):
-        return {"dict": [[_plain(key, what), _plain(part, what)] for key, part in value.items()]}
-    for kind, name in ((tuple, "tuple"), (frozenset, "frozenset"), (set, "set")):
-        if type(value) is kind:
-            return {name: [_plain(part, what) for part in value]}
-    raise InputError(
-        f"{what}, {value!r}, is a {type(value).__name__}: expected numbers, strings, None, tuples, lists, sets, "
-        "dictionaries or arrays of these"
-    )
-
-
-def _made(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_made(part) for part in value]
-    if not isinstance(value, dict):
-        return value
-    if "array" in value:
-        return np.array(value["array"], dtype=np.dtype(value["dtype"]))
-    ((name, parts),) = value.items()
-    made = {"tuple": tuple, "frozenset": frozenset, "set": set, "dict": dict}[name]
-    return made(_made(part) for part in parts)

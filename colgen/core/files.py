@@ -131,7 +131,7 @@ def _no_number(text: str) -> float:
 
 
 @contextlib.contextmanager
-def writing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
+def writing(path: Path | str, mode: str = "w", *, durable: bool = False, keep: bool = False) -> Iterator[IO[Any]]:
     """A file to write to, which appears under its name once all of it is written.
 
     It is written beside, and then renamed, so that whoever looks finds the old content or the new and never a half;
@@ -142,6 +142,10 @@ def writing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     ----------
     mode
         ``"w"`` for text in UTF-8, ``"wb"`` for bytes.
+    durable
+        Wait until the disk has it before it gets its name: a power cut leaves the old content or the new.
+    keep
+        Give the old content the file's name with a ``~``.
 
     Raises
     ------
@@ -161,7 +165,14 @@ def writing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
                 if place.exists():
                     os.chmod(beside, stat.S_IMODE(place.stat().st_mode))
                 yield file
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
+            if keep and place.exists():
+                os.replace(place, place.with_name(place.name + "~"))
             os.replace(beside, place)
+            if durable:
+                _settle(place.parent)
         except BaseException:
             with contextlib.suppress(OSError):
                 beside.unlink()
@@ -182,6 +193,16 @@ def write_figure(figure: Any, path: Path | str) -> None:
     """Write a matplotlib figure in the format that the name ends in; errors as of :func:`writing`."""
     with writing(path, "wb") as file:
         figure.savefig(file, dpi=150, format=Path(path).suffix.lower().lstrip(".") or None)
+
+
+def _settle(folder: Path) -> None:
+    """Wait until the disk has a folder's names, where the system knows how to."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _beside(place: Path) -> Path | None:

@@ -37,6 +37,11 @@ class DecisionPath:
         """Those that were added last."""
         return self._own
 
+    @property
+    def above(self) -> DecisionPath | None:
+        """The path that they were added to; None if there is none."""
+        return self._above
+
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, DecisionPath) and self.decisions == other.decisions)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from colgen.core.columns import Column, Key
 from colgen.core.doors import behind
+from colgen.core.errors import InputError
+from colgen.core.pool_files import Origin, write_pool
 from colgen.core.warm_start import Basis
 
 Floats = NDArray[np.float64]
@@ -24,6 +27,8 @@ class Pool(Sequence[Column]):
     reduced_costs
         One entry a column: at the dual values that prove the root's bound, those of ``result.certificate``; not a
         number where nothing was proved.
+    positions
+        Of each column in the master, which had so many columns before it.
     """
 
     def __init__(
@@ -31,8 +36,12 @@ class Pool(Sequence[Column]):
         columns: Sequence[Column],
         reduced_costs: Floats,
         basic: Callable[[], tuple[NDArray[np.bool_], Sequence[Key], Sequence[Key]]],
+        positions: NDArray[np.int64],
     ) -> None:
         self._columns = columns
+        self.origin: Origin | None = None
+        """Where it comes from; a run says so, and results that have travelled to another process do not."""
+        self.positions = positions
         self.reduced_costs = reduced_costs
         self._find_basic = basic  # found out if somebody asks: most never do
 
@@ -47,7 +56,23 @@ class Pool(Sequence[Column]):
 
     def __getstate__(self) -> dict[str, Any]:
         """What other processes are sent: results travel."""
-        return {"_columns": list(self), "reduced_costs": self.reduced_costs, "_found": self._found}
+        arrays = {"reduced_costs": self.reduced_costs, "positions": self.positions}
+        return {"origin": None, "_columns": list(self), **arrays, "_found": self._found}
+
+    def save(self, path: Path | str) -> None:
+        """Write the columns to a file for other runs, ``solve(problem, pool=path)``, of changed instances too.
+
+        With them go the names of separated rows and the dual values that prove the root's bound.  All of it is a guess
+        there.
+
+        Raises
+        ------
+        InputError
+            If a structure is no plain data and the problem's :meth:`Problem.written` makes none of it.
+        """
+        if self.origin is None:
+            raise InputError("pool: expected that of a run in this process; those of others are saved where they ran")
+        write_pool(path, self._columns, self.origin)
 
     def __len__(self) -> int:
         return len(self._columns)

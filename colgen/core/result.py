@@ -9,13 +9,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Literal
 
 from colgen.core.columns import Column, Key
 from colgen.core.decision import Decision
 from colgen.core.doors import behind
 from colgen.core.duals import OwnDuals
 from colgen.core.files import writing
+from colgen.core.generic import Answer
 from colgen.core.path import ROOT, DecisionPath
 from colgen.core.pool import Pool
 from colgen.core.sense import Sense
@@ -156,7 +157,7 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Generic[Answer]):
     """The outcome of a run.
 
     Attributes
@@ -169,7 +170,8 @@ class Result:
         The columns and template variables of the best answer; of the relaxation, fractional, if only that was asked
         for.
     answer
-        The same in the problem's own terms, as :meth:`Problem.answer` gives it; None without an answer.
+        The same in the problem's own terms, as :meth:`Problem.answer` gives it; None without an answer, though its type
+        is the problem's (``Result[Answer]``): who has no proof asks first.
     relaxation
         The last solution of the root's relaxation, fractional in general.
     root_bound
@@ -200,7 +202,7 @@ class Result:
     objective: float
     dual_bound: float
     solution: Solution | None
-    answer: Any
+    answer: Answer
     relaxation: Solution | None
     root_bound: float
     iterations: Sequence[Iteration]
@@ -290,17 +292,37 @@ class Result:
         names = [f.name for f in dataclasses.fields(Iteration) if f.name != "duals"]
         return [{name: getattr(i, name) for name in names} for i in self.iterations]
 
-    def to_frame(self) -> Any:
-        """The rounds as a pandas frame (pandas must be installed)."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas; to_csv writes the same table without it") from error
-        return pandas.DataFrame(self.rows())
+    def to_frame(self, of: Literal["rounds", "columns", "nodes"] = "rounds") -> Any:
+        """The run as a pandas frame (pandas must be installed).
 
-    def report(self, path: str | Path, title: str = "A run of colgen") -> None:
-        """Write the summary, the pictures and the log as one HTML page that opens without a network."""
-        behind("reporting.report", "report")(self, path, title)
+        Parameters
+        ----------
+        of
+            ``"rounds"``: an :class:`Iteration` a line.  ``"columns"``: the columns left in the restricted master, the
+            oldest first: structure, cost, value in the answer and in the root's relaxation, reduced cost at the dual
+            values that prove the root's bound, whether it is basic at the end, and the round in which, or after which,
+            it came (-1: before the first).  ``"nodes"``: a :class:`NodeRecord` a line, with its own decision.
+        """
+        return behind("reporting.frames", "frame")(self, of)
+
+    def report(
+        self,
+        path: str | Path,
+        title: str = "A run of colgen",
+        *,
+        about: Mapping[str, object] | None = None,
+        picture: Any = None,
+    ) -> None:
+        """Write summary, answer, pictures, versions and log as one HTML page that opens without a network.
+
+        Parameters
+        ----------
+        about
+            What else is to be known of the run, by name: settings, seed, digest of the instance.
+        picture
+            A matplotlib figure of the answer.
+        """
+        behind("reporting.report", "report")(self, path, title, about=about, picture=picture)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the rounds as CSV, one line a round."""

@@ -8,6 +8,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+_NEARLY = 0.99
+"""A tolerance of a whole step, less rounding, would take a step off a bound that floating point delivers a hair off."""
+
 
 class Sense(enum.Enum):
     """Whether a problem minimises or maximises.
@@ -74,7 +77,7 @@ class Sense(enum.Enum):
         if step is None or math.isinf(bound):
             return bound
         slack = tolerance * max(abs(bound), step)
-        if slack >= step:  # numbers so large that the steps between them drown: rounding could only weaken
+        if slack >= _NEARLY * step:  # numbers so large that the steps between them drown: rounding could only weaken
             return bound
         units = math.ceil((self.sign * bound - slack) / step)
         return self.sign * units * step

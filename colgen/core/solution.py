@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from colgen.core.columns import Column, Key
 from colgen.core.doors import behind
+from colgen.core.wording import counted, number
 
 _NO_VARIABLES: Mapping[Key, float] = {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """Columns in use and the template's variables; fractional in a relaxation, whole in an answer.
 
@@ -31,6 +32,10 @@ class Solution:
     columns: Sequence[tuple[Column, float]] = ()
     variables: Mapping[Key, float] = field(default_factory=lambda: _NO_VARIABLES)
     integer: frozenset[Key] = frozenset()
+
+    def __repr__(self) -> str:
+        columns, variables = counted(len(self.columns), "column"), counted(len(self.variables), "variable")
+        return f"<Solution: objective {number(self.objective)}, {columns} and {variables} in use>"
 
     def _repr_html_(self) -> str:
         shown: str = behind("reporting.showing", "show_solution")(self)

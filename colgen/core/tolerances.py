@@ -51,6 +51,12 @@ TOLERANCES = Tolerances()
 ROUNDING = 2.0**-50
 """Relative rounding error of a sum of a few numbers."""
 
+COMMON = 2.0**-20
+"""The share of an objective that differences between answers are at least relative to, whatever they have in common.
+
+A tolerance of 1e-9 of it is a few units in the objective's last place.
+"""
+
 
 def size(scale: float, *values: float) -> float:
     """What a difference of ``values`` is relative to: the largest of them that is finite, at least ``scale``."""

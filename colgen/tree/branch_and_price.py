@@ -51,18 +51,33 @@ class _Start(NamedTuple):
         Whatever the bounding wants to find again.
     moved
         By what the child differs, and the parent's objective: what pseudo-costs learn from; None if they have.
+    seat
+        Of which restricted master the basis is, where there are several.
     """
 
     basis: SavedBasis | None
     left: object
     moved: tuple[Hashable, int, float, float] | None = None
+    seat: int = 0
+
+
+def started(moved: tuple[Hashable, int, float, float]) -> _Start:
+    """What a node of another run starts from: by what it differs from its parent."""
+    return _Start(None, None, moved)
 
 
 class BranchAndPrice(Relaxation):
     """Evaluates nodes by column generation over one restricted master that is switched from node to node.
 
     Columns stay in the master from node to node: those that a node's decisions forbid are switched off there.
+
+    Attributes
+    ----------
+    seat
+        Its number among several that evaluate nodes at once.
     """
+
+    seat = 0
 
     def __init__(self, parts: Parts, search: Search, bounding: Bounding, duals: DualPoint = None) -> None:
         self.search = search
@@ -75,7 +90,7 @@ class BranchAndPrice(Relaxation):
         self.bounds = NodeBounds(parts, search, bounding, self.answers, duals)
         self.heuristics = NodeHeuristics(search.heuristics, parts, self.bounds)
         self.enumeration = NodeEnumeration(search.enumeration, self.bounds)
-        self._costs = PseudoCosts()
+        self.costs = PseudoCosts()
         parts.master.oracles = parts.oracles
         for separation in parts.separation:
             separation.suit(parts.master)
@@ -116,7 +131,7 @@ class BranchAndPrice(Relaxation):
     def evaluate(self, node: Node) -> Evaluation:
         self.bounds.size_up()
         self.master.apply(node.decisions)
-        if node.start is not None and node.start.basis is not None:
+        if node.start is not None and node.start.basis is not None and node.start.seat == self.seat:
             self.master.restore(node.start.basis)
         relaxed = self.bounds.relax(node)
         check_against_incumbent(self.run, self.pricing, node, relaxed.bound)
@@ -188,7 +203,7 @@ class BranchAndPrice(Relaxation):
         closed, cut_short = self.enumeration.close(node, relaxed, _TRIAL if dives else 1.0)
         if closed is not None:
             return closed
-        start = _Start(self.master.basis(), relaxed.start)
+        start = _Start(self.master.basis(), relaxed.start, seat=self.seat)
         self.heuristics.search(node, solution, relaxed.bound, quick=False)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
@@ -249,7 +264,7 @@ class BranchAndPrice(Relaxation):
         trying = Trying(self.bounds.parts, state, solved.objective, start.basis)
         with self.run.stage("branching"):
             with sparing(self.run, type(choice).__name__, node):
-                return choice.choose(rule, solution, self._costs, trying)
+                return choice.choose(rule, solution, self.costs, trying)
             return first_of(rule, solution)
 
     def _starts(self, chosen: Chosen, start: _Start, objective: float) -> list[_Start]:
@@ -260,7 +275,8 @@ class BranchAndPrice(Relaxation):
             tried = chosen.tried[k] if k < len(chosen.tried) else None
             known = start.basis if tried is None or tried.basis is None else tried.basis
             moved = (candidate.quantity, *candidate.moves[k], objective) if candidate.moves else None
-            starts.append(_Start(known, start.left, None if tried is not None and tried.exact else moved))
+            learnt = tried is not None and tried.exact
+            starts.append(_Start(known, start.left, None if learnt else moved, self.seat))
         return starts
 
     def _learn(self, node: Node, relaxed: Bounded) -> None:
@@ -272,7 +288,7 @@ class BranchAndPrice(Relaxation):
             quantity, direction, distance, objective = moved
             value = relaxed.solved.objective if relaxed.outcome is Outcome.SOLVED else relaxed.bound
             gain = self.run.sense.sign * (value - objective)
-            self._costs.learn(quantity, direction, distance, max(gain, 0.0))
+            self.costs.learn(quantity, direction, distance, max(gain, 0.0))
 
     def _branch_near(self, node: Node, relaxed: Bounded, solution: Solution) -> Evaluation:
         """Split a node at a solution of its relaxation that no linear program stands behind."""
@@ -289,7 +305,7 @@ class BranchAndPrice(Relaxation):
             children = rule.branch(solution)
             if children:
                 check_children(rule, node.number, children, solution)
-                return Evaluation(relaxed.bound, "branched", children, _Start(None, relaxed.start))
+                return Evaluation(relaxed.bound, "branched", children, _Start(None, relaxed.start, seat=self.seat))
         return Evaluation(relaxed.bound, "stuck", unresolved=Termination.NO_BRANCHING)
 
     def _closed(self, bound: float, duals: DualPoint) -> bool:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from colgen.core.batches import Columns
 from colgen.core.columns import Column, Key, Row, RowFamily
 from colgen.core.decision import Apart, Decision, Together, fractionality
+from colgen.core.decision_data import DecisionMaker
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
@@ -35,7 +37,7 @@ _PAIRS = 1 << 22
 """So many pairs of rows are remembered, of columns that cover them."""
 
 
-class BranchingRule(ABC):
+class BranchingRule(DecisionMaker, ABC):
     """Splits a node whose relaxation is not integral."""
 
     @abstractmethod
@@ -96,6 +98,8 @@ class RyanFoster(BranchingRule):
         Before any work, if the master has no such rows, or if they are not of this kind; when a node is split, if a
         column's coefficients are not.
     """
+
+    makes: Sequence[type[Decision]] = (Together, Apart)
 
     def __init__(self, block: str) -> None:
         self.block = block
@@ -303,6 +307,8 @@ class OnOriginalVariable(BranchingRule):
         the fractional one (say, by decomposing a flow).
     """
 
+    makes: Sequence[type[Decision]] = (Bound,)
+
     def __init__(
         self,
         original: Callable[[Column], Mapping[Hashable, float]],
@@ -314,6 +320,18 @@ class OnOriginalVariable(BranchingRule):
         self.block = block
         self.rows = OriginalVariables(block, original)
         self._recover = recover
+
+    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+        if kind is not Bound:
+            return super().revived(kind, data)
+        key = data["key"]
+        return Bound(**data, value=self._amount(key[1]), family=self.rows) if key[0] == self.block else None
+
+    def _amount(self, variable: Hashable) -> Callable[[Column], float]:
+        def amount(column: Column) -> float:
+            return self.rows.set_by(column).get(variable, 0.0)
+
+        return amount
 
     def values(self, solution: Solution) -> dict[Hashable, float]:
         """The original variables' values y = Σ_j x_j y_j."""
@@ -345,11 +363,7 @@ class OnOriginalVariable(BranchingRule):
         return [self._candidate(variable, value, score) for score, variable, value in found]
 
     def _candidate(self, variable: Hashable, value: float, score: float = 0.0) -> Candidate:
-        key = (self.block, variable)
-
-        def amount(column: Column) -> float:
-            return self.rows.set_by(column).get(variable, 0.0)
-
+        key, amount = (self.block, variable), self._amount(variable)
         down = Bound(key, -math.inf, math.floor(value), amount, self.rows)
         up = Bound(key, math.ceil(value), math.inf, amount, self.rows)
         return _either(key, value, (self.imposed(down),), (self.imposed(up),), score)
@@ -379,6 +393,8 @@ class TemplateBound(Decision):
 
 class OnTemplateVariable(BranchingRule):
     """Branch on an integer variable of the Pyomo template, the most fractional first."""
+
+    makes: Sequence[type[Decision]] = (TemplateBound,)
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
         fractional = {k: x for k, x in solution.variables.items() if k in solution.integer and fractionality(x)}

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,12 @@ class OnComponents(BranchingRule):
         self.components = components
         self.block = block
 
+    makes: Sequence[type[Decision]] = (Within,)
+
+    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+        box = data["box"]
+        return Within(**data, value=self._within(box)) if box.block == self.block else None
+
     def suit(self, master: RestrictedMaster) -> None:
         for oracle in master.oracles:
             if Box not in oracle.prices:
@@ -158,13 +164,17 @@ class OnComponents(BranchingRule):
     def _box(self, names: Sequence[Hashable], bounds: Bounds) -> Box:
         return Box(self.block, tuple(sorted(((names[k], low, high) for k, low, high in bounds), key=repr)))
 
-    def _candidate(self, box: Box, count: float) -> Candidate:
+    def _within(self, box: Box) -> Callable[[Column], float]:
         components = self.components
 
         def value(column: Column) -> float:
             parts = components(column)
             return 0.0 if parts is None else float(box.holds(parts))
 
+        return value
+
+    def _candidate(self, box: Box, count: float) -> Candidate:
+        value = self._within(box)
         down: Sequence[Decision] = (Within(box, -math.inf, float(math.floor(count)), value),)
         up: Sequence[Decision] = (Within(box, float(math.ceil(count)), math.inf, value),)
         part = count - math.floor(count)

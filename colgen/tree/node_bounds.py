@@ -127,6 +127,15 @@ class NodeBounds:
         self.testify(node.number, bounded.ray, self.master.sense.ideal, costs_count=False)
         return bounded
 
+    @property
+    def last_duals(self) -> DualPoint:
+        """Where the last bound was proved: the next node begins there."""
+        return self._duals
+
+    def begin_near(self, duals: DualPoint) -> None:
+        """Begin with these dual values, of another run."""
+        self._duals = duals
+
     def add_priced(self, found: Proved) -> None:
         """Keep the columns that a round at guessed dual values has priced."""
         for origin, columns in enumerate(found.columns):

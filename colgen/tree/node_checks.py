@@ -18,7 +18,7 @@ def check_against_incumbent(run: Run, pricing: Sequence[Pricing], node: Node, bo
     incumbent = run.incumbent
     if incumbent is None or not all(decision.exhaustive for decision in node.decisions):
         return
-    if not run.meets(incumbent.objective, bound) and admits(node.decisions, incumbent):
+    if run.contradicts(bound, incumbent.objective) and admits(node.decisions, incumbent):
         raise InvalidBoundError(
             f"node {node.number} has the dual bound {bound:g}, but the incumbent of objective "
             f"{incumbent.objective:g} lies in it: a bound stated by "

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.core.errors import InputError
+from colgen.core.plain import as_plain, of_plain
 from colgen.tree.candidates import Candidate
 
 Floats = NDArray[np.float64]
@@ -41,12 +45,33 @@ class PseudoCosts:
         """The bound has moved by ``gain`` where the quantity moved by ``distance``."""
         if not 0.0 < distance < np.inf or not 0.0 <= gain < np.inf:
             return
+        k = self._place(quantity)
+        self._sums[k, direction] += gain / distance
+        self._counts[k, direction] += 1
+
+    def as_plain(self) -> Any:
+        """All that has been learnt, as plain data; quantities that are none are left out."""
+        known = []
+        for quantity, k in self._number.items():
+            with contextlib.suppress(InputError):
+                known.append([as_plain(quantity, "a quantity"), self._sums[k].tolist(), self._counts[k].tolist()])
+        return [known, None if self._linear is None else self._linear.as_plain()]
+
+    def learn_again(self, data: Any) -> None:
+        """Take in what another run has learnt."""
+        known, linear = data
+        for quantity, sums, counts in known:
+            k = self._place(of_plain(quantity))
+            self._sums[k], self._counts[k] = sums, counts
+        if linear is not None:
+            self.linear.learn_again(linear)
+
+    def _place(self, quantity: Hashable) -> int:
         k = self._number.setdefault(quantity, len(self._number))
         if k == len(self._sums):
             self._sums = np.vstack([self._sums, np.zeros_like(self._sums)])
             self._counts = np.vstack([self._counts, np.zeros_like(self._counts)])
-        self._sums[k, direction] += gain / distance
-        self._counts[k, direction] += 1
+        return k
 
     def counts(self, candidates: Sequence[Candidate]) -> Ints:
         """How often the least known direction of each candidate has been learnt of."""

@@ -101,15 +101,22 @@ class Relaxation(ABC):
         The root's dual bound before any branching; None until it is known.
     certificate
         What proves the root's bound, where dual values do.
+    width
+        So many open nodes are evaluated at once.
     """
 
     root: Solution | None = None
     root_bound: float | None = None
     certificate: Certificate | None = None
+    width: int = 1
 
     @abstractmethod
     def evaluate(self, node: Node) -> Evaluation:
         """Bound a node, offer answers to the run's incumbent on the way, and name the children."""
+
+    def evaluate_all(self, nodes: Sequence[Node]) -> list[Evaluation]:
+        """The same for several open nodes, ``width`` of them at most, in their order."""
+        return [self.evaluate(node) for node in nodes]
 
     def pool(self) -> Pool | None:
         """The columns that are left at the end; None where there are none."""
@@ -137,6 +144,11 @@ class NodeQueue(ABC):
     def __iter__(self) -> Iterator[Node]:
         """All open nodes."""
 
+    def refill(self, nodes: Sequence[Node]) -> None:
+        """Take in open nodes of another run, in the order in which its queue was looked at, into an empty queue."""
+        for node in nodes:
+            self.push((node,))
+
     def __bool__(self) -> bool:
         return next(iter(self), None) is not None
 
@@ -160,26 +172,29 @@ class BestBound(NodeQueue):
 
 
 class Plunging(BestBound):
-    """Best bound with plunging: a child of the node just branched as long as there is one, else the best bound.
+    """Best bound with plunging: a child of a node just branched as long as there is one, else the best bound.
 
     Plunging finds answers early and keeps the warm start warm; jumping back to the best bound moves the global bound.
     """
 
     def __init__(self, sense: Sense) -> None:
         super().__init__(sense)
-        self._next: Node | None = None
+        self._next: deque[Node] = deque()  # several where nodes are evaluated in batches
 
     def push(self, children: Sequence[Node]) -> None:
         if children:
             super().push(children[1:])
-            self._next = children[0]
+            self._next.append(children[0])
+
+    def refill(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            super().push((node,))
 
     def pop(self) -> Node:
-        node, self._next = self._next, None
-        return node if node is not None else super().pop()
+        return self._next.popleft() if self._next else super().pop()
 
     def __iter__(self) -> Iterator[Node]:
-        return itertools.chain(super().__iter__(), () if self._next is None else (self._next,))
+        return itertools.chain(super().__iter__(), self._next)
 
 
 class DepthFirst(NodeQueue):
@@ -221,6 +236,116 @@ class TreeResult:
     nodes: Sequence[NodeRecord]
 
 
+class OpenTree:
+    """What is left of a tree to be searched, at any time of the search.
+
+    Attributes
+    ----------
+    queue
+        The open nodes but for those that are being treated.
+    current
+        The nodes that are being treated.
+    left, why_left
+        The best bound of the leaves that could not be resolved, and why they could not.
+    lost, why_lost
+        The same without those that only a limit has kept from being resolved: another run may.
+    treated
+        How many nodes are done with.
+    next_number
+        Of the next child.
+    compares
+        Whether children are held against the bounds of their parents.
+    """
+
+    def __init__(self, sense: Sense, queue: NodeQueue | None = None) -> None:
+        self.sense = sense
+        self.queue = Plunging(sense) if queue is None else queue  # an empty queue is false
+        self.bounds = _OpenBounds(sense)
+        self.left = self.lost = sense.hopeless
+        self.why_left: Termination | None = None
+        self.why_lost: Termination | None = None
+        self.treated = 0
+        self.next_number = 1
+        self.current: list[Node] = []
+        self.compares = True
+        self._again: list[Node] = []
+        self._closed = False
+        self.begun = False
+        self.admit: Callable[[Sequence[Node]], None] | None = None
+        """Told of nodes that are about to be opened; it may refuse them."""
+
+    def begin(self) -> None:
+        """Open the root, unless nodes of another run are there."""
+        if not self.begun:
+            self.begun = True
+            self.push([Node(bound=self.sense.ideal)])
+
+    def refill(
+        self, nodes: Sequence[Node], *, lost: float, why_lost: Termination | None, treated: int, next_number: int
+    ) -> None:
+        """Go on where another run has stopped."""
+        self.begun = True
+        self.left = self.lost = lost
+        self.why_left = self.why_lost = why_lost
+        self.treated, self.next_number = treated, next_number
+        self.bounds.add(nodes)
+        self.queue.refill(nodes)
+
+    def close(self) -> None:
+        """All is proved: nothing is left to be searched."""
+        self.begun = self._closed = True
+
+    def push(self, nodes: Sequence[Node]) -> None:
+        """Open the children of one node."""
+        if self.admit is not None:
+            self.admit(nodes)
+        self.bounds.add(nodes)
+        self.queue.push(nodes)
+
+    def pop(self) -> Node:
+        """The next node: it is current from now on."""
+        node = self.queue.pop()
+        self.current.append(node)
+        return node
+
+    def done(self, node: Node) -> None:
+        """A current node is done with."""
+        self.current.remove(node)
+        self.treated += 1
+
+    def number(self) -> int:
+        """A number for a new node."""
+        self.next_number += 1
+        return self.next_number - 1
+
+    def leave(self, node: Node, bound: float, why: Termination, *, limited: bool) -> None:
+        """Leave a leaf unresolved; ``limited``: another run may resolve it."""
+        self.left, self.why_left = self.sense.best(self.left, bound), why
+        if limited:
+            self._again.append(node)
+        else:
+            self.lost, self.why_lost = self.sense.best(self.lost, bound), why
+
+    @property
+    def best(self) -> float:
+        """A bound on what the open nodes and the unresolved leaves hold."""
+        return self.sense.best(self.left, self.bounds.best)
+
+    def unfinished(self) -> list[Node]:
+        """All nodes that another run must look at, the current ones first."""
+        if self._closed:
+            return []
+        if not self.begun:
+            return [Node(bound=self.sense.ideal)]
+        return [*self.current, *self.queue, *self._again]
+
+    def lost_beside(self, nodes: Sequence[Node]) -> float:
+        """A bound on what is in none of these nodes, and resolved by nobody: a queue may have dropped some."""
+        found = {node.number for node in nodes}
+        dropped = [bound for bound, number in self.bounds if number not in found]
+        return self.sense.best(self.lost, *dropped) if dropped else self.lost
+
+
 def branch_and_bound(
     relaxation: Relaxation,
     run: Run,
@@ -229,11 +354,14 @@ def branch_and_bound(
     node_limit: int | None = None,
     depth_limit: int | None = None,
     on_node: Callable[[NodeVisit], object] | None = None,
+    tree: OpenTree | None = None,
 ) -> TreeResult:
     """Search the tree until the incumbent is proved optimal, or something stops the search.
 
     Parameters
     ----------
+    tree
+        What is left to be searched, of another run, or to be looked at from outside; None: a new one.
     on_node
         Called after each node, once it is known what has become of it.
 
@@ -243,76 +371,87 @@ def branch_and_bound(
         If a child's relaxation is better than its parent's bound.
     """
     sense = run.sense
-    queue = Plunging(sense) if queue is None else queue  # an empty queue is false
-    open_nodes = _OpenBounds(sense)
-    numbers = itertools.count(1)
+    tree = OpenTree(sense, queue) if tree is None else tree
     records: list[NodeRecord] = []
-    left = sense.hopeless  # best bound of the leaves that could not be resolved
-    why_left: Termination | None = None
     stop: Termination | None = None
 
     def tell() -> None:
+        run.look()
         if on_node is not None:
-            run.prove(sense.best(left, open_nodes.best))
-            visit = NodeVisit(records[-1], run.incumbent, run.objective, run.global_bound, len(open_nodes), run.seconds)
-            on_node(visit)
+            run.prove(tree.best)
+            open_nodes = len(tree.bounds)
+            on_node(NodeVisit(records[-1], run.incumbent, run.objective, run.global_bound, open_nodes, run.seconds))
 
-    root = [Node(bound=sense.ideal)]
-    open_nodes.add(root)
-    queue.push(root)
-    while queue and stop is None:
+    def is_full(more: int) -> bool:
+        return node_limit is not None and tree.treated + more >= node_limit
+
+    tree.begin()
+    while tree.queue and stop is None:
         if run.reason is not None:  # spoken in a round that decided its node
             stop = run.reason
             break
-        if node_limit is not None and len(records) >= node_limit:
+        if is_full(0):
             stop = Termination.NODE_LIMIT
             break
-        node = queue.pop()
-        run.prove(sense.best(left, open_nodes.best))
-        open_nodes.close(node)
-        if run.prunes(node.bound) and node.number:
-            records.append(_record(node, node.bound, "pruned"))
-            tell()
+        nodes: list[Node] = []
+        while len(nodes) < relaxation.width and not is_full(len(nodes)) and tree.queue:
+            node = tree.pop()
+            run.prove(tree.best)
+            if run.prunes(node.bound) and node.number:
+                tree.bounds.close(node)
+                records.append(_record(node, node.bound, "pruned"))
+                tree.done(node)
+                tell()
+                continue
+            nodes.append(node)
+        if not nodes:
             continue
-        run.node_bound = node.bound
+        run.node_bound = nodes[0].bound
         try:
-            evaluation = relaxation.evaluate(node)
+            evaluations = relaxation.evaluate_all(nodes)
         except KeyboardInterrupt:
-            evaluation = Evaluation(run.node_bound, "interrupted", stop=Termination.INTERRUPTED)
-        _check_child(run, node, evaluation)
-        bound = sense.worst(node.bound, evaluation.bound)
-        records.append(_record(node, bound, evaluation.outcome))
-        if evaluation.stop is not None:
-            stop = evaluation.stop
-            left = sense.best(left, bound)
-        elif evaluation.unresolved is not None:
-            # What a limit has cut short would be called something else.
-            left, why_left = sense.best(left, bound), run.budget.reason or evaluation.unresolved
-        elif evaluation.children and depth_limit is not None and node.depth >= depth_limit:
-            left, why_left = sense.best(left, bound), Termination.DEPTH_LIMIT
-        elif not run.prunes(bound):
-            path = node.path.below(evaluation.fixed)
-            children = [
-                Node(
-                    next(numbers),
-                    node.number,
-                    node.depth + 1,
-                    path.below(decisions),
-                    sense.worst(bound, evaluation.bounds[k]) if evaluation.bounds else bound,
-                    evaluation.starts[k] if evaluation.starts else evaluation.start,
-                )
-                for k, decisions in enumerate(evaluation.children)
-            ]
-            open_nodes.add(children)
-            queue.push(children)
-        tell()
-    run.prove(sense.best(left, open_nodes.best))
+            known = [run.node_bound] if len(nodes) == 1 else [node.bound for node in nodes]
+            evaluations = [Evaluation(bound, "interrupted", stop=Termination.INTERRUPTED) for bound in known]
+        for node, evaluation in zip(nodes, evaluations, strict=True):
+            tree.bounds.close(node)  # not before: what nobody has bounded yet holds the bound of all answers down
+            if tree.compares:
+                _check_child(run, node, evaluation)
+            bound = sense.worst(node.bound, evaluation.bound)
+            records.append(_record(node, bound, evaluation.outcome))
+            if evaluation.stop is not None:
+                stop = stop or evaluation.stop
+                tree.left = sense.best(tree.left, bound)
+                tell()
+                continue  # it stays current
+            if evaluation.unresolved is not None:
+                # What a limit has cut short would be called something else.
+                reason = run.budget.reason
+                tree.leave(node, bound, reason or evaluation.unresolved, limited=reason is not None)
+            elif evaluation.children and depth_limit is not None and node.depth >= depth_limit:
+                tree.leave(node, bound, Termination.DEPTH_LIMIT, limited=True)
+            elif not run.prunes(bound):
+                path = node.path.below(evaluation.fixed)
+                children = [
+                    Node(
+                        tree.number(),
+                        node.number,
+                        node.depth + 1,
+                        path.below(decisions),
+                        sense.worst(bound, evaluation.bounds[k]) if evaluation.bounds else bound,
+                        evaluation.starts[k] if evaluation.starts else evaluation.start,
+                    )
+                    for k, decisions in enumerate(evaluation.children)
+                ]
+                tree.push(children)
+            tree.done(node)
+            tell()
+    run.prove(tree.best)
     bound = run.global_bound  # a round that was cut short may have proved more than what its node was left with
     if run.prunes(bound):  # nothing open can be better
         proved = Termination.OPTIMAL if run.incumbent is not None else Termination.INFEASIBLE
         # An empty tree without an incumbent proves infeasibility; a stopped one without open nodes does not exist.
         return TreeResult(proved, bound, records)
-    return TreeResult(stop or why_left or Termination.NO_BRANCHING, bound, records)
+    return TreeResult(stop or tree.why_left or Termination.NO_BRANCHING, bound, records)
 
 
 class _OpenBounds:
@@ -336,6 +475,10 @@ class _OpenBounds:
 
     def __len__(self) -> int:
         return len(self._heap) - len(self._done)
+
+    def __iter__(self) -> Iterator[tuple[float, int]]:
+        """Bound and number of each."""
+        return ((self._sense.sign * bound, number) for bound, number in self._heap if number not in self._done)
 
     @property
     def best(self) -> float:

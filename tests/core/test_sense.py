@@ -80,6 +80,13 @@ def test_steps_that_drown_in_large_numbers(sense):
     assert sense.round_bound(1e7, 1.0, 1e-6) == 1e7
 
 
+@pytest.mark.parametrize("bound", [2.0, math.nextafter(2.0, 0.0), math.nextafter(2.0, 3.0)])
+def test_steps_that_nearly_drown_weaken_no_bound(bound):
+    """A step is as large as the tolerance: rounding took one off what floating point had delivered a hair below."""
+    assert MAX.round_bound(bound, 2e-6, 1e-6) == pytest.approx(bound, rel=1e-12)
+    assert MIN.round_bound(-bound, 2e-6, 1e-6) == pytest.approx(-bound, rel=1e-12)
+
+
 @given(st.integers(-(10**5), 10**5), st.floats(-1e-8, 1e-8))
 def test_whole_numbers_survive_rounding_errors(number, error):
     assert MIN.round_bound(number + error, 1.0, 1e-6) == number

@@ -28,6 +28,8 @@ def test_a_bound_must_not_exclude_an_answer_that_lies_in_the_node(sense):
     check_against_incumbent(run, (), Node(), sense.sign * 5.0)
     for outside in (Refuses(), Reduces()):
         check_against_incumbent(run, (), Node(path=DecisionPath([outside])), sense.sign * 9.0)
+    # An answer misses its rows by no more than their tolerance, and is better by twice that: no mistake of anybody.
+    check_against_incumbent(run, (), Node(), sense.sign * 5.0 * (1.0 + 2e-6))
     with pytest.raises(errors.InvalidBoundError, match=r"node 3 .* lies in it"):
         check_against_incumbent(run, (), Node(3), sense.sign * 9.0)
 

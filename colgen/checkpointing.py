@@ -1,0 +1,152 @@
+"""What travels from run to run: checkpoints, read before one begins and written as it goes on, and pools."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from colgen.core.columns import Column, Key
+from colgen.core.errors import ColgenError, InputError
+from colgen.core.pool import Pool
+from colgen.core.pool_files import Origin, kept_pool, read_pool
+from colgen.core.warm_start import WarmStart
+from colgen.cuts.separation import Separation
+from colgen.master.protocol import RestrictedMaster
+from colgen.problem import Problem
+from colgen.tree.branch_and_price import BranchAndPrice
+from colgen.tree.checkpoint import Saving, read_checkpoint
+from colgen.tree.keeping import Keeper
+from colgen.tree.resuming import resume
+from colgen.tree.search import OpenTree
+
+
+class Checkpointing:
+    """The checkpoint that a run goes on from, if there is one, and those that it writes.
+
+    Raises
+    ------
+    InputError
+        If the problem cannot be told from others, or what is there is not of it.
+    """
+
+    def __init__(self, problem: Problem, saving: Saving, relaxation: bool) -> None:
+        self._problem, self._saving, self._relaxation = problem, saving, relaxation
+        self._digest = problem.digest()
+        self._found = read_checkpoint(saving.path)
+        if self._found is not None:
+            self._found.check(self._digest, relaxation)
+        self.keeper: Keeper | None = None
+
+    @property
+    def resumes(self) -> bool:
+        """Whether there is a checkpoint to go on from."""
+        return self._found is not None
+
+    def begin(self, search: BranchAndPrice, tree: OpenTree, alone: bool) -> None:
+        """Go on from the checkpoint, if there is one, and write from now on.
+
+        ``alone``: whether one restricted master has all rows that bounds rest on.
+        """
+        problem = self._problem
+        self.keeper = Keeper(self._saving, self._digest, problem.written, search, self._relaxation, alone)
+        if self._found is not None:
+            made, fits = restored(problem)
+            resume(self._found, search, tree, self.keeper.writer, made, fits)
+        self.keeper.watch(tree)
+
+    def close(self) -> None:
+        """Write the last one."""
+        if self.keeper is not None:
+            self.keeper.close()
+
+
+def saving_of(checkpoint: Path | str | Saving, every: float) -> Saving:
+    """Where checkpoints go, as `solve` was told."""
+    return checkpoint if isinstance(checkpoint, Saving) else Saving(Path(checkpoint), float(every))
+
+
+class Pooled:
+    """The columns and cuts of another run, of the same instance or of another.
+
+    Parameters
+    ----------
+    pool
+        A file that ``result.pool.save`` has written, or such a pool itself.
+
+    Raises
+    ------
+    InputError
+        If the file holds something else; or if it is of another instance, and the problem does not say how to make its
+        columns anew.
+    """
+
+    def __init__(self, problem: Problem, pool: Path | str | Pool) -> None:
+        self._problem, self.note = problem, ""
+        self._kept = kept = read_pool(pool) if isinstance(pool, (str, Path)) else kept_pool(pool)
+        if not states_columns(problem) and kept.digest != problem.digest():
+            kind = type(problem).__name__
+            raise InputError(
+                f"pool: it is of another instance or problem, and {kind} does not say what its columns are here: "
+                f"define {kind}.column_of(structure)"
+            )
+
+    def warm_start(self, own: WarmStart, master: RestrictedMaster, separation: Sequence[Separation]) -> WarmStart:
+        """The problem's own guesses, and what of the pool is of this instance."""
+        kept, columns = self._kept, self._columns(master)
+        found = [next((row for one in separation if (row := one.restated(key)) is not None), None) for key in kept.rows]
+        rows = [row for row in found if row is not None]
+        duals = own.duals
+        if duals is None:
+            duals = {key: value for key, value in kept.duals.items() if master.has_row(key)} or None
+        self.note = (
+            f"Of {len(kept.structures)} columns and {len(kept.rows)} cuts of the pool, {len(columns)} and {len(rows)} "
+            "are of this instance."
+        )
+        return dataclasses.replace(own, duals=duals, columns=[*own.columns, *columns], rows=[*own.rows, *rows])
+
+    def _columns(self, master: RestrictedMaster) -> list[Column]:
+        problem, kept = self._problem, self._kept
+        found = []
+        for column, written in zip(kept.batch, kept.structures, strict=True):
+            if states_columns(problem):
+                try:
+                    made = problem.column_of(written)
+                except (ColgenError, ValueError, KeyError, IndexError, TypeError, AttributeError):
+                    continue  # it is a guess
+            else:
+                made = column
+            if made is not None and all(master.has_row(key) for key in made.coefficients):
+                found.append(made)
+        return found
+
+
+def origin_of(problem: Problem, search: BranchAndPrice) -> Origin:
+    """What a pool must know to be saved."""
+    rows = [row.key for row in search.master.joined_rows]
+    duals: Mapping[Key, float] = {} if search.certificate is None else search.certificate.duals
+    return Origin(problem.digest, problem.written, rows, duals)
+
+
+def restored(problem: Problem) -> tuple[Callable[[Any], Any], Callable[[Column], bool] | None]:
+    """What makes a structure of plain data, and what says whether a column is one of the instance, if anybody does."""
+    if not states_columns(problem):
+        return lambda written: written, None
+
+    def made(written: Any) -> Any:
+        column = problem.column_of(written)
+        if column is None:
+            raise InputError(f"{type(problem).__name__} has no column of {written!r}")
+        return column.structure
+
+    def fits(column: Column) -> bool:
+        other = problem.column_of(problem.written(column.structure))
+        return other is not None and other.cost == column.cost and other.coefficients == column.coefficients
+
+    return (made if type(problem).written is not Problem.written else lambda written: written), fits
+
+
+def states_columns(problem: Problem) -> bool:
+    """Whether a problem makes columns of structures."""
+    return type(problem).column_of is not Problem.column_of

@@ -1,0 +1,134 @@
+"""Pools of columns between runs: a file of arrays and plain data, of which nothing is believed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from colgen.core.batches import Columns
+from colgen.core.column_data import ARRAYS, Plainly, batch_of_data
+from colgen.core.columns import Column, Key
+from colgen.core.errors import ColgenError, InputError
+from colgen.core.plain import as_plain, of_plain
+from colgen.core.sealed_files import read_sealed, write_sealed
+
+FORMAT = "colgen pool 1"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a pool comes from, for who saves it.
+
+    Attributes
+    ----------
+    digest
+        Of the instance; it is computed when somebody asks.
+    plainly
+        Makes plain data of a column's structure.
+    rows
+        The names of the rows that were separated.
+    duals
+        Dual values that prove the root's bound, by the names of the rows.
+    """
+
+    digest: Callable[[], str]
+    plainly: Plainly
+    rows: Sequence[Key] = ()
+    duals: Mapping[Key, float] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class KeptPool:
+    """What a file of a pool holds: all of it guesses.
+
+    Attributes
+    ----------
+    digest
+        Of the instance that the columns are of.
+    structures
+        Of the columns, as plain data.
+    batch
+        The columns as they were, over rows by name; what they mean is plain data.
+    rows, duals
+        Names of separated rows, and dual values by the names of rows.
+    """
+
+    digest: str
+    structures: Sequence[Any]
+    batch: Columns
+    rows: Sequence[Key]
+    duals: Mapping[Key, float]
+
+
+def write_pool(path: Path | str, columns: Sequence[Column], origin: Origin) -> None:
+    """Write a pool.
+
+    Raises
+    ------
+    InputError
+        If a structure or the name of a row is no plain data, or nothing tells the instance from others.
+    """
+    batch = columns if isinstance(columns, Columns) else _as_batch(columns)
+    names = batch.row_keys or ()
+    plain = [as_plain(origin.plainly(batch.meanings.of(k)), "the structure of a column") for k in range(len(batch))]
+    keys = None if batch.keys is None else [as_plain(key, "the key of a column") for key in batch.keys]
+    said = {
+        "digest": origin.digest(),
+        "names": [as_plain(key, "the name of a row") for key in names],
+        "keys": keys,
+        "separated": [as_plain(key, "the name of a row") for key in origin.rows],
+        "duals": [[as_plain(key, "the name of a row"), float(value)] for key, value in origin.duals.items() if value],
+    }
+    text = np.frombuffer(json.dumps(plain, separators=(",", ":")).encode(), dtype=np.uint8)
+    write_sealed(path, FORMAT, said, {"structures": text, **{name: getattr(batch, name) for name in ARRAYS}})
+
+
+def read_pool(path: Path | str) -> KeptPool:
+    """Read a pool.
+
+    Raises
+    ------
+    InputError
+        If the file holds something else, or is damaged.
+    """
+    said, arrays = read_sealed(path, FORMAT)
+    try:
+        structures = [of_plain(data) for data in json.loads(arrays["structures"].tobytes())]
+        names: list[Key] = [of_plain(key) for key in said["names"]]
+        keys = None if said["keys"] is None else [of_plain(key) for key in said["keys"]]
+        batch = batch_of_data(arrays, names, structures, keys)
+        separated: list[Key] = [of_plain(key) for key in said["separated"]]
+        duals = {of_plain(key): float(value) for key, value in said["duals"]}
+        return KeptPool(str(said["digest"]), structures, batch, separated, duals)
+    except (KeyError, ValueError, TypeError, IndexError, ColgenError) as error:
+        raise InputError(f"{path}: expected a pool that result.pool.save has written ({error})") from None
+
+
+def kept_pool(pool: Any) -> KeptPool:
+    """A pool of this process, as :func:`read_pool` would read it.
+
+    Raises
+    ------
+    InputError
+        If nobody knows where it comes from.
+    """
+    origin: Origin | None = pool.origin
+    if origin is None:
+        raise InputError("pool: expected that of a run in this process, or the name of a file")
+    batch = _as_batch(pool)
+    structures = [origin.plainly(column.structure) for column in pool]
+    return KeptPool(origin.digest(), structures, batch, origin.rows, origin.duals)
+
+
+def _as_batch(columns: Sequence[Column]) -> Columns:
+    position: dict[Key, int] = {}
+    for column in columns:
+        for key in column.coefficients:
+            position.setdefault(key, len(position))
+    return Columns.of([dataclasses.replace(column, rows=()) for column in columns], list(position), position)

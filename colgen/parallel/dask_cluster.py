@@ -1,0 +1,102 @@
+"""Dask as a cluster: a scheduler's address, or processes of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection
+from concurrent.futures import CancelledError
+from typing import Any
+
+from colgen.core.errors import InputError
+from colgen.parallel.cluster import Cluster
+
+LOCAL = "local"
+"""Instead of an address: a scheduler and workers of this machine."""
+
+_INSTALL = "pip install 'colgen[distributed]'"
+
+
+class DaskCluster(Cluster):
+    """The workers of a Dask scheduler.
+
+    Parameters
+    ----------
+    client
+        A ``distributed.Client``; whoever has made it closes it.
+    """
+
+    isolates = True
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self._close: list[Callable[[], object]] = []
+
+    @classmethod
+    def at(cls, address: str, count: int | None = None) -> DaskCluster:
+        """Connect to a scheduler, ``tcp://host:8786``; or begin one here, ``local``, of so many processes.
+
+        Raises
+        ------
+        InputError
+            If Dask is not installed, or nobody answers.
+        """
+        distributed = dask_distributed()
+        if address == LOCAL:
+            here = distributed.LocalCluster(
+                n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            )
+            found = cls(distributed.Client(here))
+            found._close = [found.client.close, here.close]
+            return found
+        try:
+            client = distributed.Client(address, timeout=10)
+        except (OSError, ValueError) as error:
+            said = str(error).partition("\n")[0]
+            raise InputError(f"cluster: expected the address of a Dask scheduler, not {address!r}: {said}") from None
+        found = cls(client)
+        found._close = [client.close]
+        return found
+
+    @property
+    def count(self) -> int:
+        return sum(self.client.nthreads().values())
+
+    def submit(self, work: Callable[[Any], Any], piece: Any) -> Any:
+        return self.client.submit(work, piece, pure=False)
+
+    def as_completed(self, tasks: Collection[Any], seconds: float) -> Collection[Any]:
+        distributed = dask_distributed()
+        with contextlib.suppress(TimeoutError, CancelledError):  # one that was called off is done as well
+            distributed.wait(list(tasks), timeout=seconds, return_when="FIRST_COMPLETED")
+        return [task for task in tasks if task.status != "pending"]
+
+    def cancel(self, tasks: Collection[Any]) -> None:
+        self.client.cancel(list(tasks))
+
+    def is_lost(self, error: BaseException) -> bool:
+        distributed = dask_distributed()
+        return isinstance(error, (distributed.KilledWorker, CancelledError))
+
+    def close(self) -> None:
+        for close in self._close:
+            close()
+
+
+def dask_distributed() -> Any:
+    """Dask's library of clusters.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise InputError(f"a cluster needs Dask: {_INSTALL}") from None
+    return distributed
+
+
+def is_client(value: object) -> bool:
+    """Whether something is a client of Dask's, which is not imported to find out."""
+    return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "submit")

@@ -1,0 +1,1 @@
+"""What workers are worth: measured over several templates."""

@@ -1,0 +1,73 @@
+"""Signals wait until somebody looks."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from colgen.core.budget import Budget
+from colgen.core.signals import exit_code, handling_signals, holding_signals, raising_signals, was_interrupted
+
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_second_interrupt_is_raised():
+    with holding_signals():
+        interrupt()
+        with pytest.raises(KeyboardInterrupt):
+            interrupt()
+
+
+def test_nobody_who_waits_for_input_has_to_press_twice():
+    with holding_signals(), pytest.raises(KeyboardInterrupt), raising_signals():
+        interrupt()
+
+
+def test_an_interrupt_that_came_before_the_wait_is_raised_there():
+    with holding_signals():
+        interrupt()
+        with pytest.raises(KeyboardInterrupt), raising_signals():
+            pytest.fail("nobody waits after an interrupt")
+
+
+def test_the_handler_is_put_back():
+    before = signal.getsignal(signal.SIGINT)
+    with holding_signals(), holding_signals():
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_somebody_else_s_handler_stays():
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    try:
+        with holding_signals():
+            interrupt()
+            assert not Budget().interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIGINT]
+
+
+def test_a_command_ends_with_128_and_the_signal():
+    with handling_signals(), holding_signals():
+        assert not was_interrupted()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert was_interrupted()
+        assert exit_code() == 128 + signal.SIGTERM
+
+
+def test_threads_leave_signals_alone():
+    before, found = signal.getsignal(signal.SIGINT), []
+
+    def work():
+        with holding_signals(), handling_signals():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [before]

@@ -1,0 +1,64 @@
+"""A cluster that a test directs: which worker ends when, and which task is done first."""
+
+import numpy as np
+
+
+class WorkerLostError(Exception):
+    """A worker is gone."""
+
+
+class Future:
+    def __init__(self, piece):
+        self.piece, self.outcome, self.error = piece, None, None
+
+    def result(self):
+        if self.error is not None:
+            raise self.error
+        return self.outcome
+
+
+class Scripted:
+    """Does a random task at each look; ``deaths`` says how often a piece ends its worker before it is done."""
+
+    def __init__(self, seed=0, count=2, isolates=True, deaths=None, never=()):
+        self.rng = np.random.default_rng(seed)
+        self.count, self.isolates = count, isolates
+        self.deaths, self.never = dict(deaths or {}), list(never)
+        self.queue, self.called_off, self.most, self.begun = [], [], 0, []
+
+    def submit(self, work, piece):
+        future = Future(piece)
+        self.queue.append((future, work))
+        self.most = max(self.most, len(self.queue))
+        return future
+
+    def as_completed(self, tasks, seconds):
+        running = [k for k, (future, _) in enumerate(self.queue[: self.count]) if future.piece not in self.never]
+        if not running:
+            return []
+        future, work = self.queue.pop(running[self.rng.integers(len(running))])
+        self.begun.append(future.piece)
+        if self.deaths and self.deaths.get(future.piece, 0) > 0:
+            self.deaths[future.piece] -= 1
+            gone = [future]
+            if not self.isolates:
+                gone += [other for other, _ in self.queue]
+                self.queue.clear()
+            for each in gone:
+                each.error = WorkerLostError()
+            return gone
+        try:
+            future.outcome = work(future.piece)
+        except Exception as error:
+            future.error = error
+        return [future]
+
+    def cancel(self, tasks):
+        self.called_off += [task.piece for task in tasks]
+        self.queue = [entry for entry in self.queue if entry[0] not in tasks]
+
+    def is_lost(self, error):
+        return isinstance(error, WorkerLostError)
+
+    def close(self):
+        self.closed = True

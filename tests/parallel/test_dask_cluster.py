@@ -1,0 +1,63 @@
+"""Dask: a real cluster of this machine, whose workers are killed in the middle."""
+
+import contextlib
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from colgen import InputError
+from colgen.parallel.dask_cluster import DaskCluster
+from colgen.parallel.streaming import Stream
+
+pytest.importorskip("distributed", reason="needs Dask (the extra 'distributed')")
+
+
+def work(piece):
+    time.sleep(0.02)
+    if piece == 7:
+        raise ValueError("seven")
+    return piece, os.getpid()
+
+
+def deadly(piece):
+    if piece == 2:
+        os._exit(9)
+    return piece
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    made = DaskCluster.at("local", 2)
+    yield made
+    made.close()
+
+
+def test_nothing_is_lost_when_workers_are_killed(cluster):
+    """Whoever has sent one of these answers is killed; another process takes its place."""
+    rng = np.random.default_rng(5)
+    kills = set(rng.choice(np.arange(5, 55), 4, replace=False).tolist())
+    found, killed = [], 0
+    for done in Stream(cluster, work).over(range(60)):
+        found.append(done)
+        if done.number in kills and done.outcome:
+            with contextlib.suppress(ProcessLookupError):  # it may have been killed for an earlier one
+                os.kill(done.outcome[1], signal.SIGKILL)
+                killed += 1
+    assert killed >= 2
+    assert [done.number for done in found] == list(range(60))
+    assert [done.outcome[0] for done in found if done.number != 7] == [k for k in range(60) if k != 7]
+    assert str(found[7].error) == "seven"
+
+
+def test_what_ends_every_worker_is_named(cluster):
+    found = list(Stream(cluster, deadly, retries=0).over(range(6)))
+    assert [done.outcome for done in found] == [0, 1, None, 3, 4, 5]
+    assert "its worker was lost" in found[2].fault
+
+
+def test_an_address_where_nobody_answers_is_refused():
+    with pytest.raises(InputError, match="expected the address of a Dask scheduler"):
+        DaskCluster.at("nonsense")

@@ -1,0 +1,65 @@
+"""Many instances: told in their order, each as if it had been solved alone."""
+
+import pytest
+
+from colgen import InputError, Termination, solve, solve_many
+from tests.assignment import assignment
+from tests.parallel.scripted import Scripted
+
+ASKED = [(3, 6, seed) for seed in range(6)]
+
+
+def made(asked):
+    """Of a module, so that other processes find it."""
+    if asked == "broken":
+        raise InputError("an instance: expected three numbers")
+    return assignment(*asked)
+
+
+def test_results_are_those_of_runs_alone_in_their_order():
+    alone = [solve(made(asked)) for asked in ASKED]
+    many = list(solve_many(ASKED, problem=made, client=Scripted(3)))
+    assert [one.number for one in many] == list(range(6))
+    for one, result in zip(many, alone, strict=True):
+        assert one.is_optimal
+        assert (one.result.objective, one.result.dual_bound, one.result.answer) == (
+            result.objective,
+            result.dual_bound,
+            result.answer,
+        )
+
+
+def test_processes_solve_the_same():
+    many = list(solve_many(ASKED[:3], problem=made, workers=2))
+    assert [one.result.objective for one in many] == [solve(made(asked)).objective for asked in ASKED[:3]]
+    assert all(one.result.pool is None for one in many)
+
+
+def test_a_limit_and_a_fault_hold_for_one_instance():
+    many = list(solve_many([ASKED[0], "broken", ASKED[2]], problem=made, client=Scripted(1), node_limit=1))
+    assert [one.result is None for one in many] == [False, True, False]
+    assert many[1].fault == "an instance: expected three numbers"
+    limited = list(solve_many(ASKED[:1], problem=made, client=Scripted(1), seconds=0))
+    assert limited[0].result.termination is Termination.TIME_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"seconds": -1}, "seconds: expected"),
+        ({"retries": 1.5}, "retries: expected"),
+        ({"workers": 0}, "workers: expected"),
+        ({"problem": 3}, "problem: expected what makes a problem"),
+        ({"progress": True}, "progress: it is for one instance"),
+        ({"node_limit": 0}, "node_limit: expected"),
+        ({"nodes": 3}, "nodes: expected a setting"),
+    ],
+)
+def test_settings_are_refused_before_any_work(settings, complaint):
+    with pytest.raises(InputError, match=complaint):
+        solve_many([], **settings)
+
+
+def test_a_client_that_is_none_is_refused():
+    with pytest.raises(InputError, match="client: expected a client of Dask"):
+        next(solve_many(ASKED, problem=made, client=3))
