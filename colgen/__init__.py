@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from colgen.cuts.separation import Separation, SeparationContext
     from colgen.decomposition.decomposed import Decomposed, decompose
     from colgen.decomposition.finding import FoundBlocks, find_blocks
+    from colgen.many import OneOfMany, solve_many
     from colgen.master.lagrangian import LagrangianMaster
     from colgen.master.linear import LinearMaster
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
@@ -50,7 +51,9 @@ if TYPE_CHECKING:
     from colgen.reporting import plotting
     from colgen.reporting.ablated import Ablated
     from colgen.reporting.ablation import Ablation, ablation
-    from colgen.reporting.comparison import Compared, Comparison, compare, solve_complete
+    from colgen.reporting.compared import Compared, solve_complete
+    from colgen.reporting.comparison import Comparison, compare, compare_all
+    from colgen.reporting.live_log import LogFile
     from colgen.solving import solve
     from colgen.tree.branching import (
         Bound,
@@ -81,7 +84,9 @@ _HOMES = {
     "core.columns": "Column Key Row RowFamily",
     "reporting.ablated": "Ablated",
     "reporting.ablation": "Ablation ablation",
-    "reporting.comparison": "Compared Comparison compare solve_complete",
+    "reporting.compared": "Compared solve_complete",
+    "reporting.live_log": "LogFile",
+    "reporting.comparison": "Comparison compare compare_all",
     "core.duals": "Duals",
     "tree.enumeration": "Enumerated Enumeration",
     "tree.path_enumeration": "PathEnumeration",
@@ -98,6 +103,7 @@ _HOMES = {
     "decomposition.finding": "FoundBlocks find_blocks",
     "problem": "Problem",
     "solving": "solve",
+    "many": "OneOfMany solve_many",
     "core.warm_start": "Basis WarmStart",
     "bounds.bounding": "Bounded Bounding NodeState OneRound Outcome Parts",
     "bounds.bundle": "Bundle",
@@ -215,6 +221,7 @@ __all__ = [
     "IterationLimit",
     "Key",
     "LinearMaster",
+    "LogFile",
     "MasterSolution",
     "MasterStatus",
     "MemoryLimit",
@@ -223,6 +230,7 @@ __all__ = [
     "OnComponents",
     "OnOriginalVariable",
     "OnTemplateVariable",
+    "OneOfMany",
     "OraclePricing",
     "Pool",
     "Penalty",
@@ -261,6 +269,7 @@ __all__ = [
     "Wentges",
     "artificial",
     "compare",
+    "compare_all",
     "compile_model",
     "decompose",
     "exchange",
@@ -271,4 +280,5 @@ __all__ = [
     "seeds_from",
     "solve",
     "solve_complete",
+    "solve_many",
 ]

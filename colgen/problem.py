@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Generic, cast
 
 import pyomo.environ as pyo
 from numpy.typing import ArrayLike
@@ -15,7 +15,12 @@ from colgen.bounds.column_generation import ColumnGeneration
 from colgen.bounds.fixing import Reduction
 from colgen.bounds.stabilization import Stabilization, Wentges
 from colgen.core.budget import Budget
+from colgen.core.columns import Column
+from colgen.core.decision import fractionality
+from colgen.core.digest import digest_of_object
+from colgen.core.doors import behind
 from colgen.core.duals import OwnDuals
+from colgen.core.generic import Answer
 from colgen.core.result import Result
 from colgen.core.solution import Solution
 from colgen.core.warm_start import NOTHING, WarmStart
@@ -36,10 +41,11 @@ _DIVING, _MANY_COLUMNS = 10.0, 500
 """Seconds of the default dive, and from how many columns on: fewer are soon combined by an integer program."""
 
 
-class Problem(ABC):
+class Problem(ABC, Generic[Answer]):
     """A problem for column generation: a master stated in Pyomo, oracles, and whatever else it has.
 
-    Subclasses write :meth:`master` and :meth:`pricing`; the other methods have defaults that add nothing.
+    Subclasses write :meth:`master` and :meth:`pricing`; the other methods have defaults that add nothing.  Who wants
+    ``result.answer`` to have a type says which: ``class Rolls(Problem[list[tuple[Pattern, int]]])``.
 
     Attributes
     ----------
@@ -53,6 +59,14 @@ class Problem(ABC):
     scale: float | None = None
     """What differences of objectives are relative to, a power of two (:func:`colgen.core.tolerances.power_of_two`);
     None: a linear master finds out by itself, and elsewhere they are relative to the objectives."""
+
+    def __repr__(self) -> str:
+        told: str = behind("reporting.showing", "problem_in_a_line")(self)
+        return told
+
+    def _repr_html_(self) -> str:
+        shown: str = behind("reporting.showing", "show_problem")(self)
+        return shown
 
     def master(self) -> pyo.ConcreteModel:
         """The master's rows as a Pyomo model, with artificial variables that can satisfy them; columns come later."""
@@ -161,11 +175,12 @@ class Problem(ABC):
         """
         return Certifier(self.restricted_master().sense, type(self).__name__)
 
-    def answer(self, solution: Solution) -> Any:
-        """A whole solution in the problem's own terms; by default ``[(structure, value), ...]``."""
-        return [(column.structure, value) for column, value in solution.columns]
+    def answer(self, solution: Solution) -> Answer:
+        """A whole solution in the problem's own terms; by default ``[(structure, value), ...]``, with whole numbers."""
+        found: Any = [(column.structure, _counted(column, value)) for column, value in solution.columns]
+        return cast(Answer, found)
 
-    def check(self, answer: Any) -> float | None:
+    def check(self, answer: Answer) -> float | None:
         """The objective of an answer, recomputed from the instance alone.
 
         The engine holds every incumbent against it, wherever it comes from.  None, the default, says nothing: the rows
@@ -184,12 +199,52 @@ class Problem(ABC):
         """
         return None
 
-    def finished(self, result: Result) -> Result:
+    def digest(self) -> str:
+        """What tells this problem from those of other instances: a checkpoint of one is refused by another.
+
+        By default of the class and of its attribute ``instance``; where there is none, of all attributes, which must be
+        data then.
+
+        Raises
+        ------
+        InputError
+            If they are none.
+        """
+        return digest_of_object(self)
+
+    def written(self, structure: Any) -> Any:
+        """A column's structure as plain data, for files: numbers, strings, tuples, lists, arrays.
+
+        The structure itself, unless overridden.  Who overrides it states :meth:`column_of` as well.
+        """
+        return structure
+
+    def column_of(self, written: Any) -> Column | None:
+        """The column that an oracle of this instance would return for a structure that another run has found.
+
+        Parameters
+        ----------
+        written
+            What :meth:`written` has made of the structure.
+
+        Returns
+        -------
+        Column or None
+            With the costs and coefficients of this instance; None if it is no column here.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define column_of(structure)")
+
+    def finished(self, result: Result[Answer]) -> Result[Answer]:
         """What a run of the problem returns: the result itself, unless overridden.
 
         Asked once, when all is done: the place to put an answer where the user looks for it, or to add a note.
         """
         return result
+
+
+def _counted(column: Column, value: float) -> float:
+    """How often a column is used: 49 rolls, not 49.0."""
+    return round(value) if column.integer and not fractionality(value) else value
 
 
 def _states_last(problem: Problem, name: str, other: str) -> bool:

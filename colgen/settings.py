@@ -13,8 +13,10 @@ from colgen.bounds.bounding import Bounding
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.domains import real, whole
 from colgen.core.errors import InputError
+from colgen.core.pool import Pool
 from colgen.core.result import Result
 from colgen.core.warm_start import WarmStart
+from colgen.tree.checkpoint import Saving
 from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from solvers.linear.backends.registry import HIGHS, BackendError, check_backend
@@ -44,6 +46,11 @@ def check_settings(
     progress: Any = False,
     on_node: Any = None,
     certificate: Any = None,
+    workers: Any = None,
+    node_batch: Any = 1,
+    checkpoint: Any = None,
+    every: Any = 1.0,
+    pool: Any = None,
 ) -> None:
     """Refuse settings of :func:`colgen.solve` that are out of their domain; each by its name.
 
@@ -75,6 +82,18 @@ def check_settings(
             raise InputError(f"certificate: expected the name of a file in an existing folder, not {str(place)!r}")
         if relaxation:
             raise InputError("certificate: it proves answers: leave relaxation out")
+    if checkpoint is not None and not isinstance(checkpoint, Saving):
+        if not isinstance(checkpoint, (str, Path)) or not str(checkpoint):
+            raise InputError(f"checkpoint: expected the name of a file, not {what(checkpoint)}")
+        place = Path(checkpoint)
+        if place.is_dir() or not place.absolute().parent.is_dir():
+            raise InputError(f"checkpoint: expected the name of a file in an existing folder, not {str(place)!r}")
+    if checkpoint is not None and certificate is not None:
+        raise InputError("certificate: a run that goes on has not seen what was proved before: leave checkpoint out")
+    if pool is not None and not isinstance(pool, Pool) and (not isinstance(pool, (str, Path)) or not str(pool)):
+        raise InputError(f"pool: expected the name of a file, or a run's pool, not {what(pool)}")
+    if not _is_positive(every) and not real(every, "every") > 0.0:
+        raise InputError(f"every: expected more than 0 seconds, not {every}")
     if stabilization is not None and not isinstance(stabilization, Stabilization):
         raise InputError(f"stabilization: expected a Stabilization, such as Wentges(), not {what(stabilization)}")
     if bounding is not None and not isinstance(bounding, Bounding):
@@ -93,6 +112,12 @@ def check_settings(
         whole(depth_limit, "depth_limit")
     if clean_up_after is not None:
         whole(clean_up_after, "clean_up_after", low=1)
+    if workers is not None:
+        whole(workers, "workers", low=1)
+    if node_batch != 1:
+        whole(node_batch, "node_batch", low=1)
+        if certificate is not None:
+            raise InputError("certificate: it is written of nodes that are evaluated one by one: leave node_batch out")
     if lp is not None:
         try:
             check_backend(lp)
@@ -108,8 +133,13 @@ def check_settings(
     plain = isinstance(pricing_share, float) and 0.0 < pricing_share <= 1.0
     if not plain and not 0.0 < real(pricing_share, "pricing_share") <= 1.0:
         raise InputError(f"pricing_share: expected a share above 0 and at most 1, not {pricing_share}")
-    if not (isinstance(tolerance, float) and 0.0 < tolerance < math.inf) and not real(tolerance, "tolerance") > 0.0:
+    if not _is_positive(tolerance) and not real(tolerance, "tolerance") > 0.0:
         raise InputError(f"tolerance: expected a positive number, not {tolerance}")
+
+
+def _is_positive(value: Any) -> bool:
+    """Whether a setting is plainly a positive number: the usual case, told without a closer look."""
+    return isinstance(value, float) and 0.0 < value < math.inf
 
 
 def _several(value: Any, expected: str) -> Iterable[Any]:

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from colgen.bounds.bounding import Bounding, Parts, Settings
 from colgen.bounds.fixing import Reduction
 from colgen.bounds.run import Run
 from colgen.bounds.stabilization import Stabilization
-from colgen.core.budget import Budget, OutOfBudget, held
+from colgen.checkpointing import Checkpointing, Pooled, origin_of, saving_of
+from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.doors import behind
 from colgen.core.errors import InputError
+from colgen.core.generic import Answer
+from colgen.core.pool import Pool
 from colgen.core.result import Iteration, NodeVisit, Result, Termination
 from colgen.core.sense import Sense
+from colgen.core.signals import held, holding_termination
 from colgen.core.solution import Solution
 from colgen.core.stop import AnyOf, StopRule
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.protocol import RestrictedMaster
+from colgen.parallel.threads import Threads
 from colgen.pricing.grouping import grouped
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem, answer_to_check
@@ -31,18 +38,20 @@ from colgen.proof.certifier import Certifier
 from colgen.proof.witness import Witness
 from colgen.proof.writing import Ended, write_certificate
 from colgen.settings import check_settings, parts_of, what
+from colgen.tree.batches import InBatches
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.branching import BranchingRule
+from colgen.tree.checkpoint import EVERY, Saving
 from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from colgen.tree.means import Search
-from colgen.tree.search import NodeQueue, TreeResult, branch_and_bound
+from colgen.tree.search import NodeQueue, OpenTree, Relaxation, TreeResult, branch_and_bound
 from colgen.tree.sparing import as_diagnostic
 
 
 @held
 def solve(
-    problem: Problem,
+    problem: Problem[Answer],
     *,
     stop: StopRule | Sequence[StopRule] = (),
     start: Result | WarmStart | None = None,
@@ -63,7 +72,12 @@ def solve(
     progress: bool | Callable[[Iteration], None] = False,
     on_node: Callable[[NodeVisit], object] | None = None,
     certificate: Path | str | None = None,
-) -> Result:
+    workers: int | None = None,
+    node_batch: int = 1,
+    checkpoint: Path | str | Saving | None = None,
+    every: float = EVERY,
+    pool: Path | str | Pool | None = None,
+) -> Result[Answer]:
     """Solve a problem by column generation, and by branch and bound where its relaxation is not whole.
 
     First of all the problem's guesses are tried (:meth:`Problem.warm_start`): oracles are priced once at guessed dual
@@ -116,6 +130,24 @@ def solve(
     certificate
         Write what is proved to this file (compressed if its name ends in ``.gz``), for ``colgen check``.  Where exact
         arithmetic does not reach what the run says, the result is optimal *within tolerance*.
+    workers
+        So many threads work on the pricing problems of a round: the result is the same for any number of them.
+        Oracles that share what they change are not for more than one.
+    node_batch
+        Evaluate so many open nodes of the tree at once, each over a restricted master and oracles of its own (of a copy
+        of the problem).  It is another tree than that of 1, but the same one for any number of workers; stop rules
+        other than limits of time and memory look at it between batches.
+    checkpoint
+        Write to this file, as the run goes on, what another run needs to go on; if the file is there already, go on
+        from it.  Ctrl-C and SIGTERM write a last one.  Answers and columns in the file are checked; its open nodes,
+        their bounds and its cuts are what proofs rest on, and are believed.  The file has a checksum and the digest of
+        the instance: one that is damaged, or of another instance, is refused (:mod:`colgen.tree.checkpoint`).
+    every
+        Seconds from one checkpoint to the next.
+    pool
+        Columns and cuts of another run to start from, of the same instance or of a changed one, besides the problem's
+        own guesses: a file that ``result.pool.save`` has written, or ``result.pool`` itself.  Each column is made anew
+        (:meth:`Problem.column_of`) and left out if it is none of this instance.
 
     Returns
     -------
@@ -151,11 +183,22 @@ def solve(
         progress=progress,
         on_node=on_node,
         certificate=certificate,
+        workers=workers,
+        node_batch=node_batch,
+        checkpoint=checkpoint,
+        every=every,
+        pool=pool,
     )
+    pooled = None if pool is None else Pooled(problem, pool)
+    saved = None if checkpoint is None else Checkpointing(problem, saving_of(checkpoint, every), relaxation)
     recording = None if certificate is None else _Recording(certificate, problem.certifier())
     rule = AnyOf(*((stop,) if callable(stop) else stop))
     budget = Budget(rule.seconds, rule.bytes)
+    budget.workers = threads = Threads(1 if workers is None else int(workers))
     warm = _warm(problem, start, budget)
+    spare = None
+    if node_batch > 1:
+        spare = _Spare(problem, bounding, stabilization, heuristics, choice, lp, lp_options).copied()
     try:
         master = problem.restricted_master()
     except OutOfBudget as spent:
@@ -164,10 +207,7 @@ def solve(
     def check(solution: Solution) -> float | None:
         return problem.check(answer_to_check(problem, solution))
 
-    if lp is not None:
-        master.set_solver(lp)
-    if lp_options is not None:
-        master.set_options(lp_options)
+    _suit(master, lp, lp_options)
     settings = Settings(
         stop_early=not relaxation,
         round_early=not relaxation,
@@ -177,7 +217,9 @@ def solve(
         scale=problem.scale,
         pricing_share=pricing_share,
     )
-    with listening(progress, master.sense) as listener:
+    tree = OpenTree(master.sense, None if queue is None else queue(master.sense))
+    terminated = nullcontext() if saved is None else holding_termination()
+    with listening(progress, master.sense) as listener, threads, terminated:
         run = Run(
             master.sense,
             rule,
@@ -205,17 +247,27 @@ def solve(
             return _nothing(spent.reason, budget, master.sense)
         try:
             with run.stage("setup"):
-                closed = search.start(warm, type(problem).__name__)
+                if saved is not None:
+                    saved.begin(search, tree, node_batch == 1)
+                if pooled is not None:
+                    warm = pooled.warm_start(warm, master, search.answers.separation)
+                    run.notes.append(pooled.note)
+                resumes = saved is not None and saved.resumes
+                closed = not resumes and search.start(warm, type(problem).__name__)
             if closed:
+                tree.close()
                 outcome = TreeResult(Termination.OPTIMAL, run.global_bound, ())
             else:
+                seats: Relaxation = search
+                if spare is not None:
+                    seats = InBatches(search, partial(spare.search, run, settings), int(node_batch), threads)
                 outcome = branch_and_bound(
-                    search,
+                    seats,
                     run,
-                    queue=None if queue is None else queue(master.sense),
                     node_limit=node_limit,
                     depth_limit=depth_limit,
                     on_node=on_node,
+                    tree=tree,
                 )
         except OutOfBudget as spent:
             outcome = TreeResult(spent.reason, run.global_bound, ())
@@ -231,6 +283,10 @@ def solve(
             if told is error:
                 raise
             raise told from error
+        if saved is not None:
+            if outcome.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
+                tree.close()
+            saved.close()
     result = problem.finished(_result(problem, search, run, outcome, relaxation))
     return result if recording is None else recording.written(result)
 
@@ -243,7 +299,7 @@ class _Recording:
     certifier: Certifier
     witness: Witness = dataclasses.field(default_factory=Witness)
 
-    def written(self, result: Result) -> Result:
+    def written(self, result: Result[Answer]) -> Result[Answer]:
         """Write a result's certificate, and say of the result what that proves."""
         begun = time.monotonic()
         ended = Ended(result.sense, result.termination, result.dual_bound, result.solution, result.nodes)
@@ -256,6 +312,53 @@ class _Recording:
         short = bool(written.short) and result.termination is Termination.OPTIMAL
         termination = Termination.WITHIN_TOLERANCE if short else result.termination
         return dataclasses.replace(result, termination=termination, seconds=seconds, notes=tuple(notes))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Spare:
+    """A problem, and what it is solved by, of which a copy is made for each restricted master of a batch of nodes."""
+
+    problem: Problem
+    bounding: Bounding | None
+    stabilization: Stabilization | None
+    heuristics: Sequence[Heuristic] | None
+    choice: Choice | None
+    lp: str | None
+    lp_options: Mapping[str, Any] | None
+
+    def copied(self) -> _Spare:
+        """All of it once more, sharing nothing."""
+        try:
+            return copy.deepcopy(self)
+        except Exception as error:  # whatever an object that cannot be copied says of it
+            raise InputError(
+                f"node_batch: expected a {type(self.problem).__name__} that copy.deepcopy copies for each restricted "
+                f"master: {type(error).__name__}: {error}"
+            ) from error
+
+    def search(self, run: Run, settings: Settings) -> BranchAndPrice:
+        """A copy's branch and price, whose own run has the clock of this one and no other stop rules."""
+        mine = self.copied()
+        problem = mine.problem
+        master = problem.restricted_master()
+        _suit(master, mine.lp, mine.lp_options)
+
+        def check(solution: Solution) -> float | None:
+            return problem.check(answer_to_check(problem, solution))
+
+        scale = problem.scale or 0.0
+        own = Run(master.sense, AnyOf(), problem.objective_step, None, run.budget, check, scale, master.offset)
+        return _search(
+            problem, master, own, settings, False, mine.bounding, mine.stabilization, mine.heuristics, mine.choice, None
+        )
+
+
+def _suit(master: RestrictedMaster, lp: str | None, lp_options: Mapping[str, Any] | None) -> None:
+    """Let a master use the solver that is asked for."""
+    if lp is not None:
+        master.set_solver(lp)
+    if lp_options is not None:
+        master.set_options(lp_options)
 
 
 _SHARE = 0.85
@@ -319,7 +422,9 @@ def _search(
     return BranchAndPrice(parts, search, problem.bounding() if bounding is None else bounding)
 
 
-def _result(problem: Problem, search: BranchAndPrice, run: Run, outcome: TreeResult, relaxation: bool) -> Result:
+def _result(
+    problem: Problem[Answer], search: BranchAndPrice, run: Run, outcome: TreeResult, relaxation: bool
+) -> Result[Answer]:
     solution = search.root if relaxation else run.incumbent
     termination = outcome.termination
     if termination is Termination.OPTIMAL and not relaxation and not run.is_checked:
@@ -332,13 +437,17 @@ def _result(problem: Problem, search: BranchAndPrice, run: Run, outcome: TreeRes
             "No column was used: the template's own variables satisfy all rows. Those that only stand in for columns "
             "are declared with artificial(...), which drives them out."
         )
+    answer = None if solution is None or relaxation else problem.answer(solution)
+    pool = search.pool()
+    if pool is not None:
+        pool.origin = origin_of(problem, search)
     return Result(
         sense=run.sense,
         termination=termination,
         objective=run.sense.hopeless if solution is None else solution.objective,
         dual_bound=outcome.bound,
         solution=solution,
-        answer=None if solution is None or relaxation else problem.answer(solution),
+        answer=cast(Answer, answer),
         relaxation=search.root,
         root_bound=run.sense.ideal if search.root_bound is None else search.root_bound,
         iterations=tuple(run.iterations),
@@ -348,7 +457,7 @@ def _result(problem: Problem, search: BranchAndPrice, run: Run, outcome: TreeRes
         seconds=_seconds(run),
         certificate=search.certificate,
         notes=(*run.notes, *run.budget.warnings),
-        pool=search.pool(),
+        pool=pool,
     )
 
 

@@ -1,16 +1,19 @@
 """What solve and its stop rules are asked for: each setting out of its domain is one sentence that names it."""
 
+import inspect
 import math
 
 import numpy as np
 import pytest
 
 from colgen import (
+    ColumnGeneration,
     GapLimit,
     InputError,
     IterationLimit,
     MemoryLimit,
     RestrictedMIP,
+    StrongBranching,
     TimeLimit,
     WarmStart,
     Wentges,
@@ -34,6 +37,18 @@ WRONG = {
     "tolerance": [0, -1e-9, math.nan, math.inf, "1e-6", None, True],
     "keep_duals": [None, "yes", 1],
     "progress": [None, "yes", 1, dict],
+    "bounding": [ColumnGeneration, "volume", 3, True],
+    "choice": [StrongBranching, "strong", 3, True],
+    "pricing_share": [0, -0.5, 1.5, math.nan, "half", None],
+    "lp": [3, True, ["highs"]],
+    "lp_options": [3, "fast"],
+    "on_node": ["print", 3, dict],
+    "certificate": [3, "", "/no/such/folder/proof.jsonl", True],
+    "workers": [0, -1, 1.5, math.nan, "2", True],
+    "node_batch": [0, -1, 1.5, math.nan, "2", None],
+    "checkpoint": [3, "", "/no/such/folder/run.checkpoint", True],
+    "pool": [3, "", [], True],
+    "every": [0, -1.0, math.nan, "60", None, True],
 }
 RIGHT = {
     "stop": [(), [], TimeLimit(1), [TimeLimit(1), GapLimit(0)], (lambda iteration, sense: None,)],
@@ -48,6 +63,8 @@ RIGHT = {
     "tolerance": [1e-9, 1],
     "keep_duals": [True],
     "progress": [True, print],
+    "workers": [None, 1, np.int64(2)],
+    "node_batch": [1, np.int64(8)],
 }
 
 
@@ -87,6 +104,10 @@ def test_limits_that_never_bite():
 def test_what_is_no_problem_is_not_solved(problem):
     with pytest.raises(InputError, match="expected a problem to solve, an object of a subclass of Problem, not"):
         solve(problem)
+
+
+def test_every_setting_is_tried_with_what_is_wrong():
+    assert set(WRONG) == set(inspect.signature(solve).parameters) - {"problem"}
 
 
 def test_solve_checks_its_settings_before_any_work():

@@ -29,8 +29,9 @@ from colgen import (
     artificial,
     solve,
 )
-from colgen.core.budget import Budget, OutOfBudget, holding_signals
+from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import ColgenError, InfeasibleAnswerError, SeparationError, SolverError
+from colgen.core.signals import holding_signals
 from solvers.linear import lp
 from tests.amounts import BUSY
 from tests.assignment import assignment

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from colgen.core.batches import Columns
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
+from colgen.core.decision_data import DecisionMaker
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
@@ -67,7 +69,7 @@ class ReductionContext:
         return self.sense.improvement(self.bound, self.target) + rounding
 
 
-class Reduction(ABC):
+class Reduction(DecisionMaker, ABC):
     """Finds decisions that keep every answer of interest in a node.  Subclasses write :meth:`reduce`.
 
     The decisions are added to the node and passed to its children, and the relaxation is solved again.
@@ -130,6 +132,13 @@ class ReducedCostFixing(Reduction):
     S. Irnich, G. Desaulniers, J. Desrosiers, A. Hadjar, *Path-reduced costs for eliminating arcs in routing and
     scheduling*, INFORMS Journal on Computing 22 (2010).
     """
+
+    makes: Sequence[type[Decision]] = (VariablesForbidden,)
+
+    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+        if kind is VariablesForbidden and (data["block"] != self.block or self.original is None):
+            return None
+        return super().revived(kind, data)
 
     def __init__(
         self,

@@ -15,18 +15,17 @@ from colgen.core.result import Iteration, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.stop import AnyOf
-from colgen.core.tolerances import ROUNDING, TOLERANCES, size
+from colgen.core.tolerances import COMMON, ROUNDING, TOLERANCES, size
 from solvers.compiling import working_clock
 
 _MOST_KNOWN = 32
 """So many answers are remembered, to hold new rows against them."""
 
+_MISSING = 16
+"""Rows of an answer hold to within a tolerance of theirs, and dual values multiply what is missing."""
 
 _TERMS = 64
 """Costs of columns are sums themselves, and so many times the rounding error of one number is theirs."""
-
-_ROUNDING = 2.0**-20
-"""The share of an objective that a tolerance of 1e-9 makes a few units in its last place."""
 
 
 class Run:
@@ -96,6 +95,10 @@ class Run:
         self.stage_seconds: defaultdict[str, float] = defaultdict(
             float, setup=self.budget.seconds - self.budget.compiling
         )
+        self.watch: Callable[[], None] | None = None
+        """Called between rounds and nodes: who writes checkpoints."""
+        self.seconds_before = 0.0
+        """Of the runs that this one goes on from."""
         self.columns_generated = 0
         self.rows_generated = 0
 
@@ -166,6 +169,10 @@ class Run:
         """Whether a dual bound proves an objective optimal, as far as tolerances go."""
         return not self.sense.is_better(bound, objective, TOLERANCES.optimality * self._size(objective))
 
+    def contradicts(self, bound: float, objective: float) -> bool:
+        """Whether an answer is so much better than a dual bound that one of them must be a mistake."""
+        return self.sense.is_better(objective, bound, _MISSING * TOLERANCES.diagnostic * self._size(objective))
+
     @property
     def target(self) -> float:
         """The worst objective still of interest: a step better than the incumbent's, or as good if there is no step."""
@@ -193,9 +200,7 @@ class Run:
             )
         if not self.sense.is_better(solution.objective, self.objective, self._difference(solution.objective)):
             return False
-        if self.sense.is_better(
-            solution.objective, self.global_bound, TOLERANCES.optimality * self._size(solution.objective)
-        ):
+        if self.contradicts(self.global_bound, solution.objective):
             raise InvalidBoundError(
                 f"{source} found an answer of objective {solution.objective:g}, better than the bound "
                 f"{self.global_bound:g} that was proved for all answers: a stated bound or multiplicity is not "
@@ -221,7 +226,7 @@ class Run:
         The part that all objectives have in common hides nothing: of an offset no more than the rounding error
         counts, and a problem that states its scale says that there may be such a part which nobody else can tell.
         """
-        rounding = _ROUNDING * objective
+        rounding = COMMON * objective
         return size(self.scale, rounding) if self._stated else size(self.scale, rounding, objective - self._offset)
 
     def _checked(self, solution: Solution, source: str) -> float | None:
@@ -264,4 +269,10 @@ class Run:
             self._listener(iteration)
         reason = self._stop(iteration, self.sense)
         self.reason = self.reason or reason
+        self.look()
         return reason
+
+    def look(self) -> None:
+        """Let whoever watches the run have a look at it."""
+        if self.watch is not None:
+            self.watch()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 
-from colgen.core.columns import Column, Row
+from colgen.core.columns import Column, Key, Row
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.terms import Linear
@@ -74,6 +74,16 @@ class RoundedCapacity(Separation):
                     flow[number[tail], number[head]] += value * times
         sets, _ = violated_capacity(flow, self._demands, self.capacity, least=self.least, limit=self._most)
         return [self._cut(np.flatnonzero(mine).tolist()) for mine in sets]
+
+    def restated(self, key: Key) -> Row | None:
+        term = key[1]
+        if key[0] != self.family.block or not isinstance(term, Linear) or term.block != self.block:
+            return None
+        ends = {end for arc in term.members if isinstance(arc, tuple) for end in arc}
+        if not ends or any(end not in self._number for end in ends):
+            return None
+        row = self._cut(sorted(self._number[end] for end in ends))
+        return row if row.key == key else None
 
     def _cut(self, customers: list[int]) -> Row:
         names = [self._names[k] for k in customers]

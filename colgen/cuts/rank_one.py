@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.columns import Column, Row
+from colgen.core.columns import Column, Key, Row
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.terms import Count
@@ -92,6 +92,15 @@ class RankOne(Separation):
                     + ", or something negative in it; expected = b or ≤ b, b whole"
                 )
         self._sides = {index: int(side) for (_, index), side in sides.items()}
+
+    def restated(self, key: Key) -> Row | None:
+        term = key[1]
+        if key[0] != self.family.block or not isinstance(term, Count) or term.block != self.rows:
+            return None
+        if any(member not in self._sides for member in (*term.members, *(term.memory or ()))):
+            return None
+        whole = sum(weight * self._sides[member] for member, weight in zip(term.members, term.weights, strict=True))
+        return self.family.cut(term, upper=float(whole // term.divisor))
 
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
         if context.whole or not self._goes_on(solution, context):

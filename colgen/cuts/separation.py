@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from colgen.core.budget import Budget
-from colgen.core.columns import Row
+from colgen.core.columns import Key, Row, RowFamily
 from colgen.core.duals import OwnDuals
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -105,6 +105,25 @@ class Separation(ABC):
         InputError
             Naming what the separation expects of the master's rows.
         """
+
+    def revived(self, key: Key, lower: float, upper: float) -> Row | None:
+        """A row that this separation has found in another run of the same instance, None if it is none of its own.
+
+        Asked for rows that state their coefficients by function, which no file holds.  By default a family of rows of
+        that name among the separation's attributes states it.
+        """
+        for family in vars(self).values():
+            if isinstance(family, RowFamily) and family.block == key[0]:
+                return family.row(key[1], lower, upper)
+        return None
+
+    def restated(self, key: Key) -> Row | None:
+        """A row of this name for the present instance, its sides computed anew; None if it is none of this separation.
+
+        Asked for the rows of another run, maybe of another instance: what comes back is believed, so that no number of
+        the other run may be in it.
+        """
+        return None
 
     @abstractmethod
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:

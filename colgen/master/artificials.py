@@ -53,11 +53,12 @@ class Artificials:
         owners, there, entries = table.entries_of(len(table))
         single = np.bincount(owners, minlength=len(table))[owners] == 1
         mine = np.isin(there, fresh) & table.artificial[owners]
-        fresh = np.setdiff1d(fresh, there[mine & ~single])  # shared with other rows: they stay as they are
+        shared = np.intersect1d(fresh, there[mine & ~single])  # with other rows: they stay as they are
+        fresh, every.unsized[shared] = np.setdiff1d(fresh, shared), False
         sizes = np.ones(count)
         sizes[fresh] = powers_of_two(largest[fresh])
         mine &= np.isin(there, fresh)
         units = sizes[there[mine]] / powers_of_two(np.abs(entries[mine]))
         table.weights[owners[mine]] = 1.0 / units
         every.sizes[fresh], every.unsized[fresh] = sizes[fresh], False
-        self._program.set_sizes(fresh, sizes[fresh], owners[mine], units)
+        self._program.set_sizes(fresh, sizes[fresh], owners[mine], units, self._objective.costs[owners[mine]])

@@ -60,4 +60,4 @@ class Bases:
             rows = np.flatnonzero(basic_rows(basis)).tolist()
             return found[mine], variables, [keys[row] for row in rows]
 
-        return Pool(self._generated.columns, reduced, basic)
+        return Pool(self._generated.columns, reduced, basic, mine)

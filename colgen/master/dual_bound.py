@@ -15,16 +15,13 @@ from numpy.typing import NDArray
 
 from colgen.core.duals import Duals
 from colgen.core.sense import Sense
-from colgen.core.tolerances import ROUNDING, TOLERANCES, size
+from colgen.core.tolerances import COMMON, ROUNDING, TOLERANCES, size
 from colgen.master.table import TEMPLATE, ColumnTable
 from colgen.master.tabular import TabularMaster
 from colgen.pricing.oracles import Pricing, PricingResult
 from solvers.columns.worth import bound_terms
 
 Floats = NDArray[np.float64]
-
-_COMMON = 2.0**-20
-"""The share of a bound that differences between answers are at least relative to."""
 
 _OF_TERMS = 2.0**-52 / ROUNDING
 """Of the rounding of a sum, what its terms have by themselves."""
@@ -93,7 +90,7 @@ def dual_bound(
     total += used
     drowning -= ROUNDING * used
     # Dual values so large that they cancel out; what answers have in common may be most of the total: it hides nothing.
-    hidden = TOLERANCES.optimality * size(scale, _COMMON * total)
+    hidden = TOLERANCES.optimality * size(scale, COMMON * total)
     if drowning > min(TOLERANCES.pruning * size(scale, total), hidden):
         # Summed up exactly, they are as inexact as the reduced costs of an oracle, whose terms are no larger.
         if math.isfinite(total):

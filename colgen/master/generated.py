@@ -55,6 +55,12 @@ class Generated:
         every = np.arange(len(self._table))
         return self._table.batch(every[self._table.is_generated(every)])
 
+    @property
+    def origins(self) -> Ints:
+        """Which pricing problem each of them came from."""
+        every: Ints = self._table.origins[: len(self._table)]
+        return every[self._table.is_generated(np.arange(len(self._table)))]
+
     def is_open(self, column: Column) -> bool:
         """Whether the value of a column can still grow at the present node."""
         return math.isinf(self._table.upper_now[self.where(column)])

@@ -54,6 +54,8 @@ class Joining:
         self._lookup, self._imposed, self._artificials, self._idle = lookup, imposed, artificials, idle
         self._generated = Generated(tableau.table)
         self._refuse = refuse
+        self.joined: list[Row] = []
+        """Rows that have joined with sides of their own, which those of decisions have not."""
 
     # --- columns -----------------------------------------------------------------------------------------------------
 
@@ -127,6 +129,7 @@ class Joining:
         self._refuse(fresh.values())
         self._lookup.forget()
         joining = list(fresh.values())
+        self.joined += [row for row in joining if row.lower > -math.inf or row.upper < math.inf]
         entries = self._enter(joining)
         lower, upper = np.array([row.lower for row in joining]), np.array([row.upper for row in joining])
         known = np.stack([lower, upper], axis=1)

@@ -40,7 +40,7 @@ from colgen.master.linking import Linking
 from colgen.master.lookup import LookedUp, LookUp
 from colgen.master.node_bounds import NodeBounds
 from colgen.master.phases import Phases
-from colgen.master.pool import NOWHERE, Floats
+from colgen.master.pool import NOWHERE, Floats, Ints
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import Answer, MasterSolution, MasterStatus, RestrictedMaster
 from colgen.master.pyomo_export import to_pyomo
@@ -191,6 +191,15 @@ class LinearMaster(RestrictedMaster):
         """The generated columns, in the order in which they came; those that are idle are among them."""
         return self._generated.columns
 
+    @property
+    def origins(self) -> Ints:
+        """Which pricing problem each of them came from; less than 0 where that is not known."""
+        return self._generated.origins
+
+    @property
+    def joined_rows(self) -> Sequence[Row]:
+        return self._joining.joined
+
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]]:
         return self.rows.sides(block)
 
@@ -260,6 +269,9 @@ class LinearMaster(RestrictedMaster):
     @property
     def rounding(self) -> float:
         return self.objective.rounding
+
+    def rounding_at(self, duals: OwnDuals) -> float:
+        return self.rows.rounding_at(duals.values) if isinstance(duals, Duals) else self.rounding
 
     @property
     def feasibility_tolerance(self) -> float:

@@ -110,10 +110,10 @@ class MasterProgram:
         if self._lp is not None:
             self._lp.change_objective(costs[self._table.active], offset)
 
-    def set_sizes(self, rows: Ints, sizes: Floats, positions: Ints, units: Floats) -> None:
-        """Say the size of rows that had none; ``units`` are those of artificial variables, which are never idle."""
+    def set_sizes(self, rows: Ints, sizes: Floats, positions: Ints, units: Floats, costs: Floats) -> None:
+        """Say the size of rows that had none; units and costs are of artificial variables, which are never idle."""
         if self._lp is not None:
-            self._lp.set_sizes(rows, sizes, self._table.place[positions], units)
+            self._lp.set_sizes(rows, sizes, self._table.place[positions], units, costs)
 
     # --- solving -----------------------------------------------------------------------------------------------------
 

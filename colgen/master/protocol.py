@@ -95,6 +95,10 @@ class RestrictedMaster(ABC):
         """What rounding may leave of a reduced cost at the dual values of the last solve."""
         return 0.0
 
+    def rounding_at(self, duals: OwnDuals) -> float:
+        """What rounding may leave of a reduced cost at other dual values of the same rows."""
+        return self.rounding
+
     @property
     def feasibility_tolerance(self) -> float:
         """A phase 1 optimum above this proves infeasibility."""
@@ -268,6 +272,11 @@ class RestrictedMaster(ABC):
         coefficient; empty if there are no such rows, or if this master does not tell.
         """
         return {}
+
+    @property
+    def joined_rows(self) -> Sequence[Row]:
+        """Rows that were separated, or that columns have brought, in the order in which they came."""
+        return ()
 
     def has_row(self, key: Key) -> bool:
         """Whether the master has a row of this name already."""

@@ -19,6 +19,9 @@ from colgen.master.tableau import Tableau
 from colgen.pricing.oracles import Pricing
 from solvers.columns.worth import least_reduced_costs, products
 
+_THE_ONE: Ints = np.zeros(1, dtype=np.int64)
+_THE_ONE.setflags(write=False)
+
 
 class ReducedCosts:
     """Prices columns, in the master or not, by the objective of the present phase."""
@@ -50,9 +53,12 @@ class ReducedCosts:
     ) -> Sequence[Column] | None:
         """The columns that improve the master and are not in it; None if that takes their rows, which are not there."""
         objective, table = self._objective, self._table
-        if len(reduced_costs) == 1 and not -objective.sense.sign * float(reduced_costs[0]) > tolerance:
-            return ()
-        better = np.flatnonzero(objective.sense.gains(reduced_costs) > tolerance)
+        if len(reduced_costs) == 1:  # of one column a look is sooner done than one at arrays
+            if not -objective.sense.sign * float(reduced_costs[0]) > tolerance:
+                return ()
+            better = _THE_ONE
+        else:
+            better = np.flatnonzero(objective.sense.gains(reduced_costs) > tolerance)
         if not len(better):
             return ()
         if bring_rows(columns):
@@ -65,11 +71,12 @@ class ReducedCosts:
         batch = known.batch
         where = self._generated.positions(batch)
         new = where == NOWHERE
-        for k in np.flatnonzero(~new).tolist():
-            if math.isinf(table.upper_now[where[k]]):
-                found = float(reduced_costs[better[k]])
-                check_not_repeated(oracle, batch[k], found, objective.scale, objective.rounding)
-        known = known if new.all() else known.take(np.flatnonzero(new))
+        if not new.all():
+            for k in np.flatnonzero(~new).tolist():
+                if math.isinf(table.upper_now[where[k]]):
+                    found = float(reduced_costs[better[k]])
+                    check_not_repeated(oracle, batch[k], found, objective.scale, objective.rounding)
+            known = known.take(np.flatnonzero(new))
         return self._lookup.remember(known._replace(new_among=len(table))).batch
 
     def improving_singles(

@@ -50,7 +50,8 @@ class Rows:
         self.names.extend(f.row_keys)
         self.names.declare(f.row_blocks)
         self.lower, self.upper = f.row_lower.copy(), f.row_upper.copy()
-        real = np.where(f.artificial[_entry_owners(f)], 0.0, f.matrix.data)
+        made_up = f.artificial if f.exchange is None else f.artificial & ~f.exchange
+        real = np.where(made_up[_entry_owners(f)], 0.0, f.matrix.data)
         sizes = sizes_of_rows(f.matrix.indices, real, f.row_lower, f.row_upper)
         self.unsized: Mask = sizes == 0.0
         self.sizes: Floats = np.where(self.unsized, 1.0, sizes)

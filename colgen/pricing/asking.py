@@ -1,20 +1,24 @@
-"""Asking oracles, one after the other, and keeping an eye on the clock."""
+"""Asking oracles, as many at once as there are workers, and keeping an eye on the clock."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from colgen.core.duals import OwnDuals
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 
 
-def asked(oracles: Iterable[Pricing], duals: OwnDuals, context: PricingContext) -> list[PricingResult]:
-    """Their results at dual values; the run's budget is told of a call that outlives the deadline."""
-    results = []
-    for oracle in oracles:
+def asked(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingContext) -> list[PricingResult]:
+    """Their results at dual values, in their order; the run's budget is told of a call that outlives the deadline."""
+    budget = context.budget
+
+    def ask(oracle: Pricing) -> tuple[PricingResult, float, bool]:
         began = time.monotonic()
-        results.append(oracle.price(duals, context))
-        if time.monotonic() > context.budget.deadline:
-            context.budget.outlived(f"{oracle.name}.price", began)
-    return results
+        return oracle.price(duals, context), began, time.monotonic() > budget.deadline
+
+    answers = budget.workers.each(ask, oracles)
+    for oracle, (_, began, late) in zip(oracles, answers, strict=True):
+        if late:
+            budget.outlived(f"{oracle.name}.price", began)
+    return [result for result, _, _ in answers]

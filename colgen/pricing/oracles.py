@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from colgen.core.columns import Column, Key
 from colgen.core.decision import Apart, Decision, Together, groups_of
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
+from colgen.core.generic import Structure
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.terms import Term
@@ -246,15 +247,17 @@ class Pricing(ABC):
 
 
 @dataclass(frozen=True)
-class Best:
+class Best(Generic[Structure]):
     """A structure with the reduced cost that the oracle computed for it, so that the engine can check its encoding."""
 
-    structure: Any
+    structure: Structure
     reduced_cost: float
 
 
-class OraclePricing(Pricing):
+class OraclePricing(Pricing, Generic[Structure]):
     """A pricing problem solved by an oracle: write :meth:`best` and :meth:`encode`.
+
+    ``class Knapsack(OraclePricing[Pattern])`` says to a type checker what :meth:`best` finds and :meth:`encode` takes.
 
     Parameters
     ----------
@@ -274,7 +277,7 @@ class OraclePricing(Pricing):
         self.problem = problem
 
     @abstractmethod
-    def best(self, duals: Duals, context: PricingContext) -> Any:
+    def best(self, duals: Duals, context: PricingContext) -> Structure | Best[Structure] | None:
         """The structure of best reduced cost, or None if there is no structure at all.
 
         Return ``Best(structure, reduced_cost)`` to have the engine compare the oracle's reduced cost with the encoded
@@ -283,14 +286,14 @@ class OraclePricing(Pricing):
         """
 
     @abstractmethod
-    def encode(self, structure: Any) -> Column:
+    def encode(self, structure: Structure) -> Column:
         """The column of a structure."""
 
-    def others(self, structure: Any, duals: Duals, context: PricingContext) -> Iterable[Any]:
+    def others(self, structure: Structure, duals: Duals, context: PricingContext) -> Iterable[Structure]:
         """Further structures worth a column besides the best one; none by default."""
         return ()
 
-    def _encoded(self, structure: Any) -> Column:
+    def _encoded(self, structure: Structure) -> Column:
         column = self.encode(structure)
         if not isinstance(column, Column):
             raise InputError(

@@ -133,26 +133,25 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
     """
     if objective is None or state.trusted:
         raise WrongError("there is nothing to compare with")
-    unit = whole(fix["unit"])
-    if unit < 1 or fix["what"] not in ("positions", "items", "columns"):
+    unit, what = whole(fix["unit"]), fix["what"]
+    if unit < 1 or what not in ("positions", "items", "columns"):
         raise WrongError("expected a denominator of at least 1, and positions, items or columns")
     point = point_of(program, state, fix, unit)
-    if fix["what"] == "columns":
-        return _listed(program, state, fix, point, objective, claims)
-    found = []
-    for problem in program.pricing:
-        if not isinstance(problem, Knapsack):
-            raise WrongError("nothing can be fixed in this pricing problem")
-        found.append((problem, *problem.through(point.duals, point.unit, point.counts, state)))
-    if [least for _, least, _ in found] != [exact(least) for least in fix["least"]]:
+    told = [_through(program, problem, state, what, point) for problem in program.pricing]
+    total = point.total + sum(used(program, k, least) for k, (least, _) in enumerate(told))
+    if [least for least, _ in told] != [exact(least) for least in fix["least"]]:
         raise WrongError("the least reduced costs are other ones")
-    total = point.total + sum(used(program, problem.number, least) for problem, least, _ in found)
     if total != unit * program.sign * exact(fix["bound"]):
         raise WrongError(f"the bound is {program.sign * total / unit}, not {fix['bound']}")
-    count = 0
+    claims.checked += 1
     # A bound of more than this, or without a step of as much, is no better than the objective.
-    enough = unit * (objective - (program.step or 0))
-    for problem, least, items in found:
+    enough, count = unit * (objective - (program.step or 0)), 0
+    if what == "columns":
+        state.listed = program.pricing[0].within(point.duals, point.unit, enough - total + told[0][0])
+        if whole(fix["left"]) != len(state.listed):
+            raise WrongError(f"{len(state.listed)} columns are left, not {fix['left']}")
+        return 0
+    for problem, (least, items) in zip(program.pricing, told, strict=True):
         own = least if least < 0 else least * min(program.uses[problem.number][0] or 0, 1)
         needed = point.unit * problem.cost - (enough - total + own)
         # A column that earns less does not, nor one that earns as much if there is no step.
@@ -165,28 +164,19 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
             elif values and not kept:
                 problem.keep(state, item, kept)
                 count += 1
-    claims.checked += 1
     if whole(fix["closed"]) != count:
         raise WrongError(f"{count} are closed by these dual values, not {fix['closed']}")
     return count
 
 
-def _listed(program: Program, state: State, fix: Any, point: Point, objective: Fraction, claims: Claims) -> int:
-    """List the columns that an answer may use which is better than the one at hand.
+def _through(program: Program, problem: Any, state: State, what: str, point: Point) -> tuple[Fraction, Any]:
+    """The least reduced cost; and of knapsacks, where something is to be closed, what columns through it earn.
 
-    The program has one pricing problem, of which any answer uses a column.
+    Columns can be listed of a program that has one pricing problem, of which any answer uses a column.
     """
-    (problem,), unit = program.pricing, point.unit
-    low = program.uses[0][0] or 0
-    if not hasattr(problem, "within") or low < 1 or state.listed is not None or point.cuts:
-        raise WrongError("these columns cannot be listed")
-    least = problem.least(point.duals, unit, point.counts, state)
-    total = point.total + used(program, 0, least)
-    if [least] != [exact(each) for each in fix["least"]] or total != unit * exact(fix["bound"]):
-        raise WrongError(f"the least reduced cost is {least}, the bound {total / unit}")
-    enough = abs(unit) * (objective - (program.step or 0))
-    state.listed = problem.within(point.duals, unit, enough - total + least)
-    claims.checked += 1
-    if whole(fix["left"]) != len(state.listed):
-        raise WrongError(f"{len(state.listed)} columns are left, not {fix['left']}")
-    return 0
+    if what != "columns" and isinstance(problem, Knapsack):
+        return problem.through(point.duals, point.unit, point.counts, state)
+    listed = what == "columns" and hasattr(problem, "within") and len(program.pricing) == 1
+    if not listed or (program.uses[0][0] or 0) < 1 or state.listed is not None or point.cuts:
+        raise WrongError(f"{what} cannot be fixed in this pricing problem")
+    return problem.least(point.duals, point.unit, point.counts, state), ()

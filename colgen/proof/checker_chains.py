@@ -27,9 +27,12 @@ class Labellings(Scored):
         every = [table(data["scores"], len(self.parents), count)]
         every += [table(pairs, count, count) for pairs in data["tables"]]
         # What is forbidden scores less than all that is allowed can make good: sums need no infinity.
-        largest = max((abs(x) for each in every for row in each for x in row if x != NO), default=1)
+        records = [data["scores"], *data["tables"]]  # None where something is forbidden
+        largest = max(max(map(abs, filter(None, row)), default=1) for record in records for row in record)
         self.never = -4 * (len(self.parents) + 1) * largest - 1
-        self.scores, *self.pairs = ([[self.never if x == NO else x for x in row] for row in each] for each in every)
+        self.scores, *self.pairs = (
+            [[self.never if x == NO else x for x in row] if NO in row else row for row in each] for each in every
+        )
         if len(self.parents) != len(self.tables) or min(self.tables) < 0:
             raise WrongError("expected a parent and a table for each node")
         self._replaced: dict[tuple[int, int], list[int]] = {}

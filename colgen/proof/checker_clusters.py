@@ -17,12 +17,8 @@ class Clusterings(Scored):
         super().__init__(data)
         self.size = len(data["scores"])
         self.scores = table(data["scores"], self.size, self.size)
-        for i, j in self._pairs():
-            if self.scores[i][j] != self.scores[j][i]:
-                raise WrongError(f"expected a score of {i} and {j}, whichever comes first")
-
-    def _pairs(self) -> list[tuple[int, int]]:
-        return list(combinations(range(self.size), 2))
+        if any(self.scores[i][j] != self.scores[j][i] for i, j in combinations(range(self.size), 2)):
+            raise WrongError("expected the same score of two items, whichever comes first")
 
     def column(self, clusters: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column: lists of items."""
@@ -39,20 +35,19 @@ class Clusterings(Scored):
         Items i, j and k: x_ik + x_kj - x_ij ≤ 1, with a dual value of 0 or more.  What is left of a pair's score counts
         if it is positive; always, if the pair is together; never, if it is apart.
         """
-        over, total = whole(state.given["over"]), 0
+        over, total, items = whole(state.given["over"]), 0, set(range(self.size))
         if over < 1:
             raise WrongError("expected a denominator of 1 or more")
-        left = {(i, j): 0 if self.scores[i][j] == NO else over * self.scores[i][j] for i, j in self._pairs()}
-        apart = {(i, j) for i, j in left if self.scores[i][j] == NO}
+        left = [[x if x == NO else over * x for x in row] for row in self.scores]  # of pairs i < j
         for i, j, k, dual in state.given["triangles"]:
-            if whole(dual) < 0 or len({i, j, k}) < 3:
+            if whole(dual) < 0 or len({i, j, k}) < 3 or not {i, j, k} <= items:
                 raise WrongError("expected triangles with dual values of 0 or more")
             total += dual
             for u, v, entry in ((i, k, 1), (k, j, 1), (i, j, -1)):
-                left[min(u, v), max(u, v)] -= entry * dual
-        together = set[tuple[int, int]]()
+                left[min(u, v)][max(u, v)] -= entry * dual
         for u, v, joined in state.pairs:
-            (together if joined else apart).add((min(u, v), max(u, v)))
-        for pair, score in left.items():
-            total += score if pair in together else 0 if pair in apart else max(score, 0)
+            i, j = min(u, v), max(u, v)
+            total += left[i][j] if joined and left[i][j] != NO else 0
+            left[i][j] = NO
+        total += sum(x for i, row in enumerate(left) for x in row[i + 1 :] if x > 0)
         return self.reduced(total, unit, over)

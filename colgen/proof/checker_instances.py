@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from colgen.proof import checker_blocks
@@ -15,17 +16,12 @@ _SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths", "
 
 def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
     """The formulation of an instance; None if the checker knows nothing of its kind."""
-    kinds = {
-        "cutting_stock": _cutting_stock,
-        "assignment": _assignment,
-        "colouring": _colouring,
-        "vehicle_routing": _routes,
-        "compact": checker_blocks.formulation,
-    }
-    make = kinds.get(instance["kind"])
-    if instance["kind"] in _SINGLE:
-        return _program([], [{**instance, "kind": _SINGLE[instance["kind"]], "uses": [1, 1]}], None, "maximize")
-    return None if make is None else make(instance)
+    kind = instance["kind"]
+    if kind in _SINGLE:
+        return _program([], [{**instance, "kind": _SINGLE[kind], "uses": [1, 1]}], None, "maximize")
+    if kind == "compact":
+        return checker_blocks.formulation(instance)
+    return _KINDS[kind][0](instance) if kind in _KINDS else None
 
 
 def _program(rows: list[Any], pricing: list[Any], step: Any, sense: str = "minimize") -> dict[str, Any]:
@@ -89,18 +85,12 @@ def _routes(instance: dict[str, Any]) -> dict[str, Any]:
 def instance_in(text: str, instance: dict[str, Any]) -> dict[str, Any]:
     """The instance that a file holds, without its name."""
     kind = instance["kind"]
-    if kind == "cutting_stock":
-        return _packing_in(text)
-    if kind == "assignment":
-        return _assignment_in(text)
-    if kind == "colouring":
-        return _graph_in(text)
-    if kind == "vehicle_routing":
-        return _customers_in(text, len(instance["demands"]))
-    raise WrongError(f"the checker reads no files of {str(kind)[:30]!r}")
+    if kind not in _KINDS:
+        raise WrongError(f"the checker reads no files of {str(kind)[:30]!r}")
+    return _KINDS[kind][1](text, instance)
 
 
-def _packing_in(text: str) -> dict[str, Any]:
+def _packing_in(text: str, instance: dict[str, Any]) -> dict[str, Any]:
     (count,), (roll,), *lines = ([int(word) for word in line.split()] for line in text.splitlines() if line.split())
     demands = Counter[int]()
     for line in lines:
@@ -111,7 +101,7 @@ def _packing_in(text: str) -> dict[str, Any]:
     return {"kind": "cutting_stock", "roll": roll, "widths": widths, "demands": [demands[width] for width in widths]}
 
 
-def _assignment_in(text: str) -> dict[str, Any]:
+def _assignment_in(text: str, instance: dict[str, Any]) -> dict[str, Any]:
     numbers = [int(word) for word in text.split()]
     m, n = numbers[:2]
     if len(numbers) != 2 + 2 * m * n + m:
@@ -120,7 +110,7 @@ def _assignment_in(text: str) -> dict[str, Any]:
     return {"kind": "assignment", "costs": rows[:m], "sizes": rows[m:], "capacities": numbers[2 + 2 * m * n :]}
 
 
-def _graph_in(text: str) -> dict[str, Any]:
+def _graph_in(text: str, instance: dict[str, Any]) -> dict[str, Any]:
     vertices, edges = 0, set[tuple[int, int]]()
     for line in text.splitlines():
         words = line.split()
@@ -132,9 +122,9 @@ def _graph_in(text: str) -> dict[str, Any]:
     return {"kind": "colouring", "vertices": vertices, "edges": [list(edge) for edge in sorted(edges)]}
 
 
-def _customers_in(text: str, count: int) -> dict[str, Any]:
+def _customers_in(text: str, instance: dict[str, Any]) -> dict[str, Any]:
     """Solomon's text, its first locations: distances have one decimal, downwards."""
-    lines = [line.split() for line in text.splitlines()]
+    lines, count = [line.split() for line in text.splitlines()], len(instance["demands"])
     tables = [[int(word) for word in line] for line in lines if line and all(word.isdecimal() for word in line)]
     (vehicles, capacity), *rows = tables
     if not [row[0] for row in rows[:count]] == list(range(count)):
@@ -150,3 +140,12 @@ def _customers_in(text: str, count: int) -> dict[str, Any]:
         "service": [10 * row[6] for row in rows[:count]],
         "vehicles": min(vehicles, count - 1),
     }
+
+
+_KINDS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., dict[str, Any]]]] = {
+    "cutting_stock": (_cutting_stock, _packing_in),
+    "assignment": (_assignment, _assignment_in),
+    "colouring": (_colouring, _graph_in),
+    "vehicle_routing": (_routes, _customers_in),
+}
+"""What formulates instances of a kind, and what reads their files."""

@@ -98,7 +98,9 @@ class Scored:
 
 def table(record: Any, rows: int, columns: int) -> list[list[Any]]:
     """So many rows of so many whole numbers, ``NO`` where there is none."""
-    found = [[NO if x is None else whole(x) for x in row] for row in record]
+    if not set().union(*(map(type, row) for row in record)) <= {int, type(None)}:
+        raise WrongError("expected a table of whole numbers")
+    found = [[NO if x is None else x for x in row] if None in row else list(row) for row in record]
     if len(found) != rows or any(len(row) != columns for row in found):
         raise WrongError(f"expected a table of {rows} rows and {columns} columns")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from operator import add
+from operator import add, sub
 from typing import Any
 
 from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, table, whole
@@ -66,12 +66,12 @@ class Trees(Scored):
         open_ = [[NO if (h, m) in state.closed else x for m, x in enumerate(row)] for h, row in enumerate(self.arcs)]
         if unit == 0:
             if self.projective:
-                return Fraction(self._best_projective(open_) == NO)
+                return Fraction(self.best_projective(open_) == NO)
             # All trees score nothing, which is no less than nothing.
             nothing = [[x if x == NO else 0 for x in row] for row in open_]
             return Fraction(self._covered(nothing, state.given) < 0)
         constant = self._tilt(open_, state.given)
-        best = self._best_projective(open_) if self.projective else self._covered(open_, state.given)
+        best = self.best_projective(open_) if self.projective else self._covered(open_, state.given)
         if best == NO:
             raise WrongError("there is no tree")
         return self.reduced(constant + best, unit)
@@ -88,13 +88,15 @@ class Trees(Scored):
             pi = table(given["chains"], size, size)
             if any(NO in row for row in pi):
                 raise WrongError("expected a potential for each arc")
-            for g in range(size):
+            # What a chain pays to the arc below it; where that is not there, more than any chain scores.
+            paid = [
+                [x if open_ else -NO for x, open_ in zip(*each, strict=True)] for each in zip(pi, there, strict=True)
+            ]
+            for g, chains in enumerate(self.chains):
                 for p in range(1, size):
                     if there[g][p]:
-                        row, own = self.chains[g][p], pi[p]
-                        earned = sum(
-                            row[c] - own[c] for c in range(1, size) if row[c] > own[c] and there[p][c] and c != g
-                        )
+                        earned = sum(gain for gain in map(sub, chains[p], paid[p]) if gain > 0)
+                        earned -= max(chains[p][g] - paid[p][g], 0)  # no word is its own grandparent
                         weights[g][p] += earned + (pi[g][p] if g else 0)
         if len(given["factors"]) != len(self.factors):
             raise WrongError("expected shares of each factor")
@@ -135,7 +137,7 @@ class Trees(Scored):
             raise WrongError("no arc enters an empty set")
         return sum(words) + sum(y for _, y in sets) + root
 
-    def _best_projective(self, weights: Weights) -> Any:
+    def best_projective(self, weights: Weights) -> Any:
         """The best projective tree (Eisner, 1996), ``NO`` if there is none."""
         size = self.size
         # Complete spans by their left and their right end, whose head is the one or the other; and those of an arc.

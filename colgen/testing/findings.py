@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from colgen.core.budget import OutOfBudget
+from colgen.core.doors import behind
 from colgen.core.errors import ColgenError
+from colgen.core.wording import counted
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class ConformanceError(ColgenError):
     """A problem broke the contract that the engine relies on."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What :func:`check_problem` saw.
 
@@ -102,12 +104,25 @@ class Report:
         if self.findings:
             raise ConformanceError(str(self))
 
+    @property
+    def verdict(self) -> str:
+        """Whether anything was found, and how much was looked at."""
+        found = counted(len(self.findings), "finding") if self.findings else "nothing found"
+        return (
+            f"{self.problem}: {found} ({counted(self.points, 'priced point')}, {counted(self.columns, 'column')}, "
+            f"{self.seconds:.1f} s)"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Report: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        found = [(f.kind, f.where, f.message, f.count) for f in self.findings]
+        shown: str = behind("reporting.showing", "show_check")(self.verdict, found, self.notes)
+        return shown
+
     def __str__(self) -> str:
-        verdict = f"{len(self.findings)} findings" if len(self.findings) != 1 else "1 finding"
-        lines = [
-            f"{self.problem}: {verdict if self.findings else 'nothing found'} ({self.points} priced points, "
-            f"{self.columns} columns, {self.seconds:.1f} s)"
-        ]
+        lines = [self.verdict]
         lines += [f"  {finding}" for finding in self.findings]
         lines += [f"  note: {note}" for note in self.notes]
         return "\n".join(lines)

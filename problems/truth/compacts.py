@@ -233,13 +233,13 @@ def _by_highs(drawn: Drawn) -> float:
     upper = np.append(np.tile(arrays["upper"], blocks), 4.0)
     lower = np.append(np.zeros(blocks * size), -2.0)
 
-    def asked(costs: NDArray[np.float64]) -> Any:
+    def asked(costs: NDArray[np.float64], presolve: bool = True) -> Any:
         return optimize.milp(
             costs,
             integrality=whole.astype(int),
             bounds=optimize.Bounds(lower, upper),
             constraints=constraints if told.any() else (),
-            options={"mip_rel_gap": 0.0},
+            options={"mip_rel_gap": 0.0, "presolve": presolve},
         )
 
     costs = -s * np.append(arrays["costs"].ravel(), arrays["static"][0])
@@ -247,7 +247,11 @@ def _by_highs(drawn: Drawn) -> float:
     if found.status == 0:
         return -float(found.fun)
     # HiGHS does not always tell what has no answer from what has no best one.
-    return -math.inf if np.isfinite(upper).all() or asked(np.zeros_like(costs)).status != 0 else math.inf
+    if np.isfinite(upper).all() or asked(np.zeros_like(costs)).status != 0:
+        return -math.inf
+    # Its presolving has called infeasible what has an answer and a best one.
+    again = asked(costs, presolve=False)
+    return -float(again.fun) if again.status == 0 else math.inf
 
 
 def _is_open(drawn: Drawn) -> bool:

@@ -159,8 +159,8 @@ def forked(directory: Path, run: Callable[[], int]) -> tuple[int, int]:
         os.dup2(streams, 1)
         os.dup2(streams, 2)
         sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number, ends in CODES.items():  # a signal that comes before the run begins is the shell's affair
+            signal.signal(number, partial(_ended_by_the_shell, ends))
         _watch(sender)
         code = run()
         sys.stdout.flush()
@@ -197,9 +197,6 @@ def _by_command(template: str, file: Path, directory: Path, time_limit: float | 
     from colgen.cli.main import main
 
     arguments = ["solve", template, str(file), "--json", str(directory / "out.json"), "--quiet"]
-    if time_limit is None:  # a signal that comes before the command begins is the shell's affair
-        for number, code in CODES.items():
-            signal.signal(number, partial(_ended_by_the_shell, code))
     return main(arguments if time_limit is None else [*arguments, "--time-limit", str(time_limit)])
 
 
@@ -215,6 +212,7 @@ def _by_library(template: str, file: Path, directory: Path) -> int:
     from colgen.cli.template import load_template
 
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         instance = load_template(template).read(file)
         problem = PROBLEMS[template](instance)
     except KeyboardInterrupt:  # before the call of solve it is the script's affair

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
 from colgen import (
@@ -12,9 +13,11 @@ from colgen import (
     Pricing,
     PricingContext,
     PricingResult,
+    Problem,
     Sense,
     Stabilization,
     WarmStart,
+    artificial,
     solve,
 )
 from colgen.bounds.pricing_round import Pricer, proved_bound, reduced_costs
@@ -145,6 +148,55 @@ def test_misprices_are_told_and_proved_where_they_were():
     assert oracle.told[2] is context
     assert priced.bound == 3.0  # the best of the round, at half the dual values
     assert priced.duals.values.tolist() == [2.0]
+
+
+class FarAway(Stabilization):
+    """Proposes dual values that are large and cancel out in a column's reduced cost."""
+
+    def __init__(self):
+        self.left = 1
+
+    def propose(self, duals):
+        return duals.replace(5000.0 * np.array([1.0, -1.0]) + 1e-11) if self.left else duals
+
+    def misprice(self):
+        self.left, tried = 0, bool(self.left)
+        return tried
+
+    def update(self, improved, subgradient):
+        pass
+
+
+def test_rounding_at_dual_values_larger_than_the_masters_is_no_mistake_of_an_oracle():
+    class InOrder(Pricing):
+        """States the reduced cost of its column, summed up in an order of its own."""
+
+        def price(self, duals, context):
+            cost = 1e-7 - float(duals.values[0]) - float(duals.values[1])
+            return PricingResult([Column(1e-7, {("row", None): 1.0, ("other", None): 1.0}, "both")], None, [cost])
+
+    class Both(Problem):
+        """Two rows that one column meets."""
+
+        def master(self):
+            m = pyo.ConcreteModel()
+            m.unmet = artificial(range(2))
+            m.row = pyo.Constraint(expr=m.unmet[0] == 1)
+            m.other = pyo.Constraint(expr=m.unmet[1] == 1)
+            m.cost = pyo.Objective(expr=0.0)
+            return m
+
+        def pricing(self):
+            return [oracle]
+
+    oracle = InOrder()
+    master = LinearMaster(Both().formulation())
+    master.add([Column(2e-7, {("row", None): 1.0}, "one"), Column(2e-7, {("other", None): 1.0}, "other")])
+    solved = master.solve()
+    context = PricingContext(Sense.MINIMIZE, scale=master.scale, pricing_out=master.reduced_costs)
+    assert abs(solved.duals.values).max() < 1e-6
+    priced = Pricer(master, [oracle], FarAway()).price(solved, context, -math.inf)
+    assert priced.num_columns == 1
 
 
 def test_an_oracle_that_its_own_column_beats():

@@ -41,3 +41,16 @@ def test_a_set_that_too_few_routes_enter_is_cut_off_and_no_answer_is():
 def test_a_customer_that_no_vehicle_serves_is_refused():
     with pytest.raises(InputError, match="no less than each demand"):
         RoundedCapacity(arcs, DEMANDS, 3.0)
+
+
+def test_a_cut_of_another_run_has_the_side_of_this_instance():
+    before, now = RoundedCapacity(arcs, DEMANDS, 8.0), RoundedCapacity(arcs, DEMANDS, 4.0)
+    solution = Solution(2.0, tuple((route(*stops), 0.5) for stops in ("abc", "bca", "d", "d")))
+    for row in before.separate(solution, SeparationContext(Sense.MINIMIZE)):
+        customers = {v for pair in row.term().members for v in pair}
+        assert before.restated(row.key).upper == row.upper
+        assert now.restated(row.key).upper == 0.0  # each of them is alone by now
+        assert len(customers) - 2.0 <= row.upper
+    fewer = RoundedCapacity(arcs, {"a": 4.0}, 8.0)
+    assert fewer.restated(row.key) is None
+    assert before.restated(("others", row.key[1])) is None

@@ -85,3 +85,26 @@ def test_rows_that_are_not_there_are_refused():
 
     with pytest.raises(InputError, match=r"RankOne.* the master has none of this name"):
         solve(Elsewhere())
+
+
+class Sides:
+    """As much of a master as its packing rows."""
+
+    def __init__(self, *sides):
+        self.sides = sides
+
+    def packing_sides(self, block):
+        return {(block, k): side for k, side in enumerate(self.sides)}
+
+
+def test_a_cut_of_another_run_has_the_side_of_this_instance():
+    separator = RankOne("row")
+    separator.suit(Sides(1, 1, 3, 2))
+    term = Count("row", (0, 1, 2), (1, 1, 1), 2)
+    row = separator.restated(("rank_one", term))
+    assert (row.key, row.upper) == (("rank_one", term), 2.0)  # (1 + 1 + 3) / 2, rounded down
+    separator.suit(Sides(1, 1, 1, 2))
+    assert separator.restated(("rank_one", term)).upper == 1.0
+    separator.suit(Sides(1, 1))
+    for key in (("rank_one", term), ("others", term), ("rank_one", 3)):
+        assert separator.restated(key) is None

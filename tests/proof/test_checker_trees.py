@@ -8,7 +8,7 @@ import pytest
 
 from colgen.proof.checker_pricing import NO, State, WrongError
 from colgen.proof.checker_trees import Trees
-from problems.dependency.proof import _potentials
+from problems.dependency.exact import potentials
 
 
 def trees(seed, projective, single, words=4):
@@ -19,6 +19,11 @@ def trees(seed, projective, single, words=4):
         arcs[h][m] = None
     data = {"denominator": 1, "single_root": single, "projective": projective, "arcs": arcs, "grandparents": None}
     return Trees(0, {**data, "factors": []}, 0)
+
+
+def potentials_of(arcs, single):
+    there = np.array([[x != NO for x in row] for row in arcs])
+    return potentials(np.array([[0 if x == NO else x for x in row] for row in arcs]), there, single)[0]
 
 
 def best_of(checked):
@@ -37,7 +42,7 @@ def best_of(checked):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_tree_is_that_of_enumeration(seed, projective, single):
     checked = trees(seed, projective, single)
-    given = {"factors": []} if projective else {"factors": [], **_potentials(checked.arcs, single)}
+    given = {"factors": []} if projective else {"factors": [], **potentials_of(checked.arcs, single)}
     least = checked.least((), Fraction(-1), {}, State(given=given))
     assert -least == best_of(checked)
 
@@ -57,7 +62,7 @@ def test_where_there_is_no_tree_costs_do_not_count(projective, single):
         for h, m in closed:
             left.arcs[h][m] = NO
         same = [[x if x == NO else 0 for x in row] for row in left.arcs]
-        given = None if projective else _potentials(same, single)
+        given = None if projective else potentials_of(same, single)
         empty = checked.least((), Fraction(0), {}, State(closed=closed, given=given))
         assert empty == (best_of(left) is None)
 

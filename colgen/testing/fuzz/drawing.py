@@ -11,6 +11,7 @@ from colgen.testing.fuzz.pools import (
     PENALTY,
     Case,
     PoolColumn,
+    PoolExchange,
     PoolGroup,
     PoolRow,
     PoolVariable,
@@ -55,7 +56,7 @@ def draw_program(rng: Rng) -> Program:
         whole = all(part.integer or not part.cost for part in program.parts)
         step = math.gcd(program.offset, *(part.cost for part in program.parts))
         program = dataclasses.replace(program, step=step if whole else 0)
-    return _with_scales(rng, program)
+    return _with_exchanges(rng.spawn(1)[0], _with_scales(rng, program))
 
 
 def _draw_classic(rng: Rng, kind: str, rows: int, columns: int) -> Program:
@@ -193,6 +194,18 @@ def _with_lazy_rows(rng: Rng, program: Program) -> Program:
     """Some rows come when they are violated, also those that make a multiplicity true."""
     rows = [dataclasses.replace(row, lazy=bool(rng.random() < 0.4)) for row in program.rows]
     return dataclasses.replace(program, rows=tuple(rows))
+
+
+def _with_exchanges(rng: Rng, program: Program) -> Program:
+    """Now and then inequalities of dual values that hold, or do not; by a generator of its own."""
+    if not program.rows or rng.random() < 0.8:
+        return program
+    worse = -1 if program.maximize else 1
+    exchanges = []
+    for _ in range(int(rng.integers(1, 4))):
+        entries = {int(rng.integers(len(program.rows))): int(rng.choice([-2, -1, 1, 2])) for _ in range(2)}
+        exchanges.append(PoolExchange(worse * int(rng.integers(-1, 6)), entries))
+    return dataclasses.replace(program, exchanges=tuple(exchanges))
 
 
 def _with_scales(rng: Rng, program: Program) -> Program:

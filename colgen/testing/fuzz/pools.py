@@ -43,6 +43,14 @@ class PoolVariable:
 
 
 @dataclass(frozen=True)
+class PoolExchange:
+    """A dual-optimal inequality that somebody believes in: whatever it says, nothing that is proved rests on it."""
+
+    cost: int
+    entries: Mapping[int, int]
+
+
+@dataclass(frozen=True)
 class PoolRow:
     """A row with its sides; None for none.  A lazy one is not in the template: separation brings it."""
 
@@ -100,6 +108,7 @@ class Program:
     cost_scale: float = 1.0
     row_scales: tuple[float, ...] = ()
     unit_artificials: bool = True
+    exchanges: tuple[PoolExchange, ...] = ()
 
     @property
     def parts(self) -> tuple[PoolColumn | PoolVariable, ...]:
@@ -177,6 +186,7 @@ class Case:
         program["rows"] = tuple(PoolRow(**part) for part in program["rows"])
         program["groups"] = tuple(PoolGroup(**part) for part in program["groups"])
         program["row_scales"] = tuple(program["row_scales"])
+        program["exchanges"] = tuple(PoolExchange(**entries(part)) for part in program.get("exchanges", ()))
         for name in ("heuristics", "start", "duals", "answer"):
             way[name] = None if way[name] is None else tuple(way[name])
         return cls(Program(**program), Way(**way))

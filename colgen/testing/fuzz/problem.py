@@ -195,19 +195,26 @@ class PoolProblem(Problem):
                 if side is not None:
                     entries.append((position[i], len(names), sign * unit))
                     names.append((name, i))
-        n, plain = len(names), len(program.variables)
-        extra = n - plain
+        plain, trades = len(program.variables), len(program.exchanges)
+        costs = [float(variable.cost) for variable in program.variables] + [0.0] * (len(names) - plain)
+        for k, exchange in enumerate(program.exchanges):
+            there = [(position[i], i, a) for i, a in exchange.entries.items() if i in position]
+            entries += [(row, len(costs), self.entry(i, a)) for row, i, a in there]
+            names.append(("trade", k))
+            costs.append(float(exchange.cost))
+        n = len(names)
         values = [e[2] for e in entries]
         places = ([e[0] for e in entries], [e[1] for e in entries])
         low = [-math.inf if v.lower is None else float(v.lower) for v in program.variables]
         return Formulation(
             sense=Sense.MAXIMIZE if program.maximize else Sense.MINIMIZE,
             matrix=sparse.csc_array((np.array(values, dtype=float), places), shape=(len(kept), n)),
-            costs=np.array([*(v.cost * program.cost_scale for v in program.variables), *[0.0] * extra]),
-            lower=np.array([*low, *[0.0] * extra]),
-            upper=np.array([*(_high(v.upper) for v in program.variables), *[math.inf] * extra]),
-            integer=np.array([*(v.integer for v in program.variables), *[False] * extra], dtype=bool),
-            artificial=np.array([False] * plain + [True] * extra, dtype=bool),
+            costs=program.cost_scale * np.array(costs),
+            lower=np.array([*low, *[0.0] * (n - plain)]),
+            upper=np.array([*(_high(v.upper) for v in program.variables), *[math.inf] * (n - plain)]),
+            integer=np.array([*(v.integer for v in program.variables), *[False] * (n - plain)], dtype=bool),
+            artificial=np.arange(n) >= plain,
+            exchange=np.arange(n) >= n - trades if trades else None,
             row_lower=np.array([_sides(program.rows[i])[0] * program.row_scales[i] for i in kept], dtype=float),
             row_upper=np.array([_sides(program.rows[i])[1] * program.row_scales[i] for i in kept], dtype=float),
             offset=program.offset * program.cost_scale,

@@ -109,7 +109,7 @@ def _candidates(case: Case) -> Iterator[Case]:
     if len(program.groups) > 1:
         columns = tuple(dataclasses.replace(c, group=0) for c in program.columns)
         yield other(groups=(dataclasses.replace(program.groups[0], multiplicity=None),), columns=columns)
-    for name in ("columns", "variables", "rows"):
+    for name in ("columns", "variables", "rows", "exchanges"):
         parts = getattr(program, name)
         for k, part in enumerate(parts):
             for simpler in _simpler(part):
@@ -124,6 +124,7 @@ def _plainer(program: Program) -> dict[str, Any]:
         "cost_scale": 1.0,
         "row_scales": (1.0,) * len(program.rows),
         "unit_artificials": True,
+        "exchanges": (),
     }
     changes = {name: value for name, value in wanted.items() if getattr(program, name) != value}
     if program.cost_scale != 1.0 and math.log10(program.cost_scale) % 1.0:
@@ -191,6 +192,7 @@ def _without_row(case: Case, gone: int) -> Case:
         program,
         columns=tuple(map(entries, program.columns)),
         variables=tuple(map(entries, program.variables)),
+        exchanges=tuple(map(entries, program.exchanges)),
         rows=(*program.rows[:gone], *program.rows[gone + 1 :]),
         row_scales=(*program.row_scales[:gone], *program.row_scales[gone + 1 :]),
     )

@@ -26,6 +26,7 @@ def test_every_kind_is_drawn():
     assert any(row.lazy for program in programs for row in program.rows)
     assert any(program.step for program in programs)
     assert any(program.offset for program in programs)
+    assert 10 < sum(bool(program.exchanges) for program in programs) < 60
     scales = [scale for program in programs for scale in program.row_scales]
     assert min(scales) < 1e-3
     assert max(scales) > 1e3
