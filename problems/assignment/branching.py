@@ -18,6 +18,8 @@ from problems.assignment.pricing import TAKES, KnapsackOracle, takes
 class OnAssignments(OnOriginalVariable):
     """A machine takes a task, or does not: neither needs a row, since the other machines then may not take it."""
 
+    makes: Sequence[type[Decision]] = (Bound, AssignmentsForbidden)
+
     def __init__(self, shape: tuple[int, int]) -> None:
         super().__init__(takes, block=TAKES)
         self.shape = shape
@@ -38,6 +40,8 @@ class OnAssignments(OnOriginalVariable):
 
 class AssignmentFixing(ReducedCostFixing):
     """Forbids the assignments that no better answer has: those that the Lagrangian bound rules out."""
+
+    makes: Sequence[type[Decision]] = (AssignmentsForbidden,)
 
     def __init__(self, oracle: KnapsackOracle, share: float = 0.02) -> None:
         super().__init__(oracle, share=share, decide=self._closed)

@@ -10,7 +10,7 @@ from colgen.core.result import Result
 from problems.assignment.demo import few_tasks_a_machine, large_tasks_are_cheap
 from problems.assignment.drawing import draw_assignment
 from problems.assignment.experiment import bench_assignment
-from problems.assignment.instance import Instance, read
+from problems.assignment.instance import Instance, random, read, write
 from problems.assignment.template import Assignment
 
 
@@ -48,4 +48,5 @@ TEMPLATE = Template(
     compiling=12.0,
     with_cuts=lambda problem: Assignment(problem.instance, cuts=True),
     benchmarks={"assignment": bench_assignment},
+    example=lambda path: write(random(3, 8, 0), path),
 )

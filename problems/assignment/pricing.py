@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Column, Columns, Count, Duals, Key, Marginals, Pricing, PricingContext, PricingResult, Solution
+from colgen.core.workers import shares
 from problems.assignment.decisions import closed_by
 from problems.assignment.instance import Instance
 from solvers.packing.counted import best_counted
@@ -17,6 +18,9 @@ from solvers.packing.zero_one import best_sets, best_with_each
 
 ASSIGN, USE, TAKES = "assign", "use", "takes"
 """Rows of tasks, of machines, and of branching, whose index is ``(machine, task)``."""
+
+_SHARES = 2
+"""So many shares of the machines a worker, so that one that was held up holds the others up little."""
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -64,7 +68,7 @@ class KnapsackOracle(Pricing):
         """What the best sets gain, the sets, and what no set gains more than, unless that is too little to matter."""
         look, cuts = context.budget.require, duals.terms(Count)
         if not cuts:
-            values, chosen = best_sets(gains, self._sizes, self._room, look=look)
+            values, chosen = self._by_machines(best_sets, gains, context)
             return values, chosen, values
         terms = cuts.arrays({task: task for task in range(self.instance.num_tasks)})
         weights = np.zeros((len(cuts), self.instance.num_tasks), dtype=np.int64)
@@ -72,6 +76,17 @@ class KnapsackOracle(Pricing):
         charges, worth = np.maximum(-terms.values, 0.0), np.maximum(-own, 0.0)
         found = best_counted(gains, self._sizes, self._room, weights, terms.divisors, charges, worth, look=look)
         return found.values, found.chosen, found.bounds
+
+    def _by_machines(self, solve: Callable[..., Any], gains: Floats, context: PricingContext) -> tuple[Any, ...]:
+        """What a solver of knapsacks says of all machines, which the run's workers share."""
+        workers, look = context.budget.workers, context.budget.require
+
+        def some(machines: slice) -> tuple[Any, ...]:
+            found: tuple[Any, ...] = solve(gains[machines], self._sizes[machines], self._room[machines], look=look)
+            return found
+
+        found = workers.each(some, shares(len(gains), _SHARES * workers.count if workers.count > 1 else 1))
+        return found[0] if len(found) == 1 else tuple(map(np.concatenate, zip(*found, strict=True)))
 
     def best(self, duals: Floats, closed: Mask) -> tuple[Floats, Mask]:
         """What the best sets gain at dual values of the tasks, and the sets."""
@@ -101,7 +116,7 @@ class KnapsackOracle(Pricing):
 
     def _marginals(self, gains: Floats, own: Floats, least: Floats, context: PricingContext) -> Marginals:
         """The best total with a task on a machine, and therefore on no other; cuts are paid for by ``least`` alone."""
-        _, inside, outside = best_with_each(gains, self._sizes, self._room, look=context.budget.require)
+        _, inside, outside = self._by_machines(best_with_each, gains, context)
         without = np.maximum(np.minimum(-outside - own[:, None], 0.0), least[:, None])
         # Of each task: the total if no machine has it, less what the one would be worth that does.
         nowhere = least.sum() + (without - least[:, None]).sum(axis=0)

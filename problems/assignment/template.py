@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
@@ -13,6 +14,7 @@ from colgen import (
     Bounding,
     BranchingRule,
     Choice,
+    Column,
     ColumnGeneration,
     Heuristic,
     Problem,
@@ -46,7 +48,7 @@ _MOVES = 10_000
 """Of the first local search."""
 
 
-class Assignment(Problem):
+class Assignment(Problem[list[int]]):
     """Generalized assignment by column generation over sets of tasks, and branching on assignments.
 
     The answer is the machine of each task, a list of numbers from 0.
@@ -113,6 +115,15 @@ class Assignment(Problem):
         if not whole or type(self).master is not Assignment.master:
             return super().certifier()
         return AssignmentCertifier(self.instance)
+
+    def column_of(self, written: Any) -> Column | None:
+        machine, tasks = int(written[0]), tuple(int(task) for task in written[1])
+        costs, sizes = self.instance.costs, self.instance.sizes
+        known = 0 <= machine < len(costs) and all(0 <= task < costs.shape[1] for task in tasks)
+        if not known or len(set(tasks)) < len(tasks) or sorted(tasks) != list(tasks):
+            return None
+        fits = int(sizes[machine, list(tasks)].sum()) <= int(self.instance.capacities[machine])
+        return self.oracle.encode(machine, tasks) if fits else None
 
     def answer(self, solution: Solution) -> list[int]:
         machines = [-1] * self.instance.num_tasks

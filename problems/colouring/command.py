@@ -9,7 +9,7 @@ from colgen.core.result import Result
 from problems.colouring.demo import chessboard, without_triangles
 from problems.colouring.drawing import draw_colouring
 from problems.colouring.experiment import bench_colouring
-from problems.colouring.instance import Instance, read
+from problems.colouring.instance import Instance, queens, read, write
 from problems.colouring.template import Colouring
 
 
@@ -38,4 +38,5 @@ TEMPLATE = Template(
     compiling=9.0,
     with_cuts=lambda problem: Colouring(problem.instance, cuts=True),
     benchmarks={"colouring": bench_colouring},
+    example=lambda path: write(queens(5), path),
 )

@@ -47,7 +47,7 @@ _PART = 0.5
 """A part of the graph is looked at on its own if it has at most this share of the vertices."""
 
 
-class Colouring(Problem):
+class Colouring(Problem[list[int]]):
     """Colouring by column generation over stable sets, and branching on pairs of vertices.
 
     The answer is the colour of each vertex, a list of numbers from 0.

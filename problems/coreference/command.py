@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from colgen import solve
-from colgen.cli.template import Material, Solved, Template
+from colgen.cli.template import Material, Solved, Template, form_of
 from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
 from problems.coreference.clusters import Cluster
@@ -15,7 +15,7 @@ from problems.coreference.conll import Document, conll_lines
 from problems.coreference.demo import five_cycle, karate_club, random_text
 from problems.coreference.drawing import draw_clustering, draw_matrix
 from problems.coreference.experiment import bench_coreference
-from problems.coreference.instance import Instance
+from problems.coreference.instance import Instance, random, read_matrix, write_matrix
 from problems.coreference.reading import (
     OPTIONS,
     is_model,
@@ -119,4 +119,7 @@ TEMPLATE = Template(
     score_options=OPTIONS,
     solve_all=_solve_all,
     is_model=is_model,
+    form=form_of(read_matrix),
+    example=lambda path: write_matrix(random(8, 0), path),
+    suffix=".npz",
 )

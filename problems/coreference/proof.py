@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -11,17 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from colgen import Sense, Solution
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import TOLERANCES, power_of_two
 from colgen.proof.certifier import Certifier, Record, as_exact
-from colgen.proof.checker_clusters import Clusterings
-from colgen.proof.checker_pricing import State
-from colgen.proof.scaling import as_whole, places
+from colgen.proof.scaling import listed, places, whole_numbers
 from colgen.proof.witness import Point
 from problems.coreference.clusters import Cluster
 from problems.coreference.instance import Floats, Instance
+from solvers.clusters.contraction import components
 from solvers.linear.lp import LinearProgram, LPStatus
 
 _MOST_ITEMS = 40
@@ -32,6 +31,20 @@ _NODES = 100
 
 _OVER = (12, 12 << 40)
 """Denominators of dual values: of vertices of small programs, and of whatever has a margin."""
+
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Pairs = tuple[tuple[int, int, bool], ...]
+"""Decisions: two items, and whether they are together."""
+
+
+@dataclass(frozen=True)
+class _Dual:
+    """Triangles, as items i, j and k, and their dual values."""
+
+    items: Ints
+    values: Floats
 
 
 class ClusterCertifier(Certifier):
@@ -57,42 +70,53 @@ class ClusterCertifier(Certifier):
     @cached_property
     def _data(self) -> Record:
         scores = np.asarray(self._instance.scores)
-        shift = places(scores)
-        whole = as_whole(scores, shift)
-        return {"kind": "coreference", "name": self.name, "denominator": 2**shift, "scores": whole}
+        whole = listed(self._scores, np.isfinite(scores))
+        return {"kind": "coreference", "name": self.name, "denominator": 2**self._shift, "scores": whole}
+
+    @cached_property
+    def _shift(self) -> int:
+        return places(np.asarray(self._instance.scores))
+
+    @cached_property
+    def _scores(self) -> NDArray[Any]:
+        """Times a power of two; with room for sums of all pairs over the largest denominator."""
+        scores = np.asarray(self._instance.scores)
+        return whole_numbers(scores, self._shift, (4 * scores.size * _OVER[-1]).bit_length())
 
     def formulation(self) -> Record:
         return {"sense": "maximize", "step": None, "rows": [], "pricing": [{"kind": "clusterings", "uses": [1, 1]}]}
-
-    @cached_property
-    def _checked(self) -> Clusterings:
-        return Clusterings(0, self._data, 0)
 
     def columns(self, solution: Solution) -> list[Any]:
         return [[0, 1, [[int(i) for i in cluster] for cluster in self._clusters(solution)]]]
 
     def objective(self, solution: Solution) -> Fraction:
-        ((_, _, clusters),) = self.columns(solution)
-        return self._checked.column(clusters)[0]
+        label = self._labels(solution)
+        same = np.triu(label[:, None] == label, 1)
+        return Fraction(int(self._scores[same].sum()), 2**self._shift)
+
+    def _labels(self, solution: Solution) -> NDArray[np.int64]:
+        label = np.zeros(len(self._instance.scores), dtype=np.int64)
+        for number, cluster in enumerate(self._clusters(solution)):
+            label[list(cluster)] = number
+        return label
 
     def proof(self, answer: Solution, points: Sequence[Point], goal: Fraction) -> Iterable[Record] | None:
-        scores = np.asarray(self._instance.scores)
-        label = np.zeros(self._checked.size, dtype=np.int64)
-        for number, cluster in enumerate(self._clusters(answer)):
-            label[list(cluster)] = number
+        scores, label = np.asarray(self._instance.scores), self._labels(answer)
         groups = _at_odds(scores, label)
         if max(map(len, groups), default=0) > _MOST_ITEMS:
             return None
         duals, records, numbers = _TriangleDuals(scores, label, groups), [], itertools.count(1)
-        stack: list[tuple[int, tuple[tuple[int, int, bool], ...], bool]] = [(0, (), True)]
+        stack: list[tuple[int, Pairs, bool]] = [(0, (), True)]
         while stack:
             node, pairs, holds = stack.pop()
-            values, pair = duals.tight(pairs) if holds else None, None
-            claim = None if values is None else self._claim(values, duals, pairs, goal)
+            claim, pair = None, None
+            for wide in (False, True) if holds else ():
+                found = duals.tight(pairs, wide=wide) if claim is None else None
+                claim = claim if found is None else self._claim(found, pairs, goal)
             relaxed = duals.relaxed(pairs) if claim is None else None
             if relaxed is not None:
-                values, pair = relaxed
-                claim = self._claim(values, duals, pairs, goal)
+                found, pair = relaxed
+                claim = self._claim(found, pairs, goal)
             if claim is not None:
                 records.append({"node": node, "claim": claim})
             elif pair is None or len(records) > _NODES:
@@ -105,108 +129,144 @@ class ClusterCertifier(Certifier):
                     stack.append((child, (*pairs, (*pair, joined)), held))
         return records
 
-    def _claim(
-        self, values: Floats, duals: _TriangleDuals, pairs: tuple[tuple[int, int, bool], ...], goal: Fraction
-    ) -> Record | None:
+    def _claim(self, found: _Dual, pairs: Pairs, goal: Fraction) -> Record | None:
         """A claim with dual values near these, if they prove the goal exactly."""
-        size = Fraction(duals.size) * self._checked.unit
         for over in _OVER:
-            chosen = [
-                [*map(int, duals.items[t]), dual]
-                for t in np.flatnonzero(values > 0.0)
-                if (dual := round(Fraction(float(values[t])) * size * over))
-            ]
-            given = {"over": over, "triangles": chosen}
-            least = self._checked.least((), Fraction(-1), {}, State(pairs=pairs, given=given))
+            used, scale = np.flatnonzero(found.values > 0.0), over * 2**self._shift
+            duals = [round(Fraction(x) * scale) for x in found.values[used].tolist()]
+            items = found.items[used]
+            least = -Fraction(self._bound(over, items, duals, pairs), scale)
             if least >= goal:
+                chosen = [[*triangle, dual] for triangle, dual in zip(items.tolist(), duals, strict=True) if dual]
+                given = {"over": over, "triangles": chosen}
                 claim = {"weight": 1, "unit": 1, "duals": [], "counts": [], "least": [as_exact(least)]}
                 return {**claim, "bound": as_exact(-least), "potentials": given}
         return None
 
+    def _bound(self, over: int, items: Ints, duals: list[int], pairs: Pairs) -> int:
+        """What these dual values prove, times the denominators."""
+        whole = np.array(duals, dtype=self._scores.dtype)
+        left = self._scores * over
+        for (u, v), entry in zip(((0, 2), (2, 1), (0, 1)), (1, 1, -1), strict=True):
+            ends = np.minimum(items[:, u], items[:, v]), np.maximum(items[:, u], items[:, v])
+            np.subtract.at(left, ends, entry * whole)
+        total = sum(duals)
+        counts = np.triu(np.isfinite(self._instance.scores), 1)
+        for u, v, joined in pairs:
+            i, j = min(u, v), max(u, v)
+            total += int(left[i, j]) if joined and counts[i, j] else 0
+            counts[i, j] = False
+        return total + int(np.maximum(left[counts], 0).sum())
 
-def _at_odds(scores: Floats, label: NDArray[np.int64]) -> list[list[int]]:
+
+def _at_odds(scores: Floats, label: Ints) -> list[Ints]:
     """Items that positive scores connect, if some pair of them is apart at a gain, or together at a loss.
 
     Where there is no such pair no clustering of them is better; between two sets of items no score is positive.
     """
-    _, of = csgraph.connected_components(sparse.csr_array(scores > 0.0), directed=False)
+    of = components(np.ascontiguousarray(scores))
     u, v = np.nonzero(np.where(label[:, None] == label, scores < 0.0, scores > 0.0) & (of[:, None] == of))
-    return [np.flatnonzero(of == k).tolist() for k in np.unique(of[np.union1d(u, v)]).tolist()]
+    return [np.flatnonzero(of == k) for k in np.unique(of[np.union1d(u, v)])]
 
 
 class _TriangleDuals:
-    """Dual values of triangles, by linear programs over those in groups of items; scores are divided by ``size``."""
+    """Dual values of triangles, by linear programs over those in groups of items; scores are divided by a size."""
 
-    def __init__(self, scores: Floats, label: NDArray[np.int64], groups: Sequence[Sequence[int]]) -> None:
-        self._pairs = np.array(
-            [pair for group in groups for pair in itertools.combinations(group, 2)], dtype=np.int64
-        ).reshape(-1, 2)
+    def __init__(self, scores: Floats, label: Ints, groups: Sequence[Ints]) -> None:
+        pairs = [group[np.stack(np.triu_indices(len(group), 1), axis=1)] for group in groups]
+        self._pairs = np.concatenate([np.empty((0, 2), np.int64), *pairs])
         own = scores[self._pairs[:, 0], self._pairs[:, 1]]
-        self.size = float(np.abs(own[np.isfinite(own)]).max(initial=0.0)) or 1.0
-        self._scores = own / self.size
+        self._size = power_of_two(own)
+        self._scores, self._together = own / self._size, label[self._pairs[:, 0]] == label[self._pairs[:, 1]]
         self._number = np.full(scores.shape, -1, dtype=np.int64)
         self._number[self._pairs[:, 0], self._pairs[:, 1]] = np.arange(len(self._pairs))
         self._number = np.maximum(self._number, self._number.T)
-        self.items = np.array(
-            [
-                (i, j, k)
-                for group in groups
-                for i, j in itertools.combinations(group, 2)
-                for k in group
-                if k not in (i, j)
-            ],
-            dtype=np.int64,
-        ).reshape(-1, 3)
-        i, j, k = self.items.T
-        rows = np.concatenate([self._number[i, k], self._number[k, j], self._number[i, j]])
-        entries = np.repeat([1.0, 1.0, -1.0], len(i))
-        self._matrix = sparse.csc_array((entries, (rows, np.tile(np.arange(len(i)), 3))), (len(self._scores), len(i)))
-        self._together = label[self._pairs[:, 0]] == label[self._pairs[:, 1]]
-        same = (label[i] == label[k]).astype(int) + (label[k] == label[j]) - (label[i] == label[j])
-        self._tight = same == 1
+        every = [
+            np.column_stack([np.repeat(own_pairs, len(group), axis=0), np.tile(group, len(own_pairs))])
+            for own_pairs, group in zip(pairs, groups, strict=True)
+        ]
+        items = np.concatenate([np.empty((0, 3), np.int64), *every])
+        self._items = items[(items[:, 2] != items[:, 0]) & (items[:, 2] != items[:, 1])]
+        i, j, k = label[self._items.T]
+        self._tight = (i == k).astype(int) + (k == j) - (i == j) == 1
         self._most = 4.0 * float(np.abs(self._scores[np.isfinite(self._scores)]).sum()) + 1.0
 
-    def _decided(self, pairs: tuple[tuple[int, int, bool], ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _ends(self, items: Ints) -> Ints:
+        """The pairs of triangles: two that pay, and one that is paid."""
+        i, j, k = items.T
+        return np.stack([self._number[i, k], self._number[k, j], self._number[i, j]])
+
+    def _matrix(self, items: Ints, open_: Mask, sign: Floats, last: Sequence[int]) -> sparse.csc_array:
+        """A row a pair that is open, a column a triangle; last columns of so many ones each, one after the other."""
+        rows, place = self._ends(items).T, np.cumsum(open_) - 1
+        there, free = open_[rows], int(open_.sum())
+        entries = (np.array([1.0, 1.0, -1.0]) * sign[rows])[there]
+        starts = np.cumsum(np.concatenate([[0], there.sum(axis=1), last]))
+        numbers = np.concatenate([place[rows[there]], np.arange(free)])
+        shape = (free, len(items) + len(last))
+        return sparse.csc_array((np.append(entries, np.ones(free)), numbers, starts), shape)
+
+    def _decided(self, pairs: Pairs) -> tuple[Mask, Mask]:
         """Pairs that are open, and those that are together."""
         open_, together = np.isfinite(self._scores), np.zeros(len(self._scores), dtype=np.bool_)
         for u, v, joined in pairs:
             open_[self._number[u, v]], together[self._number[u, v]] = False, joined
         return open_, together
 
-    def tight(self, pairs: tuple[tuple[int, int, bool], ...]) -> Floats | None:
+    def tight(self, pairs: Pairs, *, wide: bool) -> _Dual | None:
         """Such that what is left of pairs is positive if the answer has them together, and else negative, by a margin.
 
         The answer's triangles with a dual value hold with equality: then what they prove is the answer's score.
+
+        Parameters
+        ----------
+        wide
+            With all such triangles; else with those that pay or are paid for a pair that is not as its score wants it,
+            which mostly does.
         """
         open_, _ = self._decided(pairs)
-        if not len(self.items):
-            return np.empty(0)
-        sign = np.where(self._together, 1.0, -1.0)[open_]
+        sign = np.where(self._together, 1.0, -1.0)
+        gains = sign * self._scores
+        items, rows = self._items[self._tight], open_
+        if not wide:
+            wrong = open_ & (gains < 0.0)
+            pay, paid = wrong & ~self._together, wrong & self._together
+            ends = self._ends(items)
+            items = items[pay[ends[0]] | pay[ends[1]] | paid[ends[2]]]
+            rows = np.zeros(len(open_), dtype=np.bool_)
+            rows[self._ends(items)] = True
+            rows &= open_
+            if (wrong & ~rows).any():
+                return None
         # sign (score - entries λ) ≥ margin
-        matrix = sparse.hstack([self._matrix[open_] * sign[:, None], np.ones((open_.sum(), 1))], format="csc")
-        count = len(self.items)
+        count, others = len(items), gains[open_ & ~rows]
+        margin = min(1.0, float(others.min(initial=1.0)))
+        if not count:
+            return None if margin < 0.0 else _Dual(items, np.empty(0))
+        free = int(rows.sum())
         program = LinearProgram(
             True,
-            sparse.csc_array(matrix),
+            self._matrix(items, rows, sign, [free]),
             np.append(np.full(count, -1.0 / (1 << 20)), 1.0),
             np.zeros(count + 1),
-            np.append(np.where(self._tight, self._most, 0.0), 1.0),
-            np.full(int(open_.sum()), -np.inf),
-            sign * self._scores[open_],
+            np.append(np.full(count, self._most), margin),
+            np.full(free, -np.inf),
+            gains[rows],
         )
         solved = program.solve()
-        return solved.values[:count] if solved.status is LPStatus.OPTIMAL else None
+        return _Dual(items, solved.values[:count] * self._size) if solved.status is LPStatus.OPTIMAL else None
 
-    def relaxed(self, pairs: tuple[tuple[int, int, bool], ...]) -> tuple[Floats, tuple[int, int] | None] | None:
+    def relaxed(self, pairs: Pairs) -> tuple[_Dual, tuple[int, int] | None] | None:
         """The best of them, and the pair that is most between together and apart in the relaxation, if there is one."""
         open_, together = self._decided(pairs)
-        if not len(self.items):
+        if not len(self._items):
             return None
-        count, free = len(self.items), int(open_.sum())
+        count, free = len(self._items), int(open_.sum())
+        first, second, closing = together[self._ends(self._items)].astype(float)
         program = LinearProgram(
             False,
-            sparse.csc_array(sparse.hstack([self._matrix[open_], sparse.eye_array(free)], format="csc")),
-            np.append(1.0 - together.astype(float) @ self._matrix, np.ones(free)),
+            self._matrix(self._items, open_, np.ones(len(open_)), [1] * free),
+            np.append(1.0 - first - second + closing, np.ones(free)),
             np.zeros(count + free),
             np.append(np.full(count, self._most), np.full(free, np.inf)),
             self._scores[open_],
@@ -220,4 +280,4 @@ class _TriangleDuals:
         if free and between.max() > TOLERANCES.integrality:
             u, v = self._pairs[np.flatnonzero(open_)[between.argmax()]]
             pair = int(u), int(v)
-        return solved.values[:count], pair
+        return _Dual(self._items, solved.values[:count] * self._size), pair

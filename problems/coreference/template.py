@@ -86,7 +86,7 @@ def _rows(n: int) -> Formulation:
     )
 
 
-class Coreference(Problem):
+class Coreference(Problem[list[Cluster]]):
     """Clustering by column generation; where the relaxation is fractional, by branching on pairs of mentions.
 
     The answer is a list of clusters, each a tuple of mentions.

@@ -28,6 +28,8 @@ class OnArcFlow(OnOriginalVariable):
     no row; and there is no upper child with more pieces than that.
     """
 
+    makes: Sequence[type[Decision]] = (Bound, ArcsForbidden)
+
     def __init__(self, layout: Layout, oracle: PatternOracle) -> None:
         super().__init__(layout.arcs, block=ARC)
         self.layout = layout
@@ -134,6 +136,8 @@ def _all_but(net: Network, closed: slice) -> NDArray[np.bool_]:
 
 class ArcFixing(ReducedCostFixing):
     """Forbids arcs that no better answer can use: an arc whose best pattern wastes more than the gap is in none."""
+
+    makes: Sequence[type[Decision]] = (ArcsForbidden,)
 
     def __init__(self, layout: Layout, oracle: PatternOracle, share: float = 0.02) -> None:
         super().__init__(oracle, share=share, decide=self._arcs)

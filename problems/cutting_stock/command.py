@@ -13,7 +13,7 @@ from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
 from problems.cutting_stock.drawing import draw_plan
 from problems.cutting_stock.engine import bench_engine
 from problems.cutting_stock.experiment import bench_cutting_stock
-from problems.cutting_stock.instance import Instance, Pattern, read
+from problems.cutting_stock.instance import Instance, Pattern, read, write
 from problems.cutting_stock.lp_backends import bench_lp_backends
 from problems.cutting_stock.template import CuttingStock
 
@@ -97,10 +97,13 @@ TEMPLATE = Template(
         "branching": _later("ablations.choosing", "bench_branching"),
         "cutting_stock": bench_cutting_stock,
         "decompose": _later("compact.bench", "bench_decompose"),
+        "learning": _later("learning.bench", "bench_learning"),
         "lp_backends": bench_lp_backends,
         "truth": _later("truth.bench", "bench_truth"),
         "proofs": _later("truth.proofs", "bench_proofs"),
         "stabilization": _later("ablations.stabilizing", "bench_stabilization"),
+        "workers": _later("workers.bench", "bench_workers"),
     },
     drawn_benchmarks=("truth",),
+    example=lambda path: write(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211)), path),
 )

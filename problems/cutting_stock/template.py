@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
@@ -12,6 +13,7 @@ from scipy import sparse
 
 from colgen import (
     BranchingRule,
+    Column,
     Directional,
     Diving,
     Duals,
@@ -44,7 +46,7 @@ from problems.cutting_stock.pricing import PatternOracle
 from problems.cutting_stock.proof import PlanCertifier
 
 
-class CuttingStock(Problem):
+class CuttingStock(Problem[list[tuple[Pattern, int]]]):
     """Cutting stock by column generation and, where rounding leaves a gap, branching on arc flows.
 
     The answer is a list of ``(pattern, rolls)``, a pattern being a tuple of ``(item, copies)``.
@@ -149,6 +151,16 @@ class CuttingStock(Problem):
             return super().certifier()  # a subclass has rows of its own
         instance = self.instance
         return PlanCertifier(self.layout, instance.demands, instance.widths, instance.name)
+
+    def column_of(self, written: Any) -> Column | None:
+        instance = self.instance
+        cut = [(int(item), int(copies)) for item, copies in written if 0 <= item < instance.num_items]
+        # No more than what is demanded today.
+        pattern = tuple((item, min(copies, instance.demands[item])) for item, copies in cut)
+        several = len({item for item, _ in pattern}) < len(pattern)
+        if several or sum(instance.widths[item] * copies for item, copies in pattern) > instance.roll:
+            return None
+        return self.oracle.encode(pattern) if pattern and all(copies > 0 for _, copies in pattern) else None
 
     def answer(self, solution: Solution) -> list[tuple[Pattern, int]]:
         return [(column.structure, round(rolls)) for column, rolls in solution.columns]

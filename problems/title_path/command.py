@@ -8,14 +8,15 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from colgen import solve
-from colgen.cli.template import Material, Solved, Template, check_options
+from colgen.cli.template import Material, Solved, Template, check_options, form_of
 from colgen.core.result import Result
 from colgen.core.stop import StopRule
 from problems.title_path import reading
 from problems.title_path.demo import of_the_engine, of_the_kernels, of_the_templates
 from problems.title_path.drawing import draw_path
 from problems.title_path.experiment import bench_title_path
-from problems.title_path.instance import Instance, Path
+from problems.title_path.files import read, write
+from problems.title_path.instance import Instance, Path, random
 from problems.title_path.learning import TitleModel
 from problems.title_path.reading import is_model, read_instance, read_sections, score_instance, section_instance
 from problems.title_path.template import TitlePath
@@ -82,4 +83,7 @@ TEMPLATE = Template(
     score_options=reading.OPTIONS,
     solve_all=_solve_all,
     is_model=is_model,
+    form=form_of(read),
+    example=lambda path: write(random(8, 4, 0), path),
+    suffix=".json",
 )

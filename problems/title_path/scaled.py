@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from colgen.core.tolerances import TOLERANCES
 from solvers.paths.path_beam import beam
 from solvers.paths.walks import Floats, Graph, checked, scale_of
 
@@ -64,7 +65,7 @@ def scaled(of: Graph) -> Scaled:
     lost = _lost(graph, (weights, first, last)) if of.length <= len(first) else -math.inf
     if lost > -math.inf:
         for array in (weights, first, last):
-            array[array < (1.0 + 1e-9) * lost] = -np.inf
+            array[array < (1.0 + TOLERANCES.pruning) * lost] = -np.inf
     scale = scale_of(graph)
     for array in (weights, first, last):
         array /= scale

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colgen import Bounding, Heuristic, Problem, Row, Separation, SeparationContext, Solution, WarmStart
+from colgen import Bounding, Heuristic, Key, Problem, Row, Separation, SeparationContext, Solution, WarmStart
 from colgen.core.budget import Budget
 from colgen.proof.certifier import Certifier
 from problems.title_path.bound import Memory
@@ -15,7 +15,7 @@ from problems.title_path.proof import PathCertifier
 from problems.title_path.search import Start
 
 
-class TitlePath(Problem):
+class TitlePath(Problem[Path]):
     """The heaviest path of k vertices, no two of one class, by row generation over walks.
 
     The answer is a tuple of vertices.
@@ -69,6 +69,9 @@ class RepeatedClasses(Separation):
 
     def __init__(self, instance: Instance) -> None:
         self._classes = instance.class_numbers.tolist()
+
+    def revived(self, key: Key, lower: float, upper: float) -> Row | None:
+        return self._row(key[1]) if key[0] == ONCE and isinstance(key[1], int) else None
 
     def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
         visits: dict[int, float] = {}

@@ -41,6 +41,8 @@ class OnArcs(OnOriginalVariable):
     An arc that must be driven forbids all others that leave its tail or enter its head, which needs no row.
     """
 
+    makes: Sequence[type[Decision]] = (Bound, ArcsForbidden)
+
     def __init__(self, oracle: RouteOracle) -> None:
         self.oracle = oracle
         self.layout = oracle.layout
@@ -92,6 +94,8 @@ def _followed(edges: dict[tuple[int, int], int]) -> list[list[int]]:
 
 class ArcFixing(ReducedCostFixing):
     """Forbids arcs that no better answer drives: those whose best route costs more than the gap."""
+
+    makes: Sequence[type[Decision]] = (ArcsForbidden,)
 
     def __init__(self, oracle: RouteOracle, share: float = 0.02) -> None:
         exact = RouteOracle(oracle.layout, ("exact",), routes=oracle.routes)

@@ -9,8 +9,8 @@ from colgen.core.result import Result
 from problems.vehicle_routing.demo import capacities, time_windows
 from problems.vehicle_routing.drawing import draw_routes
 from problems.vehicle_routing.experiment import bench_vehicle_routing
-from problems.vehicle_routing.files import read, solution_lines
-from problems.vehicle_routing.instance import Instance, Route
+from problems.vehicle_routing.files import read, solution_lines, write
+from problems.vehicle_routing.instance import Instance, Route, random
 from problems.vehicle_routing.labelling_bench import bench_labelling
 from problems.vehicle_routing.template import VehicleRouting
 
@@ -47,4 +47,5 @@ TEMPLATE = Template(
     demo=(time_windows, capacities),
     compiling=35.0,
     benchmarks={"vehicle_routing": bench_vehicle_routing, "labelling": bench_labelling},
+    example=lambda path: write(random(3, customers=8), path),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from colgen import PricingContext, RankOne, RoundedCapacity, Separation, SeparationContext, Solution
-from colgen.core.columns import Row
+from colgen.core.columns import Key, Row
 from problems.vehicle_routing.branching import arcs_of
 from problems.vehicle_routing.instance import Instance
 from problems.vehicle_routing.pricing import ARC, RouteOracle, visits
@@ -35,6 +35,14 @@ class InTurn(Separation):
     def suit(self, master: Any) -> None:
         for separation in self.separations:
             separation.suit(master)
+
+    def revived(self, key: Key, lower: float, upper: float) -> Row | None:
+        found = (separation.revived(key, lower, upper) for separation in self.separations)
+        return next((row for row in found if row is not None), None)
+
+    def restated(self, key: Key) -> Row | None:
+        found = (separation.restated(key) for separation in self.separations)
+        return next((row for row in found if row is not None), None)
 
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
         for separation in self.separations:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pyomo.environ as pyo
 
 from colgen import (
     BranchingRule,
     Choice,
+    Column,
     Enumeration,
     Heuristic,
     Problem,
@@ -36,7 +38,7 @@ from problems.vehicle_routing.separation import capacity_then_rank_one
 from problems.vehicle_routing.warm_start import first_routes
 
 
-class VehicleRouting(Problem):
+class VehicleRouting(Problem[list[Route]]):
     """Vehicle routing, with time windows or without, by branch, price and cut.
 
     The answer is a list of routes, each a tuple of customers.
@@ -112,6 +114,14 @@ class VehicleRouting(Problem):
         other = VehicleRouting(self.instance, cuts=False)
         other.layout, other.oracle = layout, RouteOracle(layout)
         return other
+
+    def column_of(self, written: Any) -> Column | None:
+        route = tuple(int(i) for i in written)
+        known = set(self.instance.customers)
+        # Of routes that visit a customer twice it depends on the neighbours whether the oracle has them.
+        if len(set(route)) < len(route) or not route or not known.issuperset(route) or self.instance.fault(route):
+            return None
+        return self.oracle.encode(route)
 
     def answer(self, solution: Solution) -> list[Route]:
         return sorted(column.structure for column, value in solution.columns for _ in range(round(value)))

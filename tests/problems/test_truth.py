@@ -3,6 +3,9 @@
 import dataclasses
 import itertools
 import json
+import os
+import signal
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +18,7 @@ from problems.truth import chains, clusters, colours, compacts, limits, machines
 from problems.truth.bad_inputs import bad_inputs, good_files
 from problems.truth.campaign import TEMPLATES, fuzz_template, judge, replay_template
 from problems.truth.drawing import Drawn
-from problems.truth.interrupts import interrupt
+from problems.truth.interrupts import forked, interrupt, waited
 from problems.truth.judging import Truths, held_against, one
 from problems.truth.limits import in_threads, overrun
 from problems.truth.long import INSTANCES, PROBLEMS, write_all
@@ -128,6 +131,35 @@ def test_points_of_blocks_and_the_compact_model_say_the_same():
             assert compacts._by_points(drawn) == pytest.approx(compacts._by_highs(drawn))
             ways.add("whole")
     assert ways == {"open", "whole"}
+
+
+def test_what_presolving_calls_infeasible_is_asked_again_without():
+    arrays = {
+        "costs": np.array([[2.0, 2.0, 0.0], [0.0, 0.0, 6.0], [5.0, 0.0, 0.0], [-3.0, -2.0, 4.0]]),
+        "kinds": np.array([2.0, 0.0, 0.0]),
+        "upper": np.array([np.inf, 1.0, 1.0]),
+        "matrix": np.array([[[2.0, 1.0, -2.0]], [[2.0, 4.0, -2.0]], [[5.0, 2.0, 4.0]], [[4.0, -1.0, 1.0]]]),
+        "low": np.full((4, 1), -np.inf),
+        "high": np.array([[2.0], [3.0], [4.0], [2.0]]),
+        "linking": np.array([[[1.0, 1.0, 2.0], [1.0, 1.0, 1.0], [1.0, 0.0, 2.0], [1.0, 0.0, 2.0]]]),
+        "linking_low": np.array([-np.inf]),
+        "linking_high": np.array([8.0]),
+        "static": np.zeros(2),
+        "row_scales": np.ones(2),
+    }
+    drawn = compacts.Drawn(compacts.NAME, arrays, 1.0, (5.0,), {"maximize": True, "whole": True})
+    # By themselves the blocks are worth 5, 6, 4 and 4 and use 4.5, 1, 0.8 and 2: 0.3 too much, at a price of 2.
+    assert compacts._best(drawn) == pytest.approx(18.4)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_run_begins_is_the_shells_affair(sent, tmp_path):
+    child, pipe = forked(tmp_path, lambda: time.sleep(20))
+    os.read(pipe, 1)
+    os.kill(child, sent)
+    assert waited(child, 10.0) == 128 + sent
+    os.close(pipe)
 
 
 def test_fewest_rolls_of_a_textbook():
