@@ -20,6 +20,15 @@ WITHOUT_MIRROR = {
     "colgen.proof.witness": "data alone: tests/proof/test_writing.py",
     "colgen.proof.checker_bounds": "its claims are those of tests/proof/test_checker.py and test_knapsacks.py",
     "colgen.proof.checker_program": "its splits are those of tests/proof/test_checker.py and test_knapsacks.py",
+    "colgen.core.generic": "names for the type checker, which reads tests/typed_programs.py",
+    "colgen.core.column_data": "read back by whole runs: tests/test_checkpointing.py",
+    "colgen.core.decision_data": "read back by whole runs, and refused: tests/test_checkpointing.py",
+    "colgen.core.pool_files": "read back by whole runs: tests/test_checkpointing.py",
+    "colgen.core.sealed_files": "every byte flipped: tests/test_checkpointing.py",
+    "colgen.tree.checkpoint": "whole runs: tests/test_checkpointing.py",
+    "colgen.tree.keeping": "whole runs: tests/test_checkpointing.py",
+    "colgen.tree.resuming": "whole runs: tests/test_checkpointing.py",
+    "colgen.parallel.cluster": "a protocol: mypy holds Processes and DaskCluster against it",
     "colgen.master.tabular": "a protocol without a line that runs: mypy holds LinearMaster against it",
 }
 """Modules of the engine that have no test of their own, and why."""

@@ -13,9 +13,9 @@ from colgen.cli.arguments import DIAGNOSTIC, PROVED
 from colgen.cli.output import say, write_json
 from colgen.cli.requests import check_destinations
 from colgen.cli.template import Template
-from colgen.core.budget import exit_code, holding_signals
 from colgen.core.errors import InputError
 from colgen.core.files import check_readable, write_figure
+from colgen.core.signals import exit_code, holding_signals
 from colgen.problem import Problem
 from colgen.reporting.ablation import ablation
 from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, Method, without

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from colgen import __version__
 from colgen.core.wording import LONGEST, one_line
 
 PROVED, NO_ANSWER, BAD_INPUT, NOT_PROVED, DIAGNOSTIC = range(5)
@@ -21,15 +20,13 @@ CLOSED_PIPE = 141
 _HELP = """\
 examples:
   colgen templates                         what can be solved
+  colgen example cutting_stock > rolls.txt a file to begin with
   colgen solve cutting_stock rolls.txt     the answer, and what is proved of it
-  colgen solve cutting_stock rolls.txt --time-limit 60 --json out.json --plot run.png
+  colgen resume run.checkpoint             go on with a run that was cut short
   colgen check proof.jsonl rolls.txt       a proof, once more, by another program
   colgen train chain_map --data english_ewt --model tagger.npz
-  colgen solve chain_map tagger.npz < text.txt > tags.txt
-  colgen ablation cutting_stock rolls.txt  what each part of the method is worth
   colgen demo                              column generation against brute force
-  colgen bench --list                      what can be measured
-  colgen bench engine --quick --json -     measure it, figures as JSON
+  colgen bench engine --quick --json -     measure; colgen bench --list says what
 
 exit codes:
   0  proved optimal (the relaxation, with --relaxation); others: done
@@ -46,17 +43,27 @@ _SOLVE = """\
 FILE is one of these:
   an instance           colgen solve cutting_stock rolls.txt
   a text, with a model  colgen solve coreference text.conll --model coref.npz
-  a trained model       colgen solve grandparent_parsing MODEL < in.conllu > out.conllu
-With a model, - is the standard input, and the last form is short for
-  colgen solve grandparent_parsing - --model MODEL < in.conllu > out.conllu
+  a trained model       colgen solve grandparent_parsing MODEL < in.conllu
 
 One instance: a report of the run on standard output. All instances of a text, if
-it holds several: the answers alone, each as soon as it is there, and one line
-that sums up on standard error; --json then writes a line for each, --time-limit
-and --gap hold for each, and the exit code is 0 if all are proved optimal, 1 if
-the others are proved infeasible, 3 otherwise. An option can choose one of them:
+it holds several, or of several FILEs (by so many processes as --workers says, or
+on a --cluster): the answers alone, each as soon as it is there, and one line that
+sums up on standard error; --json then writes a line for each, --time-limit and
+--gap hold for each, and the exit code is 0 if all are proved optimal, 1 if the
+others are proved infeasible, 3 otherwise. An option can choose one of a text:
   colgen solve grandparent_parsing in.conllu --model MODEL --option sentence=3
 `colgen templates NAME` lists the options of a template.
+"""
+
+_RESUME = """\
+examples:
+  colgen solve cutting_stock rolls.txt --checkpoint run.checkpoint --every 30
+  colgen resume run.checkpoint             after Ctrl-C, a crash, or a power cut
+  colgen resume run.checkpoint --time-limit 3600 --json out.json
+
+The instance is read again from where it was; another one is refused. A file that
+is damaged is refused too, and the one before it (FILE~) is used instead. Limits
+and files to write are said anew.
 """
 
 _TRAIN = """\
@@ -107,11 +114,26 @@ examples:
 
 _DEMO = """\
 examples:
-  colgen demo                              all templates, what is compiled soonest first
+  colgen demo                              templates whose kernels are soon compiled
+  colgen demo --all                        all templates
   colgen demo --quick                      one instance of each
   colgen demo cutting_stock colouring      these templates
 
 exit code 4: column generation and brute force disagree, or a demo failed
+"""
+
+_WATCH = """\
+examples:
+  colgen solve cutting_stock rolls.txt --log run.csv &
+  colgen watch run.csv                     until Ctrl-C
+  colgen watch run.csv --once              as it is now
+"""
+
+_EXAMPLE = """\
+examples:
+  colgen example cutting_stock > rolls.txt
+  colgen solve cutting_stock rolls.txt
+  colgen templates cutting_stock           what such a file holds
 """
 
 _TEMPLATES = """\
@@ -129,6 +151,19 @@ class _Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, one_line(f"{self.prog}: {message}", LONGEST - len(more)) + more + "\n")
 
 
+class _Version(argparse.Action):
+    """Prints the version, which is looked up among all installed packages, when it is asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from colgen import __version__
+
+        print(f"colgen {__version__}")
+        parser.exit()
+
+
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments; ``command`` is the command's name.
 
@@ -143,7 +178,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         epilog=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-V", "--version", action="version", version=f"colgen {__version__}")
+    parser.add_argument("-V", "--version", action=_Version, help="show program's version number and exit")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
 
     def add(name: str, summary: str, description: str, examples: str) -> argparse.ArgumentParser:
@@ -159,7 +194,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
     command = add("solve", "solve a file", "Solve what a file holds with a problem template.", _SOLVE)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
-    command.add_argument("file", metavar="FILE", type=Path, help="what to solve, see below")
+    command.add_argument("files", metavar="FILE", type=Path, nargs="+", help="what to solve, see below")
     command.add_argument("--model", metavar="MODEL", type=Path, help="a trained model, which scores the text in FILE")
     command.add_argument(
         "--option", metavar="NAME=VALUE", action="append", default=[], help="how the model does so; may be repeated"
@@ -167,16 +202,34 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--time-limit", metavar="S", type=_nonnegative, help="stop after so many seconds")
     command.add_argument("--gap", metavar="G", type=_nonnegative, help="stop at this relative gap (0.01 is 1%%)")
     command.add_argument("--node-limit", metavar="N", type=_count, help="stop after so many branch-and-bound nodes")
+    command.add_argument("--workers", metavar="N", type=_count, help="compute on so many processors (1)")
+    command.add_argument("--cluster", metavar="ADDRESS", help="solve each FILE by Dask: a scheduler, or local")
+    command.add_argument("--node-batch", metavar="K", type=_count, help="so many open nodes at once (1)")
     command.add_argument("--lp", metavar="NAME", help="the solver of linear programs (highs), such as gurobi")
     command.add_argument("--relaxation", action="store_true", help="solve the root's relaxation only")
+    command.add_argument("--json", metavar="FILE", help="write answer and bounds; - for standard output")
+    command.add_argument("--log", metavar="CSV", type=Path, help="write one line a round, as they come")
+    command.add_argument("--plot", metavar="PNG", type=Path, help="draw the run (needs matplotlib)")
+    command.add_argument("--picture", metavar="PNG", type=Path, help="draw the answer (likewise)")
+    command.add_argument("--report", metavar="HTML", type=Path, help="write summary, pictures and log as one page")
+    command.add_argument(
+        "--certificate", metavar="FILE", type=Path, help="write a proof for `colgen check` (.gz: compressed)"
+    )
+    command.add_argument("--checkpoint", metavar="FILE", type=Path, help="keep what `colgen resume` goes on from")
+    command.add_argument("--every", metavar="S", type=_nonnegative, help="seconds from one checkpoint to the next (60)")
+    command.add_argument("--quiet", action="store_true", help="no progress and no summing up on standard error")
+
+    command = add("resume", "go on with a run", "Go on with a run that has kept a checkpoint.", _RESUME)
+    command.add_argument("checkpoint", metavar="FILE", type=Path, help="what `colgen solve --checkpoint` has kept")
+    command.add_argument("--time-limit", metavar="S", type=_nonnegative, help="stop after so many seconds more")
+    command.add_argument("--gap", metavar="G", type=_nonnegative, help="stop at this relative gap (0.01 is 1%%)")
+    command.add_argument("--node-limit", metavar="N", type=_count, help="stop after so many nodes in all")
+    command.add_argument("--every", metavar="S", type=_nonnegative, help="seconds from one checkpoint to the next")
     command.add_argument("--json", metavar="FILE", help="write answer and bounds; - writes them instead of the text")
     command.add_argument("--log", metavar="CSV", type=Path, help="write one line a round")
     command.add_argument("--plot", metavar="PNG", type=Path, help="draw the run (needs matplotlib)")
     command.add_argument("--picture", metavar="PNG", type=Path, help="draw the answer (likewise)")
     command.add_argument("--report", metavar="HTML", type=Path, help="write summary, pictures and log as one page")
-    command.add_argument(
-        "--certificate", metavar="FILE", type=Path, help="write a proof that `colgen check` checks (.gz: compressed)"
-    )
     command.add_argument("--quiet", action="store_true", help="no progress and no summing up on standard error")
 
     command = add(
@@ -184,6 +237,10 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     command.add_argument("file", metavar="FILE", type=Path, help="the certificate")
     command.add_argument("instance", metavar="INSTANCE", type=Path, nargs="?", help="the file that was solved")
+
+    command = add("watch", "look on at a run", "Show a run that is under way, from the log that it writes.", _WATCH)
+    command.add_argument("file", metavar="FILE", type=Path, help="the log: what solve --log writes")
+    command.add_argument("--once", action="store_true", help="show it as it is now")
 
     command = add("train", "train a model", "Learn a template's scores from annotated data.", _TRAIN)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
@@ -218,6 +275,10 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     command.add_argument("templates", metavar="TEMPLATE", nargs="*", help="those of these templates alone")
     command.add_argument("--quick", action="store_true", help="the first instance of each template only")
+    command.add_argument("--all", action="store_true", help="also templates that take minutes to compile, once")
+
+    command = add("example", "write a small instance", "Write a small instance to the standard output.", _EXAMPLE)
+    command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
 
     command = add("bench", "measure", "Run one of the templates' benchmarks.", _BENCH)
     command.add_argument("name", metavar="NAME", nargs="?", help="its name, as --list shows it")
@@ -236,6 +297,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:  # said by the command whose help shows what there is
         commands.choices[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    if arguments.command == "solve":
+        arguments.file = arguments.files[0]
     return arguments
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, PROVED
 from colgen.cli.output import console, say
-from colgen.cli.template import Template
+from colgen.cli.template import Template, form_of
 from colgen.core.errors import ColgenError
 
 
@@ -35,6 +35,8 @@ def _describe(template: Template) -> None:
     """Commands and options of a template."""
     print(f"{template.name}: {template.title}\nsource: {template.source}\n")
     print(f"colgen solve {template.name} FILE")
+    if template.example is not None:
+        print(f"colgen example {template.name} > FILE{template.suffix}")
     if template.score is not None:
         print(f"colgen solve {template.name} FILE --model MODEL [--option NAME=VALUE ...]")
         print(f"colgen solve {template.name} MODEL < FILE")
@@ -45,6 +47,9 @@ def _describe(template: Template) -> None:
         _print_options(template.train_options)
     for name in template.benchmarks:
         print(f"colgen bench {name}")
+    form = template.form or form_of(template.read)
+    if form:
+        print(f"\nFILE: {form}")
 
 
 def _print_options(options: Mapping[str, str]) -> None:

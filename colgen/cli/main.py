@@ -9,16 +9,19 @@ import sys
 from collections.abc import Sequence
 
 from colgen.cli.arguments import CLOSED_PIPE, parse_arguments
-from colgen.core.budget import exit_code, handling_signals, was_interrupted
+from colgen.core.signals import exit_code, handling_signals, was_interrupted
 from colgen.core.wording import is_terminal
 
 _COMMANDS = {
     "solve": ("solving", "solve_file"),
+    "resume": ("resuming", "resume_file"),
     "check": ("checking", "check_file"),
     "train": ("measuring", "train"),
     "ablation": ("ablating", "ablate"),
     "demo": ("demo", "demo"),
     "bench": ("measuring", "bench"),
+    "example": ("example", "example"),
+    "watch": ("watching", "watch"),
     "templates": ("describing", "describe"),
 }
 """Module and function of each command; imported when it is asked for."""
@@ -38,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_output()
         return CLOSED_PIPE
+    except KeyboardInterrupt:  # while signals began to be handled, or another one while that was said
+        return _interrupted()
     return code
 
 

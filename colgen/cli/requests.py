@@ -4,9 +4,43 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from colgen.core.errors import InputError
 from colgen.reporting.figures import INSTALL, can_draw
+from colgen.tree.checkpoint import EVERY, Saving
+
+ASKED = {
+    "template": str,
+    "file": str,
+    "model": str | None,
+    "option": list,
+    "lp": str | None,
+    "relaxation": bool,
+    "workers": int | None,
+    "node_batch": int | None,
+    "every": float,
+}
+"""What is asked again; where output goes is not, for a file from elsewhere shall not say what is written to."""
+
+
+def saving_of(arguments: argparse.Namespace) -> Saving | None:
+    """Where the checkpoints of a command go, with what it was asked for."""
+    if arguments.checkpoint is None:
+        if arguments.every is not None:
+            raise InputError("--every says how often checkpoints are written: name their file with --checkpoint FILE")
+        return None
+    if str(arguments.file) == "-":
+        raise InputError("--checkpoint needs a file that can be read again: name one instead of the standard input (-)")
+    if arguments.certificate is not None:
+        raise InputError("--certificate: a run that goes on has not seen all proofs: leave --checkpoint out")
+    every = EVERY if arguments.every is None else arguments.every
+    if not every:
+        raise InputError("--every: expected more than no seconds")
+    asked: dict[str, Any] = {name: getattr(arguments, name) for name in ASKED} | {"every": every}
+    for name in ("file", "model"):
+        asked[name] = None if asked[name] is None else str(Path(asked[name]).absolute())
+    return Saving(arguments.checkpoint, every, asked)
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, str]:
@@ -24,7 +58,7 @@ def options_of(arguments: argparse.Namespace) -> dict[str, str]:
 
 def check_destinations(arguments: argparse.Namespace, *more: str) -> None:
     """Before any work: that what is asked for can be written at its end."""
-    for option in ("log", "csv", "json", "plot", "picture", "report", "certificate", *more):
+    for option in ("log", "csv", "json", "plot", "picture", "report", "certificate", "checkpoint", *more):
         value = getattr(arguments, option, None)
         if value is None or str(value) == "-":
             continue

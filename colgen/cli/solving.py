@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from colgen.cli import template as templates
-from colgen.cli.arguments import NO_ANSWER, NOT_PROVED, PROVED
+from colgen.cli.arguments import DIAGNOSTIC, NO_ANSWER, NOT_PROVED, PROVED
 from colgen.cli.output import explain, say, write_json
-from colgen.cli.requests import check_destinations, options_of
+from colgen.cli.requests import check_destinations, options_of, saving_of
 from colgen.cli.stream import Tally, write_all
 from colgen.cli.template import Material, Solved, Template
-from colgen.core.budget import exit_code, holding_signals
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable, write_figure, writing
 from colgen.core.result import Result, Termination
+from colgen.core.signals import exit_code, holding_signals
 from colgen.core.stop import GapLimit, StopRule, TimeLimit
 from colgen.core.wording import counted, is_terminal, number, percent
+from colgen.reporting.figures import can_draw
+from colgen.reporting.live_log import LogFile
 from colgen.solving import solve
 from solvers.arrays import ArrayError
 
@@ -37,6 +40,10 @@ def solve_file(arguments: argparse.Namespace) -> int:
         stop.append(TimeLimit(arguments.time_limit))
     if arguments.gap is not None:
         stop.append(GapLimit(arguments.gap))
+    if len(arguments.files) > 1 or arguments.cluster is not None:
+        from colgen.cli.many import solved_files
+
+        return _solve_all(arguments, template, solved_files(arguments, template, stop), "the files", _FOR_ONE_FILE)
     material, model = _material(arguments, template)
     if material is not None and material.is_typed and not arguments.quiet:
         say("colgen: reading the standard input, up to its end (Ctrl-D)")
@@ -55,6 +62,7 @@ def solve_file(arguments: argparse.Namespace) -> int:
         raise InputError(f"{arguments.file}: {error}") from error
     except (MemoryError, RecursionError) as error:
         raise InputError(f"{arguments.file}: expected an instance that fits into the memory") from error
+    live = not arguments.quiet and is_terminal(sys.stderr)
     with holding_signals():  # what has been found is reported, whenever the signal comes
         try:
             result = solve(
@@ -62,9 +70,12 @@ def solve_file(arguments: argparse.Namespace) -> int:
                 stop=stop,
                 relaxation=arguments.relaxation,
                 node_limit=arguments.node_limit,
+                workers=arguments.workers,
+                node_batch=arguments.node_batch or 1,
                 lp=arguments.lp,
                 certificate=arguments.certificate,
-                progress=not arguments.quiet and is_terminal(sys.stderr),
+                checkpoint=saving_of(arguments),
+                progress=live if arguments.log is None else LogFile(arguments.log, show=live),
             )
         except ColgenError as error:
             if error.result is not None and error.result.solution is not None:
@@ -96,10 +107,23 @@ def _material(arguments: argparse.Namespace, template: Template) -> tuple[Materi
     return None, file
 
 
-def _solve_all(arguments: argparse.Namespace, template: Template, several: Iterator[Solved], source: str) -> int:
+_FOR_ONE_FILE = ("log", "plot", "picture", "report", "certificate", "checkpoint")
+_FOR_ONE = ("node_limit", "workers", "node_batch", "lp", "relaxation", *_FOR_ONE_FILE)
+"""Options that nobody could mean of several files, or of all instances of a text."""
+
+
+def _solve_all(
+    arguments: argparse.Namespace,
+    template: Template,
+    several: Iterator[Solved],
+    source: str,
+    refused: Sequence[str] = _FOR_ONE,
+) -> int:
     """Answer after answer on standard output or as JSON, and a line that sums up on standard error."""
-    for option in ("node_limit", "lp", "relaxation", "log", "plot", "picture", "report", "certificate"):
+    for option in refused:
         if getattr(arguments, option):
+            if source == "the files":
+                raise InputError(f"--{option} is for one instance: expected one FILE with it")
             raise InputError(
                 f"--{option.replace('_', '-')} is for one instance: choose one of {source} with --option "
                 f"(`colgen templates {template.name}` lists the options)"
@@ -130,6 +154,8 @@ def _solve_all(arguments: argparse.Namespace, template: Template, several: Itera
         return exit_code()
     if not tally.solved:
         raise InputError(f"{source}: expected something to solve, there is nothing")
+    if tally.faults:
+        return DIAGNOSTIC
     if len(tally.unproved) > tally.infeasible:
         return NOT_PROVED
     return NO_ANSWER if tally.infeasible else PROVED
@@ -201,8 +227,31 @@ def _files(
         yield plot
     if arguments.picture is not None and answered:
         yield picture
+
+    def page() -> None:
+        drawn = template.draw(instance, result) if template.draw is not None and answered and can_draw() else None
+        title = f"{template.name}: {arguments.file}"
+        result.report(arguments.report, title, about=_about(arguments, template), picture=drawn)
+
     if arguments.report is not None:
-        yield lambda: result.report(arguments.report, f"{template.name}: {arguments.file}")
+        yield page
+
+
+_SETTINGS = (
+    *("model", "option", "time_limit", "gap", "node_limit", "workers", "node_batch", "lp", "relaxation"),
+    *("certificate", "checkpoint"),
+)
+"""What a reader of a report has to know to run it again."""
+
+
+def _about(arguments: argparse.Namespace, template: Template) -> dict[str, object]:
+    said = {name.replace("_", "-"): getattr(arguments, name, None) for name in _SETTINGS}
+    settings = ", ".join(f"{name} {value}" for name, value in said.items() if value) or "as they come"
+    known: dict[str, object] = {"template": f"{template.name} ({template.source})", "settings": settings}
+    file = Path(arguments.file)
+    if file.is_file():
+        known["instance"] = f"{file.name}, SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
+    return known
 
 
 def _summary(result: Result, relaxation: bool, scope: str) -> list[str]:

@@ -35,6 +35,8 @@ class Tally:
         Numbers, from 1, of those without an optimal answer, in order.
     infeasible
         How many of these are proved to have no answer.
+    faults
+        Of how many nothing is known but why.
     interrupted
         Whether the user stopped it.
     scopes
@@ -44,6 +46,7 @@ class Tally:
     solved: int = 0
     unproved: list[int] = field(default_factory=list)
     infeasible: int = 0
+    faults: int = 0
     interrupted: bool = False
     scopes: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.perf_counter)
@@ -55,6 +58,7 @@ class Tally:
             self.unproved.append(self.solved)
         self.scopes |= {one.scope} - {""}
         self.infeasible += one.termination is Termination.INFEASIBLE
+        self.faults += one.termination is Termination.FAULT
         self.interrupted |= one.termination is Termination.INTERRUPTED
 
     def __str__(self) -> str:
@@ -63,6 +67,7 @@ class Tally:
         proved = f"{self.solved - len(self.unproved):,} proved optimal{among}"
         proved += f" (not number {named})" if named else ""
         none = f", {self.infeasible:,} proved infeasible" if self.infeasible else ""
+        none += f", {self.faults:,} stopped by an error" if self.faults else ""
         return f"{counted(self.solved, 'instance')}, {proved}{none}, {time.perf_counter() - self.started:.3g} seconds"
 
 
@@ -114,6 +119,7 @@ def _line(live: bool) -> AbstractContextManager[Live | None]:
 def _record(number: int, one: Solved) -> dict[str, Any]:
     gap = abs(one.objective - one.dual_bound) / max(abs(one.objective), 1.0)
     return {
+        **({"file": one.file} if one.file else {}),
         "number": number,
         "termination": one.termination.name,
         "message": one.termination.value,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +12,10 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
-from colgen.core.budget import raising_signals
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable
 from colgen.core.result import Result, Termination
+from colgen.core.signals import raising_signals
 from colgen.core.stop import StopRule
 from colgen.problem import Problem
 
@@ -222,6 +224,8 @@ class Solved:
         Infinite where there is none.
     scope
         Which answers all this is about, as of :class:`Template`.
+    file
+        Whose instance it is, where there are several files.
     """
 
     lines: Sequence[str]
@@ -230,6 +234,7 @@ class Solved:
     objective: float
     dual_bound: float
     scope: str = ""
+    file: str = ""
 
 
 Demo = Callable[[], Sequence[DemoLine]]
@@ -246,6 +251,11 @@ class Template:
         What it is called, what it solves, and where it comes from.
     read
         A file to an instance; raises :class:`~colgen.core.errors.InputError` with file and line where it is malformed.
+    form
+        What such a file holds; empty: what the docstring of ``read`` says first (:func:`form_of`).
+    example, suffix
+        Writes a small instance to a file that ``read`` takes, and how its name ends, if that matters; None where there
+        is none.
     problem
         An instance to a problem that ``solve`` takes.
     lines
@@ -313,6 +323,18 @@ class Template:
     with_cuts: Callable[[Any], Problem] | None = None
     with_exchanges: Mapping[str, Callable[[Any], Problem]] = field(default_factory=dict)
     scope: Callable[[Any], str] = lambda instance: ""
+    form: str = ""
+    example: Callable[[Path], object] | None = None
+    suffix: str = ""
+
+
+_ROLE = re.compile(r":\w+:`~?([^`]+)`")
+
+
+def form_of(read: Callable[..., Any]) -> str:
+    """What a function that reads files says of them: its docstring up to the first heading, without its markup."""
+    told = (inspect.getdoc(read) or "").split("\n\nParameters\n", 1)[0].split("\n\nRaises\n", 1)[0]
+    return _ROLE.sub(r"\1", told).replace("``", "").strip().removeprefix("Read ")
 
 
 def of_answer(draw: Callable[[Any, Any], Any]) -> Callable[[Any, Result], Any]:

@@ -35,7 +35,7 @@ def picture(instance: Assignment, result: colgen.Result):
 
 
 def demo(brute_force: float | None = 12.0, objective: float = 12.0, **more):
-    words = ("gap 0", 7, 1234, "all of them", 0.5, 0.01234)
+    words = ("Proved optimal.", 7, 1234, "all of them", 0.5, 0.01234)
     return lambda: [DemoLine("three [small] tasks", objective, brute_force, *words, **more)]
 
 

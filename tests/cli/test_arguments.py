@@ -22,7 +22,7 @@ def test_help_of_each_command_fits_a_screen_and_has_an_example(capsys, monkeypat
     [
         ([], "COMMAND"),
         (["sovle"], "invalid choice: 'sovle'"),
-        (["solve", "stub", "x", "model"], "unrecognized arguments: model (see colgen solve --help)"),
+        (["solve", "stub", "x", "--modle"], "unrecognized arguments: --modle (see colgen solve --help)"),
         (["solve", "stub"], "FILE"),
         (["solve", "stub", "x", "--gap", "much"], "expected a number, zero or more, not 'much'"),
         (["solve", "stub", "x", "--time-limit", "nan"], "expected a number, zero or more, not 'nan'"),

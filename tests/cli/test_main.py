@@ -1,5 +1,6 @@
 """The program as a whole: version, help, exit codes, pipes and signals."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import colgen
+from colgen.cli import main as cli
 from colgen.cli.arguments import CLOSED_PIPE
 from tests.cli.stub import (
     run,
@@ -91,6 +93,17 @@ def test_ctrl_c_ends_with_130(file):
     assert process.returncode == 130
     assert err == ""
     assert "Interrupted by the user." in out
+
+
+def test_ctrl_c_while_signals_begin_to_be_handled_ends_with_130(monkeypatch, capsys):
+    @contextlib.contextmanager
+    def interrupted():
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(cli, "handling_signals", interrupted)
+    assert cli.main(["templates"]) == 130
+    assert "Interrupted by the user." in capsys.readouterr().err
 
 
 def test_the_installed_program_solves_a_file(tmp_path):

@@ -23,6 +23,16 @@ def test_solve_prints_answer_bounds_and_times(capsys, install, file):
         assert expected in out
 
 
+def test_workers_and_batches_of_nodes_find_the_same(capsys, install, file):
+    answers = []
+    for asked in ((), ("--workers", 2), ("--workers", 2, "--node-batch", 3)):
+        code, out, _ = run(capsys, "solve", "stub", file, *asked, "--json", "-")
+        assert code == 0
+        answers.append({name: json.loads(out)[name] for name in ("objective", "dual_bound", "termination")})
+    assert answers[0] == answers[1] == answers[2]
+    assert run(capsys, "solve", "stub", file, "--workers", 0)[0] == 2
+
+
 def test_relaxation_has_no_answer(capsys, install, file):
     code, out, _ = run(capsys, "solve", "stub", file, "--relaxation", "--json", "-")
     assert code == 0

@@ -1,0 +1,43 @@
+"""`colgen example`: a file to begin with, for every template."""
+
+import dataclasses
+
+import pytest
+
+from colgen.cli import main as cli
+from colgen.cli.template import load_template, template_names
+from colgen.problem import Problem
+from tests.cli.stub import STUB, run
+
+
+@pytest.mark.parametrize("name", template_names())
+def test_an_example_is_a_file_that_solve_takes(name, capfdbinary, tmp_path):
+    assert cli.main(["example", name]) == 0
+    template = load_template(name)
+    path = tmp_path / f"example{template.suffix}"
+    path.write_bytes(capfdbinary.readouterr().out)
+    assert isinstance(template.problem(template.read(path)), Problem)
+
+
+@pytest.mark.parametrize("name", template_names())
+def test_what_a_file_holds_is_told(name, capsys):
+    code, out, _ = run(capsys, "templates", name)
+    assert code == 0
+    assert f"colgen example {name} > FILE" in out
+    told = out.split("\nFILE: ")[1]
+    assert len(told) > 60
+    assert "``" not in told
+    assert "Raises" not in told
+
+
+def test_a_template_without_an_example_says_so(capsys, install):
+    code, _, err = run(capsys, "example", "stub")
+    assert (code, err) == (2, "colgen: the template 'stub' has no example\n")
+
+
+def test_no_terminal_is_written_numbers_to(capsys, install, monkeypatch):
+    install(dataclasses.replace(STUB, example=lambda path: path.write_bytes(b"\0\1"), suffix=".npz"))
+    monkeypatch.setattr("colgen.cli.example.is_terminal", lambda stream: True)
+    code, out, err = run(capsys, "example", "stub")
+    assert (code, out) == (2, "")
+    assert "`colgen example stub > example.npz` writes it to a file" in err

@@ -1,0 +1,38 @@
+"""`colgen watch`: a run that is under way."""
+
+import dataclasses
+import math
+
+from colgen import LogFile, solve
+from colgen.cli.watching import picture
+from tests.cli.stub import run
+from tests.toys import CuttingStock
+
+
+def test_a_log_is_shown_once_where_nobody_looks(capsys, tmp_path):
+    path = tmp_path / "run.csv"
+    result = solve(CuttingStock(), progress=LogFile(path))
+    code, out, err = run(capsys, "watch", path)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"round {len(result.iterations) - 1}, 1 node, ")
+    assert len(out.splitlines()) == 5 + len(result.iterations)
+    assert max(map(len, out.splitlines())) <= 80
+    assert run(capsys, "watch", path, "--once")[1] == out
+
+
+def test_a_log_that_is_not_there_or_is_none(capsys, tmp_path):
+    assert run(capsys, "watch", tmp_path / "none.csv")[0] == 2
+    path = tmp_path / "empty.csv"
+    path.write_text("")
+    assert run(capsys, "watch", path)[1] == "no round yet\n"
+
+
+def test_long_runs_and_large_numbers_fit_eighty_characters():
+    (first, *_) = solve(CuttingStock()).iterations
+    large = dataclasses.replace(first, phase=2, objective=1e12, incumbent=1e12)
+    rounds = [dataclasses.replace(large, number=k, node=k, global_bound=1e12 - 1e11 / k) for k in range(1, 2000)]
+    shown = picture([dataclasses.replace(first, incumbent=math.inf, global_bound=-math.inf), *rounds])
+    assert max(map(len, shown.splitlines())) <= 80
+    bars = shown.splitlines()[2].split()[1]
+    assert len(bars) == 64
+    assert bars[0] > bars[-1]
