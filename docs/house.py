@@ -158,7 +158,8 @@ def drawn() -> str:
         "text.name{font-size:13px;font-weight:bold}text.asks{fill:#225a8c}text.inside{fill:#666}"
     )
     picture = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" role="img" aria-label="The house">',
+        f'<svg class="house" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" role="img" '
+        'aria-label="The house">',
         f"<style>{style}</style>",
         *shapes,
         "</svg>",
