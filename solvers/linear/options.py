@@ -11,7 +11,7 @@ import highspy
 Options = Mapping[str, bool | int | float | str]
 """Values by the names of HiGHS's options, such as ``{"simplex_price_strategy": 1}``."""
 
-_TAKEN = ("time_limit", "simplex_strategy")
+_TAKEN = ("time_limit", "simplex_strategy", "simplex_iteration_limit")
 """What is set anew for each solve."""
 
 

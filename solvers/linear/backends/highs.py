@@ -27,8 +27,12 @@ from solvers.linear.options import Options, set_options
 
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
 
-_SLICE = 0.25
-"""Seconds after which a linear program counts as long: until then nobody can stop it."""
+_SLICE = 3e7
+"""Steps of the simplex times numbers in the program after which it counts as long: some quarter of a second, until
+which nobody can stop it. A clock would do as well, but for a machine under load, where the same program would then be
+taken up again at another basis and end in another of its optimal solutions."""
+
+_NO_LIMIT = highspy.kHighsIInf
 
 
 class HighsBackend:
@@ -50,6 +54,7 @@ class HighsBackend:
         self.highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
         set_options(self.highs, options)
         self._strategy: int | None = None
+        self._steps = _NO_LIMIT
 
     @property
     def num_columns(self) -> int:
@@ -124,14 +129,26 @@ class HighsBackend:
         if strategy != self._strategy:
             highs.setOptionValue("simplex_strategy", strategy)
             self._strategy = strategy
-        part = seconds if stopped is None else min(seconds, _SLICE)
-        highs.setOptionValue("time_limit", highs.getRunTime() + part)
+        self._limit_steps(_NO_LIMIT if stopped is None else self._soon())
+        highs.setOptionValue("time_limit", highs.getRunTime() + seconds)
         status = run(highs)
-        if status is not LPStatus.LIMIT or part == seconds or (stopped is not None and stopped()):
+        if status is not LPStatus.LIMIT or highs.getModelStatus() != highspy.HighsModelStatus.kIterationLimit:
             return status
-        left = max(deadline - time.monotonic(), 0.0)
-        highs.setOptionValue("time_limit", highs.getRunTime() + left)
+        if stopped is not None and stopped():
+            return status
+        self._limit_steps(_NO_LIMIT)
+        highs.setOptionValue("time_limit", highs.getRunTime() + max(deadline - time.monotonic(), 0.0))
         return run(highs, lambda highs: run_in_thread(highs, stopped))
+
+    def _soon(self) -> int:
+        """Steps of the simplex that are done soon: a power of two, which changes seldom."""
+        size = self.highs.getNumNz() + self.highs.getNumRow() + self.highs.getNumCol() + 1
+        return 1 << max(int(_SLICE / size), 1).bit_length()
+
+    def _limit_steps(self, steps: int) -> None:
+        if steps != self._steps:
+            self.highs.setOptionValue("simplex_iteration_limit", steps)
+            self._steps = steps
 
     def says(self) -> str:
         return str(self.highs.getModelStatus())

@@ -220,6 +220,13 @@ def test_a_long_program_is_taken_up_once_and_can_be_stopped_all_the_same(monkeyp
     assert far.solve(time_limit=1e-3, stopped=lambda: False).status is LPStatus.LIMIT
 
 
+def test_no_clock_decides_in_which_of_its_solutions_a_program_ends():
+    """A run cut off after so many seconds would be taken up at another basis, on a slow machine alone."""
+    lp = program(covering(n=20))
+    assert lp.solve(stopped=lambda: False).status is LPStatus.OPTIMAL
+    assert lp._backend.highs.getOptionValue("time_limit")[1] == math.inf
+
+
 def with_sparse(problem):
     return problem[0], sparse.csc_array(problem[1]), *problem[2:]
 
