@@ -119,16 +119,25 @@ class Layout:
         """The numbers of a pattern's arcs in :attr:`network`; -1 where it has more pieces than demanded."""
         numbers = self._numbers.get(pattern)
         if numbers is None:
-            arcs = [self.network.arc(*as_arc(arc)) for arc in self.arcs_of(pattern)]
-            numbers = self._numbers[pattern] = np.array(arcs, dtype=np.int64)
+            numbers = self._numbers[pattern] = self._numbers_of([pattern])[0]
         return numbers
 
     def numbers_each(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The same of a batch's patterns, one after the other, and where each of them begins."""
         meaning = columns.meanings.of
-        each = [self.numbers(meaning(k)) for k in range(len(columns))]
-        starts = np.cumsum([0, *map(len, each)])
-        return (np.concatenate(each) if each else np.zeros(0, dtype=np.int64)), starts
+        return self._numbers_of([meaning(k) for k in range(len(columns))])
+
+    def _numbers_of(self, patterns: Sequence[Pattern]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        sizes = [len(pattern) for pattern in patterns]
+        pieces = np.array(list(itertools.chain.from_iterable(patterns)), dtype=np.int64).reshape(-1, 2)
+        owners, ranks = np.repeat(np.arange(len(patterns)), sizes), self.rank_of_item[pieces[:, 0]]
+        order = np.lexsort((ranks, owners))
+        copies = pieces[order, 1]
+        owners, ranks = np.repeat(owners[order], copies), np.repeat(ranks[order], copies)
+        starts = np.searchsorted(owners, np.arange(len(patterns) + 1))
+        ends = np.cumsum(self.widths[ranks])
+        before = np.concatenate(([0], ends))[starts[:-1]]  # what all patterns before take, which is laid out elsewhere
+        return self.network.arcs(ranks, ends - self.widths[ranks] - before[owners]), starts
 
     def _lay_out(self, pattern: Pattern) -> list[tuple[int, int]]:
         laid_out, position = [], 0

@@ -119,6 +119,19 @@ class Network(NamedTuple):
         k = int(first + np.searchsorted(self.tails[first:last], state))
         return k if k < last and self.tails[k] == state else -1
 
+    def arcs(self, items: Ints, positions: Ints) -> Ints:
+        """The same of many, by one binary search side by side: a search alone costs ten times its share of this."""
+        states = np.searchsorted(self.states, positions)
+        first, last = self.first_arc[items], self.first_arc[items + 1]
+        while len(open_ := np.flatnonzero(first < last)):
+            middle = (first[open_] + last[open_]) // 2
+            before = self.tails[middle] < states[open_]
+            first[open_[before]] = middle[before] + 1
+            last[open_[~before]] = middle[~before]
+        there = np.append(self.states, -1)[states] == positions
+        there &= (first < self.first_arc[items + 1]) & (np.append(self.tails, -1)[first] == states)
+        return np.where(there, first, -1)
+
 
 def look_away() -> None:
     """The look at a clock of who has none."""

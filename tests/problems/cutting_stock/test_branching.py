@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from colgen import LinearMaster, ReductionContext, Sense, Solution, WarmStart, solve
+from colgen import Column, Columns, LinearMaster, ReductionContext, Sense, Solution, WarmStart, solve
 from colgen.core.decision import admits
 from problems.cutting_stock import CuttingStock, Instance, bin_packing
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
@@ -193,3 +193,17 @@ def test_fixing_keeps_every_better_answer(seed):
     for decision in decisions:
         assert not decision.exhaustive
         assert "arcs forbidden" in str(decision)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_arcs_of_many_patterns_have_the_numbers_of_each_ones(seed):
+    rng = np.random.default_rng(seed)
+    layout = CuttingStock(tiny(rng)).layout
+    items = len(layout.widths)
+    patterns = [
+        tuple((int(i), int(rng.integers(1, 4))) for i in rng.permutation(items)[: rng.integers(0, items + 1)])
+        for _ in range(30)
+    ]
+    numbers, starts = layout.numbers_each(Columns.of([Column(1.0, {}, pattern) for pattern in patterns], (), {}))
+    for pattern, (start, end) in zip(patterns, itertools.pairwise(starts), strict=True):
+        assert numbers[start:end].tolist() == [layout.network.arc(*arc) for arc in layout.arcs_of(pattern)]

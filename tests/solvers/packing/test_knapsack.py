@@ -77,6 +77,15 @@ def profit_of(net, profits, copies):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_many_arcs_are_found_as_each_of_them_is(seed):
+    net, *_ = draw(seed)
+    items, positions = np.array(list(np.ndindex(net.num_items, net.capacity + 3))).T
+    assert net.arcs(items, positions).tolist() == [
+        net.arc(int(item), int(position)) for item, position in zip(items, positions, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_naive_best_packing(seed):
     net, profits, every = naive(seed)
     values = best_from(net, profits)
