@@ -146,24 +146,31 @@ def _leaving_blocks(found: Partition) -> Partition:
 
 def _carried(reading: Reading, by: Any) -> list[Hashable | None]:
     """What each variable carries of an index set."""
-    places: dict[int, tuple[Any, slice] | None] = {}
+    places: dict[int, slice | None] = {}
 
-    def of(member: Any) -> Hashable | None:
-        component = member.parent_component()
+    def place_in(component: Any) -> slice | None:
         if id(component) not in places:
             places[id(component)] = _place(component, by)
-        place = places[id(component)]
+        return places[id(component)]
+
+    def of(member: Any, index: Hashable) -> Hashable | None:
+        place = place_in(member.parent_component())
         if place is not None:
-            index = member.index()
-            part = (index if isinstance(index, tuple) else (index,))[place[1]]
-            return part[0] if len(part) == 1 else part
+            return _part(index, place)
         holder = member.parent_block()
-        return None if holder is None or holder is reading.model else of(holder)
+        return None if holder is None or holder is reading.model else of(holder, holder.index())
 
-    return [of(variable) for variable in reading.variables]
+    keys = reading.formulation.column_keys
+    return [of(variable, index) for variable, (_, index) in zip(reading.variables, keys, strict=True)]
 
 
-def _place(component: Any, by: Any) -> tuple[Any, slice] | None:
+def _part(index: Any, place: slice) -> Hashable:
+    """What stands at a place of an index."""
+    part = (index if isinstance(index, tuple) else (index,))[place]
+    return part[0] if len(part) == 1 else part
+
+
+def _place(component: Any, by: Any) -> slice | None:
     """Where an index set stands in the indices of a component."""
     if not component.is_indexed():
         return None
@@ -179,7 +186,7 @@ def _place(component: Any, by: Any) -> tuple[Any, slice] | None:
             f"by: expected an index that a variable carries once, {component.name!r} carries {_named(by)} twice: say "
             "by=function of constraints"
         )
-    return (component, found[0]) if found else None
+    return found[0] if found else None
 
 
 # --- the model's blocks and annotations ------------------------------------------------------------------------------

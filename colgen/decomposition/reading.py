@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen.core.errors import FormulationError, InputError
-from colgen.model.formulation import Formulation, compile_model
+from colgen.model.formulation import Formulation, compile_model, free_variables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -78,7 +78,7 @@ def read(model: Any) -> Reading:
         formulation = compile_model(model)
     except FormulationError as error:
         raise InputError(f"expected a linear model with one objective to decompose: {error}") from None
-    variables = tuple(v for v in model.component_data_objects(pyo.Var, active=True) if not v.fixed)
+    variables = tuple(free_variables(model)[2])
     if not variables:
         raise InputError("expected a model with variables to decompose: this one has none that is not fixed")
     for array, what in ((formulation.matrix.data, "coefficient"), (formulation.costs, "cost")):

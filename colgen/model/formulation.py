@@ -173,14 +173,13 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     if len(objectives) != 1:
         raise FormulationError(f"a master needs exactly one active Objective, this model has {len(objectives)}")
     # In the order of declaration.  Pyomo drops variables that occur nowhere, but rows that come later may name them.
-    variables = [v for v in model.component_data_objects(pyo.Var, active=True) if not v.fixed]
+    components, column_keys, variables = free_variables(model)
     read = rows_of(model, objectives[0], {id(v): k for k, v in enumerate(variables)})
     costs = np.zeros(len(variables))
     costs[list(read.costs)] = list(read.costs.values())
     row_keys = _keys(read.constraints)
-    column_keys = _keys(variables)
     bounds = [v.bounds for v in variables]
-    exchanges = np.array([hasattr(v.parent_component(), _EXCHANGE) for v in variables], dtype=bool)
+    exchanges = _marked(components, _EXCHANGE)
     return Formulation(
         sense=Sense.MINIMIZE if objectives[0].sense == pyo.minimize else Sense.MAXIMIZE,
         matrix=_matrix(read, len(variables)),
@@ -188,7 +187,7 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
         lower=np.array([-math.inf if low is None else low for low, _ in bounds], dtype=float),
         upper=np.array([math.inf if high is None else high for _, high in bounds], dtype=float),
         integer=np.array([not v.is_continuous() for v in variables], dtype=bool),
-        artificial=np.array([hasattr(v.parent_component(), _ARTIFICIAL) for v in variables], dtype=bool),
+        artificial=_marked(components, _ARTIFICIAL),
         row_lower=np.array(read.lower),
         row_upper=np.array(read.upper),
         offset=read.offset,
@@ -198,6 +197,30 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
         column_blocks=named_blocks(column_keys, (c.name for c in model.component_objects(pyo.Var, active=True))),
         exchange=exchanges if exchanges.any() else None,
     )
+
+
+def free_variables(model: pyo.ConcreteModel) -> tuple[list[Any], tuple[Key, ...], list[Any]]:
+    """The component, the key and the object of each variable that is not fixed, in the order of declaration."""
+    declared = list(model.component_objects(pyo.Var, active=True))
+    if any(component.is_reference() for component in declared):  # members of other components, which count once
+        variables = [v for v in model.component_data_objects(pyo.Var, active=True) if not v.fixed]
+        return [v.parent_component() for v in variables], _keys(variables), variables
+    # Asking each variable for its component and its index would take as long as reading all rows.
+    components, keys, variables = [], list[Key](), []
+    for component in declared:
+        name = component.name
+        for index, variable in component.items():
+            if not variable.fixed:
+                components.append(component)
+                keys.append((name, index))
+                variables.append(variable)
+    return components, tuple(keys), variables
+
+
+def _marked(components: Sequence[Any], mark: str) -> NDArray[np.bool_]:
+    """Which variables belong to components that have a mark."""
+    marked = {id(component) for component in {id(c): c for c in components}.values() if hasattr(component, mark)}
+    return np.array([id(component) in marked for component in components], dtype=bool)
 
 
 def _matrix(read: Rows, width: int) -> sparse.csc_array:

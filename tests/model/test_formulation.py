@@ -76,6 +76,24 @@ def test_fixed_variables_count_as_numbers():
     assert f.row_upper.tolist()[2] == 5 - 6
 
 
+def test_a_reference_names_variables_that_count_once():
+    def model(referring):
+        m = pyo.ConcreteModel()
+        m.b = pyo.Block([1, 2], rule=lambda b, i: setattr(b, "x", pyo.Var([0, 1], bounds=(0, i))))
+        if referring:
+            m.all = pyo.Reference(m.b[:].x[:])
+        m.y = pyo.Var()
+        m.row = pyo.Constraint(expr=m.y + m.b[2].x[1] >= 7)
+        m.cost = pyo.Objective(expr=m.y)
+        return m
+
+    plain, referred = compile_model(model(False)), compile_model(model(True))
+    assert sorted(map(str, referred.column_keys)) == sorted(map(str, plain.column_keys))
+    where = [referred.column_keys.index(key) for key in plain.column_keys]
+    assert referred.upper[where].tolist() == plain.upper.tolist()
+    assert (referred.matrix.toarray()[:, where] == plain.matrix.toarray()).all()
+
+
 def test_inactive_components_are_left_out():
     m = sample()
     m.first.deactivate()
