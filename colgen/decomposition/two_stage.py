@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -71,7 +71,7 @@ class TwoStage:
         self._of_row = _stage_of_rows(reading, partition)
         self._own = [np.flatnonzero(partition.of_column == k) for k in range(len(partition.names))]
         self._over_first = sparse.csr_array(sparse.csc_array(f.matrix)[:, self.first])
-        stages, self._members = joined([self._stage(k) for k in range(len(self._own))])
+        stages, self._members = joined(list(self._stages()))
         self.recourse = Recourse(stages)
         self.kept = np.flatnonzero(self._of_row == MASTER)
         self._first_rows = self._over_first[self.kept, :]
@@ -159,19 +159,31 @@ class TwoStage:
 
     # --- how they are made -------------------------------------------------------------------------------------------
 
-    def _stage(self, number: int) -> SecondStage:
-        f, own, rows = self.reading.formulation, self._own[number], np.flatnonzero(self._of_row == number)
-        mine = sparse.csc_array(f.matrix)[:, own]  # no row of another stage has an entry there
-        place = np.searchsorted(rows, mine.indices)
-        return SecondStage(
-            self.sign * f.costs[own],
-            f.lower[own],
-            f.upper[own],
-            sparse.csc_array((mine.data, place, mine.indptr), shape=(len(rows), len(own))),
-            sparse.csc_array(self._over_first[rows, :]),
-            f.row_lower[rows],
-            f.row_upper[rows],
-        )
+    def _stages(self) -> Iterator[SecondStage]:
+        """The second stages, whose rows and columns are put side by side before they are told apart."""
+        f = self.reading.formulation
+        each_rows = [np.flatnonzero(self._of_row == number) for number in range(len(self._own))]
+        own = sparse.csc_array(f.matrix)[:, np.concatenate(self._own)]  # no row of another stage has an entry there
+        first = self._over_first[np.concatenate(each_rows), :]
+        column = row = 0
+        for mine, rows in zip(self._own, each_rows, strict=True):
+            starts, entries = _cut(own, column, column + len(mine))
+            place = np.searchsorted(rows, own.indices[entries])
+            own_part = sparse.csc_array((own.data[entries], place, starts), shape=(len(rows), len(mine)))
+            starts, entries = _cut(first, row, row + len(rows))
+            first_part = sparse.csr_array(
+                (first.data[entries], first.indices[entries], starts), shape=(len(rows), len(self.first))
+            )
+            column, row = column + len(mine), row + len(rows)
+            yield SecondStage(
+                self.sign * f.costs[mine],
+                f.lower[mine],
+                f.upper[mine],
+                own_part,
+                sparse.csc_array(first_part),
+                f.row_lower[rows],
+                f.row_upper[rows],
+            )
 
     def _least_costs(self, names: Sequence[Hashable]) -> Floats:
         """What each second stage costs at least, over all first stages, whole or not.
@@ -204,6 +216,12 @@ class TwoStage:
             if objective is not None:
                 least[number] = objective - TOLERANCES.optimality * max(1.0, abs(objective))
         return least
+
+
+def _cut(matrix: sparse.csc_array | sparse.csr_array, first: int, last: int) -> tuple[Ints, slice]:
+    """Where some of a matrix's columns, or rows, begin if they stand alone, and their entries."""
+    starts = matrix.indptr[first : last + 1]
+    return starts - starts[0], slice(int(starts[0]), int(starts[-1]))
 
 
 def _refuse_endless(program: LinearProgram, which: str) -> float | None:

@@ -109,25 +109,22 @@ def _read(expression: Any, rank: Mapping[int, int], terms: dict[int, float]) -> 
         terms[where] = terms.get(where, 0.0) + 1.0
         return 0.0
     kind = expression.__class__
-    if kind in native_numeric_types:
-        return float(expression)
-    if kind is NumericConstant:  # the objective of a model without one of its own
-        return float(expression.value)
-    if kind is MonomialTermExpression:
-        factor, variable = expression.args
-        where = rank.get(id(variable))
-        if where is None or factor.__class__ not in native_numeric_types:
-            return None
-        terms[where] = terms.get(where, 0.0) + float(factor)
-        return 0.0
     if kind is LinearExpression or kind is SumExpression:
         sum_ = 0.0
         for part in expression.args:
+            if part.__class__ is MonomialTermExpression and _add_term(part, rank, terms):  # nearly all there is
+                continue
             constant = _read(part, rank, terms)
             if constant is None:
                 return None
             sum_ += constant
         return sum_
+    if kind in native_numeric_types:
+        return float(expression)
+    if kind is NumericConstant:  # the objective of a model without one of its own
+        return float(expression.value)
+    if kind is MonomialTermExpression:
+        return 0.0 if _add_term(expression, rank, terms) else None
     if kind is NegationExpression:
         negated: dict[int, float] = {}
         constant = _read(expression.args[0], rank, negated)
@@ -135,6 +132,16 @@ def _read(expression: Any, rank: Mapping[int, int], terms: dict[int, float]) -> 
             terms[where] = terms.get(where, 0.0) - value
         return None if constant is None else -constant
     return None
+
+
+def _add_term(term: Any, rank: Mapping[int, int], terms: dict[int, float]) -> bool:
+    """Add a number times a variable; False where it is not plain."""
+    factor, variable = term.args
+    where = rank.get(id(variable))
+    if where is None or factor.__class__ not in native_numeric_types:
+        return False
+    terms[where] = terms.get(where, 0.0) + float(factor)
+    return True
 
 
 def _is_side(side: Any) -> bool:
