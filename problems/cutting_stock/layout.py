@@ -69,6 +69,8 @@ class Layout:
         self.demands = np.array(instance.demands, dtype=np.int64)[self.item_of_rank]
         self._arcs: dict[Pattern, Mapping[Hashable, float]] = {}
         self._numbers: dict[Pattern, NDArray[np.int64]] = {}
+        no = np.zeros(0, dtype=np.int64)
+        self._last: tuple[Columns | None, NDArray[np.int64], NDArray[np.int64]] = (None, no, no)
 
     @cached_property
     def network(self) -> Network:
@@ -117,17 +119,27 @@ class Layout:
 
     def numbers(self, pattern: Pattern) -> NDArray[np.int64]:
         """The numbers of a pattern's arcs in :attr:`network`; -1 where it has more pieces than demanded."""
-        numbers = self._numbers.get(pattern)
-        if numbers is None:
-            numbers = self._numbers[pattern] = self._numbers_of([pattern])[0]
-        return numbers
+        if pattern not in self._numbers:
+            self._number([pattern])
+        return self._numbers[pattern]
 
     def numbers_each(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The same of a batch's patterns, one after the other, and where each of them begins."""
-        meaning = columns.meanings.of
-        return self._numbers_of([meaning(k) for k in range(len(columns))])
+        last, numbers, starts = self._last
+        if last is not columns:  # many decisions look at one batch
+            meaning = columns.meanings.of
+            patterns = [meaning(k) for k in range(len(columns))]
+            self._number([pattern for pattern in dict.fromkeys(patterns) if pattern not in self._numbers])
+            each = [self._numbers[pattern] for pattern in patterns]
+            numbers = np.concatenate(each) if each else np.zeros(0, dtype=np.int64)
+            starts = np.cumsum([0, *map(len, each)])
+            self._last = columns, numbers, starts
+        return numbers, starts
 
-    def _numbers_of(self, patterns: Sequence[Pattern]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _number(self, patterns: Sequence[Pattern]) -> None:
+        """Keep the numbers of new patterns' arcs, found side by side."""
+        if not patterns:
+            return
         sizes = [len(pattern) for pattern in patterns]
         pieces = np.array(list(itertools.chain.from_iterable(patterns)), dtype=np.int64).reshape(-1, 2)
         owners, ranks = np.repeat(np.arange(len(patterns)), sizes), self.rank_of_item[pieces[:, 0]]
@@ -137,7 +149,8 @@ class Layout:
         starts = np.searchsorted(owners, np.arange(len(patterns) + 1))
         ends = np.cumsum(self.widths[ranks])
         before = np.concatenate(([0], ends))[starts[:-1]]  # what all patterns before take, which is laid out elsewhere
-        return self.network.arcs(ranks, ends - self.widths[ranks] - before[owners]), starts
+        numbers = self.network.arcs(ranks, ends - self.widths[ranks] - before[owners])
+        self._numbers.update(zip(patterns, np.split(numbers, starts[1:-1]), strict=True))
 
     def _lay_out(self, pattern: Pattern) -> list[tuple[int, int]]:
         laid_out, position = [], 0
