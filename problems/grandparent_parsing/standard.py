@@ -285,10 +285,12 @@ def _unit(scores: PartScores, arcs: Floats, floor: float) -> float:
         if table is not None:
             here = np.abs(table)
             largest = max(largest, float(here.max(initial=0.0, where=np.isfinite(here) & (table > floor))))
-    if not largest and isinstance(scores, Instance):  # all trees are worth the same; bounds may not know that
-        given = (scores.arcs, scores.grandparent_scores, scores.sibling_scores)
-        sizes = (np.abs(table[np.isfinite(table)]) for table in given if table is not None)
-        largest = max(float(size.max(initial=0.0)) for size in sizes)
+    if not largest and isinstance(scores, Instance):
+        # All trees are worth the same.  Bounds may not know it: they also look at places that no part has, of which a
+        # penalty there is none of their business.
+        bounds = (scores.parent_child_bounds, scores.head_modifier_bounds, scores.head_sibling_bounds)
+        largest = max(float(bound.max(initial=0.0)) for bound in bounds)
+        largest = largest or float(np.abs(scores.arcs[np.isfinite(scores.arcs)]).max(initial=0.0))
     return math.ldexp(1.0, max(math.frexp(largest)[1] - 1, -1000)) if largest > 0.0 else 1.0
 
 

@@ -204,3 +204,15 @@ def test_where_all_trees_are_worth_the_same_places_without_a_part_have_no_unit_o
         bound, score = result.dual_bound, result.objective
     assert bound / 2.0**power == pytest.approx(998.0, abs=1e-6)
     assert score / 2.0**power == pytest.approx(998.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("penalty", [-1e12, -1e300])
+@pytest.mark.parametrize("start", ["tree", "parts"])
+def test_a_penalty_where_no_part_is_says_nothing(penalty, start):
+    """One tree, worth nothing; a bound that a score of no part made 6 was called its proof."""
+    siblings = np.zeros((2, 2, 2))
+    siblings[0, 1, 1], siblings[1, 1, 1] = 3.0, penalty
+    result = solve(GrandparentParsing(Instance(np.zeros((2, 2)), None, siblings), start=start))
+    assert result.is_optimal
+    assert result.objective == 0.0
+    assert result.dual_bound == pytest.approx(0.0, abs=1e-6)
