@@ -78,6 +78,14 @@ class KnownDuals:
         best = values.argmax(axis=0)
         return values[best, np.arange(len(best))], best
 
+    def tightest(self, number: int, x: Floats, count: int) -> tuple[Floats, Floats]:
+        """Constants and slopes of the best bounds of one stage at a first stage, the best one first."""
+        mine = self.factors[number] * self._slopes[: self._count]
+        constants = self._constants[: self._count, number]
+        best = np.argsort(mine @ x - constants, kind="stable")[:count]
+        best = best[np.isfinite(constants[best])]
+        return constants[best], mine[best]
+
     def row(self, which: int, number: int) -> tuple[float, Floats]:
         """Constant and slopes of the bound that some dual values give a stage."""
         return float(self._constants[which, number]), self.factors[number] * self._slopes[which]

@@ -47,6 +47,11 @@ class Recourse:
         group, place = self._place[number]
         return self._known[group].row(which, place)
 
+    def tightest(self, number: int, x: Floats, count: int) -> tuple[Floats, Floats]:
+        """Constants and slopes of a stage's best known bounds at a first stage."""
+        group, place = self._place[number]
+        return self._known[group].tightest(place, x, count)
+
     def bound(self, number: int, x: Floats, seconds: float) -> Bound | None:
         """What a stage's linear program says at a first stage; None if time is over."""
         found = self.stages[number].bound(x, seconds)

@@ -14,6 +14,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.cuts.separation import Separation, SeparationContext
 from colgen.decomposition.reading import Floats
+from colgen.decomposition.rounded_rows import Roundings
 from colgen.decomposition.second_stage import Bound
 from colgen.decomposition.two_stage import TwoStage
 
@@ -22,6 +23,12 @@ _WORTH = 0.1
 
 _INWARDS = 0.5
 """At the root rows are looked for so far on the way from the stability centre to the master's solution."""
+
+_ROUNDS = 5
+"""So often at most rows are rounded, once no others are violated."""
+
+_PIECES = 12
+"""Each two of so many rows of a stage, the tightest, and what it costs at least."""
 
 _IDLE = 10
 """Rows that have been slack for so many solves in a row leave the linear program until they are violated."""
@@ -34,6 +41,7 @@ class StageRows(Separation):
     say nothing that is worth a round: at the root, and where the master's solution would be an answer; elsewhere the
     tree goes on with what is known.  At the root it is first between the master's solution and a centre, the mean of
     former ones: rows that are tight within the first stages are deeper than rows that are tight at a corner of them.
+    Once none is violated at the root, rows are rounded: see :mod:`colgen.decomposition.rounded_rows`.
 
     References
     ----------
@@ -47,6 +55,9 @@ class StageRows(Separation):
         self._numbers = itertools.count()
         self._family = _StageFamily(model.cost_name, idle_after=_IDLE)
         self._centre: Floats | None = None
+        self._rounds = 0
+        f, first = model.reading.formulation, model.first
+        self._roundings = Roundings(f.lower[first], f.upper[first], f.integer[first])
 
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
         model = self._model
@@ -65,6 +76,9 @@ class StageRows(Separation):
                 return list(found.values())
         if context.depth == 0 or context.whole:
             self._by_programs(x, x, claimed, found, context)
+        if not found and context.depth == 0 and not context.whole and self._rounds < _ROUNDS:
+            self._rounds += 1
+            found = self._by_rounding(x, claimed, context)
         return list(found.values())
 
     def _worth(self, context: SeparationContext) -> float:
@@ -101,6 +115,18 @@ class StageRows(Separation):
                 found[number] = self._row(number, bound.constant, bound.slopes, bound.feasible)
                 gained += excess if bound.feasible else math.inf
         return gained
+
+    def _by_rounding(self, x: Floats, claimed: Floats, context: SeparationContext) -> dict[int, Row]:
+        """Of each stage the rounding of two of its rows that the solution violates most."""
+        model, found = self._model, dict[int, Row]()
+        nothing = np.zeros((1, len(x)))
+        for number, cost in enumerate(claimed.tolist()):
+            constants, slopes = model.recourse.tightest(number, x, _PIECES)
+            rows = np.append(constants, model.least[number]), np.concatenate([slopes, nothing])
+            excess, constant, steep = self._roundings.most_violated(*rows, cost, x)
+            if excess > TOLERANCES.diagnostic * size(context.scale, cost):
+                found[number] = self._row(number, constant, steep)
+        return found
 
     def _excess(self, bound: Bound, x: Floats, claimed: float, context: SeparationContext) -> float:
         """By how much a bound exceeds what is claimed, or a violation nothing; 0 where that is rounding."""

@@ -1,0 +1,103 @@
+r"""Mixed-integer rounding: what an inequality over whole variables says once it is divided and rounded.
+
+    s + Σ_j a_j z_j ≥ b,    s ≥ 0,    0 ≤ z_j ≤ u_j whole
+
+implies, for every δ > 0,
+
+    s + δ f Σ_j G(a_j/δ) z_j ≥ δ f ⌈b/δ⌉,
+
+where f is the fraction of b/δ and ``G(q) = ⌊q⌋ + min((q - ⌊q⌋)/f, 1)``; variables above the middle of their range are
+replaced before by what they are short of their upper bounds.  G is continuous, and f is kept away from 0 and 1, so that
+a rounding error of the data moves a coefficient by no more than about as much.
+
+Source: H. Marchand, L. A. Wolsey, *Aggregation and mixed integer rounding to solve MIPs*, Operations Research 49
+(2001).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from solvers.arrays import as_floats
+
+Floats = NDArray[np.float64]
+
+_FRACTIONAL = 8
+"""Of so many variables, those that are farthest from a bound, the coefficients are tried as divisors."""
+
+_PARTS = np.array([1.0, 2.0, 4.0])
+"""Divisors are these parts of coefficients."""
+
+_AWAY = 2.0**-5
+"""Sides whose fraction is nearer to 0 or 1 are not rounded."""
+
+_WHOLE = 1e-6
+"""Values nearer to a whole number count as whole."""
+
+
+def rounded(
+    coefficients: ArrayLike, sides: ArrayLike, rests: ArrayLike, values: ArrayLike, upper: ArrayLike
+) -> tuple[Floats, Floats, Floats]:
+    """Of each of some inequalities ``s + a·z ≥ b`` the rounding that a solution violates most.
+
+    Parameters
+    ----------
+    coefficients
+        a, shape (inequalities, variables).
+    sides
+        b, one an inequality.
+    rests
+        s at the solution, one an inequality; not negative but for rounding.
+    values
+        z at the solution.
+    upper
+        Of the whole variables, whose lower bounds are 0; infinite where there is none.
+
+    Returns
+    -------
+    violations
+        By how much s would have to rise, one an inequality; not above 0 where no rounding is violated.
+    coefficients, sides
+        The roundings, with 1 for the coefficient of s.
+
+    Raises
+    ------
+    ArrayError
+        If shapes do not agree, or upper bounds are negative.
+    """
+    values = as_floats(values, "values", shape=("variables",))
+    upper = as_floats(upper, "upper", shape=(len(values),), low=0.0, finite=False)
+    sides = as_floats(sides, "sides", shape=("inequalities",))
+    a = as_floats(coefficients, "coefficients", shape=(len(sides), len(values)))
+    rests = np.maximum(as_floats(rests, "rests", shape=(len(sides),)), 0.0)
+    turned = values > upper / 2.0
+    ends = np.where(turned, upper, 0.0)
+    z = np.maximum(np.where(turned, upper - values, values), 0.0)
+    a, b = np.where(turned, -a, a), sides - a @ ends
+    divisors = _divisors(a, z)
+    if not divisors.size:
+        return np.full(len(b), -np.inf), np.zeros_like(a), np.full(len(b), -np.inf)
+    usable = divisors > 0.0
+    divisors = np.where(usable, divisors, 1.0)
+    quotients = b[:, None] / divisors
+    fractions = quotients - np.floor(quotients)
+    usable &= (fractions >= _AWAY) & (fractions <= 1.0 - _AWAY)
+    fractions = np.where(usable, fractions, 0.5)
+    parts = a[:, None, :] / divisors[:, :, None]
+    whole = np.floor(parts)
+    lifted = whole + np.minimum((parts - whole) / fractions[:, :, None], 1.0)
+    sizes = divisors * fractions
+    gained = np.where(usable, (np.ceil(quotients) - lifted @ z) * sizes, -np.inf)
+    best = np.arange(len(b)), gained.argmax(axis=1)
+    found = lifted[best] * sizes[best][:, None]
+    found = np.where(turned, -found, found)
+    return gained[best] - rests, found, np.ceil(quotients[best]) * sizes[best] + found @ ends
+
+
+def _divisors(a: Floats, z: Floats) -> Floats:
+    """Of each inequality the divisors that are tried; 0 stands for none."""
+    fractional = np.flatnonzero(np.abs(z - np.rint(z)) > _WHOLE)
+    chosen = fractional[np.argsort(-z[fractional], kind="stable")[:_FRACTIONAL]]
+    found: Floats = (np.abs(a[:, chosen, None]) / _PARTS).reshape(len(a), len(chosen) * len(_PARTS))
+    return found
