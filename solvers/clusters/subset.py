@@ -20,6 +20,8 @@ g_j = c_j + d_P(j), a node is worth at most
 
 Equal shares are cheap and do for most searches.  A search that lasts looks for the best shares near its root: they are
 a maximum flow from items with a surplus, g_j + Σ_k y_jk > 0, to items without, whose arcs' capacities are the shares.
+It also asks concave bounds (:mod:`solvers.clusters.concave`), which count negative scores: they are the better ones
+where scores are dense and of both signs, shares where they are sparse.  One that seldom closes a node is seldom asked.
 
 A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 whatever is added, and is dropped; if an included item
 violates 1 in the same way then the node is closed.  Dropping one item makes others drop.  A node takes O(|C|) time for
@@ -52,8 +54,8 @@ __all__ = ["Subsets", "anchored", "ascend", "promising", "search"]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_CHUNK = 1 << 20
-"""A search that lasts longer than so many nodes looks for the best shares."""
+_CHUNK = 1 << 15
+"""A search that lasts longer than so many nodes looks for the best shares, and asks concave bounds."""
 
 _LEVELS = 40
 """Below so many included items shares are inherited, in a search that looks for the best."""

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.clusters.concave import concave_bound, curve, not_far_below
 from solvers.clusters.shares import move_shares
 from solvers.literals import whole
 
@@ -20,6 +21,15 @@ TINY = 1e-12
 
 ROUNDING = 1e-9
 """What rounding errors may take from a sum, relative to the largest number in it."""
+
+_CURVED_LEVELS = 3
+"""Below so many included items the curvature of a concave bound is inherited, in a search that lasts."""
+
+_FEW = 8
+"""A node with fewer candidates is done with before a bound that takes their square."""
+
+_TRIED, _PAYS, _RARELY = 256, 4, 64
+"""A bound is asked for so many times; then while it closes one of so many nodes; and else at one of so many."""
 
 
 @njit(cache=True)
@@ -50,7 +60,8 @@ class Stack(NamedTuple):
 
     Level d holds the candidates ``candidates[d, :size[d]]``, and for all items g (``gain``), the sum of their positive
     scores with the candidates (``attraction``) and their share of it (``share``).  Level 0 chooses the anchors.  Levels
-    below ``len(shares) - 1`` look for the best shares, deeper ones inherit them.
+    below ``len(shares) - 1`` look for the best shares, deeper ones inherit them.  If there are such levels then the
+    search lasts, and asks concave bounds as well.
 
     Attributes
     ----------
@@ -60,9 +71,14 @@ class Stack(NamedTuple):
         Best value and subset of each anchor so far.
     rest
         A bound on the anchors that are left.
+    curvature, curved, point
+        Of the concave bound: D of the first levels; the level whose D holds at each, -1 if none does; and points.
+    raised
+        The scores that it is made of.
     place
         The level, minus one at the end; whether it has just been reached; how many nodes there have been, and how many
-        items have been visited at them.
+        items have been visited at them; of shares and of the concave bound how often they have been asked for, and how
+        often that has closed a node.
     """
 
     candidates: Ints
@@ -76,10 +92,14 @@ class Stack(NamedTuple):
     values: Floats
     members: Mask
     rest: Floats
+    curvature: Floats
+    curved: Ints
+    point: Floats
+    raised: Floats
     place: Ints
 
 
-LEVEL, FRESH, NODES, VISITS = range(4)
+LEVEL, FRESH, NODES, VISITS, SHARED, CONCAVE = 0, 1, 2, 3, 4, 6
 
 
 @njit(cache=True)
@@ -98,7 +118,11 @@ def begin(scores: Floats, profits: Floats, least: Floats, levels: int) -> Stack:
         least.copy(),
         np.zeros((n, n), dtype=np.bool_),
         np.full(1, np.inf),
-        np.zeros(4, dtype=np.int64),
+        np.empty((min(levels, _CURVED_LEVELS) + 1, n)),
+        np.full(n + 1, -1, dtype=np.int64),
+        np.zeros((n + 1, n)),
+        not_far_below(scores),
+        np.zeros(8, dtype=np.int64),
     )
     for j in range(n):
         stack.candidates[0, j] = j
@@ -133,6 +157,7 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
     share, shares, value, included = stack.share, stack.shares, stack.value, stack.included
     values, members = stack.values, stack.members
     levels = len(shares) - 1
+    attracted = np.empty(len(gain))
     d, fresh = stack.place[LEVEL], stack.place[FRESH] == 1
     nodes, visits = stack.place[NODES], stack.place[VISITS]
     while d >= 0:
@@ -144,11 +169,34 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
         _drop(scores, y, candidates[d], size, d, gain[d], attraction[d], share[d], included, slack)
         worth = values[included[0]] if d > 0 else 0.0
         bound, branch = _bound(candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack)
-        if fresh and d < levels and branch >= 0 and bound > worth:
-            visits += move_shares(y, candidates[d], size[d], gain[d], share[d], tiny)
-            bound, branch = _bound(
-                candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack
+        # Of a packing, which is what level 0 bounds, shares alone speak.
+        inside = d > 0 and branch >= 0 and bound > worth
+        if fresh:
+            stack.curved[d] = stack.curved[d - 1] if d > 0 else -1
+        if inside and levels > 0 and size[d] >= _FEW and _worthwhile(stack.place, CONCAVE, nodes):
+            visits += _curve(stack, d, fresh)
+        else:
+            inside = False
+        if inside and stack.curved[d] >= 0:
+            most = concave_bound(
+                stack.raised,
+                candidates[d],
+                size[d],
+                gain[d],
+                stack.curvature[stack.curved[d]],
+                value[d],
+                worth,
+                stack.point[d],
+                attracted,
             )
+            visits += size[d] * size[d]
+            stack.place[CONCAVE + 1] += 1 if most <= worth else 0
+            bound = min(bound, most)
+        if fresh and d < levels and branch >= 0 and bound > worth and _worthwhile(stack.place, SHARED, nodes):
+            visits += move_shares(y, candidates[d], size[d], gain[d], share[d], tiny)
+            most, _ = _bound(candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack)
+            stack.place[SHARED + 1] += 1 if most <= worth else 0
+            bound = min(bound, most)
         if d == 0:
             stack.rest[0] = bound
         if branch < 0 or bound <= worth:
@@ -173,6 +221,7 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
             there[i] = here[i]
             share[d, i] -= y[i, j]
             share[d + 1, i] = share[d, i]
+            stack.point[d + 1, i] = stack.point[d, i]
             own += positive
         for q in range(d):
             i = included[q]
@@ -205,6 +254,25 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
     stack.place[LEVEL], stack.place[FRESH] = d, 1 if fresh else 0
     stack.place[NODES], stack.place[VISITS] = nodes, visits
     return bool(d < 0)
+
+
+@njit(cache=True)
+def _worthwhile(place: Ints, bound: int, nodes: int) -> bool:
+    """Whether to ask for a bound, which is then counted: one that seldom closes a node costs more than it saves."""
+    asked, closed = place[bound], place[bound + 1]
+    if asked >= _TRIED and asked > _PAYS * closed and nodes % _RARELY:
+        return False
+    place[bound] += 1
+    return True
+
+
+@njit(cache=True)
+def _curve(stack: Stack, d: int, fresh: bool) -> int:
+    """See to a curvature of its own for a level that is new, or has inherited none; how much has been visited."""
+    if d < len(stack.curvature) and (fresh or stack.curved[d] < 0):
+        stack.curved[d] = d
+        return int(curve(stack.raised, stack.candidates[d], stack.size[d], stack.gain[d], stack.curvature[d]))
+    return 0
 
 
 @njit(cache=True)
