@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.known_bases import KnownBasis, Mask
 from colgen.decomposition.reading import Floats, Ints
 from colgen.decomposition.second_stage import SecondStage
 
@@ -44,15 +45,35 @@ class KnownDuals:
             np.array([getattr(stage, name) for stage in stages])
             for name in ("costs", "lower", "upper", "row_lower", "row_upper")
         )
+        self._moved = sparse.csr_array(stages[0].first)
+        self._place: dict[bytes, int] = {}
+        self._bases: list[list[KnownBasis]] = []
+        own = stages[0].own
+        self._dense = own.toarray() if own.shape[0] <= _ROWS and own.shape[1] <= _COLUMNS else np.empty((0, 0))
         self._count = 0
         self._constants, self._slopes = np.empty((_FEW, len(stages))), np.empty((_FEW, self._first.shape[0]))
 
     def __len__(self) -> int:
         return self._count
 
-    def add(self, duals: Floats, number: int) -> None:
-        """Remember dual values that stage ``number`` has returned."""
+    def add(self, duals: Floats, number: int, basis: KnownBasis | None = None) -> int:
+        """Remember dual values that stage ``number`` has returned, and a basis that has them; returns their number.
+
+        Dual values that are known already are not stored again, though they may have other bases.
+        """
         unit = duals / self.factors[number]
+        key = (unit.astype(np.float32) + np.float32(0.0)).tobytes()
+        which = self._place.setdefault(key, self._count)
+        if which == self._count:
+            self._append(unit)
+            self._bases.append([])
+        bases = self._bases[which]
+        if basis is not None and self._dense.size and not any(map(basis.same, bases)):
+            self._bases[which] = [basis, *bases[: _TIED - 1]]
+        return which
+
+    def _append(self, unit: Floats) -> None:
+        """New dual values, for costs of size 1."""
         mine = self.factors[:, None] * unit
         sides = np.where(unit > 0.0, self._row_lower, self._row_upper)
         reduced = self._costs - self.factors[:, None] * (self._own @ unit)
@@ -78,6 +99,39 @@ class KnownDuals:
         best = values.argmax(axis=0)
         return values[best, np.arange(len(best))], best
 
+    def settled(self, x: Floats) -> tuple[Mask, Floats]:
+        """Of which stages the best bound is what they cost at a first stage, and points that cost no more.
+
+        Returns
+        -------
+        settled, points
+            Shapes (stages,) and (stages, variables).
+        """
+        values, which = self.at(x)
+        settled, points = np.zeros(len(values), dtype=np.bool_), np.zeros_like(self._costs)
+        for chosen in np.unique(which[np.isfinite(values)]).tolist():
+            mine = np.flatnonzero(which == chosen)
+            settled[mine], points[mine] = self.settled_by(chosen, x, mine)
+        return settled, points
+
+    def settled_by(self, which: int, x: Floats, places: Ints) -> tuple[Mask, Floats]:
+        """The same of some stages, by certain dual values and the bases that are known to have them."""
+        values = self._constants[which, places] - self.factors[places] * float(self._slopes[which] @ x)
+        settled, points = np.zeros(len(places), dtype=np.bool_), np.zeros((len(places), self._costs.shape[1]))
+        moved = self._moved @ x
+        for basis in self._bases[which]:
+            left = np.flatnonzero(~settled)
+            mine = places[left]
+            if not len(mine):
+                break
+            sides = self._row_lower[mine] - moved, self._row_upper[mine] - moved
+            found, feasible = basis.points(self._dense, *sides, self._lower[mine], self._upper[mine])
+            paid = self._costs[mine] * found
+            room = TOLERANCES.pruning * np.abs(paid).sum(axis=1)
+            settled[left] = feasible & (paid.sum(axis=1) - values[left] <= room)
+            points[left] = found
+        return settled, points
+
     def tightest(self, number: int, x: Floats, count: int) -> tuple[Floats, Floats]:
         """Constants and slopes of the best bounds of one stage at a first stage, the best one first."""
         mine = self.factors[number] * self._slopes[: self._count]
@@ -90,6 +144,12 @@ class KnownDuals:
         """Constant and slopes of the bound that some dual values give a stage."""
         return float(self._constants[which, number]), self.factors[number] * self._slopes[which]
 
+
+_ROWS, _COLUMNS = 100, 10_000
+"""Of stages with more rows, or more variables, bases are not kept: linear programs are solved again instead."""
+
+_TIED = 4
+"""So many bases of the same dual values are kept, the last ones."""
 
 _FEW = 64
 """Dual values that there is room for at first."""

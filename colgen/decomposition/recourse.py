@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import numpy as np
 
@@ -38,6 +38,14 @@ class Recourse:
             values[members], which[members] = duals.at(x)
         return values, which
 
+    def settled(self, x: Floats) -> dict[int, Floats]:
+        """The variables of stages at their best, of those for which a known basis says it."""
+        found: dict[int, Floats] = {}
+        for members, duals in zip(self._groups, self._known, strict=True):
+            settled, points = duals.settled(x)
+            found |= self._clipped(members[settled], points[settled])
+        return found
+
     def group_of(self, number: int) -> int:
         """The number of a stage's group: those of a group may share dual values."""
         return self._place[number][0]
@@ -52,11 +60,25 @@ class Recourse:
         group, place = self._place[number]
         return self._known[group].tightest(place, x, count)
 
-    def bound(self, number: int, x: Floats, seconds: float) -> Bound | None:
-        """What a stage's linear program says at a first stage; None if time is over."""
-        found = self.stages[number].bound(x, seconds)
-        self._learn(number, found)
-        return found
+    def bounds(
+        self, x: Floats, numbers: Sequence[int], seconds_left: Callable[[], float]
+    ) -> Iterator[tuple[int, Bound | None]]:
+        """What linear programs of some stages say at a first stage, each with its number; None where time is over.
+
+        A basis that one of them has found is tried for the others, whose linear programs are solved only where it is
+        not optimal.
+        """
+        left = set(numbers)
+        for number in numbers:
+            if number not in left:
+                continue
+            left.remove(number)
+            found = self.stages[number].bound(x, seconds_left())
+            yield number, found
+            which, others = self._learn(number, found, x, left)
+            for other in others:
+                left.remove(other)
+                yield other, Bound(*self.told(other, which), True, np.empty(0))
 
     def best(self, x: Floats, enough: Callable[[Floats], bool] | None = None) -> list[Floats] | None:
         """The variables of each stage at their best; None if a stage has no feasible point.
@@ -71,24 +93,47 @@ class Recourse:
         if self._solved is not None and self._solved[0] == key:
             return self._solved[1]
         costs = self.known(x)[0]
-        values: list[Floats] = []
+        if enough is not None and enough(costs):
+            return None
+        values = self.settled(x)
         for number, stage in enumerate(self.stages):
-            if enough is not None and enough(costs):
-                return None
+            if number in values:
+                continue
             found, bound = stage.solved(x)
             if found is None:
                 return None
-            self._learn(number, bound)
+            values[number] = found
+            values |= self._learn(number, bound, x, set(range(len(self.stages))) - values.keys())[1]
             costs[number] = float(stage.costs @ found)
-            values.append(found)
-        self._solved = key, values
-        return values
+            if enough is not None and enough(costs):
+                return None
+        self._solved = key, [values[number] for number in range(len(self.stages))]
+        return self._solved[1]
 
-    def _learn(self, number: int, bound: Bound | None) -> None:
+    def _learn(self, number: int, bound: Bound | None, x: Floats, left: set[int]) -> tuple[int, dict[int, Floats]]:
+        """Remember what a stage's linear program has said; which dual values these are, and what they settle of others.
+
+        Returns
+        -------
+        int, dict
+            The number of the dual values, and by stages of ``left`` their variables at their best.
+        """
         if bound is None or not bound.feasible:
-            return
+            return -1, {}
         group, place = self._place[number]
-        self._known[group].add(bound.duals, place)
+        which = self._known[group].add(bound.duals, place, self.stages[number].basis())
+        members = self._groups[group]
+        places = np.flatnonzero([member in left for member in members.tolist()])
+        settled, points = self._known[group].settled_by(which, x, places)
+        return which, self._clipped(members[places[settled]], points[settled])
+
+    def _clipped(self, numbers: Ints, points: Floats) -> dict[int, Floats]:
+        """Points of some stages by their numbers, within bounds to the last bit."""
+        stages = self.stages
+        return {
+            k: np.clip(point, stages[k].lower, stages[k].upper)
+            for k, point in zip(numbers.tolist(), points, strict=True)
+        }
 
 
 def joined(stages: Sequence[SecondStage]) -> tuple[list[SecondStage], list[list[int]]]:

@@ -21,7 +21,9 @@ from scipy import sparse
 
 from colgen.core.errors import SolverError
 from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.known_bases import KnownBasis
 from colgen.decomposition.reading import Floats, Ints
+from solvers.linear.highs import basic_columns, basic_rows
 from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 
 
@@ -65,6 +67,7 @@ class SecondStage:
         self.row_lower, self.row_upper = row_lower, row_upper
         self._program: LinearProgram | None = None
         self._violation: LinearProgram | None = None
+        self._last: tuple[Floats, Floats, Floats] | None = None
 
     @cached_property
     def _by_row(self) -> sparse.csr_array:
@@ -123,7 +126,22 @@ class SecondStage:
             self._program = LinearProgram(False, self.own, self.costs, *bounds, dual_first=True)
         else:
             self._program.change_row_bounds(_every(low), low, high)
-        return self._program.solve(seconds)
+        found = self._program.solve(seconds)
+        self._last = (found.values, low, high) if found.status is LPStatus.OPTIMAL else None
+        return found
+
+    def basis(self) -> KnownBasis | None:
+        """The optimal basis of the last linear program, if it had an optimum."""
+        if self._last is None or self._program is None:
+            return None
+        values, low, high = self._last
+        moved, basis = self.own @ values, self._program.basis()
+        return KnownBasis(
+            basic_columns(basis),
+            basic_rows(basis),
+            np.abs(values - self.upper) < np.abs(values - self.lower),
+            np.abs(moved - high) < np.abs(moved - low),
+        )
 
     def _least_violation(self, x: Floats, seconds: float) -> LPSolution:
         moved = self._by_row @ x

@@ -103,10 +103,9 @@ class StageRows(Separation):
     ) -> float:
         """Rows of stages without one, by their linear programs at a point; by how much the solution violates them."""
         recourse, gained = self._model.recourse, 0.0
-        for number in range(len(recourse.stages)):
-            if number in found:
-                continue
-            bound = recourse.bound(number, at, context.seconds_left())
+        settled = recourse.settled(at)  # known bounds are tight there, and have been asked
+        left = [k for k in range(len(recourse.stages)) if k not in found and k not in settled]
+        for number, bound in recourse.bounds(at, left, context.seconds_left):
             if bound is None:
                 context.budget.require()
                 continue

@@ -36,6 +36,6 @@ def test_below_the_root_known_dual_values_alone_are_asked(monkeypatch):
     assert not rows.separate(solution, SeparationContext(Sense.MINIMIZE, depth=1))
     found = rows.separate(solution, SeparationContext(Sense.MINIMIZE, depth=1, whole=True))
     assert found
-    monkeypatch.setattr(type(model.recourse), "bound", None)
+    monkeypatch.setattr(type(model.recourse), "bounds", None)
     again = rows.separate(solution, SeparationContext(Sense.MINIMIZE, depth=1))
     assert len(again) == len(found)
