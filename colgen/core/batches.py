@@ -22,6 +22,9 @@ Mask: TypeAlias = NDArray[np.bool_]
 _FEW = 16
 """So many single columns, or fewer, are put in order one by one."""
 
+_NO_ROW = -1
+"""The number of a row that a master does not have."""
+
 Structures: TypeAlias = Callable[[int], Any] | Sequence[Any] | NDArray[Any] | None
 """What the columns of a batch mean: ``structure(k)``, made when somebody asks for it, or ``structure[k]``."""
 
@@ -379,6 +382,16 @@ class Columns(Sequence[Column]):
             entries = np.flatnonzero((self.rows == row) & (self.values != 0.0))
             mask[np.searchsorted(self.starts, entries, side="right") - 1] = True
         return mask
+
+    def covering_of_two(self, first: Key, second: Key) -> NDArray[np.uint8]:
+        """Of each column 1 if it covers the first row, plus 2 if it covers the second."""
+        from solvers.columns.covered import covered_of_two  # late, as above
+
+        find = self.row_position.get
+        found: NDArray[np.uint8] = covered_of_two(
+            self.starts, self.rows, self.values, find(first, _NO_ROW), find(second, _NO_ROW)
+        )
+        return found
 
     def products(self, duals: Floats) -> Floats:
         """πᵀa_j of each column; rows younger than the dual values count as zero."""

@@ -86,8 +86,9 @@ class Together(Decision):
         return bool(entries.get(self.first)) == bool(entries.get(self.second))
 
     def allows_each(self, columns: Columns) -> Mask:
-        both: Mask = columns.covering(self.first) == columns.covering(self.second)
-        return both
+        covered = columns.covering_of_two(self.first, self.second)
+        both_or_none: Mask = (covered == 0) | (covered == 3)
+        return both_or_none
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ class Apart(Decision):
         return not (entries.get(self.first) and entries.get(self.second))
 
     def allows_each(self, columns: Columns) -> Mask:
-        return ~(columns.covering(self.first) & columns.covering(self.second))
+        not_both: Mask = columns.covering_of_two(self.first, self.second) != 3
+        return not_both
 
 
 class Screen:

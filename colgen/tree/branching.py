@@ -106,6 +106,7 @@ class RyanFoster(BranchingRule):
         self._whole: dict[Key, float] = {}
         self._keys: list[Key] = []
         self._names: list[str] = []
+        self._ranks: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._numbers: dict[Key, int] = {}
         self._known: dict[int, tuple[Column, NDArray[np.int64]]] = {}
         self._held = 0
@@ -131,17 +132,17 @@ class RyanFoster(BranchingRule):
         most = distances.max(initial=0.0)
         if not most:
             return ()
-        nearest = np.flatnonzero(distances == most).tolist()
-        best = max(nearest, key=lambda k: self._named(pairs.item(k)))
+        nearest = (distances == most).nonzero()[0]
+        best = nearest.item(self._ranked(pairs[nearest]).argmax())
         return self._candidate(pairs.item(best), values.item(best)).children
 
     def candidates(self, solution: Solution) -> Sequence[Candidate]:
         if type(self).branch is not RyanFoster.branch:
             return super().candidates(solution)
-        each = zip(*(numbers.tolist() for numbers in self._together(solution)), strict=True)
-        found = [(distance, pair, value) for pair, value, distance in each if distance]
-        found.sort(key=lambda entry: (entry[0], self._named(entry[1])), reverse=True)
-        return [self._candidate(pair, value) for _, pair, value in found]
+        pairs, values, distances = self._together(solution)
+        each = zip(distances.tolist(), self._ranked(pairs).tolist(), pairs.tolist(), values.tolist(), strict=True)
+        found = sorted((entry for entry in each if entry[0]), key=lambda entry: entry[:2], reverse=True)
+        return [self._candidate(pair, value) for _, _, pair, value in found]
 
     def _together(self, solution: Solution) -> tuple[NDArray[np.int64], Floats, Floats]:
         """Pairs of rows, to what extent each is covered by one column, and how far that is from a whole number."""
@@ -157,8 +158,13 @@ class RyanFoster(BranchingRule):
         distances[distances <= TOLERANCES.integrality] = 0.0
         return pairs, values, distances
 
-    def _named(self, pair: int) -> tuple[str, str]:
-        return self._names[pair >> _BITS], self._names[pair & _LAST]
+    def _ranked(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of pairs that rise with the names of their rows, those of the first ones before the others."""
+        if len(self._ranks) < len(self._names):
+            rank = {name: k for k, name in enumerate(sorted(set(self._names)))}
+            self._ranks = np.array([rank[name] for name in self._names], dtype=np.int64)
+        ranked: NDArray[np.int64] = self._ranks[pairs >> _BITS] << _BITS | self._ranks[pairs & _LAST]
+        return ranked
 
     def _candidate(self, pair: int, value: float) -> Candidate:
         keys = self._keys[pair >> _BITS], self._keys[pair & _LAST]
