@@ -84,7 +84,7 @@ def _inverse_of(square: Floats) -> Floats | None:
     if square.shape[0] != square.shape[1]:
         return None
     try:
-        inverse: Floats = np.linalg.inv(square)
+        inverse = np.asarray(np.linalg.inv(square), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
     off = np.abs(inverse @ square - np.eye(len(square))).max(initial=0.0)

@@ -25,7 +25,10 @@ _INWARDS = 0.5
 """At the root rows are looked for so far on the way from the stability centre to the master's solution."""
 
 _ROUNDS = 5
-"""So often at most rows are rounded, once no others are violated."""
+"""So often at most rows are rounded at the root, once no others are violated."""
+
+_DEPTH = 2
+"""They are down to this depth: further down fewer nodes did not pay for the rows."""
 
 _PIECES = 12
 """Each two of so many rows of a stage, the tightest, and what it costs at least."""
@@ -76,8 +79,7 @@ class StageRows(Separation):
                 return list(found.values())
         if context.depth == 0 or context.whole:
             self._by_programs(x, x, claimed, found, context)
-        if not found and context.depth == 0 and not context.whole and self._rounds < _ROUNDS:
-            self._rounds += 1
+        if not found and not context.whole and self._may_round(context.depth):
             found = self._by_rounding(x, claimed, context)
         return list(found.values())
 
@@ -114,6 +116,11 @@ class StageRows(Separation):
                 found[number] = self._row(number, bound.constant, bound.slopes, bound.feasible)
                 gained += excess if bound.feasible else math.inf
         return gained
+
+    def _may_round(self, depth: int) -> bool:
+        """Whether rows are rounded: a few times at the root, and near it."""
+        self._rounds += depth == 0
+        return self._rounds <= _ROUNDS if depth == 0 else depth <= _DEPTH
 
     def _by_rounding(self, x: Floats, claimed: Floats, context: SeparationContext) -> dict[int, Row]:
         """Of each stage the rounding of two of its rows that the solution violates most."""
