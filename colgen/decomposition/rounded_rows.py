@@ -65,8 +65,9 @@ class Roundings:
         violations, found, sides = rounded(
             a[:, whole], b - lost - paid - a[:, whole] @ start, rests, x[whole] - start, self.upper[whole] - start
         )
-        best = int(np.where(possible, violations, -np.inf).argmax())
-        if not possible[best]:
+        violations = np.where(possible, violations, -np.inf)
+        best = int(violations.argmax()) if len(violations) else 0
+        if not len(violations) or violations[best] == -np.inf:
             return -np.inf, 0.0, np.zeros_like(x)
         steep = slopes[other[best]] + rest[best]
         steep[whole] += found[best]

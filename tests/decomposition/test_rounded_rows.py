@@ -48,6 +48,7 @@ def test_variables_without_the_bounds_that_it_takes_are_not_rounded():
     constants, slopes = np.array([5.0, 0.0]), np.array([[2.0, 3.0], [0.0, 0.0]])
     free = Roundings(np.array([0.0, -np.inf]), np.array([4.0, np.inf]), np.array([True, False]))
     assert free.most_violated(constants, slopes, 0.0, np.array([2.5, 0.0]))[0] == -np.inf
+    assert free.most_violated(constants[:1], slopes[:1], 0.0, np.array([2.5, 0.0]))[0] == -np.inf
     slopes[:, 1] = 0.0
     violation, constant, steep = free.most_violated(constants, slopes, 0.0, np.array([2.5, 0.0]))
     assert (violation, constant, steep.tolist()) == (pytest.approx(0.5), pytest.approx(3.0), pytest.approx([1.0, 0.0]))
