@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -98,20 +98,23 @@ class Tagger:
         gold = [tag for sentence in sentences for tag in sentence.tags]
         return sum(a == b for a, b in zip(found, gold, strict=True)) / len(gold)
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that it is, as arrays for a file."""
+        return {
+            "kind": np.array(_VERSION),
+            "task": np.array(self.task),
+            "tags": np.array(self.tags),
+            "features": np.array("\n".join(self.index)),
+            "starts": self.starts,
+            "labels": self.labels,
+            "weights": self.weights,
+            "transitions": self.transitions,
+        }
+
     def save(self, path: Path) -> None:
         """Write to one ``.npz`` file."""
         with writing(path, "wb") as file:
-            np.savez_compressed(
-                file,
-                kind=_VERSION,
-                task=self.task,
-                tags=np.array(self.tags),
-                features=np.array("\n".join(self.index)),
-                starts=self.starts,
-                labels=self.labels,
-                weights=self.weights,
-                transitions=self.transitions,
-            )
+            np.savez_compressed(file, **self.arrays())  # type: ignore[arg-type]
 
     @classmethod
     def load(cls, path: Path) -> Tagger:
@@ -123,20 +126,31 @@ class Tagger:
             If it is something else, or of another version.
         """
         with reading(path, "a tagger, as colgen train chain_map writes it") as arrays:
-            if "kind" not in arrays or str(arrays["kind"]) != _VERSION:
-                raise InputError(f"{path}: expected a tagger of this version, as colgen train chain_map writes it")
-            text = str(arrays["features"])
-            names = text.split("\n") if text or len(arrays["starts"]) != 1 else []
-            tags = tuple(map(str, arrays["tags"].ravel().tolist()))
-            weights = as_floats(arrays["weights"], "weights", shape=("weights",), dtype=np.float32)
-            starts = as_offsets(arrays["starts"], "starts", total=len(weights))
-            labels = as_indices(arrays["labels"], "labels", upper=len(tags), shape=weights.shape, dtype=np.int32)
-            transitions = as_floats(arrays["transitions"], "transitions", shape=(len(tags),) * 2, dtype=np.float32)
-            if not tags or len(starts) != len(names) + 1:
-                raise InputError(f"{path}: expected weights of {len(names)} features, not of {len(starts) - 1}")
-            index = {name: k for k, name in enumerate(names)}
-            tagger = cls(str(arrays["task"]), tags, index, starts, labels, weights, transitions)
+            tagger = cls.from_arrays(arrays, path)
         return tagger
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], path: Path) -> Tagger:
+        """A tagger of what :meth:`arrays` gave; the path is for messages.
+
+        Raises
+        ------
+        InputError
+            If it is something else, or of another version.
+        """
+        if "kind" not in arrays or str(arrays["kind"]) != _VERSION:
+            raise InputError(f"{path}: expected a tagger of this version, as colgen train chain_map writes it")
+        text = str(arrays["features"])
+        names = text.split("\n") if text or len(arrays["starts"]) != 1 else []
+        tags = tuple(map(str, arrays["tags"].ravel().tolist()))
+        weights = as_floats(arrays["weights"], "weights", shape=("weights",), dtype=np.float32)
+        starts = as_offsets(arrays["starts"], "starts", total=len(weights))
+        labels = as_indices(arrays["labels"], "labels", upper=len(tags), shape=weights.shape, dtype=np.int32)
+        transitions = as_floats(arrays["transitions"], "transitions", shape=(len(tags),) * 2, dtype=np.float32)
+        if not tags or len(starts) != len(names) + 1:
+            raise InputError(f"{path}: expected weights of {len(names)} features, not of {len(starts) - 1}")
+        index = {name: k for k, name in enumerate(names)}
+        return cls(str(arrays["task"]), tags, index, starts, labels, weights, transitions)
 
     @classmethod
     def of_dense(

@@ -24,6 +24,19 @@ class Corpus:
         """The first so many sentences of each part."""
         return Corpus(self.name, self.learn[:learn], self.tune[:rest], self.test[:rest])
 
+    def check_heads(self) -> None:
+        """Refuse sentences that nobody has parsed.
+
+        Raises
+        ------
+        InputError
+            Naming the first of them.
+        """
+        for purpose, part in (("learn from", self.learn), ("tune on", self.tune), ("test on", self.test)):
+            for number, sentence in enumerate(part, 1):
+                if sentence.heads is None:
+                    raise InputError(f"{self.name}: sentence {number} of those to {purpose} has no heads")
+
 
 def read_corpus(folder: Path, needed: Sequence[str] = ("train",)) -> Corpus:
     """The CoNLL files of a folder: all with ``train`` in their names, the first with ``dev``, the first with ``test``.

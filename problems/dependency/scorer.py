@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,6 +119,11 @@ class Weights:
 
     def save(self, path: Path | str) -> None:
         """Write the model; numpy's ``.npz``, whatever the file is called."""
+        with writing(path, "wb") as file:
+            np.savez(file, **self.arrays())  # type: ignore[arg-type]
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """All that the model is, as arrays for a file."""
         arrays: dict[str, NDArray[np.generic]] = {"between": self.between}
         for name in ("arcs", "grandparents", "siblings"):
             table: Table = getattr(self, name)
@@ -134,8 +141,7 @@ class Weights:
             head["relations"] = self.labels.relations
             arrays |= self.labels.arrays()
         arrays["head"] = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
-        with writing(path, "wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        return arrays
 
     @staticmethod
     def load(path: Path | str) -> Weights:
@@ -147,30 +153,41 @@ class Weights:
             If the file is something else.
         """
         with reading(path, "a model that `colgen train` wrote") as arrays:
-            head = parse_json(bytes(as_integers(arrays["head"], "head", dtype=np.uint8)).decode(), str(path))
-            if head["format"] != _FORMAT or head["templates"] != _TEMPLATES:
-                raise InputError(f"{path}: expected a model of this version's templates; train it again")
-            values = [[tuple(value) for value in known] for known in head["values"]]
-            vocabulary, names = Vocabulary(values, head["slots"]), head.get("relations")
-            empty = Weights.zero(vocabulary)
-            tables = []
-            for name in ("arcs", "grandparents", "siblings"):
-                table: Table = getattr(empty, name)
-                keys = as_integers(arrays[f"{name}.keys"], f"{name}.keys", shape=("features",), low=0)
-                shape = (len(keys), table.values.shape[1])
-                rows = as_floats(arrays[f"{name}.values"], f"{name}.values", shape=shape, dtype=np.float32)
-                tables.append(table_of(table, keys, rows))
-            weights = Weights(
-                empty.vocabulary,
-                tables[0],
-                as_floats(arrays["between"], "between", shape=empty.between.shape, dtype=np.float32),
-                tables[1],
-                tables[2],
-                single_root=bool(head["single_root"]),
-                parts=tuple(head["parts"]),
-                labels=None if names is None else Labels.from_arrays(names, arrays, vocabulary),
-            )
+            weights = Weights.from_arrays(arrays, path)
         return weights
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path | str) -> Weights:
+        """A model of what :meth:`arrays` gave; the path is for messages.
+
+        Raises
+        ------
+        InputError
+            If it is something else.
+        """
+        head = parse_json(bytes(as_integers(arrays["head"], "head", dtype=np.uint8)).decode(), str(path))
+        if head["format"] != _FORMAT or head["templates"] != _TEMPLATES:
+            raise InputError(f"{path}: expected a model of this version's templates; train it again")
+        values = [[tuple(value) for value in known] for known in head["values"]]
+        vocabulary, names = Vocabulary(values, head["slots"]), head.get("relations")
+        empty = Weights.zero(vocabulary)
+        tables = []
+        for name in ("arcs", "grandparents", "siblings"):
+            table: Table = getattr(empty, name)
+            keys = as_integers(arrays[f"{name}.keys"], f"{name}.keys", shape=("features",), low=0)
+            shape = (len(keys), table.values.shape[1])
+            rows = as_floats(arrays[f"{name}.values"], f"{name}.values", shape=shape, dtype=np.float32)
+            tables.append(table_of(table, keys, rows))
+        return Weights(
+            empty.vocabulary,
+            tables[0],
+            as_floats(arrays["between"], "between", shape=empty.between.shape, dtype=np.float32),
+            tables[1],
+            tables[2],
+            single_root=bool(head["single_root"]),
+            parts=tuple(head["parts"]),
+            labels=None if names is None else Labels.from_arrays(names, arrays, vocabulary),
+        )
 
 
 @dataclass

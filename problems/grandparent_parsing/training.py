@@ -126,7 +126,7 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
         corpus = read_corpus(options.data)
     if options.quick:
         corpus = corpus.cut(_QUICK, 50)
-    _check_heads(corpus)
+    corpus.check_heads()
     chooses = f", {len(corpus.tune)} to choose the epoch on" if corpus.tune else ""
     options.say(f"{len(corpus.learn)} sentences to learn from{chooses}")
     state = options.model.with_name(options.model.name + ".training")
@@ -141,13 +141,6 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
             figures += attachment_figures(measured(part, weights), len(part), f"{name}.{{}}".format)
     figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"))
     return figures
-
-
-def _check_heads(corpus: Corpus) -> None:
-    for purpose, part in (("learn from", corpus.learn), ("tune on", corpus.tune), ("test on", corpus.test)):
-        for number, sentence in enumerate(part, 1):
-            if sentence.heads is None:
-                raise InputError(f"{corpus.name}: sentence {number} of those to {purpose} has no heads")
 
 
 def _positive(option: str, text: str) -> float:

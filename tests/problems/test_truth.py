@@ -29,6 +29,9 @@ from tests.problems.coreference.partitions import partitions
 from tests.problems.grandparent_parsing.trees import all_trees as trees_by_definition
 from tests.solvers.projective import all_trees as projective_trees
 
+COMPOSED = {"pipeline"}
+"""Templates without a problem of their own: chain_map and then grandparent_parsing, which are all covered."""
+
 
 @pytest.mark.parametrize(
     "covered",
@@ -41,7 +44,7 @@ def test_every_template_is_in_every_part(covered, tmp_path):
         for name, files in covered.items():
             for file in files if isinstance(files, tuple) else [files]:
                 assert load_template(name).read(file) is not None
-    assert sorted(set(covered) - {compacts.NAME}) == template_names()
+    assert sorted(set(covered) - {compacts.NAME}) == [name for name in template_names() if name not in COMPOSED]
     assert compacts.NAME in covered or covered is not TEMPLATES
 
 

@@ -1,0 +1,134 @@
+"""Sentences and tokens of raw text: atoms by rule, and a chain's best labelling says what begins at each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from problems.chain_map.corpus import Tagged
+from problems.chain_map.learning import Examples, Tagger, train_perceptron
+from problems.pipeline.suffixes import SuffixRules, learn_suffixes
+from problems.pipeline.texts import Token
+
+SENTENCE, TOKEN, SAME = "sentence", "token", "same"
+LABELS = (SAME, SENTENCE, TOKEN)
+"""What begins at an atom, or that it belongs to the token before."""
+
+TASK = "segments"
+
+EPOCHS = 20
+
+PIECE = 10
+"""Sentences of a longer paragraph that are learned from at once: a step of the perceptron a piece."""
+
+_ATOM = re.compile(
+    r"""
+    (?P<blanks> \s* )
+    (?P<atom>
+        (?: https?:// | www\. ) [^\s<>]* [^\s<>.,;:!?)\]"']   # addresses, without the punctuation that follows
+        | [\w.+-]+ @ [\w-]+ (?: \. [\w-]+ )+
+        | \w [\w-]* (?: \. [\w-]+ )* \.
+          (?: com | org | net | edu | gov | html? | pdf | doc | xls | txt | jpe?g | gif | zip ) \b
+        | [:;=8] [-'o]? [)(DPp|/\\] (?! \w | / )                  # faces
+        | [^\W\d_]+ | \d+ (?: [.,] \d+ )*
+        | (?P<one> [^\w\s()\[\]{}"'] | _ ) (?P=one)*           # "!!!", "--", "...", but each bracket and quote
+        | \S
+    )
+    """,
+    re.VERBOSE,
+)
+_SPACED = "\N{LOWER ONE EIGHTH BLOCK}"
+"""Before the characters of an atom that blanks stand before."""
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """The atoms of a paragraph.
+
+    Attributes
+    ----------
+    names
+        Their characters, with a mark where blanks stand before them.
+    begins, ends
+        Where they stand in the paragraph.
+    """
+
+    names: tuple[str, ...]
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+def atoms_of(paragraph: str) -> Atoms:
+    """Addresses, runs of letters, numbers, runs of one sign, and brackets and quotes one by one."""
+    found = list(_ATOM.finditer(paragraph))
+    names = tuple(_SPACED * bool(match["blanks"] or not match.start()) + match["atom"] for match in found)
+    return Atoms(names, tuple(match.start("atom") for match in found), tuple(match.end("atom") for match in found))
+
+
+@dataclass(frozen=True)
+class Segmenter:
+    """Parts a paragraph into sentences, tokens and words.
+
+    Attributes
+    ----------
+    tagger
+        Labels atoms.
+    words
+        Rewrites a token to its words, with blanks between them.
+    """
+
+    tagger: Tagger
+    words: SuffixRules
+
+    def segment(self, paragraphs: Sequence[str]) -> list[list[list[Token]]]:
+        """The sentences of each paragraph as tokens; a paragraph of blanks has none."""
+        atoms = [atoms_of(paragraph) for paragraph in paragraphs]
+        labels = iter(self.tagger.tag([a.names for a in atoms if a.names]) if any(a.names for a in atoms) else [])
+        return [
+            self._sentences(paragraph, a, next(labels)) if a.names else []
+            for paragraph, a in zip(paragraphs, atoms, strict=True)
+        ]
+
+    def _sentences(self, paragraph: str, atoms: Atoms, labels: Sequence[str]) -> list[list[Token]]:
+        starts = [k for k, label in enumerate(labels) if label != SAME or not k]
+        sentences: list[list[Token]] = []
+        for first, after in zip(starts, [*starts[1:], len(labels)], strict=True):
+            begin, end = atoms.begins[first], atoms.ends[after - 1]
+            form = " ".join(paragraph[begin:end].split())
+            spaced = after == len(labels) or atoms.begins[after] > end
+            if labels[first] == SENTENCE or not sentences:
+                sentences.append([])
+            sentences[-1].append(Token(form, self._words(form), spaced))
+        return sentences
+
+    def _words(self, form: str) -> tuple[str, ...]:
+        return (form,) if " " in form else tuple(self.words.of(form).split())
+
+
+def labelled_atoms(paragraph: Iterable[Sequence[Token]]) -> tuple[str, Tagged]:
+    """A paragraph's text, and its atoms with what begins at each.
+
+    Where two tokens meet inside an atom ("cannot" as two tokens), nothing begins: atoms are the finest there is.
+    """
+    text, at = "", 0
+    begins: dict[int, str] = {}
+    for sentence in paragraph:
+        for k, token in enumerate(sentence):
+            begins[at] = TOKEN if k else SENTENCE
+            text += token.form + " " * token.space_after
+            at = len(text)
+    atoms = atoms_of(text)
+    return text, Tagged(atoms.names, tuple(begins.get(begin, SAME) for begin in atoms.begins))
+
+
+def learn_segmenter(
+    paragraphs: Sequence[Sequence[Sequence[Token]]], *, seed: int = 0, say: Callable[[str], None] = print
+) -> Segmenter:
+    """A segmenter from paragraphs of sentences of tokens."""
+    pieces = [paragraph[begin : begin + PIECE] for paragraph in paragraphs for begin in range(0, len(paragraph), PIECE)]
+    examples = Examples.of([labelled_atoms(piece)[1] for piece in pieces], LABELS)
+    tagger = train_perceptron(TASK, examples, epochs=EPOCHS, seed=seed, say=lambda line: say(f"segmentation: {line}"))
+    tokens = (token for paragraph in paragraphs for sentence in paragraph for token in sentence)
+    pairs = (("", token.form, " ".join(token.words)) for token in tokens if " " not in token.form)
+    return Segmenter(tagger, learn_suffixes(pairs, lowers=False))
