@@ -16,7 +16,9 @@ ICML 2018.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,10 +26,21 @@ from numpy.typing import NDArray
 
 from colgen.core.errors import InputError, OracleBeatenError
 from colgen.core.tolerances import ROUNDING, TOLERANCES
-from colgen.learning.oracles import Structure, StructureOracle, best_structure, checked_scores
+from colgen.learning.oracles import (
+    Chains,
+    Occurrences,
+    Structure,
+    StructureOracle,
+    Trees,
+    best_structure,
+    checked_scores,
+)
+from solvers.arrays import ArrayError
 from solvers.quadratic.over_simplex import ActiveSet
+from solvers.quadratic.sparse_means import BeatenError, NearestMean, nearest_labelling, nearest_tree
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _ROUNDINGS = 16.0
 """Of a structure's score, how many count as none: a gain below that is no gain."""
@@ -41,8 +54,8 @@ class SparseMean:
     ----------
     means
         For each array of scores, how often its parts occur on average, in its shape; the first is μ.
-    structures, weights
-        The structures of the mean and their weights, which are positive and sum up to 1.
+    weights
+        Of the structures of the mean: positive, their sum 1.
     value
         The objective.
     gap
@@ -55,13 +68,19 @@ class SparseMean:
     """
 
     means: tuple[Floats, ...]
-    structures: tuple[Structure, ...]
     weights: Floats
     value: float
     gap: float
     rounds: int
     is_exact: bool
+    _parts: tuple[_Parts, ...]
     _active: ActiveSet
+
+    @cached_property
+    def structures(self) -> tuple[Structure, ...]:
+        """The structures of the mean, in the order of their weights."""
+        each = [parts.by_structure() for parts in self._parts]
+        return tuple(Structure(tuple(own)) for own in zip(*each, strict=True))
 
     @property
     def marginals(self) -> Floats:
@@ -88,11 +107,8 @@ class SparseMean:
             derivative = np.asarray(given, dtype=np.float64)
             if derivative.shape != self.means[number].shape:
                 raise InputError(f"expected the shape {self.means[number].shape}, got {derivative.shape}")
-            flat = derivative.ravel()
-            for k, structure in enumerate(self.structures):
-                places, counts = structure.parts[number]
-                right[k] += flat[places] @ counts
-        return _mean(self.structures, self._active.solve(right), [mean.shape for mean in self.means])
+            right += self._parts[number].products(derivative)
+        return _means(self._parts, self._active.solve(right), self.means)
 
 
 def sparsemap(oracle: StructureOracle, *scores: Any, rounds: int | None = None) -> SparseMean:
@@ -119,6 +135,43 @@ def sparsemap(oracle: StructureOracle, *scores: Any, rounds: int | None = None) 
     theta = checked_scores(scores)
     if not theta:
         raise InputError("scores: expected one array or more")
+    if (type(oracle) is Chains and len(theta) == 2) or (type(oracle) is Trees and len(theta) == 1):
+        return _compiled(oracle, theta, rounds)
+    return _by_calls(oracle, theta, rounds)
+
+
+def _compiled(oracle: Chains | Trees, theta: tuple[Floats, ...], rounds: int | None) -> SparseMean:
+    """Where the oracle is a kernel all rounds are one."""
+    name = type(oracle).__name__
+    try:
+        found: NearestMean | None
+        limits: dict[str, Any] = {"rounding": _ROUNDINGS * ROUNDING, "beaten": TOLERANCES.diagnostic, "rounds": rounds}
+        if isinstance(oracle, Chains):
+            found = nearest_labelling(*theta, **limits)
+        else:
+            found = nearest_tree(*theta, single_root=oracle.single_root, **limits)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    except BeatenError:
+        raise OracleBeatenError(f"{name}.best returned less than before: it is not exact at these scores") from None
+    if found is None:
+        raise InputError(f"every structure is forbidden: {name}.best found none")
+    parts = [_Parts.of_rows(found.places)]
+    if len(theta) > 1:
+        num = theta[0].shape[1]
+        labels = found.places % num
+        steps = labels[:, :-1] * num + labels[:, 1:]
+        if theta[1].ndim == 3:
+            steps = steps + np.arange(steps.shape[1]) * num * num
+        parts.append(_Parts.of_rows(steps))
+    means = _means(parts, found.weights, theta)
+    return SparseMean(
+        means, found.weights, found.value, found.gap, found.rounds, found.is_exact, tuple(parts), found.active
+    )
+
+
+def _by_calls(oracle: StructureOracle, theta: tuple[Floats, ...], rounds: int | None) -> SparseMean:
+    """Column generation by calls of any oracle."""
     master, seen = ActiveSet(), [best_structure(oracle, theta)]
     numbers = {seen[0].key: 0}
     rows = np.zeros((8, theta[0].size))
@@ -158,9 +211,9 @@ def sparsemap(oracle: StructureOracle, *scores: Any, rounds: int | None = None) 
         else:
             entered = master.enter(known)
         exact = not entered  # it improves by rounding alone
-    structures = tuple(seen[k] for k in members)
-    means = _mean(structures, weights, [array.shape for array in theta])
-    return SparseMean(means, structures, weights.copy(), master.value, gap, asked, exact, master)
+    parts = tuple(_Parts.of_structures([seen[j].parts[k] for j in members]) for k in range(len(theta)))
+    means = _means(parts, weights, theta)
+    return SparseMean(means, weights.copy(), master.value, gap, asked, exact, parts, master)
 
 
 def _enlist(
@@ -176,10 +229,46 @@ def _enlist(
     return max(scale, abs(score), largest, float(products[-1]))
 
 
-def _mean(structures: tuple[Structure, ...], weights: Floats, shapes: list[tuple[int, ...]]) -> tuple[Floats, ...]:
-    """Σ_s w_s a_s for each array of parts."""
-    result = tuple(np.zeros(shape) for shape in shapes)
-    for structure, weight in zip(structures, weights.tolist(), strict=True):
-        for mean, (places, counts) in zip(result, structure.parts, strict=True):
-            mean.ravel()[places] += weight * counts
-    return result
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Parts of several structures among those of one array of scores: the rows of a sparse matrix."""
+
+    owners: Ints
+    places: Ints
+    counts: Floats
+    count: int
+
+    @classmethod
+    def of_rows(cls, places: Ints) -> _Parts:
+        """Structures with the same number of parts; one that occurs twice is there twice."""
+        owners = np.repeat(np.arange(len(places)), places.shape[1])
+        return cls(owners, places.ravel(), np.ones(places.size), len(places))
+
+    @classmethod
+    def of_structures(cls, parts: Sequence[Occurrences]) -> _Parts:
+        lengths = [len(places) for places, _ in parts]
+        places, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return cls(np.repeat(np.arange(len(parts)), lengths), places, counts, len(parts))
+
+    def products(self, array: Floats) -> Floats:
+        """Of each structure with an array in the shape of the scores."""
+        values = array.ravel()[self.places] * self.counts
+        return np.bincount(self.owners, values, self.count).astype(np.float64)
+
+    def mean(self, weights: Floats, shape: tuple[int, ...]) -> Floats:
+        """Σ_s w_s a_s."""
+        size = int(np.prod(shape))
+        return np.bincount(self.places, weights[self.owners] * self.counts, size).astype(np.float64).reshape(shape)
+
+    def by_structure(self) -> list[Occurrences]:
+        """Of each structure, each part once and how often it occurs."""
+        result = []
+        for k in range(self.count):
+            own = self.owners == k
+            places, inverse = np.unique(self.places[own], return_inverse=True)
+            result.append((places, np.bincount(inverse, self.counts[own], len(places)).astype(np.float64)))
+        return result
+
+
+def _means(parts: Sequence[_Parts], weights: Floats, theta: tuple[Floats, ...]) -> tuple[Floats, ...]:
+    return tuple(own.mean(weights, t.shape) for own, t in zip(parts, theta, strict=True))

@@ -49,6 +49,15 @@ class ActiveSet:
         self._shift = 1.0
         self.size = 0
 
+    @classmethod
+    def held(cls, factor: Floats, weights: Floats, shift: float) -> ActiveSet:
+        """Columns 0, 1, ... that a run of :func:`enter_active` has left, for their derivatives: they alone are seen."""
+        result = cls()
+        result._factor, result._weight, result._shift = factor, weights, shift
+        result._active = result.size = len(weights)
+        result._held = np.arange(len(weights))
+        return result
+
     @property
     def members(self) -> Ints:
         return self._held[: self._active]
@@ -94,7 +103,7 @@ class ActiveSet:
 
     def enter(self, column: int) -> bool:
         """Let a column seen before into the active set and solve again; whether it is active in the end."""
-        self._active = _enter(
+        self._active = enter_active(
             self._gram, self._linear, self._factor, self._held, self._weight, self._active, column, self._shift
         )
         return bool((self.members == column).any())
@@ -131,7 +140,7 @@ class ActiveSet:
 
 
 @njit(cache=True, nogil=True)
-def _enter(
+def enter_active(
     gram: Floats, linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float
 ) -> int:
     """Let a column in and go to the optimum of the columns held; how many are held in the end."""
@@ -205,10 +214,10 @@ def _solve(factor: Floats, count: int, right: Floats) -> None:
             value -= factor[i, j] * right[j]
         right[i] = value / factor[i, i]
     for i in range(count - 1, -1, -1):
-        value = right[i]
-        for j in range(i + 1, count):
-            value -= factor[j, i] * right[j]
-        right[i] = value / factor[i, i]
+        value = right[i] / factor[i, i]
+        right[i] = value
+        for j in range(i):  # along rows, as they lie
+            right[j] -= factor[i, j] * value
 
 
 @njit(cache=True, nogil=True)

@@ -65,6 +65,49 @@ def test_is_the_mean_nearest_to_the_scores(name, seed):
     assert sum((g * d).sum() for g, d in zip(gradient, direction, strict=True)) == pytest.approx(slope, abs=1e-3)
 
 
+class Called:
+    """An oracle that is called round by round: what is compiled must find what calls do."""
+
+    def __init__(self, oracle):
+        self.best = oracle.best
+
+
+@pytest.mark.parametrize(
+    ("oracle", "shapes"),
+    [
+        (Chains(), [(9, 6), (6, 6)]),
+        (Chains(), [(9, 6), (9, 6, 6)]),
+        (Chains(), [(1, 3), (3, 3)]),
+        (Trees(), [(12, 12)]),
+        (Trees(single_root=True), [(12, 12)]),
+    ],
+)
+@pytest.mark.parametrize("seed", seeds(6))
+@pytest.mark.parametrize("rounds", [None, 1, 4])
+def test_what_is_compiled_is_what_calls_of_the_oracle_find(oracle, shapes, seed, rounds):
+    rng = np.random.default_rng(seed)
+    scores = [rng.normal(size=shape) for shape in shapes]
+    if seed % 2:
+        scores[0][rng.random(shapes[0]) < 0.2] = -np.inf
+        scores[0][0] = np.maximum(scores[0][0], -5.0)  # something is left
+        if len(scores) == 1:
+            scores[0][np.arange(len(scores[0]) - 1), np.arange(1, len(scores[0]))] = -1.0
+        else:
+            scores[0][:, 0] = -1.0
+    found, called = sparsemap(oracle, *scores, rounds=rounds), sparsemap(Called(oracle), *scores, rounds=rounds)
+    assert found.value == pytest.approx(called.value, abs=1e-9)
+    assert found.gap == pytest.approx(called.gap, abs=1e-7)
+    assert (found.is_exact, found.rounds) == (called.is_exact, called.rounds) or rounds is None
+    for own, other in zip(found.means, called.means, strict=True):
+        assert own == pytest.approx(other, abs=1e-7)
+    by = [rng.normal(size=shape) for shape in shapes]
+    for own, other in zip(found.gradient(*by), called.gradient(*by), strict=True):
+        assert own == pytest.approx(other, abs=1e-6)
+    total = sum(weight * s.array(0, shapes[0]) for weight, s in zip(found.weights, found.structures, strict=True))
+    assert total == pytest.approx(found.marginals)
+    assert len({structure.key for structure in found.structures}) == len(found.weights)
+
+
 def test_gradients_of_means_that_are_not_penalised():
     rng = np.random.default_rng(7)
     scores = [rng.normal(size=(6, 4)), rng.normal(size=(4, 4))]
