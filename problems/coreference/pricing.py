@@ -8,19 +8,26 @@ Its scores may have any sign, and so may π: the row of an item is an equation.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from colgen import Pricing, PricingContext, PricingResult
+from colgen import Column, Pricing, PricingContext, PricingResult
 from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES, power_of_two
 from problems.coreference.baseline import ilp_pricing
 from problems.coreference.instance import Floats, Instance
 from problems.coreference.items import COVER, Contraction, Items, Proved
 from solvers.clusters.steps import UnprovedError
-from solvers.clusters.subset import ascend, promising, search
+from solvers.clusters.subset import SHORT, Subsets, ascend, promising, search, tabu
 from solvers.linear.lp import LPStatus
 
 _ENOUGH = 1 << 18
 """Nodes after which a cluster in the hand is worth more than the best one."""
+
+_FRACTION = 0.001
+"""Of the tolerance of a column: clusters worth less are not looked for at first."""
+
+_COLUMNS = 60
+"""At most so many clusters of a heuristic a round."""
 
 
 class ClusterPricing(Pricing):
@@ -85,7 +92,7 @@ class GrowingClusters(ClusterPricing):
         At most so many clusters a round.
     """
 
-    def __init__(self, items: Items, columns: int = 60) -> None:
+    def __init__(self, items: Items, columns: int = _COLUMNS) -> None:
         super().__init__(items)
         self.columns = columns
 
@@ -95,22 +102,30 @@ class GrowingClusters(ClusterPricing):
         left = np.flatnonzero(promising(scores, profits))
         if not len(left):
             return PricingResult(total=total)
-        found = ascend(
+        grown = ascend(
             scores[np.ix_(left, left)],
             profits[left],
             np.arange(len(left)),
             least=context.tolerance,
             expired=lambda: context.budget.expired,
         )
-        members = np.zeros((min(len(found.values), self.columns), len(profits)), dtype=np.bool_)
-        members[:, left] = found.members[: self.columns]
-        good = contraction.allowed(members)
-        grown = zip(contraction.columns(members[good]), found.values[: self.columns][good].tolist(), strict=True)
-        # Rounding errors grow with the scores, and a cluster of the master may seem to improve by as much as they are.
-        # A heuristic that returned such a cluster would keep the exact search from proving that there is nothing left.
-        rounding = TOLERANCES.reduced_cost
-        better = [(c, value) for c, value in grown if value > max(context.tolerance, rounding * abs(c.cost))]
-        return PricingResult([column for column, _ in better], None, [value for _, value in better], total)
+        columns, values = improving(contraction, left, grown, self.columns, context)
+        return PricingResult(columns, None, values, total)
+
+
+def improving(
+    contraction: Contraction, left: NDArray[np.intp], found: Subsets, most: int, context: PricingContext
+) -> tuple[list[Column], list[float]]:
+    """Columns of the best subsets of the items that are left, and their reduced costs: of a heuristic."""
+    members = np.zeros((min(len(found.values), most), len(contraction.groups)), dtype=np.bool_)
+    members[:, left] = found.members[:most]
+    good = contraction.allowed(members)
+    columns = zip(contraction.columns(members[good]), found.values[:most][good].tolist(), strict=True)
+    # Rounding errors grow with the scores, and a cluster of the master may seem to improve by as much as they are.
+    # A heuristic that returned such a cluster would keep the exact search from proving that there is nothing left.
+    rounding = TOLERANCES.reduced_cost
+    better = [(c, value) for c, value in columns if value > max(context.tolerance, rounding * abs(c.cost))]
+    return [column for column, _ in better], [value for _, value in better]
 
 
 class ClusterSearch(ClusterPricing):
@@ -118,40 +133,86 @@ class ClusterSearch(ClusterPricing):
 
     It returns the best cluster of each anchor, and proves how much the reduced costs of all clusters of a clustering
     can sum to.  Where it takes long and has found something, or may give up, it stops with a weaker proof.
+
+    A search that lasts is preceded by a tabu search: what that finds saves the other one.
     """
+
+    def __init__(self, items: Items) -> None:
+        super().__init__(items)
+        self._lasts = False
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         contraction, scores, profits = self.priced(duals, context)
-        found = search(
-            scores,
-            profits,
-            least=0.001 * context.tolerance,
-            seconds=context.seconds_left(),
-            enough=_ENOUGH,
-            wanted=context.tolerance,  # what improves by less is no column, and a reason to search on
-            most=_ENOUGH if context.provisional else None,
-            expired=lambda: context.budget.expired,
-        )
-        total = found.total
-        if found.complete and not len(found.values) and not context.provisional:
-            # What any cluster may be worth without being looked for adds up over all items, to more than an objective's
-            # own tolerance: where there is nothing to find, a second search looks at every rounding error.
-            closer = search(
-                scores,
-                profits,
-                least=0.0,
-                seconds=context.seconds_left(),
-                most=_ENOUGH,
-                expired=lambda: context.budget.expired,
-            )
-            total = min(total, closer.total) if closer.complete else total
-        good = contraction.allowed(found.members)
+        found = None if self._lasts else _in_short(scores, profits, context)
+        if found is None:
+            columns, values = self._by_tabu(contraction, scores, profits, context)
+            if columns:
+                self._lasts = True
+                return PricingResult(columns, None, values, self.total(duals, context, None))
+            found = _to_the_end(scores, profits, context)
+            self._lasts = found.nodes > SHORT
+        good = contraction.allowed(found.members) & (found.values > _FRACTION * context.tolerance)
         columns, values = contraction.columns(found.members[good]), found.values[good].tolist()
         cut_off = not found.complete and context.seconds_left() == 0.0
         # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.  That of a
         # search that was cut off before it had found anything would only look like a proof.
-        bound = None if context.fixed or (cut_off and not columns) else total
+        bound = None if context.fixed or (cut_off and not columns) else found.total
         return PricingResult(columns, bound, values, self.total(duals, context, bound), cut_off=cut_off)
+
+    @staticmethod
+    def _by_tabu(
+        contraction: Contraction, scores: Floats, profits: Floats, context: PricingContext
+    ) -> tuple[list[Column], list[float]]:
+        left = np.flatnonzero(promising(scores, profits))
+        found = tabu(
+            scores[np.ix_(left, left)],
+            profits[left],
+            np.arange(len(left)),
+            least=context.tolerance,
+            expired=lambda: context.budget.expired,
+        )
+        return improving(contraction, left, found, _COLUMNS, context)
+
+
+def _in_short(scores: Floats, profits: Floats, context: PricingContext) -> Subsets | None:
+    """What a short search finds and proves; None if it does not come to its end."""
+    found = search(
+        scores,
+        profits,
+        least=_FRACTION * context.tolerance,
+        seconds=context.seconds_left(),
+        most=SHORT,
+        expired=lambda: context.budget.expired,
+    )
+    if not found.complete:
+        return None
+    if len(found.values) or context.provisional:
+        return found
+    # What any cluster may be worth without being looked for adds up over all items, to more than an objective's own
+    # tolerance: where there is nothing to find, a second search looks at every rounding error.
+    closer = search(
+        scores,
+        profits,
+        least=0.0,
+        seconds=context.seconds_left(),
+        most=_ENOUGH,
+        expired=lambda: context.budget.expired,
+    )
+    return found._replace(total=min(found.total, closer.total)) if closer.complete else found
+
+
+def _to_the_end(scores: Floats, profits: Floats, context: PricingContext) -> Subsets:
+    """What a search finds and proves that looks at every rounding error from the beginning."""
+    return search(
+        scores,
+        profits,
+        least=0.0,
+        seconds=context.seconds_left(),
+        enough=_ENOUGH,
+        wanted=context.tolerance,  # what improves by less is no column, and a reason to search on
+        most=_ENOUGH if context.provisional else None,
+        expired=lambda: context.budget.expired,
+    )
 
 
 class ClusterILP(ClusterPricing):

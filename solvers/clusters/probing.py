@@ -37,7 +37,7 @@ Ints = NDArray[np.int64]
 _BELOW = 1e-9
 """A bound is less than a score by this much at least, relative to what positive scores are worth: beyond rounding."""
 
-_FAILED = 8
+_FAILED = 4
 """Pairs in a row that are not decided, at most."""
 
 _FEW = 20

@@ -46,15 +46,16 @@ from numpy.typing import NDArray
 from solvers.arrays import as_floats
 from solvers.clusters.subset_ascent import ascend
 from solvers.clusters.subset_search import NODES, ROUNDING, TINY, VISITS, Stack, anchored, begin, go_on, unfinished
+from solvers.clusters.subset_tabu import tabu
 from solvers.clusters.subsets import LEAST, Subsets, largest_of
 from solvers.stopping import Expired, never
 
-__all__ = ["Subsets", "anchored", "ascend", "promising", "search"]
+__all__ = ["SHORT", "Subsets", "anchored", "ascend", "promising", "search", "tabu"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_CHUNK = 1 << 15
+SHORT = 1 << 15
 """A search that lasts longer than so many nodes looks for the best shares, and asks concave bounds."""
 
 _LEVELS = 40
@@ -113,7 +114,7 @@ def search(
     allowance = len(left) * max(least, 1e-15 * n * largest)
     slack, tiny = -ROUNDING * largest, TINY * largest
     nodes, rest, ended = 0, 0.0, False
-    short = 0, min(_CHUNK, enough or _CHUNK), False
+    short = 0, min(SHORT, enough or SHORT), False
     for levels, chunk, lasts in (short, (_LEVELS, _SHARING_CHUNK, True)):
         if ended or not len(left):
             break

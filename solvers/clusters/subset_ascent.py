@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -63,8 +65,13 @@ def ascend(
         parts.append(_ascend(scores, profits, items[begin : begin + chunk], 1e-11 * largest))
         if expired():
             break
+    return worthwhile(parts, len(profits), least)
+
+
+def worthwhile(parts: Sequence[tuple[Mask, Floats]], n: int, least: float) -> Subsets:
+    """The distinct ones of some subsets of n items that are worth more than ``least``, the best first."""
     if not parts:
-        return Subsets(np.zeros((0, len(profits)), dtype=np.bool_), np.empty(0), np.inf, np.inf, 0, False)
+        return Subsets(np.zeros((0, n), dtype=np.bool_), np.empty(0), np.inf, np.inf, 0, False)
     members, values = (np.concatenate(part) for part in zip(*parts, strict=True))
     better = np.flatnonzero(values > least)
     _, different = np.unique(np.packbits(members[better], axis=1), axis=0, return_index=True)
@@ -103,7 +110,7 @@ def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tu
                             flip, most = i, gain
                 free[flip] = False
                 value += most
-                _flip(scores, chosen, gains, flip)
+                flip_item(scores, chosen, gains, flip)
                 flipped[length] = flip
                 length += 1
                 fallow += 1
@@ -111,14 +118,15 @@ def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tu
                     best, best_length, fallow = value, length, 0
             improved = best_length > 0
             for k in range(length - 1, best_length - 1, -1):
-                _flip(scores, chosen, gains, flipped[k])
+                flip_item(scores, chosen, gains, flipped[k])
             value = best
         values[r] = value
     return members, values
 
 
 @njit(cache=True)
-def _flip(scores: Floats, chosen: Mask, gains: Floats, item: int) -> None:
+def flip_item(scores: Floats, chosen: Mask, gains: Floats, item: int) -> None:
+    """Include an item or leave it out; ``gains`` of having each included are kept up to date."""
     if chosen[item]:
         gains -= scores[item]
     else:

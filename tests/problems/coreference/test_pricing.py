@@ -192,3 +192,18 @@ def test_a_column_is_a_cluster_of_mentions(contracted):
         assert column.cost == pytest.approx(instance.objective([column.structure]))
         assert math.isinf(column.upper)
         assert list(column.coefficients) == [(COVER, k) for k in members]
+
+
+def test_a_search_that_lasts_is_preceded_by_a_tabu_search(monkeypatch):
+    """Whatever comes first, the oracle returns improving clusters while there are any, and then proves it."""
+    monkeypatch.setattr("problems.coreference.pricing.SHORT", 1)
+    rng = np.random.default_rng(3)
+    items = Items.of(Instance(symmetric(12, rng.choice([-1.0, 1.0], 66))), contracted=False)
+    attracted = 0.5 * np.maximum(items.scores, 0.0).sum(axis=1)
+    oracle, context = ClusterSearch(items), PricingContext(Sense.MAXIMIZE)
+    for share in (0.5, 0.5, 2.0, 0.5):
+        result = oracle.price(as_duals(share * attracted), context)
+        best = max(reduced_costs(items, share * attracted, context).values(), default=0.0)
+        assert max(result.reduced_costs, default=0.0) == pytest.approx(max(best, 0.0), abs=1e-9)
+        assert (result.bound is None) == bool(result.columns)
+        assert result.bound is None or result.bound >= best - 1e-9

@@ -66,7 +66,7 @@ def test_scores_are_raised_where_they_only_say_apart():
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_search_with_concave_bounds(seed, monkeypatch):
     """More items than those of the tests of the search: with fewer candidates the bound is not asked for."""
-    monkeypatch.setattr(kernel, "_CHUNK", 2)
+    monkeypatch.setattr(kernel, "SHORT", 2)
     scores, profits, scale = draw(seed, 12)
     found = search(scores, profits, least=1e-9 * scale)
     best = all_values(scores, profits).max()

@@ -112,7 +112,7 @@ def test_naive_exact_search(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_resumed_search(seed, chunk, levels, monkeypatch):
     """After the first few nodes the search looks for the best shares, on so many levels."""
-    monkeypatch.setattr(kernel, "_CHUNK", chunk)
+    monkeypatch.setattr(kernel, "SHORT", chunk)
     monkeypatch.setattr(kernel, "_SHARING_CHUNK", chunk)
     monkeypatch.setattr(kernel, "_LEVELS", levels)
     scores, profits, scale = draw(seed)
@@ -128,7 +128,7 @@ LIMITS = [{"seconds": 0.0}, {"enough": 1}, {"enough": 4}, {"most": 1}, {"most": 
 @pytest.mark.parametrize("limit", LIMITS, ids=str)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_stopped_search(seed, limit, monkeypatch):
-    monkeypatch.setattr(kernel, "_CHUNK", 2)
+    monkeypatch.setattr(kernel, "SHORT", 2)
     monkeypatch.setattr(kernel, "_SHARING_CHUNK", 2)
     scores, profits, scale = draw(seed)
     found = search(scores, profits, least=LEAST, **limit)
@@ -139,7 +139,7 @@ def test_naive_stopped_search(seed, limit, monkeypatch):
 
 
 def test_a_search_goes_on_until_it_has_found_what_is_wanted(monkeypatch):
-    monkeypatch.setattr(kernel, "_CHUNK", 2)
+    monkeypatch.setattr(kernel, "SHORT", 2)
     monkeypatch.setattr(kernel, "_SHARING_CHUNK", 2)
     scores, profits, scale = draw(SEEDS[0])
     assert not search(scores, profits, least=LEAST, enough=1).complete
@@ -197,7 +197,7 @@ def test_naive_promising_items(seed):
 def test_bounds_hold_however_it_is_cut(seed, chunk):
     scores, profits, scale = draw(seed, most=6)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "_CHUNK", chunk)
+        patch.setattr(kernel, "SHORT", chunk)
         found = search(scores, profits, least=LEAST)
     check_found(scores, profits, found, LEAST, scale)
     check_bounds(scores, profits, found, scale)
@@ -225,7 +225,7 @@ def test_best_shares_at_every_scale(seed, scale, monkeypatch):
     scores = scale * (upper + upper.T)
     profits = -0.45 * np.maximum(scores, 0.0).sum(axis=1) + scale * 0.2 * rng.random(18)
     plain = search(scores, profits, least=1e-9 * scale)
-    monkeypatch.setattr(kernel, "_CHUNK", 1)
+    monkeypatch.setattr(kernel, "SHORT", 1)
     shared = search(scores, profits, least=1e-9 * scale)
     assert plain.complete
     assert shared.complete
