@@ -29,6 +29,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_floats, as_integers
+from solvers.literals import truth
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,8 +66,7 @@ def tree_sums(
     """
     batch, words = _checked(scores, lengths)
     log_partition, marginals = np.zeros(len(batch)), np.zeros(batch.shape)
-    for k, n in enumerate(words.tolist()):
-        log_partition[k] = _sums(batch[k, : n + 1, : n + 1], single_root, marginals[k, : n + 1, : n + 1])
+    _batch_sums(batch, words, truth(single_root), log_partition, marginals)
     return log_partition, marginals
 
 
@@ -79,15 +79,13 @@ def tree_tangents(
     """
     batch, words = _checked(scores, lengths)
     along = as_floats(directions, "directions", shape=batch.shape)
-    result = np.zeros(batch.shape)
-    for k, n in enumerate(words.tolist()):
-        part = (k, slice(n + 1), slice(n + 1))
-        scale = float(np.abs(along[part]).max(initial=0.0))
-        if scale == 0.0:
-            continue
-        moved = np.zeros((n + 1, n + 1), dtype=np.complex128)
-        if _sums(batch[part] + 1j * (_SMALL_STEP / scale) * along[part], single_root, moved) > -np.inf:
-            result[part] = moved.imag * (scale / _SMALL_STEP)
+    inside = np.arange(batch.shape[1]) <= words[:, np.newaxis]
+    along = np.where(inside[:, :, np.newaxis] & inside[:, np.newaxis, :], along, 0.0)
+    scales = np.abs(along).max(axis=(1, 2), initial=0.0)[:, np.newaxis, np.newaxis]
+    scales[scales == 0.0] = 1.0
+    moved = np.zeros(batch.shape, dtype=np.complex128)
+    _batch_sums(batch + 1j * (_SMALL_STEP / scales) * along, words, truth(single_root), np.zeros(len(batch)), moved)
+    result: Floats = moved.imag * (scales / _SMALL_STEP)
     return result
 
 
@@ -106,7 +104,7 @@ def sample_trees(
         left = batch[0].copy()
         for m in range(1, size):
             marginals = np.zeros((size, size))
-            if _sums(left, single_root, marginals) == -np.inf:
+            if _sums(left, truth(single_root), marginals) == -np.inf:
                 return None
             shares = np.cumsum(marginals[:, m])
             h = int(np.searchsorted(shares, generator.random() * shares[-1], side="right"))
@@ -126,103 +124,144 @@ def _checked(scores: ArrayLike, lengths: ArrayLike | None) -> tuple[Floats, Ints
     return batch, as_integers(lengths, "lengths", shape=(len(batch),), low=1, high=size - 1)
 
 
-def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
-    """Write the marginals of one sentence; its log-partition function."""
-    size = len(scores)
-    real = scores.real.copy()
-    if size == 1:
-        return 0.0
-    np.fill_diagonal(real, -np.inf)
-    arcs = real[:, 1:]
-    highest = arcs.max(axis=0)
-    if (highest == -np.inf).any():
-        return -np.inf
-    allowed = arcs > -np.inf
-    apart = float(np.max(highest - np.min(arcs, axis=0, where=allowed, initial=np.inf)))
-    complete = int(allowed.sum()) == (size - 1) * (size - 1)
-    shifted = np.empty(scores.shape, dtype=scores.dtype)
-    shifted[:, 0] = -np.inf
-    shifted[:, 1:] = np.where(allowed, scores[:, 1:], -np.inf)
-    shifted[:, 1:] -= highest
-    if single_root:  # each tree has one of the root's arcs
-        largest = float(shifted[0].real.max())
-        if largest == -np.inf:
-            return -np.inf
-        shifted[0] -= largest
-        apart += -largest
-    else:
-        largest = 0.0
-    order = np.arange(1, size)
-    found = -np.inf
-    if apart * (1 if complete else size - 1) <= 0.5 * _FAR:
-        with np.errstate(all="ignore"):
-            found = _eliminate(np.exp(shifted), single_root, order, marginals)
-    if not np.isfinite(found) or not np.isfinite(marginals.real).all():
-        order = np.arange(1, size)
-        found = _eliminate_logarithms(shifted, single_root, order, marginals)
-    marginals[np.signbit(marginals.real)] = 0.0
-    if found == -np.inf:
-        marginals[:] = 0.0
-    return float(found) + float(highest.sum()) + largest
+@njit(cache=True, nogil=True, error_model="numpy")
+def _batch_sums(scores: Numbers, words: Ints, single_root: bool, log_partition: Floats, marginals: Numbers) -> None:
+    for k in range(len(words)):
+        size = words[k] + 1
+        log_partition[k] = _sums(scores[k, :size, :size], single_root, marginals[k, :size, :size])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _eliminate(weights: Numbers, single_root: bool, order: Ints, marginals: Numbers) -> float:
-    """Write marginals, given weights that fit into one scale; their log-partition function."""
-    size = len(weights)
-    n = size - 1
-    w = weights.copy()
-    found = 0.0
-    for t in range(n):
-        last = t == n - 1
-        for attempt in range(2):
-            k = order[t]
-            total = w[0, k] if last or not single_root else 0.0 * w[0, k]
-            for u in range(t + 1, n):
-                total += w[order[u], k]
-            if total != 0.0 or last or attempt == 1:
-                break
-            order[t], order[n - 1] = order[n - 1], k  # nothing but the root is above this word: it comes last
-        if total == 0.0:
+def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
+    """Write the marginals of one sentence, which are zeros before; its log-partition function."""
+    size = len(scores)
+    if size == 1:
+        return 0.0
+    highest, least = np.full(size, -np.inf), np.full(size, np.inf)
+    missing = 0
+    for h in range(size):
+        for m in range(1, size):
+            value = scores[h, m].real
+            if value == -np.inf or m == h:
+                missing += m != h
+            else:
+                highest[m] = max(highest[m], value)
+                least[m] = min(least[m], value)
+    apart = offset = 0.0
+    for m in range(1, size):
+        if highest[m] == -np.inf:
             return -np.inf
-        w[k, k] = total
-        found += np.log(total.real)
-        for u in range(t, n):
-            h = order[u] if u > t else 0
-            share = w[h, k] / total
-            for v in range(t + 1, n):
-                m = order[v]
-                if m != h:
-                    w[h, m] += share * w[k, m]
-    # derivatives by the weights, from the last word back to the first, in place of the marginals
-    q = marginals
-    k = order[n - 1]
-    q[0, k] = 1.0 / w[k, k]
-    for t in range(n - 2, -1, -1):
-        k = order[t]
-        total = w[k, k]
-        below = 0.0 * total
-        for v in range(t + 1, n):
-            m = order[v]
-            value = q[0, m] * w[0, k]
-            for u in range(t + 1, n):
-                if u != v:
-                    value += q[order[u], m] * w[order[u], k]
-            q[k, m] = value / total
-            below += q[k, m] * w[k, m]
-        for u in range(t, n):
-            h = order[u] if u > t else 0
-            value = 0.0 * total
-            for v in range(t + 1, n):
-                if v != u:
-                    value += q[h, order[v]] * w[k, order[v]]
-            if h > 0 or not single_root:
-                value += 1.0 - below
-            q[h, k] = value / total
+        apart = max(apart, highest[m] - least[m])
+        offset += highest[m]
+    if single_root:  # each tree has one of the root's arcs
+        largest = -np.inf
+        for m in range(1, size):
+            largest = max(largest, scores[0, m].real - highest[m])
+        if largest == -np.inf:
+            return -np.inf
+        apart -= largest
+        offset += largest
+    else:
+        largest = 0.0
+    shifted = scores.copy()  # its diagonal and column 0 are not looked at
+    for h in range(size):
+        for m in range(1, size):
+            if scores[h, m].real > -np.inf:
+                shifted[h, m] -= highest[m] + (largest if h == 0 else 0.0)
+    found = np.nan
+    if apart * (1 if missing == 0 else size - 1) <= 0.5 * _FAR:
+        found = _of_weights(shifted, single_root, marginals)
+    if not np.isfinite(found):
+        for h in range(size):
+            shifted[h, 0] = shifted[h, h] = -np.inf
+        found = _eliminate_logarithms(shifted, single_root, np.arange(1, size), marginals)
     for h in range(size):
         for m in range(size):
-            q[h, m] = q[h, m] * weights[h, m] if m > 0 and h != m else 0.0
+            if marginals[h, m].real < 0.0 or found == -np.inf:
+                marginals[h, m] = 0.0
+    return found + offset
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> float:
+    """Write the marginals, given logarithms that fit into one scale; log Z, or what is no number."""
+    size = len(shifted)
+    order = np.arange(size)
+    weights, derivatives = np.zeros_like(shifted), np.zeros_like(shifted)
+    found, stuck = -np.inf, -1
+    for _ in range(2):
+        for i in range(size):
+            for j in range(1, size):
+                value = shifted[order[i], order[j]]
+                weights[i, j] = np.exp(value) if i != j and value.real > -np.inf else 0.0 * weights[0, 0]
+        found, stuck = _eliminate(weights, single_root, derivatives)
+        if stuck < 0:
+            break
+        order[stuck], order[size - 1] = order[size - 1], order[stuck]  # nothing but the root is above: it comes last
+    if stuck >= 0:
+        return -np.inf
+    for i in range(size):
+        for j in range(1, size):
+            share = derivatives[i, j] * weights[i, j]
+            if not np.isfinite(share.real):
+                return np.nan
+            marginals[order[i], order[j]] = share
     return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _eliminate(weights: Numbers, single_root: bool, q: Numbers):  # type: ignore[no-untyped-def]
+    """Write the derivatives of log Z by the weights; log Z, and the word at which nothing is left to divide by, or -1.
+
+    Inner loops run along rows; diagonals of what is eliminated are written and never read.
+    """
+    size = len(weights)
+    last = size - 1
+    w = weights.copy()
+    zero = 0.0 * w[0, 0]
+    found = 0.0
+    for k in range(1, size):
+        total = w[0, k] if k == last or not single_root else zero
+        for h in range(k + 1, size):
+            total += w[h, k]
+        if total == 0.0:
+            return -np.inf, k
+        w[k, k] = total
+        found += np.log(total.real)
+        for h in range(k, size):
+            row = w[h] if h > k else w[0]
+            share = row[k] / total
+            for m in range(k + 1, size):
+                row[m] += share * w[k, m]
+    across = np.zeros((size, size), dtype=w.dtype)  # q by modifier and head
+    summed = np.empty(size, dtype=w.dtype)
+    q[0, last] = across[last, 0] = 1.0 / w[last, last]
+    for h in range(1, size):
+        q[h, h] = zero
+    for k in range(last - 1, 0, -1):
+        total = w[k, k]
+        for m in range(k + 1, size):
+            summed[m] = q[0, m] * w[0, k]
+        for h in range(k + 1, size):
+            share = w[h, k]
+            for m in range(k + 1, size):
+                summed[m] += q[h, m] * share
+        rest = 1.0 + zero
+        for m in range(k + 1, size):
+            q[k, m] = across[m, k] = summed[m] / total
+            rest -= q[k, m] * w[k, m]
+        column = across[k]
+        for h in range(size):
+            column[h] = zero
+        for m in range(k + 1, size):
+            share = w[k, m]
+            for h in range(k + 1, size):
+                column[h] += across[m, h] * share
+            column[0] += across[m, 0] * share
+        column[0] = q[0, k] = (column[0] + (zero if single_root else rest)) / total
+        for h in range(k + 1, size):
+            column[h] = q[h, k] = (column[h] + rest) / total
+    return found, -1
 
 
 @njit(cache=True, nogil=True)
