@@ -7,7 +7,10 @@ from importlib.metadata import entry_points
 from importlib.resources import files
 
 SOLVERS = {"cplex", "gurobipy", "pyscipopt", "swiglpk", "xpress"}
-OPTIONAL = SOLVERS | {"hypothesis", "matplotlib", "pandas", "psutil", "pytest", "pyvrp", "sklearn", "snowballstemmer"}
+OPTIONAL = SOLVERS | {
+    *("dask", "distributed", "hypothesis", "matplotlib", "pandas", "psutil", "pytest", "pyvrp"),
+    *("sklearn", "snowballstemmer", "torch", "ufal"),
+}
 
 
 def check_import(name: str) -> None:
