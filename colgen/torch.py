@@ -190,7 +190,7 @@ class FenchelYoung(_LossLayer):
     Parameters
     ----------
     regularization
-        ``"sparsemap"``, ``"gibbs"`` or ``"perturbed"``.
+        ``"sparsemap"``, ``"gibbs"``, ``"beliefs"`` or ``"perturbed"``.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     samples, spread, seed

@@ -26,6 +26,7 @@ from colgen.core.tolerances import TOLERANCES, size
 from colgen.learning.marginals import marginals
 from colgen.learning.oracles import (
     Chains,
+    ProjectiveTrees,
     Structure,
     StructureOracle,
     best_structure,
@@ -36,13 +37,14 @@ from colgen.learning.perturbing import perturbed
 from colgen.learning.sparsemap import sparsemap
 from solvers.arrays import ArrayError, as_floats
 from solvers.chains.viterbi import two_best
+from solvers.trees.beliefs import tree_beliefs
 
 Floats: TypeAlias = NDArray[np.float64]
 
 Margin: TypeAlias = Literal["hamming", "zero_one", "none"]
 """What a wrong structure costs: as many as it has wrong parts, 1, nothing."""
 
-Regularization: TypeAlias = Literal["sparsemap", "gibbs", "perturbed"]
+Regularization: TypeAlias = Literal["sparsemap", "gibbs", "beliefs", "perturbed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +139,9 @@ def fenchel_young(
         Any; for ``"gibbs"`` one whose structures can be summed over.
     regularization
         ``"sparsemap"``: the mean is a :func:`~colgen.learning.sparsemap.sparsemap`.  ``"gibbs"``: the marginals; the
-        loss is -log P(right).  ``"perturbed"``: the mean of best structures at perturbed scores; the value is up to a
-        constant, and may be negative.
+        loss is -log P(right).  ``"beliefs"``: of projective trees with grandchildren the approximate marginals of loopy
+        belief propagation, and Bethe's free energy for the value, which may fall below zero.  ``"perturbed"``: the
+        mean of best structures at perturbed scores; the value is up to a constant, and may be negative.
     samples, spread, seed
         Of perturbations.
     """
@@ -148,6 +151,9 @@ def fenchel_young(
     if regularization == "gibbs":
         distribution = marginals(oracle, *theta)
         value, means = distribution.log_partition - own, distribution.means
+    elif regularization == "beliefs":
+        value, means = _beliefs(oracle, theta)
+        value -= own
     elif regularization == "sparsemap":
         sparse = sparsemap(oracle, *theta)
         counts = gold.parts[0][1]
@@ -157,7 +163,7 @@ def fenchel_young(
         value, means = mean.value - own, mean.means
     else:
         raise InputError(
-            f"regularization: expected 'sparsemap', 'gibbs' or 'perturbed', got {str(regularization)[:40]!r}"
+            f"regularization: expected 'sparsemap', 'gibbs', 'beliefs' or 'perturbed', got {str(regularization)[:40]!r}"
         )
     return Loss(value, tuple(m - gold.array(k, m.shape) for k, m in enumerate(means)))
 
@@ -217,6 +223,19 @@ def _costs(gold: Structure, theta: tuple[Floats, ...], costs: ArrayLike | None) 
         return as_floats(costs, "costs", shape=theta[0].shape), 0.0
     except ArrayError as error:
         raise InputError(str(error)) from None
+
+
+def _beliefs(oracle: Any, theta: tuple[Floats, ...]) -> tuple[float, tuple[Floats, ...]]:
+    """Bethe's log-partition function, and beliefs in the shapes of the scores."""
+    if not isinstance(oracle, ProjectiveTrees) or oracle.parts != ("grandchildren",) or len(theta) != 2:
+        raise InputError("beliefs: expected ProjectiveTrees('grandchildren') with scores of arcs and of grandchildren")
+    try:
+        found = tree_beliefs(*theta, projective=True, single_root=oracle.single_root)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    if found.log_partition == -np.inf:
+        raise InputError("every structure is forbidden: the scores of -inf leave none")
+    return found.log_partition, (found.arcs, found.grandchildren)
 
 
 def _right_score(gold: Structure, theta: tuple[Floats, ...]) -> float:

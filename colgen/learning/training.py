@@ -134,8 +134,8 @@ def stochastic_gradient(
     Parameters
     ----------
     loss
-        A Fenchel-Young loss (``"sparsemap"``, ``"gibbs"``, ``"perturbed"``) or a hinge (``"hamming"``, ``"zero_one"``,
-        ``"none"``).
+        A Fenchel-Young loss (``"sparsemap"``, ``"gibbs"``, ``"beliefs"``, ``"perturbed"``) or a hinge (``"hamming"``,
+        ``"zero_one"``, ``"none"``).
     rate
         Of learning.
     """
@@ -144,7 +144,7 @@ def stochastic_gradient(
 
     def step(example: Example, model: _Averaged) -> float:
         scores = example.scores(model.weights)
-        if loss in ("sparsemap", "gibbs", "perturbed"):
+        if loss in ("sparsemap", "gibbs", "beliefs", "perturbed"):
             at = fenchel_young(example.oracle, example.right, *scores, regularization=loss, seed=model.steps)
         else:
             at = hinge(example.oracle, example.right, *scores, margin=loss)  # type: ignore[arg-type]

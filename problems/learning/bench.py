@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from colgen.cli.template import BenchOptions, Figure
 from colgen.learning import Chains, Enumerated, ProjectiveTrees, Trees, best_structure, marginals, sparsemap
 from colgen.learning.batches import batch_of, batch_sums
-from problems.learning.accuracy import parsing_figures, tagging_figures
+from problems.learning.accuracy import parsing_figures, second_order_figures, tagging_figures
 from problems.learning.reference import labellings, nearest_mean, trees
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,7 @@ def bench_learning(options: BenchOptions) -> list[Figure]:
     if options.data is None:
         options.say("accuracy needs corpora: --data DIR")
         return figures
-    for part in (tagging_figures, parsing_figures):
+    for part in (tagging_figures, parsing_figures, second_order_figures):
         figures += part(options.data, share, options.say)
     return figures
 

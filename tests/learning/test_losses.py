@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError, OracleBeatenError
-from colgen.learning import Chains, Enumerated, Trees, augmented, best_structure, fenchel_young, hinge, second_best
+from colgen.learning import (
+    Chains,
+    Enumerated,
+    ProjectiveTrees,
+    Trees,
+    augmented,
+    best_structure,
+    fenchel_young,
+    hinge,
+    second_best,
+)
 from problems.learning.reference import trees
 from tests.sweeps import seeds
 
@@ -116,3 +126,17 @@ def test_what_cannot_be_meant_is_refused():
         fenchel_young(oracle, np.array([0]), scores, regularization="l2")
     with pytest.raises(OracleBeatenError, match=r"Worst\.best found a structure"):
         hinge(Worst(), np.array([0]), np.array([9.0, 0.0, 0.0]), margin="none")
+
+
+def test_belief_propagation_is_the_likelihood_where_pairs_have_no_scores():
+    rng = np.random.default_rng(4)
+    model, scores = ProjectiveTrees("grandchildren"), [rng.normal(size=(5, 5)), np.zeros((5, 5, 5))]
+    right = model.structure(np.array([-1, 2, 0, 2, 3]))
+    exact = fenchel_young(model, right, *scores, regularization="gibbs")
+    found = fenchel_young(model, right, *scores, regularization="beliefs")
+    assert found.value == pytest.approx(exact.value)
+    assert found.gradients[0] == pytest.approx(exact.gradients[0])
+    with pytest.raises(InputError, match="beliefs: expected ProjectiveTrees"):
+        fenchel_young(
+            ProjectiveTrees(), model.structure(np.array([-1, 0, 1]))[:1], np.zeros((3, 3)), regularization="beliefs"
+        )

@@ -31,7 +31,7 @@ def test_references_list_every_structure():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the corpora are not beside the project")
-@pytest.mark.parametrize("part", [accuracy.tagging_figures, accuracy.parsing_figures])
+@pytest.mark.parametrize("part", [accuracy.tagging_figures, accuracy.parsing_figures, accuracy.second_order_figures])
 def test_every_trainer_learns_something(part):
     found = values(part(DATA, 0.05, lambda line: None))
     assert min(value for name, value in found.items() if name.startswith("accuracy")) > 20.0
