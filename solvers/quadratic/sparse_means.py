@@ -134,7 +134,7 @@ def _best_tree(theta: Floats, single_root: bool, places: Ints) -> bool:
     if feasible:
         for i in range(len(places)):
             places[i] = heads[i + 1] * len(theta) + i + 1
-    return feasible
+    return bool(feasible)
 
 
 @njit(cache=True, nogil=True)
