@@ -1,11 +1,15 @@
 """The measures on the examples that the literature computes by hand, and on laws that they obey."""
 
+import itertools
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from problems.coreference.clusters import as_clusters
-from problems.coreference.metrics import Agreement, agreement, b_cubed, ceaf_e, muc
+from problems.coreference.metrics import MEASURES, Agreement, agreement, b_cubed, blanc, ceaf_e, ceaf_m, lea, muc
+from problems.coreference.training import read_corpus
 
 # Pradhan et al. (2014): key and response hold different mentions.  (They round before they divide: B-cubed 0.46.)
 KEY = ["abc", "defg"]
@@ -26,6 +30,17 @@ def test_example_of_the_reference_implementation():
     assert (found.ceaf_e.recall, found.ceaf_e.precision) == pytest.approx((1.3 / 2, 1.3 / 3))
     assert [round(m.f1, 2) for m in (found.muc, found.b_cubed, found.ceaf_e)] == [0.40, 0.45, 0.52]
     assert found.conll == pytest.approx((0.4 + found.b_cubed.f1 + 0.52) / 3)
+    assert (found.ceaf_m.recall, found.ceaf_m.precision) == pytest.approx((4 / 7, 4 / 8))
+    assert (found.blanc.links.recall, found.blanc.links.precision) == pytest.approx((2 / 9, 2 / 8))
+    assert (found.blanc.others.recall, found.blanc.others.precision) == pytest.approx((8 / 12, 8 / 20))
+    assert [round(m.f1, 2) for m in (found.ceaf_m, found.blanc)] == [0.53, 0.37]
+
+
+def test_example_of_lea():
+    # Moosavi and Strube (2016), section 4: the same key and response.
+    found = lea(KEY, RESPONSE)
+    assert (found.recall, found.precision) == pytest.approx(((3 * 1 / 3 + 4 * 1 / 6) / 7, (2 * 1 + 2 * 0 + 4 / 6) / 8))
+    assert (round(found.recall, 2), round(found.precision, 2)) == (0.24, 0.33)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +80,7 @@ def test_nothing_to_find_or_nothing_found():
 
 
 def test_a_mention_in_two_clusters_is_refused():
-    for measure in (agreement, muc, b_cubed, ceaf_e):
+    for measure in (agreement, muc, b_cubed, ceaf_e, ceaf_m, lea, blanc):
         with pytest.raises(ValueError, match="mention 'b' is in clusters 0 and 1"):
             measure(["ab", "c"], ["ab", "bc"])
 
@@ -81,11 +96,77 @@ def test_perfect_agreement(clustering):
     assert found.muc.f1 == (1.0 if any(len(c) > 1 for c in clustering) else 0.0)
 
 
+def drawn(numbers):
+    """A clustering of some of the mentions: those of number 0 are left out."""
+    clusters = {}
+    for mention, number in enumerate(numbers):
+        if number:
+            clusters.setdefault(number, set()).add(mention)
+    return list(clusters.values())
+
+
+lists = st.integers(2, 9).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
+
+
+@given(lists)
+def test_pairs_by_their_definition(numbers):
+    keys, responses = map(drawn, numbers)
+
+    def pairs(clusters):
+        mentions = sorted(set().union(*clusters))
+        every = set(itertools.combinations(mentions, 2))
+        links = {pair for pair in every if any(set(pair) <= cluster for cluster in clusters)}
+        return links, every - links
+
+    for kind, a, b in zip(("links", "others"), pairs(keys), pairs(responses), strict=True):
+        measure = getattr(blanc(keys, responses), kind)
+        assert (measure.found, measure.findable, measure.right, measure.given) == (
+            len(a & b),
+            len(a),
+            len(a & b),
+            len(b),
+        )
+    recall = 0.0
+    for key in keys:
+        links = set(itertools.combinations(sorted(key), 2)) or {(*key, *key)}
+        kept = [p for p in links if any(set(p) <= r and (len(key) > 1 or len(r) == 1) for r in responses)]
+        recall += len(key) * len(kept) / len(links)
+    assert lea(keys, responses).found == pytest.approx(recall)
+
+
+@given(lists)
+def test_without_single_mentions(numbers):
+    keys, responses = map(drawn, numbers)
+    several = [[c for c in clusters if len(c) > 1] for clusters in (keys, responses)]
+    assert agreement(keys, responses, singletons=False) == agreement(*several)
+
+
+@pytest.mark.slow
+def test_the_same_as_another_scorer_on_a_corpus(data):
+    scores = pytest.importorskip("scorch.scores", reason="the other scorer")
+    for number, document in enumerate(read_corpus(data / "litbank")[:20]):
+        rng = np.random.default_rng(number)
+        gold = [set(cluster) for cluster in document.gold]
+        moved = [(int(rng.integers(len(gold))) if rng.random() < 0.3 else k, m) for k, c in enumerate(gold) for m in c]
+        found = {}
+        for cluster, mention in moved:
+            if rng.random() < 0.9:
+                found.setdefault(cluster, set()).add(mention)
+        for singletons in (True, False):
+            least = 1 if singletons else 2
+            ours = agreement(gold, found.values(), singletons=singletons)
+            kept = [[c for c in clusters if len(c) >= least] for clusters in (gold, found.values())]
+            for name in ("muc", "b_cubed", "ceaf_e", "ceaf_m", "blanc"):
+                measure = getattr(ours, name)
+                theirs = getattr(scores, name)(*kept)
+                assert (measure.recall, measure.precision, measure.f1) == pytest.approx(theirs, abs=1e-12), name
+
+
 @given(st.integers(2, 9).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2)))
 def test_exchanging_the_two_exchanges_recall_and_precision(numbers):
     first, second = map(as_clusters, numbers)
     there, back = agreement(first, second), agreement(second, first)
-    for name in ("muc", "b_cubed", "ceaf_e"):
+    for name in MEASURES:
         one, other = getattr(there, name), getattr(back, name)
         assert one.recall == pytest.approx(other.precision)
         assert 0.0 <= one.f1 <= 1.0 + 1e-12
