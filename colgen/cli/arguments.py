@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from colgen.core.wording import LONGEST, one_line
 
-PROVED, NO_ANSWER, BAD_INPUT, NOT_PROVED, DIAGNOSTIC = range(5)
+PROVED, NO_ANSWER, BAD_INPUT, NOT_PROVED, DIAGNOSTIC, NARROWER = range(6)
 VARIED = ("stabilization", "bounding", "pricing", "choice", "heuristics", "cuts", "rules")
 """What the methods of an ablation differ in."""
 
@@ -34,6 +34,7 @@ exit codes:
   2  bad input or usage
   3  a limit was reached, or the answer is not proved optimal
   4  a diagnostic: going on could have given a wrong answer
+  5  proved optimal among some of the answers, as the output says: --all-heads
   130  interrupted by Ctrl-C (143: by SIGTERM); the best answer so far is printed
 
 colgen COMMAND --help says more of each.
@@ -45,14 +46,11 @@ FILE is one of these:
   a text, with a model  colgen solve coreference text.conll --model coref.npz
   a trained model       colgen solve grandparent_parsing MODEL < in.conllu
 
-One instance: a report of the run on standard output. All instances of a text, if
-it holds several, or of several FILEs (by so many processes as --workers says, or
-on a --cluster): the answers alone, each as soon as it is there, and one line that
-sums up on standard error; --json then writes a line for each, --time-limit and
---gap hold for each, and the exit code is 0 if all are proved optimal, 1 if the
-others are proved infeasible, 3 otherwise. An option can choose one of a text:
-  colgen solve grandparent_parsing in.conllu --model MODEL --option sentence=3
-`colgen templates NAME` lists the options of a template.
+One instance: a report of the run on standard output. All instances of a text, or
+several FILEs (by so many processes as --workers says, or on a --cluster): the
+answers alone, as they come, and one line that sums up on standard error; --json
+then writes a line for each. Exit code 0: all are proved optimal; 5: some among few
+candidates; 1: the others are infeasible; 3 otherwise. --time-limit, --gap: of each.
 """
 
 _RESUME = """\
@@ -197,8 +195,14 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("files", metavar="FILE", type=Path, nargs="+", help="what to solve, see below")
     command.add_argument("--model", metavar="MODEL", type=Path, help="a trained model, which scores the text in FILE")
     command.add_argument(
-        "--option", metavar="NAME=VALUE", action="append", default=[], help="how the model does so; may be repeated"
+        "--option",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="see `colgen templates NAME`; may be repeated",
     )
+    command.add_argument("--skip-bad", action="store_true", help="leave malformed documents out, and name each")
+    command.add_argument("--all-heads", action="store_true", help="with a model: prove it among all candidates")
     command.add_argument("--time-limit", metavar="S", type=_nonnegative, help="stop after so many seconds")
     command.add_argument("--gap", metavar="G", type=_nonnegative, help="stop at this relative gap (0.01 is 1%%)")
     command.add_argument("--node-limit", metavar="N", type=_count, help="stop after so many branch-and-bound nodes")
@@ -251,6 +255,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument(
         "--option", metavar="NAME=VALUE", action="append", default=[], help="how to learn; may be repeated"
     )
+    command.add_argument("--skip-bad", action="store_true", help="leave malformed documents out, and name each")
     command.add_argument("--seed", metavar="N", type=_whole, default=0, help="of everything random (0)")
     command.add_argument("--quick", action="store_true", help="little data and training, to see that it runs")
     command.add_argument("--json", metavar="FILE", help="write the figures; - writes them instead of the table")

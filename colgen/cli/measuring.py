@@ -10,7 +10,7 @@ from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, PROVED
 from colgen.cli.describing import load_all
 from colgen.cli.output import console, say, show_figures
-from colgen.cli.requests import check_data, check_destinations, options_of
+from colgen.cli.requests import check_data, check_destinations, options_of, skip_of
 from colgen.cli.template import BenchOptions, TrainOptions, check_options
 from colgen.core.errors import InputError
 
@@ -74,6 +74,7 @@ def train(arguments: argparse.Namespace) -> int:
         arguments.train,
         arguments.dev,
         chosen,
+        skip_of(arguments, template),
     )
     show_figures(arguments, template.name, template.train(options))
     return PROVED

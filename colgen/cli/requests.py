@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from colgen.cli.output import say
+from colgen.cli.template import Template
 from colgen.core.errors import InputError
 from colgen.reporting.figures import INSTALL, can_draw
 from colgen.tree.checkpoint import EVERY, Saving
@@ -41,6 +44,15 @@ def saving_of(arguments: argparse.Namespace) -> Saving | None:
     for name in ("file", "model"):
         asked[name] = None if asked[name] is None else str(Path(asked[name]).absolute())
     return Saving(arguments.checkpoint, every, asked)
+
+
+def skip_of(arguments: argparse.Namespace, template: Template) -> Callable[[str], None] | None:
+    """What ``--skip-bad`` names malformed documents to; None: they are errors."""
+    if not arguments.skip_bad:
+        return None
+    if not template.skips:
+        raise InputError(f"the template {template.name!r} reads no corpora of documents: leave --skip-bad out")
+    return lambda line: say(f"colgen: {line}")
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, str]:

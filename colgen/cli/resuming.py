@@ -33,5 +33,6 @@ def resume_file(arguments: argparse.Namespace) -> int:
     )
     told.file = Path(told.file)
     told.files, told.cluster = [told.file], None
+    told.skip_bad = told.all_heads = False  # the options say the latter
     told.model = None if told.model is None else Path(told.model)
     return solve_file(told)

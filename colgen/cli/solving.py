@@ -7,13 +7,14 @@ import contextlib
 import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from colgen.cli import template as templates
-from colgen.cli.arguments import DIAGNOSTIC, NO_ANSWER, NOT_PROVED, PROVED
+from colgen.cli.arguments import DIAGNOSTIC, NARROWER, NO_ANSWER, NOT_PROVED, PROVED
 from colgen.cli.output import explain, say, write_json
-from colgen.cli.requests import check_destinations, options_of, saving_of
+from colgen.cli.requests import check_destinations, options_of, saving_of, skip_of
 from colgen.cli.stream import Tally, write_all
 from colgen.cli.template import Material, Solved, Template
 from colgen.core.errors import ColgenError, InputError
@@ -34,6 +35,10 @@ def solve_file(arguments: argparse.Namespace) -> int:
     check_destinations(arguments)
     if arguments.picture is not None and template.draw is None:
         raise InputError(f"the template {template.name!r} draws no answers: leave --picture out")
+    if arguments.all_heads:
+        if "all_heads" not in template.score_options:
+            raise InputError(f"the template {template.name!r} leaves no candidates out: leave --all-heads out")
+        arguments.option = [*arguments.option, "all_heads=yes"]  # where a checkpoint keeps it
     options = options_of(arguments)
     stop: list[StopRule] = []
     if arguments.time_limit is not None:
@@ -45,6 +50,9 @@ def solve_file(arguments: argparse.Namespace) -> int:
 
         return _solve_all(arguments, template, solved_files(arguments, template, stop), "the files", _FOR_ONE_FILE)
     material, model = _material(arguments, template)
+    skip = skip_of(arguments, template)
+    if material is not None:
+        material = replace(material, skip=skip)
     if material is not None and material.is_typed and not arguments.quiet:
         say("colgen: reading the standard input, up to its end (Ctrl-D)")
     try:
@@ -85,7 +93,7 @@ def solve_file(arguments: argparse.Namespace) -> int:
                     explain(failure, arguments.traceback)
             raise
         _report(arguments, template, instance, result)
-    return _exit_code(result)
+    return _exit_code(result, template.scope(instance))
 
 
 def _material(arguments: argparse.Namespace, template: Template) -> tuple[Material | None, Path]:
@@ -158,19 +166,23 @@ def _solve_all(
         return DIAGNOSTIC
     if len(tally.unproved) > tally.infeasible:
         return NOT_PROVED
-    return NO_ANSWER if tally.infeasible else PROVED
+    if tally.infeasible:
+        return NO_ANSWER
+    return NARROWER if tally.scopes else PROVED
 
 
 def _write_line(line: str) -> None:
     print(line, flush=True)
 
 
-def _exit_code(result: Result) -> int:
+def _exit_code(result: Result, scope: str) -> int:
     if result.termination is Termination.INTERRUPTED:
         return exit_code()
     if result.termination in (Termination.INFEASIBLE, Termination.UNBOUNDED):
         return NO_ANSWER
-    return PROVED if result.is_optimal else NOT_PROVED
+    if not result.is_optimal:
+        return NOT_PROVED
+    return NARROWER if scope else PROVED
 
 
 def _report(arguments: argparse.Namespace, template: Template, instance: Any, result: Result) -> None:

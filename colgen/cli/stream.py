@@ -41,6 +41,8 @@ class Tally:
         Whether the user stopped it.
     scopes
         Among which answers the optimal ones are so, where that is not all of them.
+    given
+        What their problems take as given, where that was found on the way.
     """
 
     solved: int = 0
@@ -49,6 +51,7 @@ class Tally:
     faults: int = 0
     interrupted: bool = False
     scopes: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.perf_counter)
 
     def add(self, one: Solved) -> None:
@@ -56,14 +59,16 @@ class Tally:
         self.solved += 1
         if one.termination is not Termination.OPTIMAL:
             self.unproved.append(self.solved)
-        self.scopes |= {one.scope} - {""}
+        if one.termination is Termination.OPTIMAL:
+            self.scopes |= {one.scope} - {""}
+        self.given |= {one.given} - {""}
         self.infeasible += one.termination is Termination.INFEASIBLE
         self.faults += one.termination is Termination.FAULT
         self.interrupted |= one.termination is Termination.INTERRUPTED
 
     def __str__(self) -> str:
         named = ", ".join(map(str, self.unproved[:_NAMED])) + (", ..." if len(self.unproved) > _NAMED else "")
-        among = "".join(f" {scope}" for scope in sorted(self.scopes))
+        among = "".join(f" {scope}" for scope in (*sorted(self.scopes), *sorted(self.given)))
         proved = f"{self.solved - len(self.unproved):,} proved optimal{among}"
         proved += f" (not number {named})" if named else ""
         none = f", {self.infeasible:,} proved infeasible" if self.infeasible else ""
@@ -124,6 +129,7 @@ def _record(number: int, one: Solved) -> dict[str, Any]:
         "termination": one.termination.name,
         "message": one.termination.value,
         "scope": one.scope or None,
+        "given": one.given or None,
         "objective": _finite(one.objective),
         "dual_bound": _finite(one.dual_bound),
         "gap": _finite(gap),

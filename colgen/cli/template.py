@@ -138,6 +138,8 @@ class TrainOptions:
         Little data and little training, to see that it runs.
     say
         Called with a line of text as the training goes on.
+    skip
+        Told of each document that is malformed, which is then left out; None: that is an error.
     """
 
     data: Path
@@ -148,6 +150,7 @@ class TrainOptions:
     train: Path | None = None
     dev: Path | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    skip: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -158,9 +161,12 @@ class Material:
     ----------
     path
         The file; None for the standard input.
+    skip
+        Told of each document that is malformed, which is then left out; None: that is an error.
     """
 
     path: Path | None = None
+    skip: Callable[[str], None] | None = None
 
     @property
     def name(self) -> str:
@@ -226,6 +232,8 @@ class Solved:
         Which answers all this is about, as of :class:`Template`.
     file
         Whose instance it is, where there are several files.
+    given
+        What the problem takes as given that was found on the way, in a few words that can follow "proved optimal".
     """
 
     lines: Sequence[str]
@@ -235,6 +243,7 @@ class Solved:
     dual_bound: float
     scope: str = ""
     file: str = ""
+    given: str = ""
 
 
 Demo = Callable[[], Sequence[DemoLine]]
@@ -288,6 +297,8 @@ class Template:
         Where raw material may hold several instances: solves one after the other, each with these stop rules of its
         own, as the raw material comes.  Returns None where material and options mean one instance, which ``score``
         then makes.
+    skips
+        Whether malformed documents of raw material and of training data can be left out (``--skip-bad``).
     is_model
         Whether a file is a trained model; ``colgen solve NAME MODEL`` then reads the standard input.
     with_cuts
@@ -319,6 +330,7 @@ class Template:
     score: Callable[[Material, Path, Mapping[str, str]], Any] | None = None
     score_options: Mapping[str, str] = field(default_factory=dict)
     solve_all: Callable[[Material, Path, Mapping[str, str], Sequence[StopRule]], Iterator[Solved] | None] | None = None
+    skips: bool = False
     is_model: Callable[[Path], bool] = lambda path: False
     with_cuts: Callable[[Any], Problem] | None = None
     with_exchanges: Mapping[str, Callable[[Any], Problem]] = field(default_factory=dict)

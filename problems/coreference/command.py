@@ -11,8 +11,9 @@ from colgen.cli.template import Material, Solved, Template, form_of
 from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
 from problems.coreference.clusters import Cluster
-from problems.coreference.conll import Document, conll_lines
+from problems.coreference.conll import conll_lines
 from problems.coreference.demo import five_cycle, karate_club, random_text
+from problems.coreference.document import Document
 from problems.coreference.drawing import draw_clustering, draw_matrix
 from problems.coreference.experiment import bench_coreference
 from problems.coreference.instance import Instance, random, read_matrix, write_matrix
@@ -115,6 +116,7 @@ TEMPLATE = Template(
     compiling=20.0,
     benchmarks={"coreference": bench_coreference},
     train=train_from_folder,
+    skips=True,
     score=score_instance,
     score_options=OPTIONS,
     solve_all=_solve_all,

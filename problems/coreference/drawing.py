@@ -12,7 +12,7 @@ import numpy as np
 
 from colgen import InputError
 from colgen.reporting.figures import new_figure, whole_numbers
-from problems.coreference.conll import Document, Mention
+from problems.coreference.document import Document, Mention
 from problems.coreference.instance import Instance
 from problems.coreference.ways import ALL_LINK, GENERATED, WAYS, Run
 

@@ -20,7 +20,7 @@ from colgen.core.files import write_figure
 from problems.coreference.baseline import closure, greedy_joining, link_best, link_first
 from problems.coreference.clusters import Cluster
 from problems.coreference.comparison import QUICK, Plan, cut, growth, hard, measure, measure_whole, speedups, spread
-from problems.coreference.conll import Document
+from problems.coreference.document import Document
 from problems.coreference.drawing import draw
 from problems.coreference.graphs import FOOTBALL, bench_graphs
 from problems.coreference.instance import Instance

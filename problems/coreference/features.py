@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.coreference.conll import Document
+from problems.coreference.document import Document
 from problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
 from problems.coreference.mentions import Ints, Kind, MentionTable, Neighbour
 from problems.coreference.phrases import Determiner

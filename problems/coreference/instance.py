@@ -18,7 +18,7 @@ from colgen import InputError
 from colgen.core.arrays import is_archive, read_array, read_arrays
 from colgen.core.files import writing
 from colgen.core.tolerances import power_of_two
-from problems.coreference.conll import Document
+from problems.coreference.document import Document
 from solvers.arrays import ArrayError, as_numbers
 
 Floats: TypeAlias = NDArray[np.float64]

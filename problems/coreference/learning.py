@@ -16,7 +16,7 @@ from colgen import InputError
 from colgen.core.arrays import reading
 from colgen.core.files import parse_json, writing
 from problems.coreference.clusters import Cluster, as_clusters
-from problems.coreference.conll import Document
+from problems.coreference.document import Document
 from problems.coreference.features import Floats, PairFeatures, pair_features
 from problems.coreference.instance import Instance
 from problems.coreference.metrics import Agreement, agreement

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from problems.coreference import lexicon
-from problems.coreference.conll import ENTITY, SPEAKER, Document
+from problems.coreference.document import ENTITY, SPEAKER, Document
 from problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
 from problems.coreference.phrases import Determiner, PhraseReader
 from problems.coreference.quotations import quotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from problems.coreference import lexicon
-from problems.coreference.conll import TAG, Document, Mention
+from problems.coreference.document import TAG, Document, Mention
 from problems.coreference.lexicon import Case
 
 

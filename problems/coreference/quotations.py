@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from problems.coreference import lexicon
-from problems.coreference.conll import Document
+from problems.coreference.document import Document
 
 OPENING = frozenset({"“", "``", "‘", "“‘", "«", "„"})
 CLOSING = frozenset({"”", "''", "’”", "»"})

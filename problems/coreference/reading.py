@@ -9,7 +9,8 @@ from colgen import InputError
 from colgen.cli.template import Material, check_options, whole_number
 from colgen.core.arrays import arrays_in
 from colgen.core.files import check_readable
-from problems.coreference.conll import Document, parse_conll, read_conll
+from problems.coreference.conll import parse_conll, read_conll
+from problems.coreference.document import Document
 from problems.coreference.instance import Instance, read_matrix
 from problems.coreference.learning import KINDS, Scorer
 
@@ -79,8 +80,8 @@ def scorer_of(model: Path, options: Mapping[str, str]) -> Callable[[Document], I
 def read_documents(material: Material) -> list[Document]:
     """All documents of a file or of the standard input."""
     if material.path is not None:
-        return read_conll(material.path)
-    documents = list(parse_conll(material.text.split("\n"), name=material.name))
+        return read_conll(material.path, skip=material.skip)
+    documents = list(parse_conll(material.text.split("\n"), name=material.name, skip=material.skip))
     if not documents:
         raise InputError(f"{material.name}: expected a line '#begin document (NAME); part NUMBER', there is none")
     return documents

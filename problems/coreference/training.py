@@ -11,22 +11,24 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.cli.template import Figure, TrainOptions
-from problems.coreference.conll import Document, read_conll
+from problems.coreference.conll import Skip, read_conll
+from problems.coreference.document import Document
 from problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, Scorer, evaluate, train
 
 _QUICK = 16
 """Documents of a quick training."""
 
 
-def read_corpus(folder: Path) -> list[Document]:
+def read_corpus(folder: Path, skip: Skip | None = None) -> list[Document]:
     """The documents of all CoNLL files (names that end in ``conll``) of a folder, by file name.
 
-    The folder of the corpora will do, if it has a folder ``litbank``.
+    Of CorefUD's files (names that end in ``conllu``) and OntoGUM's as well; ``skip`` is that of
+    :func:`~problems.coreference.conll.read_conll`.  The folder of the corpora will do, if it has a folder ``litbank``.
     """
-    paths = sorted(folder.glob("*conll")) or sorted((folder / "litbank").glob("*conll"))
+    paths = sorted([*folder.glob("*conll"), *folder.glob("*conllu")]) or sorted((folder / "litbank").glob("*conll"))
     if not paths:
         raise InputError(f"{folder}: expected files whose names end in conll, there are none")
-    return [document for path in paths for document in read_conll(path) if document.mentions]
+    return [document for path in paths for document in read_conll(path, skip=skip) if document.mentions]
 
 
 def split(documents: Sequence[Document]) -> tuple[list[Document], list[Document], list[Document]]:
@@ -42,7 +44,7 @@ def split(documents: Sequence[Document]) -> tuple[list[Document], list[Document]
 def train_from_folder(options: TrainOptions) -> list[Figure]:
     """Train, tune and test on the documents of a folder; write the model."""
     started = time.perf_counter()
-    documents = read_corpus(options.data)
+    documents = read_corpus(options.data, options.skip)
     if options.quick:
         documents = documents[:_QUICK]
     learn, tune, test = split(documents)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -18,7 +18,9 @@ _MULTIWORD = re.compile(r"(\d+)-(\d+)$")
 _EMPTY = re.compile(r"\d+\.\d+$")
 
 
-def read_conll(path: Path | str, *, single_root: bool = False) -> list[Sentence]:
+def read_conll(
+    path: Path | str, *, single_root: bool = False, skip: Callable[[str], None] | None = None
+) -> list[Sentence]:
     """Read the sentences of a file in CoNLL-U or CoNLL-X.
 
     Ten columns (CoNLL-X: eight or more) separated by tabs, an empty line after each sentence.  Of CoNLL-U, comments,
@@ -29,6 +31,8 @@ def read_conll(path: Path | str, *, single_root: bool = False) -> list[Sentence]
     ----------
     single_root
         Refuse trees with several tokens that hang from the root.
+    skip
+        Told of each sentence that is malformed, which is then left out; None: it is an error.
 
     Raises
     ------
@@ -41,13 +45,19 @@ def read_conll(path: Path | str, *, single_root: bool = False) -> list[Sentence]
     except UnicodeDecodeError as error:
         at = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, line {at}: not a text file in UTF-8") from None
-    sentences = list(parse_conll(text.split("\n"), name=str(path), single_root=single_root))
+    sentences = list(parse_conll(text.split("\n"), name=str(path), single_root=single_root, skip=skip))
     if not sentences:
         raise InputError(f"{path}: expected sentences in CoNLL-U or CoNLL-X, there are none")
     return sentences
 
 
-def parse_conll(lines: Iterable[str], *, name: str = "input", single_root: bool = False) -> Iterator[Sentence]:
+def parse_conll(
+    lines: Iterable[str],
+    *,
+    name: str = "input",
+    single_root: bool = False,
+    skip: Callable[[str], None] | None = None,
+) -> Iterator[Sentence]:
     """Sentences of lines, one after the other, as :func:`read_conll` reads them; ``name`` is for messages."""
     block: list[str] = []
     number = 0
@@ -56,10 +66,22 @@ def parse_conll(lines: Iterable[str], *, name: str = "input", single_root: bool 
         if line.strip():
             block.append(line)
         elif block:
-            yield from _sentence(block, name, number - len(block), single_root)
+            yield from _unless_bad(block, name, number - len(block), single_root, skip)
             block = []
     if block:
-        yield from _sentence(block, name, number - len(block) + 1, single_root)
+        yield from _unless_bad(block, name, number - len(block) + 1, single_root, skip)
+
+
+def _unless_bad(
+    block: list[str], name: str, first: int, single_root: bool, skip: Callable[[str], None] | None
+) -> Iterator[Sentence]:
+    """The sentence of a block of lines, unless it is malformed and may be left out."""
+    try:
+        yield from _sentence(block, name, first, single_root)
+    except InputError as error:
+        if skip is None:
+            raise
+        skip(f"{error}; the sentence is left out")
 
 
 def _sentence(block: list[str], name: str, first: int, single_root: bool) -> Iterator[Sentence]:

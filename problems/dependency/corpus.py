@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,8 +38,15 @@ class Corpus:
                     raise InputError(f"{self.name}: sentence {number} of those to {purpose} has no heads")
 
 
-def read_corpus(folder: Path, needed: Sequence[str] = ("train",)) -> Corpus:
+def read_corpus(
+    folder: Path, needed: Sequence[str] = ("train",), *, skip: Callable[[str], None] | None = None
+) -> Corpus:
     """The CoNLL files of a folder: all with ``train`` in their names, the first with ``dev``, the first with ``test``.
+
+    Parameters
+    ----------
+    skip
+        As of :func:`~problems.dependency.conll.read_conll`.
 
     Raises
     ------
@@ -54,6 +61,8 @@ def read_corpus(folder: Path, needed: Sequence[str] = ("train",)) -> Corpus:
             raise InputError(
                 f"{folder}: expected a file in CoNLL-U or CoNLL-X with {kind!r} in its name, there is none"
             )
-    learn = [sentence for path in files["train"] for sentence in read_conll(path)]
-    tune, test = ([sentence for path in files[kind][:1] for sentence in read_conll(path)] for kind in ("dev", "test"))
+    learn = [sentence for path in files["train"] for sentence in read_conll(path, skip=skip)]
+    tune, test = (
+        [sentence for path in files[kind][:1] for sentence in read_conll(path, skip=skip)] for kind in ("dev", "test")
+    )
     return Corpus(folder.name, learn, tune, test)

@@ -16,8 +16,8 @@ SENTENCE = "number of the sentence to solve, counted from 1; all of them by defa
 def read_sentences(material: Material) -> Iterable[Sentence]:
     """A file's sentences, once all of it has been read; those of the standard input as they come."""
     if material.path is not None:
-        return read_conll(material.path)
-    return parse_conll(material.lines(), name=material.name)
+        return read_conll(material.path, skip=material.skip)
+    return parse_conll(material.lines(), name=material.name, skip=material.skip)
 
 
 def choose_sentence(material: Material, options: Mapping[str, str]) -> Sentence:

@@ -83,6 +83,7 @@ TEMPLATE = Template(
     compiling=20.0,
     benchmarks={"grandparent_parsing": bench_grandparent_parsing},
     train=train_from_files,
+    skips=True,
     train_options=training.OPTIONS,
     train_files=True,
     score=score_instance,

@@ -120,10 +120,10 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
         raise InputError(f"option parts: expected {', '.join(_PARTS)}, not {parts!r}")
     aggressiveness = _positive("aggressiveness", options.options.get("aggressiveness", str(AGGRESSIVENESS)))
     if options.train is not None:
-        tune = [] if options.dev is None else read_conll(options.dev)
-        corpus = Corpus(options.train.stem, read_conll(options.train), tune, [])
+        tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)
+        corpus = Corpus(options.train.stem, read_conll(options.train, skip=options.skip), tune, [])
     else:
-        corpus = read_corpus(options.data)
+        corpus = read_corpus(options.data, skip=options.skip)
     if options.quick:
         corpus = corpus.cut(_QUICK, 50)
     corpus.check_heads()

@@ -26,7 +26,9 @@ from problems.nonlocal_parsing.training import train_from_files
 
 
 def _problem(instance: Instance) -> NonlocalParsing:
-    return NonlocalParsing(instance, k=instance.best if isinstance(instance, ScoredSentence) else 1)
+    if not isinstance(instance, ScoredSentence):
+        return NonlocalParsing(instance)
+    return NonlocalParsing(instance, k=instance.best, narrow=instance.narrow)
 
 
 def _trees(instance: Instance, result: Result) -> list[Heads]:
@@ -100,6 +102,7 @@ TEMPLATE = Template(
     compiling=40.0,
     benchmarks={"nonlocal_parsing": bench_nonlocal_parsing},
     train=train_from_files,
+    skips=True,
     train_options=training.OPTIONS,
     train_files=True,
     score=score_instance,

@@ -23,6 +23,7 @@ _WORDS = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", 
 OPTIONS = {
     "sentence": SENTENCE,
     "candidates": f"candidate heads a word, or 'all'; {CANDIDATES} by default",
+    "all_heads": "yes: look at the candidates first, and then prove the tree among all heads; the same as --all-heads",
     "best": "how many trees, best first; 1 by default",
 }
 
@@ -35,6 +36,8 @@ class ScoredSentence(Instance):
     ----------
     candidates
         How many heads a word were looked at, where these are not all.
+    narrow
+        The same with fewer candidate heads, to be looked at first.
     relations
         Those of a tree's arcs, as far as the model knows any.
     """
@@ -42,6 +45,7 @@ class ScoredSentence(Instance):
     sentence: Sentence | None = None
     best: int = 1
     candidates: int | None = None
+    narrow: Instance | None = None
     relations: Callable[[Heads], tuple[str, ...] | None] = lambda heads: None
 
     @property
@@ -68,11 +72,21 @@ class Scorer:
         self.best = whole_number(options, "best", 1)
         every = options.get("candidates") == "all"
         self.candidates = None if every else whole_number(options, "candidates", CANDIDATES)
+        if options.get("all_heads", "no") not in ("yes", "no"):
+            raise InputError(f"option all_heads: expected yes or no, not {options['all_heads']!r}")
+        self.proves_all = options.get("all_heads") == "yes"
 
     def score(self, sentence: Sentence) -> ScoredSentence:
         """A sentence's scores."""
         model, encoded = self.model, self.model.encoder.encode(sentence)
-        instance = model.scored(Words(sentence), encoded, model.candidates(encoded, self.candidates))
+        words = Words(sentence)
+        # A word has as many other words as possible heads, the root for one of them.
+        few = self.candidates if self.candidates is not None and self.candidates < len(sentence) else None
+        instance = model.scored(words, encoded, model.candidates(encoded, few))
+        narrow = None
+        if self.proves_all and few is not None:
+            narrow, few = instance, None
+            instance = model.scored(words, encoded, model.candidates(encoded, None))
         labels = model.labels
         return ScoredSentence(
             instance.parts,
@@ -81,8 +95,8 @@ class Scorer:
             words=instance.words,
             sentence=sentence,
             best=self.best,
-            # A word has as many other words as possible heads, the root for one of them.
-            candidates=self.candidates if self.candidates is not None and self.candidates < len(sentence) else None,
+            candidates=few,
+            narrow=narrow,
             relations=lambda heads: None if labels is None else labels.of(encoded, heads),
         )
 

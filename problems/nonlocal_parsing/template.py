@@ -38,6 +38,9 @@ class NonlocalParsing(Problem):
         source's.
     lower_bounds
         How often the lower bound π is improved in turn before the root is bounded; the source does so at the start.
+    narrow
+        The same sentence with fewer candidate heads.  Its best trees are a guess: at the root all arcs whose
+        max-marginals do not beat them are gone with the first dynamic program.
 
     Attributes
     ----------
@@ -55,6 +58,7 @@ class NonlocalParsing(Problem):
         patience: int = 10,
         warm: bool = True,
         lower_bounds: int = 0,
+        narrow: Instance | None = None,
     ) -> None:
         if k < 1:
             raise InputError(f"k: expected one tree or more, not {k}")
@@ -64,7 +68,7 @@ class NonlocalParsing(Problem):
             raise InputError(f"expected patience and most_calls of one or more, not {patience} and {most_calls}")
         self.instance, self.k = instance, k
         self.method, self.most_calls, self.patience, self.warm = method, most_calls, patience, warm
-        self.lower_bounds = lower_bounds
+        self.lower_bounds, self.narrow = lower_bounds, narrow
         self.objective_step = instance.step
         self.effort, self._pool = Effort(), Pool(k)
         self._oracle = self._new_oracle()
@@ -91,9 +95,20 @@ class NonlocalParsing(Problem):
         self.effort, self._pool, self._ascent = Effort(), Pool(self.k), None
         self._oracle = self._new_oracle()
         ascent = self.ascent(budget)
+        for tree in self._guessed(budget):
+            ascent.keep(np.array([-1, *tree]))
         duals = ascent.root()
         ascent.settle_for_any()
         return WarmStart(duals, (self._pool.solution(self.instance),) if self._pool.is_full else ())
+
+    def _guessed(self, budget: Budget) -> Sequence[Heads]:
+        """The best trees of fewer candidate heads, as far as an ascent finds them."""
+        if self.narrow is None:
+            return ()
+        first = NonlocalParsing(self.narrow, k=self.k)
+        first.warm_start(budget)
+        self.effort.calls += first.effort.calls
+        return first._pool.trees
 
     def _new_oracle(self) -> BestTrees:
         return BestTrees(self._pool, self.effort, lambda: self.ascent(Budget()).near)

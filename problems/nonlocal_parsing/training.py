@@ -69,10 +69,10 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     started = time.perf_counter()
     settings = settings_of(options)
     if options.train is not None:
-        tune = [] if options.dev is None else read_conll(options.dev)
-        corpus = Corpus(options.train.stem, read_conll(options.train), tune, [])
+        tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)
+        corpus = Corpus(options.train.stem, read_conll(options.train, skip=options.skip), tune, [])
     else:
-        corpus = read_corpus(options.data, NEEDED)
+        corpus = read_corpus(options.data, NEEDED, skip=options.skip)
     if options.quick:
         corpus = corpus.cut(_QUICK, 50)
     learn_from = usable(corpus.learn)

@@ -24,7 +24,7 @@ from problems.pipeline.training import train_from_files
 
 OPTIONS = {"sentence": "number of the sentence of the text whose tree to find, counted from 1; all of them by default"}
 
-SCOPE = "(the tags given the words, the tree given the tags)"
+GIVEN = "(the tags given the words, the tree given the tags)"
 
 
 def _read(path: Path) -> PartScores:
@@ -75,7 +75,7 @@ def _solved(found: Analysed) -> Solved:
     sentence, parse = found.sentence, found.parse
     data = None if sentence.heads is None else heads_data(sentence.forms, sentence.heads, sentence.relations)
     lines = [*conll_lines(sentence), ""]
-    return Solved(lines, data, parse.termination, parse.score, parse.bound, SCOPE)
+    return Solved(lines, data, parse.termination, parse.score, parse.bound, given=GIVEN)
 
 
 TEMPLATE = replace(

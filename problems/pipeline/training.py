@@ -121,10 +121,10 @@ def train_from_files(options: TrainOptions) -> list[Figure]:
     tagger_epochs = whole_number(options.options, "tagger_epochs", 2 if options.quick else 8)
     folds = whole_number(options.options, "folds", FOLDS)
     if options.train is not None:
-        tune = [] if options.dev is None else read_conll(options.dev)
-        corpus = Corpus(options.train.stem, read_conll(options.train), tune, [])
+        tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)
+        corpus = Corpus(options.train.stem, read_conll(options.train, skip=options.skip), tune, [])
     else:
-        corpus = read_corpus(options.data)
+        corpus = read_corpus(options.data, skip=options.skip)
     if options.quick:
         corpus = corpus.cut(_QUICK, 50)
     corpus.check_heads()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from problems.coreference.conll import ENTITY, SPEAKER, TAG, Document, Mention
+from problems.coreference.document import ENTITY, SPEAKER, TAG, Document, Mention
 from problems.coreference.features import pair_features
 from problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
 from problems.coreference.mentions import Kind, MentionTable

@@ -13,7 +13,8 @@ from colgen import InputError, solve
 from colgen.cli.main import main as cli
 from colgen.cli.template import Material, TrainOptions
 from problems.coreference import Coreference
-from problems.coreference.conll import Document, read_conll, write_conll
+from problems.coreference.conll import read_conll, write_conll
+from problems.coreference.document import Document
 from problems.coreference.features import PairFeatures, pair_features
 from problems.coreference.instance import write_matrix
 from problems.coreference.learning import KINDS, LEAST_PROBABILITY, Scorer, evaluate, scores_of, train

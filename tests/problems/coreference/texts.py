@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from problems.coreference.conll import Document, Mention
+from problems.coreference.document import Document, Mention
 
 _WORD = re.compile(r"\[|\](?:\w+)?|[^\s\[\]]+")
 

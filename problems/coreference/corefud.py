@@ -1,0 +1,165 @@
+"""Documents with mentions in CorefUD's format: CoNLL-U, with entities in the last column.
+
+``Entity=(e1-person-1-`` opens a mention of entity e1, ``Entity=e1)`` closes it, ``(e1-person-1-)`` is a mention of one
+word, and several stand without anything between them.  What an opening bracket says besides the entity is passed over;
+the comment ``# global.Entity`` says where the entity stands in it (``eid`` or ``GRP``).  Of a mention in several pieces
+(``e1[1/2]``) the first is taken.  An empty node is a word where a mention begins or ends at it, and else passed over.
+
+Source: A. Nedoluzhko, M. Novák, M. Popel, Z. Žabokrtský, A. Zeldes, D. Zeman, *CorefUD 1.0: coreference meets universal
+dependencies*, LREC (2022).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from colgen import InputError
+from problems.coreference.document import NUM_COLUMNS, WORD, Document, Mention, Row, in_reading_order
+
+_DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<name>.*\S))?\s*$")
+_FIELDS = re.compile(r"#\s*global\.Entity\s*=\s*(?P<fields>\S+)\s*$")
+_ITEM = re.compile(r"(?P<open>\()?(?P<entity>[^()\s]+)(?P<close>\))?")
+_PIECE = re.compile(r"(?P<entity>.+)\[(?P<piece>\d+)/\d+\]$")
+_ENTITY = "Entity="
+_COLUMNS = 10
+_NODE = re.compile(r"\d+(\.\d+)?$")
+
+
+def is_corefud(line: str) -> bool:
+    """Whether a file that begins with this line is one of CorefUD's."""
+    return bool(_DOCUMENT.match(line) or line.replace(" ", "").startswith("#global."))
+
+
+def parse_corefud(
+    lines: Iterable[str], *, name: str = "input", default: str = "document", skip: Callable[[str], None] | None = None
+) -> Iterator[Document]:
+    """Documents of lines, one after the other.
+
+    Parameters
+    ----------
+    name
+        What the lines come from, for messages.
+    default
+        Name of a document that has none.
+    skip
+        Told of each document that is malformed, which is then left out; None: it is an error.
+
+    Raises
+    ------
+    InputError
+        With line, where they are something else.
+    """
+    current: _Reading | None = None
+    place = 0
+
+    def ended(reading: _Reading | None) -> Iterator[Document]:
+        if reading is None:
+            return
+        try:
+            found = reading.document()
+        except InputError as error:
+            if skip is None:
+                raise
+            skip(f"{error}; document {reading.name} is left out")
+        else:
+            yield found
+
+    bad = False
+    for number, raw in enumerate(lines, 1):
+        line = raw.rstrip("\r\n")
+        begins, told = _DOCUMENT.match(line), _FIELDS.match(line)
+        if begins:
+            if not bad:
+                yield from ended(current)
+            current, bad = _Reading(begins["name"] or default, f"{name}, line {number}", place), False
+        elif told:
+            fields = told["fields"].split("-")
+            place = next((k for k, field in enumerate(fields) if field in ("eid", "GRP")), 0)
+            if current is not None:
+                current.place = place
+        elif bad or (line.startswith("#") and "\t" not in line):
+            continue
+        else:
+            if current is None:
+                if not line.strip():
+                    continue
+                current = _Reading(default, f"{name}, line {number}", place)
+            try:
+                current.add(line, f"{name}, line {number}")
+            except InputError as error:
+                if skip is None:
+                    raise
+                skip(f"{error}; document {current.name} is left out")
+                bad = True
+    if not bad:
+        yield from ended(current)
+
+
+class _Reading:
+    """A document of which some lines have been read; ``place`` is that of the entity among the fields of a bracket."""
+
+    def __init__(self, name: str, where: str, place: int) -> None:
+        self.name, self.where, self.place = name, where, place
+        self.rows: list[list[Row]] = [[]]
+        self.position = 0
+        self.open: dict[str, list[tuple[int, int, str]]] = {}  # of each entity: sentence, start and where
+        self.mentions: list[Mention] = []
+
+    def add(self, line: str, where: str) -> None:
+        if not line.strip():
+            if self.rows[-1]:
+                self.rows.append([])
+            return
+        row = [cell.strip() for cell in line.split("\t")]
+        if len(row) != _COLUMNS:
+            raise InputError(f"{where}: expected {_COLUMNS} columns separated by tabs, there are {len(row)}")
+        if "-" in row[0]:
+            return
+        if not _NODE.match(row[0]):
+            raise InputError(f"{where}: expected a number in the first column, not {row[0]!r}")
+        if not row[1]:
+            raise InputError(f"{where}: the word in the second column is missing")
+        entity = next((item.removeprefix(_ENTITY) for item in row[9].split("|") if item.startswith(_ENTITY)), "")
+        if "." in row[0] and not entity:
+            return
+        for item in _items(entity, where):
+            self._bracket(item, where)
+        tag = row[4] if row[4] != "_" else row[3]
+        columns = (self.name, "0", str(len(self.rows[-1])), row[1], tag)
+        self.rows[-1].append((*columns, *["_"] * (NUM_COLUMNS - WORD - 3)))
+        self.position += 1
+
+    def _bracket(self, item: re.Match[str], where: str) -> None:
+        fields = item["entity"].split("-")
+        entity = fields[self.place] if len(fields) > self.place else fields[0]
+        piece = _PIECE.match(entity)
+        if piece is not None:
+            if int(piece["piece"]) > 1:
+                return
+            entity = piece["entity"]
+        if item["open"]:
+            self.open.setdefault(entity, []).append((len(self.rows) - 1, self.position, where))
+        if item["close"]:
+            if not self.open.get(entity):
+                raise InputError(f"{where}: {item[0]} closes a mention of entity {entity}, but none is open")
+            sentence, start, _ = self.open[entity].pop()
+            self.mentions.append(Mention(sentence, start, self.position, entity))
+
+    def document(self) -> Document:
+        for entity, opened in self.open.items():
+            for _, _, where in opened:
+                raise InputError(f"{where}: the mention of entity {entity} opened here is never closed")
+        rows = tuple(tuple(sentence) for sentence in self.rows if sentence)
+        if not rows:
+            raise InputError(f"{self.where}: expected words of document {self.name}, there are none")
+        words = tuple(tuple(row[WORD] for row in sentence) for sentence in rows)
+        return Document(self.name, words, in_reading_order(self.mentions), columns=rows)
+
+
+def _items(text: str, where: str) -> list[re.Match[str]]:
+    """The brackets of a word."""
+    items = list(_ITEM.finditer(text))
+    if "".join(item[0] for item in items) != text or not all(item["open"] or item["close"] for item in items):
+        raise InputError(f"{where}: expected (ENTITY, ENTITY) or (ENTITY), or several, after Entity=, not {text!r}")
+    return items
