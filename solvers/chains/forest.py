@@ -58,7 +58,8 @@ def chains(lengths: NDArray[np.int64]) -> Forest:
         If they are none.
     """
     lengths = as_integers(lengths, "lengths", shape=("chains",), low=1, high=2**31)
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    lengths.cumsum(out=starts[1:])
     as_integer(starts[-1], "tokens of all chains", high=2**31 - 2)
     num = int(starts[-1])
     parent = np.arange(1, num + 1, dtype=np.int32)

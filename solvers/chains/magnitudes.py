@@ -91,7 +91,8 @@ def low_step(*parts: NDArray[Any]) -> float:
         count = _steps(part, steps, count)
     if not count:
         return 0.0
-    return float(np.sort(steps[:count])[(count - 1) // 10])
+    tenth = (count - 1) // 10
+    return float(np.partition(steps[:count], tenth)[tenth])
 
 
 @njit(cache=True)
