@@ -72,7 +72,7 @@ class RowNames:
                 self._terms.setdefault(type(key[1]), []).append(position)
         self.position.update(zip(keys, range(place, len(self.keys)), strict=True))
         for block, members in itertools.groupby(keys, key=itemgetter(0)):
-            end = place + sum(1 for _ in members)
+            end = place + len(list(members))
             self._blocks.setdefault(block, []).extend(range(place, end))
             self._arrays.pop(block, None)
             self._members.pop(block, None)
@@ -90,7 +90,8 @@ class RowNames:
         """Indices of the rows of one block, in the order of :meth:`block`."""
         known = self._members.get(name)
         if known is None:
-            known = self._members[name] = tuple(self.keys[k][1] for k in self._blocks.get(name, ()))
+            keys = self.keys
+            known = self._members[name] = tuple([keys[k][1] for k in self._blocks.get(name, ())])
         return known
 
     def is_scalar(self, name: str) -> bool:

@@ -56,13 +56,11 @@ class Tightening(Stabilization):
                 known, every = self._known.get(block, 0), names.block(block)
                 if len(every) == known:
                     continue
-                rows, members = every.tolist(), names.members(block)
-                for row, index in zip(rows[known:], members[known:], strict=True):
-                    column = position.get(("z", index))
-                    if column is not None:
-                        self._rows.append(row)
-                        self._columns.append(column)
-                self._known[block] = len(rows)
+                young = zip(every[known:].tolist(), names.members(block)[known:], strict=True)
+                found = [(row, at) for row, index in young if (at := position.get(("z", index))) is not None]
+                self._rows += [row for row, _ in found]
+                self._columns += [column for _, column in found]
+                self._known[block] = len(every)
             self._read = len(names.keys)
         if len(self._arrays[0]) < len(self._rows):
             self._arrays = np.array(self._rows, dtype=np.int64), np.array(self._columns, dtype=np.int64)
