@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+import jinja2
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("colgen", "problems", "solvers")
@@ -81,6 +83,27 @@ def test_constraints_pin_every_declared_requirement():
     pinned = {normal(line.partition("==")[0]) for line in (ROOT / "constraints.txt").read_text().splitlines()}
     assert {normal(re.match(r"[\w.-]+", requirement)[0]) for requirement in declared} - pinned == set()
     assert "colgen" not in pinned
+
+
+def test_the_conda_recipe_asks_for_what_the_project_asks_for():
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    recipe = jinja2.Template((ROOT / ".ci" / "conda" / "meta.yaml").read_text(encoding="utf-8")).render(
+        load_file_data=lambda name, from_recipe_dir: pyproject(),
+        load_file_regex=lambda load_file, from_recipe_dir, regex_pattern: re.match(regex_pattern, constraints),
+        PYTHON="python",
+    )
+    asked, project = yaml.safe_load(recipe), pyproject()["project"]
+    needed = [requirement.replace(">=", " >=") for requirement in project["dependencies"]]
+    assert asked["requirements"]["run"] == [f"python {project['requires-python']}", *needed]
+    most = [re.split(" <=", requirement) for requirement in asked["requirements"]["run_constrained"]]
+    assert [name for name, _ in most] == [requirement.partition(" ")[0] for requirement in needed]
+    assert all(f"{name}=={version}" in constraints.splitlines() for name, version in most)
+
+
+def test_the_container_is_built_from_the_constraints():
+    lines = (ROOT / ".ci" / "Dockerfile").read_text(encoding="utf-8")
+    assert "--constraint constraints.txt" in lines
+    assert "FROM python:" + pyproject()["project"]["requires-python"].removeprefix(">=") in lines
 
 
 def test_no_file_names_a_package_registry():
