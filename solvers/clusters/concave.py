@@ -37,7 +37,7 @@ Ints = NDArray[np.int64]
 _RANK = 8
 """Entries of a vector."""
 
-_MIXED = 20
+_MIXED = 8
 """Sweeps over the vectors."""
 
 _SWEEPS = 4
