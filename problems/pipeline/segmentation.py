@@ -41,6 +41,12 @@ _ATOM = re.compile(
 _SPACED = "\N{LOWER ONE EIGHTH BLOCK}"
 """Before the characters of an atom that blanks stand before."""
 
+_MAY_END = re.compile(r"""[.!?:;)"'\]…»”>-]+""")
+"""Signs that sentences may end with."""
+
+_WITHOUT_LENGTH = str.maketrans("IMWiew", "UUUlll")
+"""Of what follows a sign the case is told alone."""
+
 
 @dataclass(frozen=True)
 class Atoms:
@@ -49,7 +55,8 @@ class Atoms:
     Attributes
     ----------
     names
-        Their characters, with a mark where blanks stand before them.
+        Their characters, with a mark where blanks stand before them; those of signs that may end a sentence say as well
+        of what kind their neighbours are.
     begins, ends
         Where they stand in the paragraph.
     """
@@ -62,8 +69,31 @@ class Atoms:
 def atoms_of(paragraph: str) -> Atoms:
     """Addresses, runs of letters, numbers, runs of one sign, and brackets and quotes one by one."""
     found = list(_ATOM.finditer(paragraph))
-    names = tuple(_SPACED * bool(match["blanks"] or not match.start()) + match["atom"] for match in found)
-    return Atoms(names, tuple(match.start("atom") for match in found), tuple(match.end("atom") for match in found))
+    names = [_SPACED * bool(match["blanks"] or not match.start()) + match["atom"] for match in found]
+    marked = tuple(_marked(*three) for three in zip(["", *names], names, [*names[1:], ""], strict=False))
+    return Atoms(marked, tuple(match.start("atom") for match in found), tuple(match.end("atom") for match in found))
+
+
+def _marked(before: str, name: str, after: str) -> str:
+    """The name of an atom: a full stop after "Mr" is another than one after a long word, before a capital or not."""
+    if not _MAY_END.fullmatch(name.removeprefix(_SPACED)):
+        return name
+    spaced = "s" if after.startswith(_SPACED) else ""
+    return f"{name}{_SPACED}{_kind(before)}{spaced}{_kind(after)[:1].translate(_WITHOUT_LENGTH)}"
+
+
+def _kind(name: str) -> str:
+    """Case and length of letters, digits, something else, or nothing."""
+    text = name.removeprefix(_SPACED)
+    if not text:
+        return "-"
+    if text.isalpha():
+        return ("I" if len(text) == 1 else "Mr" if len(text) <= 3 else "Word") if text[0].isupper() else _lower(text)
+    return "0" if text[0].isdigit() else "."
+
+
+def _lower(text: str) -> str:
+    return "i" if len(text) <= 2 else "etc" if len(text) == 3 else "word"
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,12 @@ def test_atoms(text, parts):
     assert [text[b:e] for b, e in zip(atoms.begins, atoms.ends, strict=True)] == parts
 
 
+def test_a_sign_is_told_by_its_neighbours():
+    names = {text: atoms_of(text).names[1] for text in ("Mr. Day", "Dr. Lee", "Words. Day", "etc. day", "a.day", "a.")}
+    assert names["Mr. Day"] == names["Dr. Lee"]
+    assert len(set(names.values())) == 5
+
+
 def test_tokens_of_lines():
     first, _ = parse_conll(GOLD.split("\n"))
     assert tokens_of(first) == [Token("I", ("I",)), Token("don't", ("do", "n't"), False), Token(".", (".",))]
