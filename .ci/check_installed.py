@@ -6,7 +6,7 @@ import sys
 from importlib.metadata import entry_points
 from importlib.resources import files
 
-SOLVERS = {"cplex", "gurobipy", "pyscipopt", "swiglpk", "xpress"}
+SOLVERS = {"cplex", "cylp", "gurobipy", "pyscipopt", "swiglpk", "xpress"}
 OPTIONAL = SOLVERS | {
     *("dask", "distributed", "hypothesis", "matplotlib", "pandas", "psutil", "pytest", "pyvrp"),
     *("sklearn", "snowballstemmer", "torch", "ufal"),

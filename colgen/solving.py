@@ -115,7 +115,7 @@ def solve(
         before anything is proved.  It pays where oracles are slow and most rounds find columns anywhere.
     lp
         The solver of the restricted master's linear programs instead of HiGHS, where it is installed: ``"gurobi"``,
-        ``"xpress"``, ``"cplex"``, ``"soplex"``, ``"glpk"``.
+        ``"xpress"``, ``"cplex"``, ``"soplex"``, ``"glpk"``, ``"clp"``.
     lp_options
         Options of HiGHS for the restricted master's linear programs, by name: ``{"simplex_price_strategy": 1}``.
     tolerance

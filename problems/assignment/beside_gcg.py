@@ -73,7 +73,7 @@ class ByGCG:
 
 
 def by_gcg(problem: Decomposed, limit: float) -> ByGCG | None:
-    """Solve a decomposed model with the same blocks; None where GCG is not installed.
+    """Solve a decomposed model with the same blocks; None where GCG is not installed, or has crashed.
 
     Parameters
     ----------
@@ -90,6 +90,8 @@ def by_gcg(problem: Decomposed, limit: float) -> ByGCG | None:
         return None
     told = json.dumps({**_told(problem), "limit": limit})
     done = subprocess.run([python, "-c", _GCG], input=told, capture_output=True, text=True, check=False)
+    if done.returncode < 0:  # by a signal: nothing is to be said of it
+        return None
     if done.returncode:
         raise InputError(f"COLGEN_GCG: expected a Python with pygcgopt, {python} says {done.stderr[-200:]!r}")
     found = json.loads(done.stdout.splitlines()[-1])

@@ -24,6 +24,7 @@ class _Maker(NamedTuple):
 
 
 _MAKERS = {
+    "clp": _Maker("cylp", "clp", "CLP"),
     "cplex": _Maker("cplex", "cplex", "CPLEX"),
     "glpk": _Maker("swiglpk", "glpk", "GLPK"),
     "gurobi": _Maker("gurobipy", "gurobi", "Gurobi"),

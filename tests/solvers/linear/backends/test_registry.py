@@ -24,7 +24,10 @@ def _asked_anew():
     ("name", "said"),
     [
         ("guroby", "no solver of linear programs is called 'guroby'; did you mean 'gurobi'?"),
-        ("qqq", "no solver of linear programs is called 'qqq': there are highs, cplex, glpk, gurobi, soplex, xpress"),
+        (
+            "qqq",
+            "no solver of linear programs is called 'qqq': there are highs, clp, cplex, glpk, gurobi, soplex, xpress",
+        ),
         (3, "expected the name of a solver of linear programs, such as 'gurobi', not 3"),
     ],
 )
