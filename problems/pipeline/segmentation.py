@@ -20,7 +20,7 @@ TASK = "segments"
 EPOCHS = 20
 
 PIECE = 10
-"""Sentences of a longer paragraph that are learned from at once: a step of the perceptron a piece."""
+"""Sentences that are learned from at once where all are one paragraph: a step of the perceptron a piece."""
 
 _ATOM = re.compile(
     r"""
@@ -156,7 +156,9 @@ def learn_segmenter(
     paragraphs: Sequence[Sequence[Sequence[Token]]], *, seed: int = 0, say: Callable[[str], None] = print
 ) -> Segmenter:
     """A segmenter from paragraphs of sentences of tokens."""
-    pieces = [paragraph[begin : begin + PIECE] for paragraph in paragraphs for begin in range(0, len(paragraph), PIECE)]
+    pieces = list(paragraphs)
+    if len(pieces) == 1:  # nobody has said where paragraphs begin
+        pieces = [pieces[0][begin : begin + PIECE] for begin in range(0, len(pieces[0]), PIECE)]
     examples = Examples.of([labelled_atoms(piece)[1] for piece in pieces], LABELS)
     tagger = train_perceptron(TASK, examples, epochs=EPOCHS, seed=seed, say=lambda line: say(f"segmentation: {line}"))
     tokens = (token for paragraph in paragraphs for sentence in paragraph for token in sentence)
