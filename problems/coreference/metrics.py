@@ -145,8 +145,14 @@ def agreement(gold: Clustering, predicted: Clustering, *, singletons: bool = Tru
     """
     least = 1 if singletons else 2
     keys, responses = ([c for c in map(set, clusters) if len(c) >= least] for clusters in (gold, predicted))
-    measures = muc, b_cubed, ceaf_e, ceaf_m, lea
-    return Agreement(*(measure(keys, responses) for measure in measures), blanc=blanc(keys, responses))
+    return Agreement(
+        muc(keys, responses),
+        b_cubed(keys, responses),
+        ceaf_e(keys, responses),
+        ceaf_m(keys, responses),
+        lea(keys, responses),
+        blanc(keys, responses),
+    )
 
 
 def muc(gold: Clustering, predicted: Clustering) -> Measure:

@@ -108,7 +108,7 @@ class NonlocalParsing(Problem):
         first = NonlocalParsing(self.narrow, k=self.k)
         first.warm_start(budget)
         self.effort.calls += first.effort.calls
-        return first._pool.trees
+        return list(first._pool.trees)
 
     def _new_oracle(self) -> BestTrees:
         return BestTrees(self._pool, self.effort, lambda: self.ascent(Budget()).near)
