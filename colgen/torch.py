@@ -58,6 +58,8 @@ class SparseMAP(_Layer):
         See :mod:`colgen.learning.oracles`.
     shared
         Which arrays of scores have no axis of instances, see :func:`colgen.learning.batches.batch_of`.
+    rounds
+        The oracle is asked at most so often an instance; by default until the mean is exact.
 
     Notes
     -----
@@ -65,10 +67,14 @@ class SparseMAP(_Layer):
     held, one of the limits of gradients nearby.
     """
 
+    def __init__(self, oracle: Any, *, shared: Sequence[bool] | None = None, rounds: int | None = None) -> None:
+        super().__init__(oracle, shared=shared)
+        self.rounds = rounds
+
     def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
         """Means of the first array of scores, in its shape."""
         batch = self._batch(scores, lengths, mask)
-        found: list[SparseMean] = batch.each(lambda *arrays: sparsemap(self.oracle, *arrays))
+        found: list[SparseMean] = batch.each(lambda *arrays: sparsemap(self.oracle, *arrays, rounds=self.rounds))
         means = np.zeros(batch.arrays[0].shape)
         for k, one in enumerate(found):
             batch.instance(k, (means, *batch.arrays[1:]))[0][...] = one.marginals
@@ -195,6 +201,8 @@ class FenchelYoung(_LossLayer):
         ``"mean"``, ``"sum"`` or ``"none"``.
     samples, spread, seed
         Of perturbations.
+    rounds
+        Of SparseMAP, at most.
     """
 
     def __init__(
@@ -206,9 +214,11 @@ class FenchelYoung(_LossLayer):
         samples: int = 16,
         spread: float = 1.0,
         seed: int = 0,
+        rounds: int | None = None,
         shared: Sequence[bool] | None = None,
     ) -> None:
         super().__init__(oracle, reduction=reduction, shared=shared)
+        self.rounds = rounds
         self.regularization: Regularization = regularization
         self.samples, self.spread, self.seed = samples, spread, seed
 
@@ -221,6 +231,7 @@ class FenchelYoung(_LossLayer):
             samples=self.samples,
             spread=self.spread,
             seed=self.seed + k,
+            rounds=self.rounds,
         )
 
 

@@ -10,14 +10,14 @@ nbclient = pytest.importorskip("nbclient", reason="needs the dev extra")
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FAST = ("overview", "certificate")
-WITHOUT_PICTURES = ("certificate",)
+WITHOUT_PICTURES = ("certificate", "learning")
 MOST = 100
 """Seconds that a notebook may take."""
 
 
 def test_there_is_a_notebook_for_each_template_one_for_all_a_proof_by_hand_and_decompositions():
     templates = {path.parent.name for path in (ROOT / "problems").glob("*/template.py")}
-    assert {path.stem for path in NOTEBOOKS} == templates | {"overview", "certificate", "decomposition"}
+    assert {path.stem for path in NOTEBOOKS} == templates | {"overview", "certificate", "decomposition", "learning"}
 
 
 @pytest.mark.parametrize(

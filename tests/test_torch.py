@@ -47,6 +47,13 @@ def test_gradients_of_losses(loss):
     assert torch.autograd.gradcheck(lambda a: trees(a, right=heads, lengths=LENGTHS), drawn([(2, 4, 4)]))
 
 
+def test_rounds_end_means_and_losses_early():
+    scores = drawn([(2, 3, 3), (3, 3)])
+    assert not torch.equal(SparseMAP(Chains(), rounds=2)(*scores), SparseMAP(Chains())(*scores))
+    right = torch.zeros((2, 3), dtype=torch.long)
+    assert FenchelYoung(Chains(), rounds=2)(*scores, right=right) < FenchelYoung(Chains())(*scores, right=right)
+
+
 def test_means_are_those_of_instances_alone():
     (scores, transitions) = drawn([(2, 3, 3), (3, 3)])
     found = SparseMAP(Chains())(scores, transitions, lengths=LENGTHS).detach().numpy()

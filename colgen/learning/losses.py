@@ -130,6 +130,7 @@ def fenchel_young(
     samples: int = 16,
     spread: float = 1.0,
     seed: int = 0,
+    rounds: int | None = None,
 ) -> Loss:
     """A Fenchel-Young loss: its gradient is a mean of structures less the right one.
 
@@ -144,6 +145,9 @@ def fenchel_young(
         mean of best structures at perturbed scores; the value is up to a constant, and may be negative.
     samples, spread, seed
         Of perturbations.
+    rounds
+        Of SparseMAP, at most: where scores are nearly equal the mean of all rounds has very many structures.  The value
+        is then too small by the mean's gap at most.
     """
     theta = checked_scores(scores)
     gold = structure_from(right, theta)
@@ -155,7 +159,7 @@ def fenchel_young(
         value, means = _beliefs(oracle, theta)
         value -= own
     elif regularization == "sparsemap":
-        sparse = sparsemap(oracle, *theta)
+        sparse = sparsemap(oracle, *theta, rounds=rounds)
         counts = gold.parts[0][1]
         value, means = sparse.value + 0.5 * float(counts @ counts) - own, sparse.means
     elif regularization == "perturbed":

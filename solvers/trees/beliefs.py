@@ -100,7 +100,9 @@ def tree_beliefs(
             of_upper, of_lower = odds[upper] - to_upper, odds[lower] - to_lower
             to_upper = _softplus(of_lower + score) - _softplus(of_lower)
             to_lower = _softplus(of_upper + score) - _softplus(of_upper)
-        cavity = unary + np.bincount(upper, to_upper, count) + np.bincount(lower, to_lower, count)
+        cavity = np.asarray(
+            unary + np.bincount(upper, to_upper, count) + np.bincount(lower, to_lower, count), dtype=np.float64
+        )
         before = marginals
         log_partition, marginals = _tree_factor(cavity, allowed, projective, single_root)
         if log_partition == -np.inf:

@@ -140,3 +140,12 @@ def test_belief_propagation_is_the_likelihood_where_pairs_have_no_scores():
         fenchel_young(
             ProjectiveTrees(), model.structure(np.array([-1, 0, 1]))[:1], np.zeros((3, 3)), regularization="beliefs"
         )
+
+
+def test_rounds_end_a_loss_early():
+    rng = np.random.default_rng(5)
+    scores = 0.1 * rng.normal(size=(6, 5)), np.zeros((5, 5))
+    right = Chains.structure(np.zeros(6, dtype=np.int64), 5)
+    exact, early = (fenchel_young(Chains(), right, *scores, rounds=rounds) for rounds in (None, 4))
+    assert early.value < exact.value
+    assert np.abs(early.gradients[0] - exact.gradients[0]).max() > 1e-3
