@@ -31,8 +31,8 @@ def as_plain(value: Any, what: str) -> Any:
     Raises
     ------
     InputError
-        If it is made of anything but numbers, strings, None, tuples, lists, sets, dictionaries, arrays, and the terms
-        of cuts.
+        If it is made of anything but numbers, strings, bytes, None, tuples, lists, sets, dictionaries, arrays, and the
+        terms of cuts.
     """
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
@@ -40,6 +40,8 @@ def as_plain(value: Any, what: str) -> Any:
         return value.item()
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return _of_array(value)
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
     if isinstance(value, list):
         return [as_plain(part, what) for part in value]
     if isinstance(value, dict):
@@ -73,6 +75,8 @@ def of_plain(value: Any) -> Any:
     if "dtype" in value:
         return _to_array(value)
     ((name, parts),) = value.items()
+    if name == "bytes":
+        return base64.b64decode(parts, validate=True)
     if name == "term":
         kind, *fields = parts
         return _TERMS[kind](*map(of_plain, fields))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import pyomo.environ as pyo
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
+from colgen.core.digest import digest_of
 from colgen.core.errors import InputError
 from colgen.core.result import Result
+from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
 from colgen.decomposition.answers import Values, checked, load_duals, load_values, objective_step
@@ -26,7 +28,7 @@ from colgen.decomposition.paying import remarks
 from colgen.decomposition.proof import BlockCertifier
 from colgen.decomposition.reading import Reading, read
 from colgen.decomposition.recognized import oracles
-from colgen.decomposition.splitting import Splitting
+from colgen.decomposition.splitting import Point, Splitting
 from colgen.decomposition.subproblem import subproblems
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing
@@ -102,6 +104,31 @@ class Decomposed(Problem):
     def check(self, answer: Values) -> float:
         """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""
         return checked(self.reading, answer)
+
+    def digest(self) -> str:
+        """Of the model's arrays, and of what of them is in which block."""
+        f, partition = self.reading.formulation, self.splitting.partition
+        arrays = (f.costs, f.lower, f.upper, f.integer, f.row_lower, f.row_upper, f.offset, f.sense is Sense.MAXIMIZE)
+        matrix = (f.matrix.indptr, f.matrix.indices, f.matrix.data)
+        subs = [sub.count for sub in self.splitting.subproblems]
+        return digest_of((arrays, matrix, partition.of_column, partition.of_row, subs), "the model")
+
+    def written(self, structure: Point) -> Any:
+        """The number of a point's subproblem, its values, and whether it is a ray."""
+        return structure.number, structure.values, structure.is_ray
+
+    def column_of(self, written: Any) -> Column | None:
+        """The column of a point or a ray; None if the block has no such point."""
+        number, values, is_ray = written
+        subs, splitting = self.splitting.subproblems, self.splitting
+        if not 0 <= number < len(subs) or np.shape(values) != subs[number].costs.shape:
+            return None
+        sub, point = subs[number], np.asarray(values, dtype=float)
+        if not sub.holds(point, is_ray):
+            return None
+        if is_ray:
+            return splitting.ray(sub, point).over(splitting.row_keys, splitting.row_position)[0]
+        return splitting.column(sub, point)
 
     def finished(self, result: Result) -> Result:
         """Load the answer into the model, and dual values where it asks for them."""

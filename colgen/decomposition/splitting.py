@@ -175,11 +175,12 @@ class Splitting:
 
     def column(self, sub: Subproblem, point: Floats) -> Column:
         """The column of one point, by the names of rows."""
-        batch = self.columns(sub, point[None, :]).over(self.row_keys, self._row_position)
+        batch = self.columns(sub, point[None, :]).over(self.row_keys, self.row_position)
         return batch[0]
 
     @cached_property
-    def _row_position(self) -> dict[Key, int]:
+    def row_position(self) -> dict[Key, int]:
+        """Where each of the master's rows is."""
         return {key: k for k, key in enumerate(self.row_keys)}
 
     def _key(self, sub: Subproblem, point: Floats) -> Key | None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.partition import Partition
 from colgen.decomposition.reading import Floats, Ints, Reading
 from solvers.linear.lp import LinearProgram, LPStatus
@@ -87,6 +88,19 @@ class Subproblem:
         by_row = sparse.csc_array(self.linking)
         alone = np.flatnonzero(np.diff(by_row.indptr) == 1)
         return len(np.unique(by_row.indices[by_row.indptr[alone]])) == len(self.costs)
+
+    def holds(self, values: Floats, is_ray: bool = False) -> bool:
+        """Whether some values are a point of the block, or a direction in which it has no end."""
+        ends = [self.lower, self.upper, self.row_lower, self.row_upper]
+        if is_ray:
+            ends = [np.where(np.isfinite(end), 0.0, end) for end in ends]
+        lower, upper, row_lower, row_upper = ends
+        moved, sizes = self.matrix @ values, abs(self.matrix) @ np.abs(values)
+        room, row_room = (TOLERANCES.feasibility * (1.0 + size) for size in (np.abs(values), sizes))
+        within = (values >= lower - room) & (values <= upper + room)
+        kept = (moved >= row_lower - row_room) & (moved <= row_upper + row_room)
+        whole = np.abs(values - np.rint(values))[self.integer] <= TOLERANCES.integrality
+        return bool(within.all() and kept.all() and whole.all())
 
     @cached_property
     def holds_zero(self) -> bool:
