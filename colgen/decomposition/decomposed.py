@@ -9,6 +9,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 import pyomo.environ as pyo
+from pyomo.common.gc_manager import PauseGC
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
@@ -206,17 +207,18 @@ def decompose(
     *On Dantzig-Wolfe decomposition in integer programming and ways to perform branching in a branch-and-price
     algorithm*, Operations Research 48 (2000).
     """
-    reading = read(model)
     for name, value in (("aggregate", aggregate), ("recognize", recognize)):
         if not isinstance(value, bool):
             raise InputError(f"{name}: expected True or False, not {value!r}")
     if method not in ("dantzig-wolfe", "benders"):
         raise InputError(f"method: expected 'dantzig-wolfe' or 'benders', not {method!r}")
-    found = blocks_of(reading, by)
-    if method == "benders":
-        return Benders(reading, found)
-    blocks = subproblems(reading, found, aggregate=aggregate)
-    return Decomposed(Splitting(reading, found, blocks), recognize=recognize)
+    with PauseGC():  # as Pyomo does itself: nothing here is garbage, and one look at all of a large model lasts as long
+        reading = read(model)
+        found = blocks_of(reading, by)
+        if method == "benders":
+            return Benders(reading, found)
+        blocks = subproblems(reading, found, aggregate=aggregate)
+        return Decomposed(Splitting(reading, found, blocks), recognize=recognize)
 
 
 def blocks_of(reading: Reading, by: By | FoundBlocks) -> Partition:

@@ -53,6 +53,7 @@ def bench_decompose(options: BenchOptions) -> Sequence[Figure]:
     """
     solve(decompose(FAMILIES["assignment"].build(12, 0), "machine"))  # compiles the kernels
     solve(decompose(FAMILIES["lots"].build(3, 0), "item"))
+    solve(decompose(FAMILIES["capacity"].build(3, 0), "scenario", method="benders"))
     solve(Assignment(random_assignment(5, 30, 2)))
     share = options.share(_MINUTES)
     limit = max(min(_QUICK if options.quick else _LIMIT, share * _MINUTES * 60.0 / (3 * len(FAMILIES))), 1.0)

@@ -1,12 +1,13 @@
 """Decomposed models against HiGHS on the compact ones."""
 
+import gc
 import itertools
 
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InfeasibleAnswerError, Termination, decompose, solve, solve_complete
+from colgen import InfeasibleAnswerError, InputError, Termination, decompose, solve, solve_complete
 from colgen.decomposition.decomposed import Values
 from tests.amounts import examples
 from tests.decomposition import models
@@ -109,3 +110,13 @@ def test_a_gain_that_no_answer_has_hides_no_proof():
     result = solve(decompose(m, by="block", aggregate=False))
     assert result.is_optimal
     assert result.objective == pytest.approx(-3.0 * unit)
+
+
+def test_the_collector_of_garbage_goes_on_after_reading():
+    """It is paused for as long as a model is read; what is refused leaves it as it was."""
+    model = models.assignment(0)
+    decompose(model, "machine")
+    assert gc.isenabled()
+    with pytest.raises(InputError):
+        decompose(model, "nothing")
+    assert gc.isenabled()
