@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_floats, as_integer
+from solvers.arrays import as_float, as_floats, as_integer
 from solvers.chains.viterbi import advance, best_sum
 from solvers.copying import overwrite
 from solvers.literals import truth
@@ -117,6 +117,7 @@ def _outcome(
     beaten: float,
 ) -> NearestMean | None:
     most = 0 if rounds is None else as_integer(rounds, "rounds", low=1)
+    rounding, beaten = as_float(rounding, "rounding", low=0.0), as_float(beaten, "beaten", low=0.0)
     state, places, factor, weights, shift, value, gap, asked, exact = _nearest(
         np.ascontiguousarray(theta), steps, positions, truth(stepwise), truth(single_root), most, rounding, beaten
     )

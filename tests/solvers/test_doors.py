@@ -4,6 +4,7 @@ Each has a call that is right in the table below; then one argument after the ot
 fails the first test here until it has its line.
 """
 
+import dataclasses
 import importlib
 import pkgutil
 from types import FunctionType, SimpleNamespace
@@ -52,6 +53,16 @@ SAMPLES = {
         "source": 0,
         "sink": 2,
     },
+    "beliefs.tree_beliefs": {"arcs": BARE, "grandchildren": CUBE, "iterations": 3},
+    "rounding.rounded": {
+        "coefficients": np.array([[1.0, 2.5], [0.5, -1.0]]),
+        "sides": np.array([1.5, 0.3]),
+        "rests": np.zeros(2),
+        "values": np.array([0.5, 0.4]),
+        "upper": np.array([1.0, 2.0]),
+    },
+    "sparse_means.nearest_labelling": {"scores": THETA, "transitions": TAU[0], "rounding": 1e-12, "beaten": 1e-9},
+    "sparse_means.nearest_tree": {"scores": BARE, "rounding": 1e-12, "beaten": 1e-9},
     "beam.beam_search": CHAINS | {"width": 2},
     "capacity.violated_capacity": {
         "flow": np.array([[0.0, 1.0], [0.5, 0.0]]),
@@ -130,6 +141,7 @@ SAMPLES = {
     "stable_set.heaviest": WEIGHTED,
     "star_dual.star_bound": CLUSTERS,
     "subset_ascent.ascend": {"scores": PAIRS, "profits": PROFITS, "items": np.array([0, 2])},
+    "subset_tabu.tabu": {"scores": PAIRS, "profits": PROFITS, "items": np.array([0, 2]), "flips": 5},
     "subset.search": {"scores": PAIRS, "profits": PROFITS},
     "subset.promising": {"scores": PAIRS, "profits": PROFITS},
     "transitivity.violated_triangles": {"x": np.eye(3), "tolerance": 1e-6},
@@ -252,6 +264,7 @@ STRUCTURES = {
     "tree_bound.bound_likeliest",
     "tree_bound.bound_node",
     "tree_bound.drop_arcs",  # writes to an array of its caller's
+    "subset_ascent.worthwhile",  # takes what searches have found
     "tree_bound.meets",
     "tree_parts.lazy_parts",
     "roots.root_shares",
@@ -372,4 +385,8 @@ def _flat(value):
         return [_flat(one) for one in value]
     if isinstance(value, np.ndarray):
         return repr(np.where(np.isnan(value), 0, value).tolist()) if value.dtype.kind == "f" else repr(value.tolist())
-    return repr(value) if not isinstance(value, SimpleNamespace) else _flat(vars(value))
+    if isinstance(value, SimpleNamespace):
+        return _flat(vars(value))
+    if dataclasses.is_dataclass(value):
+        return [_flat(getattr(value, field.name)) for field in dataclasses.fields(value)]
+    return repr(value) if type(value).__repr__ is not object.__repr__ else type(value).__name__
