@@ -22,7 +22,6 @@ examples:
   colgen templates                         what can be solved
   colgen example cutting_stock > rolls.txt a file to begin with
   colgen solve cutting_stock rolls.txt     the answer, and what is proved of it
-  colgen resume run.checkpoint             go on with a run that was cut short
   colgen check proof.jsonl rolls.txt       a proof, once more, by another program
   colgen train chain_map --data english_ewt --model tagger.npz
   colgen demo                              column generation against brute force
