@@ -9,10 +9,10 @@ without changing a value, and refuse everything else in one sentence that names 
         widths = as_integers(widths, "widths", shape=profits.shape, low=1)
         capacity = as_integer(capacity, "capacity", low=0)
 
-They take lists, anything with ``__array__``, floats of 16 to 64 bits, integers of any width, arrays that are not
-contiguous or of foreign byte order.  What is already of the wanted type and contiguous is returned itself, without a
-copy (results may share memory with the arguments, and may be read-only); that costs a few microseconds and two passes
-over the numbers.
+They take lists, anything with ``__array__`` or ``__dlpack__``, floats of 16 to 64 bits, integers of any width, arrays
+that are not contiguous or of foreign byte order.  What is already of the wanted type and contiguous is returned itself,
+without a copy (results may share memory with the arguments, and may be read-only); that costs a few microseconds and
+two passes over the numbers.
 """
 
 from __future__ import annotations
@@ -109,6 +109,30 @@ def as_floats(
     elif given.dtype.itemsize > wanted.itemsize and (minus_infinity or not finite):
         _refuse_overflow(given, array, name)
     return array
+
+
+def as_batch(value: Any, name: str, *, lengths: Any = None, root: int = 0) -> list[NDArray[Any]] | None:
+    """The square arrays of a batch of shape (instances, n, n), each to its length; None for what is no batch.
+
+    Parameters
+    ----------
+    root
+        So many rows and columns come first and are in no length.
+
+    Raises
+    ------
+    ArrayError
+        If lengths are given without a batch, or are not whole numbers from 1 to n - root, one an instance.
+    """
+    array = _array(value, name, "arrays of one size")
+    if array.ndim != 3:
+        if lengths is not None:
+            raise ArrayError(f"lengths: expected {name} of shape (instances, n, n) to go with them")
+        return None
+    if lengths is None:
+        return list(array)
+    counted = as_integers(lengths, "lengths", shape=(len(array),), low=1, high=array.shape[1] - root) + root
+    return [own[:count, :count] for own, count in zip(array, counted.tolist(), strict=True)]
 
 
 def as_numbers(value: Any, name: str, *, shape: Shape | None = None) -> NDArray[np.float64]:
@@ -309,8 +333,9 @@ def _array(value: Any, name: str, what: str) -> NDArray[Any]:
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ArrayError(f"{name}: expected {what}, got an array with masked entries")
     try:
-        return np.asarray(value)
-    except (ValueError, TypeError, OverflowError, RecursionError):
+        foreign = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
+        return np.from_dlpack(value) if foreign else np.asarray(value)
+    except (ValueError, TypeError, OverflowError, RecursionError, BufferError):
         ragged = isinstance(value, (list, tuple))
         got = "rows of different lengths" if ragged else f"an object of type {type(value).__name__}"
         raise ArrayError(f"{name}: expected {what}, got {got}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,12 +25,12 @@ from problems.chain_map.instance import Instance
 from problems.chain_map.kernels.tree_labels import have_labellings, score_labels
 from problems.chain_map.labellings import LabelledSolution, Labellings
 from problems.chain_map.master import ChainMaster
-from problems.chain_map.pairwise import Pairwise
+from problems.chain_map.pairwise import Pairwise, as_scores
 from problems.chain_map.pricing import PairPricing
 from problems.chain_map.proof import ChainCertifier
 from problems.chain_map.pruning import NormalForm, normal_form, pruned
 from problems.chain_map.sweeping import OneSweep, SweepMaster, SweepPricing
-from solvers.arrays import ArrayError, as_integers
+from solvers.arrays import ArrayError, as_booleans, as_integers
 from solvers.chains.forest import NONE
 
 Ints = NDArray[np.int32]
@@ -239,6 +239,9 @@ def decode(
     transitions: ArrayLike | Pairwise | None = None,
     *,
     lengths: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    first: ArrayLike | None = None,
+    last: ArrayLike | None = None,
     **options: Any,
 ) -> Labellings:
     """Best labellings of chains: ``decode(scores, transitions)[0]`` are the labels of one.
@@ -252,6 +255,10 @@ def decode(
         Shape (labels, labels), or a :class:`Pairwise`, which saves computing its bounds anew in each call.
     lengths
         How many tokens each chain of an array of several has; by default all.
+    mask
+        In place of lengths: which places are tokens, shape (chains, tokens), those of each chain its first ones.
+    first, last
+        Scores of the label that a chain begins with, and of the one that it ends with, shape (labels,).
     options
         Of :class:`ChainMAP`.
 
@@ -260,22 +267,66 @@ def decode(
     Labellings
         With values and proved bounds, in the order of the chains.
     """
-    several = not isinstance(scores, (Instance, list, tuple)) and np.ndim(scores) == 3  # type: ignore[arg-type]
-    if lengths is not None and not several:
-        raise InputError("lengths: expected scores of shape (chains, tokens, labels) to go with them")
+    if not isinstance(scores, (Instance, list, tuple)):
+        scores = as_scores(cast(ArrayLike, scores))
+    several = not isinstance(scores, (Instance, list, tuple)) and np.ndim(scores) == 3
+    if not several and (lengths is not None or mask is not None):
+        what = "lengths" if mask is None else "mask"
+        raise InputError(f"{what}: expected scores of shape (chains, tokens, labels) to go with them")
     if isinstance(scores, Instance):
+        if first is not None or last is not None:
+            raise InputError("first, last: expected arrays of scores to go with them, not an Instance")
         instance = scores
     elif transitions is None:
         raise InputError("expected transitions of shape (labels, labels)")
     elif several:
-        instance = Instance.from_chains(_cut(np.asarray(scores), lengths), transitions)
+        counts = lengths if mask is None else _lengths(mask, lengths, np.shape(scores)[:2])
+        instance = Instance.from_chains(_with_ends(_cut(np.asarray(scores), counts), first, last), transitions)
     elif isinstance(scores, (list, tuple)) and len(scores) and np.ndim(scores[0]) == 2:
-        instance = Instance.from_chains(scores, transitions)
+        instance = Instance.from_chains(_with_ends(scores, first, last), transitions)
     else:
-        instance = Instance.from_chain(scores, transitions)  # type: ignore[arg-type]
+        instance = Instance.from_chain(_with_ends([scores], first, last)[0], transitions)
     problem = ChainMAP(instance, **options)
     solve(problem)
     return problem.labellings()
+
+
+def _lengths(mask: ArrayLike, lengths: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """How many tokens a mask says that each chain has."""
+    if lengths is not None:
+        raise InputError("expected lengths or a mask, not both")
+    try:
+        there = as_booleans(mask, "mask", shape=shape)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    counts = there.sum(axis=1)
+    late = np.flatnonzero((there != (np.arange(shape[1]) < counts[:, None])).any(axis=1))
+    if len(late):
+        raise InputError(f"mask: expected a chain's tokens to be its first places, those of chain {late[0]} are not")
+    return np.asarray(counts, dtype=np.int64)
+
+
+def _with_ends(
+    chains: Sequence[ArrayLike], first: ArrayLike | None, last: ArrayLike | None
+) -> Sequence[NDArray[Any]] | Sequence[ArrayLike]:
+    """Chains whose first and last tokens have the scores of what they begin and end with as well."""
+    if first is None and last is None:
+        return chains
+    found = []
+    for chain in map(as_scores, chains):
+        if chain.ndim != 2 or not len(chain):
+            raise InputError(f"expected scores of shape (tokens, labels) for each chain, got the shape {chain.shape}")
+        own = chain.copy()
+        for end, place, name in ((first, 0, "first"), (last, -1, "last")):
+            if end is not None:
+                scored = as_scores(end, name)
+                if scored.shape != own.shape[1:]:
+                    raise InputError(
+                        f"{name}: expected {own.shape[1]} scores, one a label, got the shape {scored.shape}"
+                    )
+                own[place] += scored
+        found.append(own)
+    return found
 
 
 def _cut(scores: NDArray[Any], lengths: ArrayLike | None) -> list[NDArray[Any]]:

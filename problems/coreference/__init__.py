@@ -26,6 +26,7 @@ Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematic
 and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations Research Letters 22 (1998).
 """
 
+from problems.coreference.clustering import Clustering, cluster
 from problems.coreference.clusters import Cluster
 from problems.coreference.instance import (
     Instance,
@@ -46,11 +47,13 @@ __all__ = [
     "Cluster",
     "ClusterILP",
     "ClusterSearch",
+    "Clustering",
     "Coreference",
     "GrowingClusters",
     "Instance",
     "Items",
     "LazyAllLink",
+    "cluster",
     "communities",
     "from_graph",
     "modularity",

@@ -9,17 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast, overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from colgen import Result, Termination, solve
+from colgen.core.errors import InputError
 from colgen.core.stop import StopRule
 from colgen.reporting.proofs import proved_by_engine
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.automata import AutomataParsing
 from problems.grandparent_parsing.instance import Instance, PartScores, tree_objective
+from solvers.arrays import ArrayError, as_batch
 
 
 @dataclass(frozen=True)
@@ -62,20 +63,36 @@ class Parse:
         return self.termination is Termination.OPTIMAL
 
 
+@overload
 def parse(
-    scores: PartScores | ArrayLike,
+    scores: PartScores, *, single_root: bool | None = None, stop: StopRule | Sequence[StopRule] = ()
+) -> Parse: ...
+@overload
+def parse(
+    scores: ArrayLike,
     *,
+    lengths: ArrayLike | None = None,
     single_root: bool | None = None,
     stop: StopRule | Sequence[StopRule] = (),
-) -> Parse:
+) -> Any: ...
+def parse(
+    scores: Any,
+    *,
+    lengths: ArrayLike | None = None,
+    single_root: bool | None = None,
+    stop: StopRule | Sequence[StopRule] = (),
+) -> Any:
     """The best tree.
 
     Parameters
     ----------
     scores
         Scores of arcs, an array or whatever makes one, shape (n + 1, n + 1) by head and modifier, the root first, -inf
-        where there is no arc; more arrays (:class:`~problems.grandparent_parsing.instance.Instance`); a trained model's
-        scorer, or a class of your own (all of whose parts are then scored).
+        where there is no arc, or a batch of them, shape (sentences, n + 1, n + 1); more arrays
+        (:class:`~problems.grandparent_parsing.instance.Instance`); a trained model's scorer, or a class of your own
+        (all of whose parts are then scored).
+    lengths
+        How many tokens each sentence of a batch has; by default n.
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
     stop
@@ -84,13 +101,28 @@ def parse(
 
     An interrupt (Ctrl-C) ends it with the best tree so far; a second one ends it wherever it is.
 
+    Returns
+    -------
+    Parse
+        A list of them for a batch.
+
     Raises
     ------
+    InputError
+        If the scores are none of this.
     InfeasibleAnswerError
         If the tree found is none, or is not worth what was claimed: a mistake of this project's.
     """
-    if isinstance(scores, (list, tuple)) or hasattr(scores, "__array__"):
-        scores = Instance(np.asarray(scores))
+    if isinstance(scores, (list, tuple)) or hasattr(scores, "__array__") or hasattr(scores, "__dlpack__"):
+        try:
+            batch = as_batch(scores, "scores", lengths=lengths, root=1)
+        except ArrayError as error:
+            raise InputError(str(error)) from None
+        if batch is not None:
+            return [parse(Instance(own), single_root=single_root, stop=stop) for own in batch]
+        scores = Instance(scores)
+    elif lengths is not None:
+        raise InputError("lengths: expected scores of shape (sentences, n + 1, n + 1) to go with them")
     problem = AutomataParsing(cast(PartScores, scores), single_root=single_root)
     return parsed(problem, solve(problem, stop=stop))
 

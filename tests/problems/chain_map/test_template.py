@@ -505,3 +505,74 @@ def test_what_there_is_no_time_for_is_not_known_of_exchanges():
     known = pairwise.exchanges_within(lambda: None)
     assert known[:, :2].tolist() == [[-np.inf, 2.0], [0.5, -np.inf]]
     assert pairwise.exchanges_within(spent) is known
+
+
+# --- raw arrays ------------------------------------------------------------------------------------------------------
+
+
+def _padded(seed, dtype=np.float64):
+    """Chains of several lengths in one array, garbage behind them; transitions, and what ends bring."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 5, 4)
+    scores = rng.integers(-4, 5, (4, 4, 3)).astype(dtype)
+    for own, count in zip(scores, lengths, strict=True):
+        own[count:] = 100.0
+    return scores, rng.integers(-3, 4, (3, 3)).astype(float), lengths, rng.integers(-5, 6, (2, 3)).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_mask_says_lengths_and_ends_are_scored(seed):
+    scores, transitions, lengths, (first, last) = _padded(seed)
+    if seed % 3 == 0:
+        first[1] = -np.inf  # no chain begins so
+    mask = np.arange(4) < lengths[:, None]
+    found = decode(scores, transitions, mask=mask, first=first, last=last)
+    for k, count in enumerate(lengths.tolist()):
+        best = max(
+            scores[k, np.arange(count), labels].sum()
+            + sum(transitions[a, b] for a, b in itertools.pairwise(labels))
+            + first[labels[0]]
+            + last[labels[-1]]
+            for labels in map(list, itertools.product(range(3), repeat=count))
+        )
+        assert found.values[k] == found.bounds[k] == best
+        one = decode(scores[k, :count], transitions, first=first, last=last)
+        assert one.values[0] == best
+    listed = [scores[k, :count] for k, count in enumerate(lengths.tolist())]
+    assert decode(listed, transitions, first=first, last=last).values.tolist() == found.values.tolist()
+    assert decode(scores, transitions, lengths=lengths, first=first, last=last).values.tolist() == found.values.tolist()
+    assert scores[0, 0].tolist() == _padded(seed)[0][0, 0].tolist()  # what was given is as it was
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int32])
+def test_a_batch_of_other_numbers(dtype):
+    scores, transitions, lengths, _ = _padded(1, dtype)
+    expected = decode(scores.astype(float), transitions, lengths=lengths).values
+    strided = np.repeat(scores, 2, axis=2)[..., ::2]
+    assert decode(strided, transitions, lengths=lengths).values.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"mask": [[True, False, True, True]] * 4}, "mask: expected a chain's tokens to be its first"),
+        ({"mask": np.ones((4, 3), dtype=bool)}, "mask"),
+        ({"mask": np.ones((4, 4), dtype=bool), "lengths": [4] * 4}, "not both"),
+        ({"first": [0.0, 1.0]}, "first: expected 3 scores"),
+        ({"last": [[0.0, 1.0, 2.0]]}, "last: expected 3 scores"),
+        ({"last": [0.0, np.nan, 2.0]}, "NaN"),
+        ({"mask": np.zeros((4, 4), dtype=bool)}, "lengths: expected whole numbers from 1"),
+    ],
+)
+def test_masks_and_ends_that_are_none_are_refused(how, words):
+    scores, transitions, *_ = _padded(0)
+    with pytest.raises(InputError, match=words):
+        decode(scores, transitions, **how)
+
+
+def test_ends_and_masks_go_with_arrays():
+    scores, transitions, *_ = _padded(0)
+    instance = Instance.from_chain(scores[0], transitions)
+    for how in ({"first": np.zeros(3)}, {"mask": np.ones((1, 4), dtype=bool)}, {"lengths": [4]}):
+        with pytest.raises(InputError, match="to go with them"):
+            decode(instance, **how)

@@ -171,3 +171,26 @@ def test_a_wrong_bound_of_the_oracle_is_found_out():
     with pytest.raises(InvalidBoundError):
         solve(TooLow(instance))
     assert parse(instance).score == optimum
+
+
+# --- raw arrays ------------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_is_its_sentences_each_to_its_length():
+    whole = [random(n, seed).arcs for seed, n in enumerate((6, 3, 5))]
+    batch = np.full((3, 7, 7), np.nan, dtype=np.float32)
+    for own, arcs in zip(batch, whole, strict=True):
+        own[: len(arcs), : len(arcs)] = arcs
+    found = parse(batch, lengths=[6, 3, 5])
+    for one, arcs in zip(found, whole, strict=True):
+        assert one.heads == parse(arcs).heads
+        assert len(one.heads) == len(arcs) - 1
+
+
+def test_lengths_belong_to_a_batch():
+    with pytest.raises(InputError, match="lengths"):
+        parse(random(4, 0), lengths=[4])
+    with pytest.raises(InputError, match="lengths"):
+        parse(random(4, 0).arcs, lengths=[4])
+    with pytest.raises(InputError, match="lengths"):
+        parse(random(4, 0).arcs[np.newaxis], lengths=[5])
