@@ -74,7 +74,11 @@ class Neighbourhood(Heuristic):
             fair(self.seconds, run),
             lambda: run.expired,
         )
-        return None if found.values is None else self._as_columns(found.values, found.objective)
+        if found.values is None:
+            return None
+        solution = self._as_columns(found.values, found.objective)
+        # What HiGHS allows rows to be off by is more than an answer may be: such a guess is none.
+        return None if context.master.violation(solution) else solution
 
     def _as_columns(self, values: Floats, objective: float) -> Solution:
         """A point of the compact model as a solution of the master."""

@@ -1,10 +1,13 @@
 """What a relaxation leaves open of a compact model holds an answer."""
 
+import numpy as np
 import pytest
 
 from colgen import decompose, solve, solve_complete
 from colgen.decomposition.neighbourhood import Neighbourhood
 from colgen.model.formulation import compile_model
+from problems.truth import compacts
+from problems.truth.campaign import judge
 from tests.decomposition import models
 
 
@@ -48,3 +51,9 @@ def test_others_are_asked_where_it_finds_nothing():
     assert other.times == 0
     solve(problem, heuristics=(Neighbourhood(problem.splitting, (other,), seconds=0.0),), node_limit=1)
     assert other.times == 1
+
+
+def test_a_point_that_is_off_its_rows_by_what_a_solver_allows_is_no_answer():
+    """A row of 4 was left at 3.999999333, which ended the run."""
+    failure, _ = judge(compacts.draw(np.random.default_rng([27000, 298])))
+    assert failure is None
