@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -10,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from problems.vehicle_routing.instance import Instance, Route
-from solvers.arrays import ArrayError
 from solvers.paths.labelling import Labelling, Network, Resource, nearest
 
 Arc = tuple[int, int]
 """Two locations, 0 the depot at either end."""
+
+_LONG = 10
+"""Visits of a walk for each customer: where its resources allow more, they are counted."""
 
 
 class Layout:
@@ -75,29 +78,44 @@ class Layout:
         """Of each arc, in the instance's units."""
         return np.asarray(self.instance.matrix[self.tails, self.heads] / self.instance.ticks)
 
+    @cached_property
+    def spans(self) -> NDArray[np.float64]:
+        """Ticks from the beginning of service at an arc's tail to the arrival at its head."""
+        return np.asarray(self.instance.service_array[self.tails] + self.instance.matrix[self.tails, self.heads])
+
     def resources(self) -> list[Resource]:
-        """What a route consumes: the vehicle's room, and time where there are windows."""
+        """What a route consumes: the vehicle's room, time where there are windows, visits where neither binds."""
         instance = self.instance
         demands = np.array(instance.demands, dtype=np.float64)
         found = [Resource(demands[self.heads], float(instance.capacity), name="load")]
         if instance.windows is not None:
-            ready, service = instance.window_array[:, 0], instance.service_array
-            spans = service[self.tails] + instance.matrix[self.tails, self.heads]
+            ready = instance.window_array[:, 0]
             early, late = (np.append(times, times[0]) for times in (ready, instance.latest))
-            found.insert(0, Resource(spans, late, early, start=float(ready[0]), name="time"))
+            found.insert(0, Resource(self.spans, late, early, start=float(ready[0]), name="time"))
+        if self.neighbours is not None and self._longest_walk > _LONG * instance.num_customers:
+            # A walk would go round and round to the horizon, or for ever; elementary routes have no more visits.
+            found.append(Resource(self.heads > 0, float(instance.num_customers), name="visits"))
         return found
+
+    @cached_property
+    def _longest_walk(self) -> float:
+        """A bound on the visits of a walk over ng-routes: as if each of its arcs consumed as little as the least."""
+        instance, inner = self.instance, (self.tails > 0) & (self.heads > 0)
+        if not inner.any():
+            return 1.0
+        rooms = [(float(instance.capacity), float(np.array(instance.demands)[self.heads[inner]].min()))]
+        if instance.windows is not None:
+            horizon = instance.latest[1:].max() - instance.window_array[1:, 0].min()
+            rooms.append((float(horizon), float(self.spans[inner].min())))
+        return 1.0 + min(room / least if least > 0 else math.inf for room, least in rooms)
 
     @cached_property
     def solver(self) -> Labelling:
         """The shortest path problem."""
         elementary = Labelling(self.network, self.resources())
-        if self.neighbours is None:
+        if self.neighbours is None or self._longest_walk <= 1.0:
             return elementary
-        try:
-            return elementary.with_neighbourhoods(nearest(self.network, self.distances, self.neighbours))
-        except ArrayError:
-            # Customers who ask for nothing could be visited in circles for ever: routes must be elementary.
-            return elementary
+        return elementary.with_neighbourhoods(nearest(self.network, self.distances, self.neighbours))
 
     # --- routes ------------------------------------------------------------------------------------------------------
 

@@ -156,6 +156,34 @@ def test_customers_who_ask_for_nothing_are_not_visited_in_circles():
     assert result.objective == 45.0
 
 
+@pytest.mark.parametrize("windows", [None, 2e9])
+@pytest.mark.parametrize("service", [0.0, 1.0])
+def test_customers_who_take_next_to_no_time_are_not_visited_to_the_horizon(windows, service):
+    """Eight places side by side and a far one: walks over ng-routes had as many visits as there are ticks."""
+    rng = np.random.default_rng(4)
+    distances = rng.integers(0, 2, (9, 9)).astype(float)
+    distances[0], distances[:, 0], distances[:, 8] = 9.0, 9.0, 1e9
+    np.fill_diagonal(distances, 0.0)
+    far = None if windows is None else ((0.0, 2 * windows),) * 9
+    instance = Instance(
+        tuple(map(tuple, distances.tolist())),
+        (0,) * 9 if windows else (0, 0, 0, 0, 0, 1, 1, 1, 1),
+        9,
+        far,
+        None if windows is None else (0.0,) + (service,) * 8,
+        2,
+    )
+    result = solve(VehicleRouting(instance, neighbours=1))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(optimum(instance))
+
+
+@pytest.mark.parametrize("demand", [0, 1])
+def test_one_customer_is_served(demand):
+    result = solve(VehicleRouting(Instance(((0.0, 2.0), (2.0, 0.0)), (0, demand), 1), neighbours=1))
+    assert (result.is_optimal, result.objective) == (True, 4.0)
+
+
 @pytest.mark.parametrize("unit", [1.0, 1e-6, 1e-9, 1.0 / 3.0, 1e6])
 @pytest.mark.parametrize("neighbours", [None, 2])
 def test_what_is_late_by_rounding_alone_is_in_time(unit, neighbours):
