@@ -1,4 +1,4 @@
-"""``python -m colgen.cli``."""
+"""``python -m colgen``: the command line."""
 
 import sys
 

@@ -53,8 +53,8 @@ class Room:
 
 
 def room_of(module: str) -> str:
-    """The room that a module is in: two parts of its name, or the floor's own."""
-    return ".".join(module.split(".")[:2])
+    """The room that a module is in: two parts of its name, or the floor's own; its program is the command line's."""
+    return ".".join(module.replace(".__main__", ".cli").split(".")[:2])
 
 
 def modules() -> dict[str, Path]:

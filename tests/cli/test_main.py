@@ -121,6 +121,14 @@ def test_the_installed_program_solves_a_file(tmp_path):
     assert sum(pattern["rolls"] for pattern in content["answer"]) == 453
 
 
+def test_the_package_runs_as_a_program():
+    done = subprocess.run(
+        [sys.executable, "-m", "colgen", "--version"], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert colgen.__version__ in done.stdout
+
+
 def test_what_an_error_quotes_stays_one_short_line(capsys, tmp_path):
     path = tmp_path / ("a\nb\x1b[31m" + "x" * 200)
     code, out, err = run(capsys, "solve", "cutting_stock", str(path))
