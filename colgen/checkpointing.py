@@ -148,5 +148,9 @@ def restored(problem: Problem) -> tuple[Callable[[Any], Any], Callable[[Column],
 
 
 def states_columns(problem: Problem) -> bool:
-    """Whether a problem makes columns of structures."""
-    return type(problem).column_of is not Problem.column_of
+    """Whether a problem makes columns of structures: its own, not those of a class whose oracles it has replaced."""
+
+    def depth(method: str) -> int:
+        return next(k for k, kind in enumerate(type(problem).__mro__) if method in vars(kind))
+
+    return type(problem).column_of is not Problem.column_of and depth("column_of") <= depth("pricing")

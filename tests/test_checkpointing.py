@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from colgen import Column, Decision, InputError, RyanFoster, StrongBranching, Termination, TimeLimit, solve
+from colgen.checkpointing import states_columns
 from colgen.core.sealed_files import before, read_sealed, write_sealed
 from colgen.tree.checkpoint import FORMAT, Saving, read_checkpoint
 from colgen.tree.search import BestBound, DepthFirst
@@ -262,6 +263,26 @@ def test_a_pool_of_another_instance_is_made_anew(tmp_path):
         assert (warm.objective, warm.termination) == (pytest.approx(cold.objective), cold.termination)
         assert warm.columns_generated < cold.columns_generated
         assert any("columns and" in note and "of this instance" in note for note in warm.notes)
+
+
+class Surcharged(Restated):
+    """Other oracles, whose costs the inherited ``column_of`` does not know."""
+
+    def pricing(self):
+        return super().pricing()
+
+
+def test_columns_are_not_stated_by_a_class_whose_oracles_are_replaced(tmp_path):
+    class Cheap(Surcharged):
+        def column_of(self, written):
+            return super().column_of(written)
+
+    assert states_columns(Restated(7, 4))
+    assert states_columns(Cheap(7, 4))
+    assert not states_columns(Surcharged(7, 4))
+    bare(Restated(7, 4)).pool.save(tmp_path / "pool")
+    with pytest.raises(InputError, match=r"define Surcharged.column_of\(structure\)"):
+        solve(Surcharged(7, 5), pool=tmp_path / "pool")
 
 
 def test_a_pool_of_another_instance_is_refused_where_nobody_can_make_it_anew(tmp_path):
