@@ -193,8 +193,8 @@ class Result(Generic[Answer]):
         What else a reader should know, a sentence each: heuristics that failed and were skipped, oracles whose bounds
         prove nothing.
     pool
-        The columns that are left in the restricted master, with their reduced costs and which of them are basic; None
-        where no linear program was solved.
+        The columns that are left in the restricted master, with their reduced costs and which of them are basic: none
+        of them where no linear program was needed.  None where the restricted master is no linear program.
     """
 
     sense: Sense

@@ -40,21 +40,22 @@ class Bases:
         rows[[names.position[key] for key in basis.rows if key in names.position]] = True
         self._program.lp.begin_at(columns[table.active], rows)
 
-    def pool(self, duals: OwnDuals) -> Pool | None:
-        """The columns that are here and the last basis; None before the first solve."""
-        if not self._program.is_built:
-            return None
+    def pool(self, duals: OwnDuals) -> Pool:
+        """The columns that are here and the last basis; nothing is basic before the first solve."""
         table = self._table
         mine = np.flatnonzero(table.origins != TEMPLATE)
         reduced = np.full(len(mine), math.nan)
         if isinstance(duals, Duals):
             with self._objective.real():
                 reduced = self._objective.reduced_costs(duals)[mine]
-        basis, active, count = self._program.lp.basis(), table.active.copy(), len(table)
+        basis = self._program.lp.basis() if self._program.is_built else None
+        active, count = table.active.copy(), len(table)
         column_keys, keys = self._column_keys, self._rows.names.keys  # not the master itself, which may be large
 
         def basic() -> tuple[Mask, Sequence[Key], Sequence[Key]]:
             found = np.zeros(count, dtype=np.bool_)
+            if basis is None:
+                return found[mine], [], []
             found[active] = basic_columns(basis)
             variables = [key for key, is_in in zip(column_keys, found, strict=False) if is_in]
             rows = np.flatnonzero(basic_rows(basis)).tolist()

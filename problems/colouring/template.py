@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
@@ -130,6 +131,13 @@ class Colouring(Problem[list[int]]):
         members = np.unique(maximal(oracle.adjacency, sets) if oracle.closed else sets, axis=0)
         vertices = np.array(oracle.vertices)
         return [oracle.encode(vertices[row].tolist()) for row in members]
+
+    def column_of(self, written: Any) -> Column | None:
+        vertices, graph = sorted({int(v) for v in written}), self.instance.adjacency
+        if not vertices or vertices[0] < 0 or vertices[-1] >= len(graph) or graph[np.ix_(vertices, vertices)].any():
+            return None
+        looked_at = set(self.reduced.kept.tolist())
+        return self.oracle.encode([v for v in vertices if v in looked_at]) if looked_at.intersection(vertices) else None
 
     def certifier(self) -> Certifier:
         if type(self).master is not Colouring.master:

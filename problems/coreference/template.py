@@ -229,6 +229,13 @@ class Coreference(Problem[list[Cluster]]):
                 return
             yield column
 
+    def column_of(self, written: Any) -> Column | None:
+        mentions, items = {int(i) for i in written}, self.items
+        whole = [k for k, group in enumerate(items.groups) if mentions.issuperset(group)]
+        if not whole or (items.apart is not None and items.apart[np.ix_(whole, whole)].any()):
+            return None
+        return items.column(whole)
+
     def check(self, answer: Iterable[Sequence[int]]) -> float | None:
         # Of another problem a subclass says itself what an answer is worth; it may call this one for the clustering.
         if not self.is_plain and getattr(self.check, "__func__", None) is Coreference.check:

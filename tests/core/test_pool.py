@@ -8,6 +8,7 @@ import pytest
 
 from colgen import LinearMaster, TimeLimit, WarmStart, Wentges, solve
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.warm_start import Basis
 from tests.assignment import Assignment, assignment
 from tests.toys import CuttingStock
 from tests.zoo import Partitioning
@@ -106,11 +107,12 @@ def test_runs_with_cuts_and_branching_leave_a_pool_too():
     assert warm.objective == result.objective
 
 
-def test_nothing_is_left_where_no_linear_program_was_solved():
+def test_nothing_is_basic_where_no_linear_program_was_solved(tmp_path):
     limited = solve(assignment(4, 7, 1), stop=TimeLimit(0.0))
-    assert limited.pool is None
-    assert limited.warm_start() == WarmStart(tentative=True)
-    assert solve(assignment(4, 7, 1)).pool is not None
+    assert (len(limited.pool), limited.pool.basis) == (0, Basis([], [], []))
+    limited.pool.save(tmp_path / "pool")
+    assert solve(assignment(4, 7, 1), pool=tmp_path / "pool").is_optimal
+    assert solve(assignment(4, 7, 1)).pool.basic.any()
 
 
 def test_a_result_travels_with_its_pool():
