@@ -18,8 +18,8 @@ from colgen.problem import Problem
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.checkpoint import Saving, read_checkpoint
 from colgen.tree.keeping import Keeper
+from colgen.tree.open_tree import OpenTree
 from colgen.tree.resuming import resume
-from colgen.tree.search import OpenTree
 
 
 class Checkpointing:

@@ -45,7 +45,9 @@ from colgen.tree.checkpoint import EVERY, Saving
 from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from colgen.tree.means import Search
-from colgen.tree.search import NodeQueue, OpenTree, Relaxation, TreeResult, branch_and_bound
+from colgen.tree.open_tree import OpenTree
+from colgen.tree.queues import NodeQueue
+from colgen.tree.search import Relaxation, TreeResult, branch_and_bound
 from colgen.tree.sparing import as_diagnostic
 
 
@@ -102,7 +104,7 @@ def solve(
     heuristics
         Instead of the problem's own.
     queue
-        Which node comes next: a class of :mod:`colgen.tree.search`, by default ``Plunging``.
+        Which node comes next: a class of :mod:`colgen.tree.queues`, by default ``Plunging``.
     choice
         How the tree chooses among the candidates of a branching rule, instead of the problem's own:
         ``StrongBranching()``, say.

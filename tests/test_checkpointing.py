@@ -12,7 +12,7 @@ from colgen import Column, Decision, InputError, RyanFoster, StrongBranching, Te
 from colgen.checkpointing import states_columns
 from colgen.core.sealed_files import before, read_sealed, write_sealed
 from colgen.tree.checkpoint import FORMAT, Saving, read_checkpoint
-from colgen.tree.search import BestBound, DepthFirst
+from colgen.tree.queues import BestBound, DepthFirst
 from tests.zoo import Facilities, Partitioning, Ranges
 
 PROBLEMS = {

@@ -20,7 +20,7 @@ from colgen import (
     solve,
 )
 from colgen.testing.conformance import check_problem
-from colgen.tree.search import BestBound, DepthFirst, LevelWise, Plunging
+from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.amounts import examples
 from tests.twins import TWINS
 

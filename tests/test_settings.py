@@ -21,7 +21,7 @@ from colgen import (
 )
 from colgen.core.stop import Stalled
 from colgen.settings import check_settings
-from colgen.tree.search import BestBound
+from colgen.tree.queues import BestBound
 from tests.assignment import Assignment
 
 WRONG = {

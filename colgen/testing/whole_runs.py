@@ -12,7 +12,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.problem import Problem
 from colgen.solving import solve
 from colgen.testing.findings import Findings
-from colgen.tree.search import BestBound, DepthFirst, Plunging
+from colgen.tree.queues import BestBound, DepthFirst, Plunging
 
 QUEUES = (Plunging, BestBound, DepthFirst)
 

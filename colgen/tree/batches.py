@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.workers import Workers
 from colgen.tree.branch_and_price import BranchAndPrice
-from colgen.tree.search import Evaluation, Node, Relaxation
+from colgen.tree.node import Evaluation, Node
+from colgen.tree.search import Relaxation
 
 _COUNTED = ("master", "pricing", "separation")
 """Stages whose seconds the records of rounds tell."""

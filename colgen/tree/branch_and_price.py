@@ -21,12 +21,13 @@ from colgen.tree.answers import Answers
 from colgen.tree.branching import BranchingRule
 from colgen.tree.choice import Chosen, MostFractional, first_of
 from colgen.tree.means import Search
+from colgen.tree.node import Evaluation, Node
 from colgen.tree.node_bounds import NodeBounds
 from colgen.tree.node_checks import check_against_incumbent, check_children
 from colgen.tree.node_enumeration import NodeEnumeration
 from colgen.tree.node_heuristics import NodeHeuristics
 from colgen.tree.pseudo_costs import PseudoCosts
-from colgen.tree.search import Evaluation, Node, Relaxation
+from colgen.tree.search import Relaxation
 from colgen.tree.sparing import sparing
 from colgen.tree.trying import Trying
 

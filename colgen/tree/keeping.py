@@ -25,7 +25,8 @@ from colgen.master.linear import LinearMaster, as_linear
 from colgen.master.protocol import RestrictedMaster
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.checkpoint import FORMAT, Saving, versions
-from colgen.tree.search import Node, OpenTree
+from colgen.tree.node import Node
+from colgen.tree.open_tree import OpenTree
 
 _SHARE = 0.01
 """The share of a run's time that writing may take: where it takes longer, checkpoints are that much rarer."""

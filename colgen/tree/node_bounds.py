@@ -17,8 +17,8 @@ from colgen.pricing.oracles import PricingContext
 from colgen.proof.witness import NodeName, Point
 from colgen.tree.answers import Answers
 from colgen.tree.means import Search
+from colgen.tree.node import Node
 from colgen.tree.node_checks import check_against_incumbent
-from colgen.tree.search import Node
 from colgen.tree.sparing import sparing
 from solvers.compiling import working_clock
 

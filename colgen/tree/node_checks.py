@@ -10,7 +10,7 @@ from colgen.core.errors import BranchingError, InvalidBoundError
 from colgen.core.solution import Solution
 from colgen.pricing.oracles import Pricing
 from colgen.tree.branching import BranchingRule
-from colgen.tree.search import Node
+from colgen.tree.node import Node
 
 
 def check_against_incumbent(run: Run, pricing: Sequence[Pricing], node: Node, bound: float) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from colgen.bounds.bounding import Bounded, Outcome
 from colgen.master.protocol import MasterStatus
 from colgen.tree.enumeration import Enumeration
+from colgen.tree.node import Evaluation, Node
 from colgen.tree.node_bounds import NodeBounds
-from colgen.tree.search import Evaluation, Node
 from colgen.tree.sparing import sparing
 
 

@@ -12,8 +12,8 @@ from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.master.protocol import MasterSolution
 from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP
+from colgen.tree.node import Node
 from colgen.tree.node_bounds import GRACE, NodeBounds
-from colgen.tree.search import Node
 from colgen.tree.sparing import sparing
 
 

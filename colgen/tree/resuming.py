@@ -21,7 +21,8 @@ from colgen.master.linear import as_linear
 from colgen.tree.branch_and_price import BranchAndPrice, started
 from colgen.tree.checkpoint import Checkpoint
 from colgen.tree.keeping import master_digest
-from colgen.tree.search import Node, OpenTree
+from colgen.tree.node import Node
+from colgen.tree.open_tree import OpenTree
 
 
 def resume(

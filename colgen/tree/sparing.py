@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from colgen.bounds.run import Run
 from colgen.core.errors import SolverError
-from colgen.tree.search import Node
+from colgen.tree.node import Node
 from solvers.linear import lp as programs
 
 

@@ -20,7 +20,8 @@ from colgen import AnyOf, Formulation, Sense, compile_model, solve
 from colgen.bounds.run import Run
 from colgen.cli.template import BenchOptions, Figure
 from colgen.core.tolerances import TOLERANCES
-from colgen.tree.search import BestBound, DepthFirst, LevelWise, NodeQueue, Plunging, branch_and_bound
+from colgen.tree.queues import BestBound, DepthFirst, LevelWise, NodeQueue, Plunging
+from colgen.tree.search import branch_and_bound
 from problems.cutting_stock.column_costs import column_figures
 from problems.cutting_stock.instance import Instance, uniform
 from problems.cutting_stock.loops import highs_loop, scip_loop

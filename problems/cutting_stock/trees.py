@@ -24,7 +24,8 @@ from colgen import (
     Together,
     artificial,
 )
-from colgen.tree.search import Evaluation, Node, Relaxation
+from colgen.tree.node import Evaluation, Node
+from colgen.tree.search import Relaxation
 
 _SMALLEST, _LARGEST = 3, 6
 """How many rows a column of a pool covers."""

@@ -21,7 +21,7 @@ from colgen import (
 )
 from colgen.bounds.bounding import Outcome
 from colgen.core.errors import FormulationError, InfeasibleAnswerError, InputError, InvalidBoundError
-from colgen.tree.search import DepthFirst
+from colgen.tree.queues import DepthFirst
 
 
 def number(bits, exaggeration=0.0):

@@ -47,7 +47,7 @@ from colgen.core import errors
 from colgen.testing.fuzz import pools as fuzz
 from colgen.testing.fuzz.pools import Case, PoolColumn, PoolGroup, PoolRow, Way
 from colgen.testing.fuzz.problem import PoolProblem
-from colgen.tree.search import BestBound, DepthFirst, LevelWise, Plunging
+from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.amounts import BUSY
 from tests.toys import (
     DEMANDS,

@@ -6,8 +6,8 @@ from colgen import AnyOf, Column, Decision, RyanFoster, Sense, Solution, solve
 from colgen.bounds.run import Run
 from colgen.core import errors
 from colgen.core.path import DecisionPath
+from colgen.tree.node import Node
 from colgen.tree.node_checks import check_against_incumbent
-from colgen.tree.search import Node
 from tests.bounds.test_column_generation import branchy
 
 

@@ -6,55 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import AnyOf, Decision, InputError, Sense, Solution, Termination, Wentges, solve
+from colgen import AnyOf, InputError, Sense, Termination, Wentges, solve
 from colgen.bounds.run import Run
 from colgen.core.errors import ChildBoundError
-from colgen.core.path import DecisionPath
-from colgen.tree.search import BestBound, DepthFirst, Evaluation, LevelWise, Plunging, Relaxation, branch_and_bound
-from problems.cutting_stock.trees import Free
+from colgen.tree.node import Evaluation
+from colgen.tree.queues import BestBound, DepthFirst, LevelWise
+from colgen.tree.search import branch_and_bound
+from tests.tree.scripts import QUEUES, SCRIPT, Script, search
 from tests.zoo import Partitioning
-
-QUEUES = [BestBound, Plunging, DepthFirst, LevelWise]
-
-
-class Go(Decision):
-    """The way to a child, "l" or "r"."""
-
-    def __init__(self, way):
-        self.way = way
-
-    def __repr__(self):
-        return self.way
-
-
-class Script(Relaxation):
-    """``script[path]`` is a node's bound, with an answer's objective where it is a pair; children extend the path."""
-
-    def __init__(self, run, script, sign=1):
-        self.run, self.script, self.sign = run, script, sign
-        self.visited = []
-
-    def evaluate(self, node):
-        path = "".join(d.way for d in node.decisions)
-        self.visited.append(path)
-        entry = self.script[path]
-        if isinstance(entry, Evaluation):
-            return entry
-        bound, objective = entry if isinstance(entry, tuple) else (entry, None)
-        if objective is not None:
-            self.run.offer(Solution(self.sign * objective), None, "the script")
-        children = [[Go(way)] for way in "lr" if path + way in self.script]
-        return Evaluation(self.sign * bound, "branched" if children else "leaf", children)
-
-
-# The answer 13 lies under the worse child; the better one promises 11 and keeps 14.
-SCRIPT = {"": 10.0, "l": 11.0, "r": 12.0, "ll": (14.0, 14.0), "lr": 13.5, "rl": (13.0, 13.0), "rr": 12.5, "rrl": 15.0}
-
-
-def search(script, sense=Sense.MINIMIZE, queue=BestBound, step=None, **limits):
-    run = Run(sense, AnyOf(), step)
-    relaxation = Script(run, script, sense.sign)
-    return branch_and_bound(relaxation, run, queue=queue(sense), **limits), relaxation, run
 
 
 @pytest.mark.parametrize("queue", QUEUES)
@@ -67,31 +26,6 @@ def test_optimum_is_found_and_proved(queue, sense):
     assert result.nodes[0].bound == sense.sign * 10
     assert relaxation.visited[0] == ""
     assert len(relaxation.visited) == len(set(relaxation.visited))
-
-
-def order(queue):
-    """All nodes of a complete tree in the order of the queue: bounds that no answer ever prunes."""
-    script = {"": 0.0, "l": 2.0, "r": 1.0, "ll": 3.0, "lr": 5.0, "rl": 4.0, "rr": 6.0}
-    return search(script, queue=queue)[1].visited
-
-
-def test_best_bound_follows_the_parents_bounds():
-    # A child is known by its parent's bound until it is evaluated: children of r (1) come before those of l (2).
-    assert order(BestBound) == ["", "l", "r", "rl", "rr", "ll", "lr"]
-
-
-def test_plunging_goes_down_the_preferred_child_first():
-    visited = order(Plunging)
-    assert visited[:3] == ["", "l", "ll"]
-    assert visited == ["", "l", "ll", "r", "rl", "rr", "lr"]  # then back to the best bound, the parent's 0
-
-
-def test_depth_first():
-    assert order(DepthFirst) == ["", "l", "ll", "lr", "r", "rl", "rr"]
-
-
-def test_level_wise():
-    assert order(LevelWise) == ["", "l", "r", "ll", "lr", "rl", "rr"]
 
 
 def test_pruned_nodes_are_not_evaluated():
@@ -210,48 +144,6 @@ def test_records_tell_the_tree():
         (4, 1, 2),
     ]
     assert [d.way for d in result.nodes[3].decisions] == ["l", "l"]
-
-
-def test_a_deep_dive_puts_decisions_together_only_where_they_are_asked_for(monkeypatch):
-    """A copy of all of them at each node would be quadratic in the depth."""
-    asked = []
-    whole = DecisionPath.decisions
-    monkeypatch.setattr(DecisionPath, "decisions", property(lambda path: asked.append(path) or whole.fget(path)))
-    run = Run(Sense.MINIMIZE, AnyOf())
-    result = branch_and_bound(Free(10**6), run, queue=DepthFirst(Sense.MINIMIZE), node_limit=100)
-    assert result.nodes[-1].depth > 90
-    assert asked == []
-    assert len(result.nodes[-1].decisions) == result.nodes[-1].depth
-
-
-def test_best_open_bound_is_found_without_looking_at_all_open_nodes():
-    looked = []
-
-    class Counting(LevelWise):
-        def __iter__(self):
-            for node in super().__iter__():
-                looked.append(node.number)
-                yield node
-
-    levels = 8
-    script = {format(k, "b")[1:].replace("0", "l").replace("1", "r"): float(k) for k in range(1, 2**levels)}
-    result, _, _ = search(script, queue=Counting)
-    assert len(result.nodes) == len(script)
-    assert len(looked) <= 2 * len(script)  # whether a node is open, and no more
-
-
-@pytest.mark.parametrize("sense", list(Sense))
-def test_nodes_that_a_queue_has_dropped_stay_open(sense):
-    class Beam(LevelWise):
-        """Two nodes at most, which proves nothing of the others."""
-
-        def push(self, children):
-            super().push(children[:1])
-
-    result, _, run = search(SCRIPT, sense, Beam)
-    assert run.objective == sense.sign * 14
-    assert not result.termination.is_proof
-    assert result.bound == sense.sign * 10  # r, known by the root's bound alone
 
 
 @st.composite

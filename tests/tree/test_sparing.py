@@ -5,7 +5,7 @@ import pytest
 from colgen import AnyOf, Sense
 from colgen.bounds.run import Run
 from colgen.core.errors import InvalidBoundError, SolverError
-from colgen.tree.search import Node
+from colgen.tree.node import Node
 from colgen.tree.sparing import sparing
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import IterationLimit, Termination, WarmStart, compile_model, solve
-from colgen.tree.search import BestBound, Plunging
+from colgen.tree.queues import BestBound, Plunging
 from problems.coreference.baseline import all_link_in_highs, greedy_joining
 from problems.coreference.instance import Instance, communities, random, random_signs
 from problems.coreference.lazy import LazyAllLink, as_solution, improved

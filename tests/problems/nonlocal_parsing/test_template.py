@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from colgen import InputError, IterationLimit, PricingContext, Sense, Termination, TimeLimit, solve
 from colgen.core.errors import InfeasibleAnswerError, InvalidBoundError
 from colgen.core.warm_start import WarmStart
-from colgen.tree.search import BestBound, DepthFirst, LevelWise, Plunging
+from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from problems.dependency.decisions import ArcDecision, NoBetter
 from problems.nonlocal_parsing import (
     Factors,

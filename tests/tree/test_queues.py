@@ -1,0 +1,29 @@
+"""The orders in which queues hand out the nodes of a complete tree."""
+
+from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
+from tests.tree.scripts import search
+
+
+def order(queue):
+    """All nodes of a complete tree in the order of the queue: bounds that no answer ever prunes."""
+    script = {"": 0.0, "l": 2.0, "r": 1.0, "ll": 3.0, "lr": 5.0, "rl": 4.0, "rr": 6.0}
+    return search(script, queue=queue)[1].visited
+
+
+def test_best_bound_follows_the_parents_bounds():
+    # A child is known by its parent's bound until it is evaluated: children of r (1) come before those of l (2).
+    assert order(BestBound) == ["", "l", "r", "rl", "rr", "ll", "lr"]
+
+
+def test_plunging_goes_down_the_preferred_child_first():
+    visited = order(Plunging)
+    assert visited[:3] == ["", "l", "ll"]
+    assert visited == ["", "l", "ll", "r", "rl", "rr", "lr"]  # then back to the best bound, the parent's 0
+
+
+def test_depth_first():
+    assert order(DepthFirst) == ["", "l", "ll", "lr", "r", "rl", "rr"]
+
+
+def test_level_wise():
+    assert order(LevelWise) == ["", "l", "r", "ll", "lr", "rl", "rr"]
