@@ -28,7 +28,8 @@ def check_options(options: Any) -> dict[str, bool | int | float | str]:
         In one sentence, naming the option and what was expected.
     """
     if not isinstance(options, Mapping):
-        raise OptionError(f"expected options by name, such as {{'presolve': 'on'}}, not a {type(options).__name__}")
+        kind = type(options).__name__
+        raise OptionError(f"expected options by name, such as {{'presolve': 'on'}}, not of type {kind}")
     highs = highspy.Highs()
     highs.silent()
     known = [name for name in dir(highs.getOptions()) if not name.startswith("_")]
@@ -38,9 +39,9 @@ def check_options(options: Any) -> dict[str, bool | int | float | str]:
         if name not in known:
             near = difflib.get_close_matches(str(name), known, n=1)
             raise OptionError(f"HiGHS has no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-        kind = type(highs.getOptionValue(name)[1])
-        if type(value) is not kind and not (kind is float and type(value) is int):
-            raise OptionError(f"the option {name!r} is {kind.__name__}, not {value!r}")
+        known_as = type(highs.getOptionValue(name)[1])
+        if type(value) is not known_as and not (known_as is float and type(value) is int):
+            raise OptionError(f"the option {name!r} is {known_as.__name__}, not {value!r}")
         if highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
             raise OptionError(f"HiGHS does not take {value!r} for its option {name!r}")
     return dict(options)

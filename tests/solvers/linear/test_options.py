@@ -27,7 +27,8 @@ from tests.assignment import assignment
             "HiGHS does not take -1.0 for its option 'primal_feasibility_tolerance'",
         ),
         ({"time_limit": 3.0}, "the option 'time_limit' is set for each solve: it cannot be given"),
-        ([("presolve", "on")], "expected options by name, such as {'presolve': 'on'}, not a list"),
+        ([("presolve", "on")], "expected options by name, such as {'presolve': 'on'}, not of type list"),
+        (5, "expected options by name, such as {'presolve': 'on'}, not of type int"),
     ],
 )
 def test_what_highs_does_not_take_is_refused(options, said, capfd):
