@@ -32,11 +32,11 @@ _MOVED: list[str] = []
 
 
 class _Layer(torch.nn.Module):
-    """What all layers have: an oracle, and which arrays are shared by a batch."""
+    """What all layers have: an oracle, which arrays are shared by a batch, and threads over its instances."""
 
-    def __init__(self, oracle: Any, *, shared: Sequence[bool] | None = None) -> None:
+    def __init__(self, oracle: Any, *, shared: Sequence[bool] | None = None, workers: int = 1) -> None:
         super().__init__()
-        self.oracle, self.shared = oracle, shared
+        self.oracle, self.shared, self.workers = oracle, shared, workers
 
     def _batch(self, tensors: Sequence[Any], lengths: Any, mask: Any) -> Batch:
         arrays = [_array(t, "scores" if k == 0 else f"scores {k}") for k, t in enumerate(tensors)]
@@ -46,6 +46,7 @@ class _Layer(torch.nn.Module):
             lengths=None if lengths is None else _plain(lengths),
             mask=None if mask is None else _plain(mask),
             shared=self.shared,
+            workers=self.workers,
         )
 
 
@@ -60,6 +61,8 @@ class SparseMAP(_Layer):
         Which arrays of scores have no axis of instances, see :func:`colgen.learning.batches.batch_of`.
     rounds
         The oracle is asked at most so often an instance; by default until the mean is exact.
+    workers
+        Threads over the instances of a batch; means and gradients are the same for any number.
 
     Notes
     -----
@@ -67,8 +70,10 @@ class SparseMAP(_Layer):
     held, one of the limits of gradients nearby.
     """
 
-    def __init__(self, oracle: Any, *, shared: Sequence[bool] | None = None, rounds: int | None = None) -> None:
-        super().__init__(oracle, shared=shared)
+    def __init__(
+        self, oracle: Any, *, shared: Sequence[bool] | None = None, rounds: int | None = None, workers: int = 1
+    ) -> None:
+        super().__init__(oracle, shared=shared, workers=workers)
         self.rounds = rounds
 
     def forward(self, *scores: Any, lengths: Any = None, mask: Any = None) -> Any:
@@ -81,9 +86,9 @@ class SparseMAP(_Layer):
 
         def backward(derivative: Floats) -> list[Floats]:
             gradients = [np.zeros(array.shape) for array in batch.arrays]
-            for k, one in enumerate(found):
-                own = batch.instance(k, (derivative, *batch.arrays[1:]))[0]
-                batch.add(k, gradients, one.gradient(own))
+            arrays = (derivative, *batch.arrays[1:])
+            for k, own in enumerate(batch.over(lambda k: found[k].gradient(batch.instance(k, arrays)[0]))):
+                batch.add(k, gradients, own)
             return gradients
 
         return _Computed.apply(means, backward, *scores)
@@ -121,8 +126,10 @@ class LogPartition(_Layer):
 class _LossLayer(_Layer):
     """A loss against right structures."""
 
-    def __init__(self, oracle: Any, *, reduction: str = "mean", shared: Sequence[bool] | None = None) -> None:
-        super().__init__(oracle, shared=shared)
+    def __init__(
+        self, oracle: Any, *, reduction: str = "mean", shared: Sequence[bool] | None = None, workers: int = 1
+    ) -> None:
+        super().__init__(oracle, shared=shared, workers=workers)
         if reduction not in ("mean", "sum", "none"):
             raise InputError(f"reduction: expected 'mean', 'sum' or 'none', got {reduction!r}")
         self.reduction = reduction
@@ -143,11 +150,12 @@ class _LossLayer(_Layer):
         given = _plain(right) if isinstance(right, torch.Tensor) else right
         if len(given) != len(batch):
             raise InputError(f"right: expected {len(batch)} structures, one an instance, got {len(given)}")
-        losses: list[Loss] = []
-        for k in range(len(batch)):
+
+        def loss_of(k: int) -> Loss:
             own = batch.instance(k)
-            structure = batch.told(k, _right, self.oracle, given[k], own)
-            losses.append(batch.told(k, lambda k=k, own=own, s=structure: self._loss(s, own, k=k)))
+            return self._loss(_right(self.oracle, given[k], own), own, k=k)
+
+        losses: list[Loss] = batch.over(loss_of)
         values = np.array([loss.value for loss in losses])
 
         def backward(derivative: Floats) -> list[Floats]:
@@ -182,8 +190,9 @@ class StructuredHinge(_LossLayer):
         margin: Margin = "hamming",
         reduction: str = "mean",
         shared: Sequence[bool] | None = None,
+        workers: int = 1,
     ) -> None:
-        super().__init__(oracle, reduction=reduction, shared=shared)
+        super().__init__(oracle, reduction=reduction, shared=shared, workers=workers)
         self.margin: Margin = margin
 
     def _loss(self, right: Any, scores: Sequence[Any], *, k: int) -> Loss:
@@ -216,8 +225,9 @@ class FenchelYoung(_LossLayer):
         seed: int = 0,
         rounds: int | None = None,
         shared: Sequence[bool] | None = None,
+        workers: int = 1,
     ) -> None:
-        super().__init__(oracle, reduction=reduction, shared=shared)
+        super().__init__(oracle, reduction=reduction, shared=shared, workers=workers)
         self.rounds = rounds
         self.regularization: Regularization = regularization
         self.samples, self.spread, self.seed = samples, spread, seed

@@ -110,3 +110,19 @@ def test_what_cannot_be_meant_is_refused():
         hinge(torch.zeros(1, 2, 2), torch.zeros(2, 2), right=torch.zeros(2, 2, dtype=torch.int64))
     with pytest.raises(InputError, match="instance 0 of the batch: right: expected 2 numbers from 0 to 1"):
         hinge(torch.zeros(1, 2, 2), torch.zeros(2, 2), right=torch.tensor([[0, 2]]))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_threads_change_no_bit(name):
+    model, shapes = SHAPES[name]
+    heads = torch.tensor([[0, 0, 1, 2], [0, 2, 0, 9]])
+    right = heads[:, : shapes[0][1]]
+    for make in (SparseMAP, Marginals, LogPartition, StructuredHinge, FenchelYoung):
+        found = []
+        for workers in (1, 2):
+            scores = drawn(shapes)
+            more = {"right": right} if make in (StructuredHinge, FenchelYoung) else {}
+            value = make(model, workers=workers)(*scores, lengths=LENGTHS, **more)
+            value.square().sum().backward()
+            found.append([value.detach().numpy(), *(s.grad.numpy() for s in scores)])
+        assert all(map(np.array_equal, *found))

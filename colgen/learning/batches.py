@@ -6,6 +6,7 @@ Other oracles' arrays are cut along their first axis, unless they have a method 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -14,9 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import ColgenError, InputError
+from colgen.core.workers import shares
 from colgen.learning.marginals import Summed, marginals
 from colgen.learning.oracles import Chains, ProjectiveTrees, Trees, checked_scores
-from solvers.arrays import ArrayError, as_booleans, as_integers
+from colgen.parallel.threads import Threads
+from solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
 from solvers.chains.sums import chain_sums
 from solvers.trees.matrix_tree import tree_sums, tree_tangents
 
@@ -36,12 +39,18 @@ class Batch:
         Which of the arrays are the same for all.
     lengths
         Of the instances; None where all are whole.
+    workers
+        So many threads work on its instances at once; what comes of it is the same for any number.
+    first
+        The number of the first instance, where this is a share of a batch.
     """
 
     oracle: Any
     arrays: tuple[Floats, ...]
     shared: tuple[bool, ...]
     lengths: Ints | None
+    workers: int = 1
+    first: int = 0
 
     def __len__(self) -> int:
         return len(self.arrays[0])
@@ -60,14 +69,41 @@ class Batch:
         ColgenError
             As the function does, with the number of the instance.
         """
-        return [self.told(k, function, *self.instance(k)) for k in range(len(self))]
+        return self.over(lambda k: function(*self.instance(k)))
 
-    def told(self, k: int, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A function's value for one instance, which an error of its names."""
-        try:
-            return function(*arguments)
-        except ColgenError as error:
-            raise type(error)(f"instance {k} of the batch: {error}") from None
+    def over(self, function: Callable[[int], Any]) -> list[Any]:
+        """What a function makes of the number of each instance, in their order.
+
+        Raises
+        ------
+        ColgenError
+            As the function does, with the number of the first instance at which it does.
+        """
+
+        def told(k: int) -> Any:
+            try:
+                return function(k)
+            except ColgenError as error:
+                raise type(error)(f"instance {self.first + k} of the batch: {error}") from None
+
+        return self._worked(told, range(len(self)))
+
+    def shares(self) -> list[Batch]:
+        """Consecutive parts, one a worker."""
+        return [
+            dataclasses.replace(
+                self,
+                arrays=tuple(a if shared else a[own] for a, shared in zip(self.arrays, self.shared, strict=True)),
+                lengths=None if self.lengths is None else self.lengths[own],
+                workers=1,
+                first=self.first + own.start,
+            )
+            for own in shares(len(self), self.workers)
+        ]
+
+    def _worked(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
+        with Threads(self.workers) as threads:
+            return threads.each(work, pieces)
 
     def add(self, k: int, targets: Sequence[Floats], arrays: Sequence[Floats]) -> None:
         """Add an instance's arrays to those of the batch, where they were cut out."""
@@ -82,6 +118,7 @@ def batch_of(
     lengths: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     shared: Sequence[bool] | None = None,
+    workers: int = 1,
 ) -> Batch:
     """Arrays of scores as a batch.
 
@@ -96,6 +133,9 @@ def batch_of(
         Instead of lengths: true for the tokens (words) that there are, which come first, shape (instances, longest).
     shared
         Which of the arrays have no axis of instances, for oracles of your own; by default none.
+    workers
+        Threads that work on instances at once: around compiled kernels they are side by side, an oracle in Python
+        waits for the interpreter.  The outcome is the same for any number.
 
     Raises
     ------
@@ -116,7 +156,11 @@ def batch_of(
     for k, array in enumerate(checked):
         if not flags[k] and len(array) != len(first):
             raise InputError(f"scores {k}: expected {len(first)} instances as in the first array, got {len(array)}")
-    return Batch(oracle, checked, flags, _lengths(oracle, first, lengths, mask))
+    try:
+        count = as_integer(workers, "workers", low=1)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    return Batch(oracle, checked, flags, _lengths(oracle, first, lengths, mask), count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +189,8 @@ def batch_sums(batch: Batch) -> BatchSums:
     InputError
         If the model has no sums over its structures, or every structure of an instance is forbidden, naming it.
     """
+    if batch.workers > 1 and len(batch) > 1:
+        return _joined(batch)
     model = batch.oracle
     try:
         if isinstance(model, Chains) and len(batch.arrays) == 2 and batch.shared[1]:
@@ -157,10 +203,27 @@ def batch_sums(batch: Batch) -> BatchSums:
         raise InputError(str(error)) from None
     none = np.flatnonzero(np.isneginf(found.log_partition))
     if len(none):
-        raise InputError(
-            f"instance {none[0]} of the batch: every structure is forbidden: the scores of -inf leave none"
-        )
+        number = batch.first + none[0]
+        raise InputError(f"instance {number} of the batch: every structure is forbidden: the scores of -inf leave none")
     return found
+
+
+def _joined(batch: Batch) -> BatchSums:
+    """Each worker's share of the batch, put together."""
+    parts = batch.shares()
+    each: list[BatchSums] = batch._worked(batch_sums, parts)
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+
+    def together(found: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
+        return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
+
+    def tangent(*directions: Floats) -> tuple[Floats, ...]:
+        own = zip(each, *(np.split(direction, ends) for direction in directions), strict=True)
+        return together(batch._worked(lambda one: one[0].tangent(*one[1:]), list(own)))
+
+    return BatchSums(
+        np.concatenate([one.log_partition for one in each]), together([one.means for one in each]), tangent
+    )
 
 
 def _chains(batch: Batch) -> BatchSums:
@@ -199,7 +262,7 @@ def _trees(batch: Batch, model: Trees) -> BatchSums:
 
 def _one_by_one(batch: Batch, model: Summed) -> BatchSums:
     each = batch.each(lambda *arrays: marginals(model, *arrays))
-    apart = Batch(batch.oracle, batch.arrays, (False,) * len(batch.shared), batch.lengths)
+    apart = dataclasses.replace(batch, shared=(False,) * len(batch.shared))
     shapes = [(len(batch), *a.shape) if s else a.shape for a, s in zip(batch.arrays, batch.shared, strict=True)]
 
     def gathered(parts: list[tuple[Floats, ...]]) -> tuple[Floats, ...]:

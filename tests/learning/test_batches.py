@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from colgen.learning import Chains, Enumerated, ProjectiveTrees, Trees, marginals
+from colgen.learning import Chains, Enumerated, ProjectiveTrees, Trees, marginals, sparsemap
 from colgen.learning.batches import batch_of, batch_sums
 
 RNG = np.random.default_rng(0)
@@ -83,3 +83,32 @@ def test_an_instance_where_all_is_forbidden_is_named(number):
     forbidden[1] = -np.inf
     with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
         batch_sums(batch_of(model, [forbidden, *arrays[1:]]))
+
+
+@pytest.mark.parametrize("number", [0, 2, 3, 4])
+@pytest.mark.parametrize("workers", [2, 3, 5])
+def test_any_number_of_workers_finds_the_same(number, workers):
+    model, arrays = CASES[number]
+    alone, together = (batch_sums(batch_of(model, arrays, lengths=LENGTHS, workers=count)) for count in (1, workers))
+    assert together.log_partition.tolist() == alone.log_partition.tolist()
+    assert all(map(np.array_equal, together.means, alone.means))
+    directions = [np.random.default_rng(k).normal(size=mean.shape) for k, mean in enumerate(alone.means)]
+    assert all(map(np.array_equal, together.tangent(*directions), alone.tangent(*directions)))
+
+
+@pytest.mark.parametrize("number", [0, 2, 3, 4])
+def test_workers_name_the_first_wrong_instance_of_the_whole_batch(number):
+    model, arrays = CASES[number]
+    forbidden = arrays[0].copy()
+    forbidden[1:] = -np.inf
+    batch = batch_of(model, [forbidden, *arrays[1:]], workers=3)
+    with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
+        batch_sums(batch)
+    with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
+        batch.each(lambda *own: sparsemap(model, *own))
+
+
+@pytest.mark.parametrize("workers", [0, 1.5, "2"])
+def test_workers_are_counted(workers):
+    with pytest.raises(InputError, match="workers: expected"):
+        batch_of(*CASES[0], workers=workers)
