@@ -80,6 +80,8 @@ class Run:
         self.scale = scale
         self._stated = scale > 0.0
         self._offset = offset
+        self._terms = 0.0
+        """Magnitudes of what the incumbent's objective is the sum of."""
         self.known: list[Solution] = []
         self.is_checked = True
         self.notes: list[str] = []
@@ -156,7 +158,7 @@ class Run:
 
     def prunes(self, bound: float) -> bool:
         """Whether a dual bound leaves no room for an answer better than the incumbent."""
-        tolerance = TOLERANCES.pruning * self._size(self.objective)
+        tolerance = TOLERANCES.pruning * self._size(self.objective, self._terms)
         return not self.sense.is_better(self.round_bound(bound), self.objective, tolerance)
 
     def grazes(self, bound: float) -> bool:
@@ -167,7 +169,7 @@ class Run:
 
     def meets(self, bound: float, objective: float) -> bool:
         """Whether a dual bound proves an objective optimal, as far as tolerances go."""
-        return not self.sense.is_better(bound, objective, TOLERANCES.optimality * self._size(objective))
+        return not self.sense.is_better(bound, objective, TOLERANCES.optimality * self._size(objective, self._terms))
 
     def contradicts(self, bound: float, objective: float) -> bool:
         """Whether an answer is so much better than a dual bound that one of them must be a mistake."""
@@ -213,6 +215,7 @@ class Run:
             solution = dataclasses.replace(solution, objective=stated)
         self.is_checked = checked or stated is not None
         self.incumbent = solution
+        self._terms = sum(abs(column.cost * value) for column, value in solution.columns)
         self.known = [*self.known[1 - _MOST_KNOWN :], solution]
         return True
 
@@ -220,13 +223,13 @@ class Run:
         """An answer that is better by no more than this is as good."""
         return TOLERANCES.pruning * self._size(objective)
 
-    def _size(self, objective: float) -> float:
-        """What a difference to an objective is relative to.
+    def _size(self, objective: float, terms: float = 0.0) -> float:
+        """What a difference to an objective is relative to; ``terms``: magnitudes in whose sum much may cancel out.
 
-        The part that all objectives have in common hides nothing: of an offset no more than the rounding error
-        counts, and a problem that states its scale says that there may be such a part which nobody else can tell.
+        The part that all objectives have in common hides nothing: of an offset, and of terms, no more than the rounding
+        error counts, and a problem that states its scale says that there may be such a part which nobody else can tell.
         """
-        rounding = COMMON * objective
+        rounding = COMMON * max(abs(objective), terms)
         return size(self.scale, rounding) if self._stated else size(self.scale, rounding, objective - self._offset)
 
     def _checked(self, solution: Solution, source: str) -> float | None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from colgen import InputError
 from colgen.core.files import read_text, write_text
 from colgen.core.numbers import numbers_of
-from colgen.core.tolerances import power_of_two
+from colgen.core.tolerances import COMMON, power_of_two
 from solvers.arrays import EXACT, ArrayError, as_floats, as_integers
 from solvers.packing.zero_one import LARGEST_TABLE
 
@@ -134,7 +134,9 @@ class Instance:
         cancel = (costs < 0.0).any() and (costs > 0.0).any()
         if not cancel and not 0.0 < _COMMON * more.max(initial=0.0) < np.abs(costs).max(initial=0.0):
             return None
-        return power_of_two(more if more.any() else costs)
+        if not more.any():
+            return power_of_two(costs)
+        return power_of_two(max(float(more.max()), COMMON * float(np.abs(costs).max())))  # rounding is not told apart
 
     def fits(self) -> NDArray[np.bool_]:
         """Which machine has room for which task by itself, shape (machines, tasks)."""

@@ -100,3 +100,16 @@ def test_costs_that_cancel_out_may_leave_what_rounding_leaves_of_them():
     assert run.objective == -2e-10
     with pytest.raises(InfeasibleAnswerError, match=r"computes -0\.0001"):
         Run(Sense.MINIMIZE, AnyOf(), check=lambda solution: -1e-4).offer(Solution(0.0, columns), None, "rounding")
+
+
+@pytest.mark.parametrize("sense", list(Sense))
+def test_a_bound_proves_no_nearer_than_the_answers_terms_are_rounded(sense):
+    s = sense.sign
+    columns = ((Column(-s * 2.0000002, {}, "one"), 1.0), (Column(s * 1.9999999, {}, "other"), 1.0))
+    objective = sum(column.cost for column, _ in columns)
+    run = Run(sense, AnyOf())
+    assert run.offer(Solution(objective, columns), None, "terms that cancel out")
+    assert run.prunes(objective - s * 1e-15)
+    assert run.meets(objective - s * 1e-12, objective)
+    assert not run.prunes(objective - s * 1e-13)
+    assert run.offer(Solution(objective - s * 1e-15), None, "a better one, which is kept")

@@ -113,6 +113,17 @@ def test_costs_that_nearly_tie_and_cancel_out_are_proved():
     assert result.objective == pytest.approx(0.0, abs=3e-7)
 
 
+@pytest.mark.parametrize("large", [2.0, 1e3, 1e7])
+@pytest.mark.parametrize("room", [0, 28])
+def test_costs_that_differ_by_next_to_nothing_and_cancel_out_are_proved(large, room):
+    """What one machine pays for both tasks is little; what rounding leaves of its dual values is that of the costs."""
+    costs = large * np.array([[-1.0000001, 1.00000005], [-1.0000001, 0.99999995]])
+    result = solve(Assignment(Instance(costs, [[28, 28], [room, room]], [42, 28])))
+    answers = [(a, b) for a in range(2) for b in range(2) if not (a == b and (a == 0 or room))]
+    assert result.is_optimal
+    assert result.objective == pytest.approx(min(costs[a, 0] + costs[b, 1] for a, b in answers), abs=1e-14 * large)
+
+
 def test_a_machine_that_takes_a_task_nearly_always_is_not_branched_on():
     costs = np.array([[0.0, 0.0, 1.0, 0.0], [2e7, 2e7, 2e7, 2e7]])
     result = solve(Assignment(Instance(costs, [[1, 7, 1, 2], [0, 0, 0, 0]], [10, 0])))
