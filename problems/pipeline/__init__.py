@@ -3,8 +3,9 @@
 A text is parted into atoms by rule: runs of letters, runs of digits, single other characters, each with a mark where
 blanks stand before it.  Each step is the exact answer of a problem that another template solves:
 
-    segmentation   the best labelling of a paragraph's atoms, a chain (:mod:`problems.chain_map`): an atom begins a
-                   sentence, begins a token, or belongs to the token before
+    tokens         the best labelling of a paragraph's atoms, a chain (:mod:`problems.chain_map`): an atom begins a
+                   token, or belongs to the token before
+    sentences      the most probable breaks between a paragraph's tokens
     words          of a token that is several ("don't"), by rules of suffixes that were learned
     tags           the best labelling of a sentence's words, a chain: part of speech, fine tag and
                    morphology in one label

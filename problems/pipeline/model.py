@@ -20,11 +20,12 @@ from problems.dependency.scorer import Weights
 from problems.dependency.sentence import Sentence
 from problems.grandparent_parsing.parser import Parse
 from problems.grandparent_parsing.reading import parse_sentences
+from problems.pipeline.breaks import Breaks
 from problems.pipeline.segmentation import Segmenter
 from problems.pipeline.suffixes import SuffixRules
 from problems.pipeline.texts import Token
 
-FORMAT = "colgen pipeline 1"
+FORMAT = "colgen pipeline 2"
 
 _BATCH = 1024
 """Sentences that are tagged at once."""
@@ -113,8 +114,14 @@ class Pipeline:
         with writing(path, "wb") as file:
             np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
-    def _parts(self) -> dict[str, Tagger | Weights]:
-        return {"segmenter": self.segmenter.tagger, "tagger": self.tagger, "parser": self.parser}
+    def _parts(self) -> dict[str, Tagger | Breaks | Weights]:
+        segmenter = self.segmenter
+        return {
+            "segmenter": segmenter.tagger,
+            "breaks": segmenter.breaks,
+            "tagger": self.tagger,
+            "parser": self.parser,
+        }
 
     @staticmethod
     def load(path: Path) -> Pipeline:
@@ -130,7 +137,8 @@ class Pipeline:
             if head["format"] != FORMAT:
                 raise InputError(f"{path}: expected a pipeline of this version, as colgen train pipeline writes it")
             words, lemmas = (SuffixRules.from_data(head[name]) for name in ("words", "lemmas"))
-            segmenter = Segmenter(Tagger.from_arrays(_part(arrays, "segmenter"), path), words)
+            breaks = Breaks.from_arrays(_part(arrays, "breaks"), path)
+            segmenter = Segmenter(Tagger.from_arrays(_part(arrays, "segmenter"), path), breaks, words)
             tagger = Tagger.from_arrays(_part(arrays, "tagger"), path)
             pipeline = Pipeline(segmenter, tagger, lemmas, Weights.from_arrays(_part(arrays, "parser"), path))
         return pipeline

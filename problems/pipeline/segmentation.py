@@ -1,4 +1,4 @@
-"""Sentences and tokens of raw text: atoms by rule, and a chain's best labelling says what begins at each."""
+"""Tokens of raw text: atoms by rule, a chain's best labelling says what begins at each; then sentences of tokens."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from problems.chain_map.corpus import Tagged
 from problems.chain_map.learning import Examples, Tagger, train_perceptron
+from problems.pipeline.breaks import Breaks, learn_breaks
 from problems.pipeline.suffixes import SuffixRules, learn_suffixes
 from problems.pipeline.texts import Token
 
-SENTENCE, TOKEN, SAME = "sentence", "token", "same"
-LABELS = (SAME, SENTENCE, TOKEN)
-"""What begins at an atom, or that it belongs to the token before."""
+TOKEN, SAME = "token", "same"
+LABELS = (SAME, TOKEN)
+"""Whether a token begins at an atom, or the atom belongs to the token before."""
 
 TASK = "segments"
 
@@ -104,11 +105,14 @@ class Segmenter:
     ----------
     tagger
         Labels atoms.
+    breaks
+        Says where sentences end among tokens.
     words
         Rewrites a token to its words, with blanks between them.
     """
 
     tagger: Tagger
+    breaks: Breaks
     words: SuffixRules
 
     def segment(self, paragraphs: Sequence[str]) -> list[list[list[Token]]]:
@@ -116,21 +120,19 @@ class Segmenter:
         atoms = [atoms_of(paragraph) for paragraph in paragraphs]
         labels = iter(self.tagger.tag([a.names for a in atoms if a.names]) if any(a.names for a in atoms) else [])
         return [
-            self._sentences(paragraph, a, next(labels)) if a.names else []
+            self.breaks.parted(self._tokens(paragraph, a, next(labels))) if a.names else []
             for paragraph, a in zip(paragraphs, atoms, strict=True)
         ]
 
-    def _sentences(self, paragraph: str, atoms: Atoms, labels: Sequence[str]) -> list[list[Token]]:
+    def _tokens(self, paragraph: str, atoms: Atoms, labels: Sequence[str]) -> list[Token]:
         starts = [k for k, label in enumerate(labels) if label != SAME or not k]
-        sentences: list[list[Token]] = []
+        tokens: list[Token] = []
         for first, after in zip(starts, [*starts[1:], len(labels)], strict=True):
             begin, end = atoms.begins[first], atoms.ends[after - 1]
             form = " ".join(paragraph[begin:end].split())
             spaced = after == len(labels) or atoms.begins[after] > end
-            if labels[first] == SENTENCE or not sentences:
-                sentences.append([])
-            sentences[-1].append(Token(form, self._words(form), spaced))
-        return sentences
+            tokens.append(Token(form, self._words(form), spaced))
+        return tokens
 
     def _words(self, form: str) -> tuple[str, ...]:
         return (form,) if " " in form else tuple(self.words.of(form).split())
@@ -141,21 +143,23 @@ def labelled_atoms(paragraph: Iterable[Sequence[Token]]) -> tuple[str, Tagged]:
 
     Where two tokens meet inside an atom ("cannot" as two tokens), nothing begins: atoms are the finest there is.
     """
-    text, at = "", 0
-    begins: dict[int, str] = {}
+    text, begins = "", set()
     for sentence in paragraph:
-        for k, token in enumerate(sentence):
-            begins[at] = TOKEN if k else SENTENCE
+        for token in sentence:
+            begins.add(len(text))
             text += token.form + " " * token.space_after
-            at = len(text)
     atoms = atoms_of(text)
-    return text, Tagged(atoms.names, tuple(begins.get(begin, SAME) for begin in atoms.begins))
+    return text, Tagged(atoms.names, tuple(TOKEN if begin in begins else SAME for begin in atoms.begins))
 
 
 def learn_segmenter(
-    paragraphs: Sequence[Sequence[Sequence[Token]]], *, seed: int = 0, say: Callable[[str], None] = print
+    paragraphs: Sequence[Sequence[Sequence[Token]]],
+    *,
+    tune: Sequence[Sequence[Sequence[Token]]] = (),
+    seed: int = 0,
+    say: Callable[[str], None] = print,
 ) -> Segmenter:
-    """A segmenter from paragraphs of sentences of tokens."""
+    """A segmenter from paragraphs of sentences of tokens; others, to tune on, say how eagerly sentences are ended."""
     pieces = list(paragraphs)
     if len(pieces) == 1:  # nobody has said where paragraphs begin
         pieces = [pieces[0][begin : begin + PIECE] for begin in range(0, len(pieces[0]), PIECE)]
@@ -163,4 +167,4 @@ def learn_segmenter(
     tagger = train_perceptron(TASK, examples, epochs=EPOCHS, seed=seed, say=lambda line: say(f"segmentation: {line}"))
     tokens = (token for paragraph in paragraphs for sentence in paragraph for token in sentence)
     pairs = (("", token.form, " ".join(token.words)) for token in tokens if " " not in token.form)
-    return Segmenter(tagger, learn_suffixes(pairs, lowers=False))
+    return Segmenter(tagger, learn_breaks(pieces, tune=tune), learn_suffixes(pairs, lowers=False))

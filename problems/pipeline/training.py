@@ -54,12 +54,13 @@ def train(
     sentences
         With heads, in the order of their texts.
     tune
-        Choose the parser's best pass.
+        Choose how eagerly sentences are ended, and the parser's best pass.
     folds
         The parser meets tags that a tagger has found, with its mistakes, so it learns from such: those of each of so
         many parts by a tagger of the other parts.
     """
-    segmenter = learn_segmenter(list(paragraphs_of(sentences)), seed=seed, say=say)
+    texts, held = list(paragraphs_of(sentences)), list(paragraphs_of(tune))
+    segmenter = learn_segmenter(texts, tune=held, seed=seed, say=say)
     lemmas = learn_lemmas(sentences)
     tagger = _learn_tagger(sentences, tagger_epochs, seed, say)
     learn = list(_retagged(sentences, lemmas, tagger_epochs, folds, seed, say))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from problems.dependency.conll import parse_conll
-from problems.pipeline.segmentation import SENTENCE, TOKEN, atoms_of, labelled_atoms, learn_segmenter
+from problems.pipeline.segmentation import SAME, TOKEN, atoms_of, labelled_atoms, learn_segmenter
 from problems.pipeline.texts import Token, paragraphs_of, read_paragraphs, text_of, tokens_of
 from tests.problems.pipeline.test_evaluation import GOLD
 
@@ -57,9 +57,9 @@ def test_empty_lines_part_paragraphs():
 
 
 def test_labels_of_atoms():
-    text, tagged = labelled_atoms([sentence("It", "is_", "."), sentence("No_", "!")])
-    assert text == "It is. No! "
-    assert tagged.tags == (SENTENCE, TOKEN, TOKEN, SENTENCE, TOKEN)
+    text, tagged = labelled_atoms([sentence("It", "is_", "."), sentence("No_", "!", "a-b")])
+    assert text == "It is. No! a-b "
+    assert tagged.tags == (TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, SAME, SAME)
 
 
 def test_a_segmenter_learns_sentences_and_words():

@@ -1,0 +1,271 @@
+"""Where sentences end among the tokens of a paragraph: logistic regression over what stands on either side of a break.
+
+The features tell kinds of tokens, not their forms: signs, case, shape, blanks, how long ago a sign that ends sentences
+was, whether a bracket or a quotation is open, and how the paragraph is written as a whole.  Forms were tried and left
+out: learned from one kind of text they mislead on others.  Given these features breaks do not depend on one another,
+so the most probable parting of a paragraph is that of each break by itself.
+
+Source: D. Gillick, *Sentence boundary detection and the problem with the U.S.*, NAACL 2009, for the classifier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.errors import InputError
+from problems.pipeline.texts import Token
+from solvers.arrays import as_floats
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_ENDS = re.compile(r"[.]|[!?.]*[!?][!?.]*")
+"""Signs that end sentences: "." or "?!", but not "..."."""
+
+_DOTS = re.compile(r"[.]{2,}|…+")
+
+_NOTHING = "E"
+"""The kind of what stands beyond either end of a paragraph."""
+
+_SHAPE = 6
+"""Runs of letters, digits and signs of a form's shape."""
+
+REGULARIZATION = 1.0
+"""Half of this times the squared length of the weights is added to what is minimised."""
+
+LEAST = 2
+"""Features that occur less often are not used."""
+
+OFFSETS = tuple(0.25 * k for k in range(-2, 9))
+"""What is added to the log-odds of all breaks is chosen among these."""
+
+USUAL = 0.5
+"""What is added where there is nothing to choose it on: a break too many spoils one sentence of the gold standard, one
+that is missed spoils two."""
+
+Paragraph = Sequence[Sequence[Token]]
+
+
+@dataclass(frozen=True, eq=False)
+class Breaks:
+    """Says after which tokens sentences end.
+
+    Attributes
+    ----------
+    index
+        Numbers of features.
+    weights
+        Of features, and last what is added to all log-odds.
+    """
+
+    index: Mapping[str, int] = field(repr=False)
+    weights: Floats = field(repr=False)
+
+    def log_odds(self, tokens: Sequence[Token]) -> list[float]:
+        """Of a break after each token but the last."""
+        weight = dict(zip(self.index, self.weights.tolist(), strict=False)).get
+        offset = float(self.weights[-1])
+        return [sum(weight(name, 0.0) for name in names) + offset for names in features(tokens)]
+
+    def parted(self, tokens: Sequence[Token]) -> list[list[Token]]:
+        """The sentences of a paragraph."""
+        if not tokens:
+            return []
+        ends = [k for k, odds in enumerate(self.log_odds(tokens), 1) if odds > 0.0]
+        return [list(tokens[begin:end]) for begin, end in zip([0, *ends], [*ends, len(tokens)], strict=True)]
+
+    def shifted(self, offset: float) -> Breaks:
+        """With this added to the log-odds of all breaks."""
+        return replace(self, weights=np.append(self.weights[:-1], offset))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that it is, as arrays for a file."""
+        return {"features": np.array("\n".join(self.index)), "weights": self.weights}
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path) -> Breaks:
+        """What :meth:`arrays` gave; the path is for messages.
+
+        Raises
+        ------
+        InputError
+            If it is something else.
+        """
+        if not {"features", "weights"} <= arrays.keys():
+            raise InputError(f"{path}: expected features and weights of breaks between sentences")
+        text = str(arrays["features"])
+        index = {name: k for k, name in enumerate(text.split("\n") if text else [])}
+        return Breaks(index, as_floats(arrays["weights"], "weights", shape=(len(index) + 1,)))
+
+
+# --- features --------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1 << 16)
+def kind(form: str) -> str:
+    """What a form is made of: letters by case, digits, a sign itself, or a mixture."""
+    if form.isalpha():
+        return ("A" if len(form) == 1 else "AA") if form.isupper() else "Aa" if form[0].isupper() else "a"
+    if form.isdigit():
+        return "12" if len(form) <= 2 else "123"
+    if _ENDS.fullmatch(form) or _DOTS.fullmatch(form):
+        return form if len(form) <= 2 else form[0] * 3
+    if len(form) == 1:
+        return form
+    if form[0].isalpha():
+        rest = "." if form.endswith(".") else "w" if re.search("[.@/]", form) else "'" if "'" in form else "-"
+        return ("A" if form[0].isupper() else "a") + rest
+    return "1-" if form[0].isdigit() else form[0] * 2
+
+
+@lru_cache(maxsize=1 << 16)
+def shape(form: str) -> str:
+    """Runs of upper case, lower case, digits, and signs: ``Mr.`` is ``Xx.``."""
+    letters = ("X" if c.isupper() else "x" if c.islower() else "1" if c.isdigit() else c for c in form)
+    return re.sub(r"(.)\1+", r"\1", "".join(letters))[:_SHAPE]
+
+
+@lru_cache(maxsize=1 << 16)
+def ending(form: str) -> str:
+    """The kind of a form as an end of a sentence: signs that end sentences are alike, and so are words."""
+    if _ENDS.fullmatch(form):
+        return "end"
+    return "dots" if _DOTS.fullmatch(form) else "word" if form[0].isalnum() else kind(form)
+
+
+def features(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
+    """What tells of a break after each token but the last."""
+    forms = [token.form for token in tokens]
+    kinds = [_NOTHING, *map(kind, forms), _NOTHING, _NOTHING]
+    ends, shapes = [*map(ending, forms)], [*map(shape, forms)]
+    gaps = ["", *(" " if token.space_after else "" for token in tokens)]
+    first, style = kinds[1][0], _style(ends, kinds[1:])
+    ahead = _distances(ends)
+    since, bracket, quotation = 0, 0, 0
+    for k in range(len(tokens) - 1):
+        since += 1
+        bracket = 1 if forms[k] in ("(", "[") else 0 if forms[k] in (")", "]") else bracket
+        quotation ^= forms[k] == '"'
+        before, a, b, after = kinds[k : k + 4]
+        space, end, case = gaps[k + 1], ends[k], b[0]
+        yield (
+            "",
+            f"a {a}{space}",
+            f"ab {a}{space} {b}",
+            f"abc {a} {b} {after}",
+            f"zab {before}{gaps[k]} {a}{space} {b}",
+            f"end {end} {case}",
+            f"style {end}{space} {style} {case}",
+            f"first {end} {first} {case}",
+            f"since {end} {_rounded(since)}",
+            f"ahead {end} {_rounded(ahead[k + 1])}",
+            f"bracket {end} {bracket}",
+            f"quotation {end} {quotation}",
+            f"shape {shapes[k]}",
+            f"shapes {shapes[k]} {shapes[k + 1]}",
+        )
+        if end == "end":
+            since = 0
+
+
+def _style(ends: Sequence[str], kinds: Sequence[str]) -> str:
+    """Whether what follows signs that end sentences is in lower case: never, seldom, mostly, or there are none."""
+    following = [kinds[k + 1][0] == "a" for k, end in enumerate(ends[:-1]) if end == "end"]
+    small = sum(following)
+    return "none" if not following else "mostly" if 2 * small > len(following) else "seldom" if small else "never"
+
+
+def _distances(ends: Sequence[str]) -> list[int]:
+    """How many tokens there are from each to the next sign that ends sentences, that one not counted."""
+    distances, far = [], len(ends)
+    for end in reversed(ends):
+        far = 0 if end == "end" else far + 1
+        distances.append(far)
+    return distances[::-1]
+
+
+def _rounded(number: int) -> int:
+    return number if number < 4 else 4 if number < 7 else 7 if number < 15 else 15 if number < 30 else 30
+
+
+# --- learning --------------------------------------------------------------------------------------------------------
+
+
+def learn_breaks(paragraphs: Iterable[Paragraph], *, tune: Sequence[Paragraph] = ()) -> Breaks:
+    """By logistic regression with squared weights: the minimum is unique, and found by L-BFGS.
+
+    Parameters
+    ----------
+    paragraphs
+        Sentences of tokens.
+    tune
+        Choose what is added to the log-odds of all breaks, by the F1 of sentences.
+    """
+    rows: list[tuple[str, ...]] = []
+    gold: list[bool] = []
+    for paragraph in paragraphs:
+        rows += features(_tokens(paragraph))
+        gold += _ends(paragraph)[:-1]
+    counts = Counter(name for names in rows for name in names)
+    index = {name: k for k, name in enumerate(sorted(name for name in counts if counts[name] >= LEAST))}
+    found = Breaks(index, np.append(_logistic(rows, index, np.array(gold, dtype=float)), USUAL))
+    return found.shifted(_best_offset(found.shifted(0.0), tune)) if tune else found
+
+
+def _logistic(rows: Sequence[tuple[str, ...]], index: Mapping[str, int], gold: Floats) -> Floats:
+    """The weights of least loss Σ log(1 + exp(-±z)) + λ/2 ‖w‖²."""
+    from scipy import optimize, sparse  # a quarter of a second that only training needs
+
+    if not index:
+        return np.zeros(0)
+    numbers = [[index[name] for name in names if name in index] for names in rows]
+    starts = np.concatenate([[0], np.cumsum([*map(len, numbers)])])
+    columns = np.array([k for row in numbers for k in row])
+    matrix = sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(rows), len(index)))
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        scores = matrix @ weights
+        odds = np.exp(-np.abs(scores))
+        chances = np.where(scores > 0.0, 1.0, odds) / (1.0 + odds)
+        value = np.sum(np.log1p(odds) + np.maximum(scores, 0.0) - gold * scores)
+        gradient = matrix.T @ (chances - gold) + REGULARIZATION * weights
+        return float(value) + 0.5 * REGULARIZATION * float(weights @ weights), gradient
+
+    result: Floats = optimize.minimize(loss, np.zeros(len(index)), jac=True, method="L-BFGS-B").x
+    return result
+
+
+def _best_offset(breaks: Breaks, paragraphs: Sequence[Paragraph]) -> float:
+    """Of those that give the best F1 of sentences the nearest to :data:`USUAL`."""
+    odds = [np.append(breaks.log_odds(_tokens(paragraph)), np.inf) for paragraph in paragraphs]
+    gold = [_spans(_ends(paragraph)) for paragraph in paragraphs]
+
+    def quality(offset: float) -> float:
+        found = [_spans((one + offset > 0.0).tolist()) for one in odds]
+        good = sum(len(a & b) for a, b in zip(gold, found, strict=True))
+        return 2.0 * good / sum(len(a) + len(b) for a, b in zip(gold, found, strict=True))
+
+    return max(OFFSETS, key=lambda offset: (quality(offset), -abs(offset - USUAL)))
+
+
+def _tokens(paragraph: Paragraph) -> list[Token]:
+    return [token for sentence in paragraph for token in sentence]
+
+
+def _ends(paragraph: Paragraph) -> list[bool]:
+    return [k == len(sentence) for sentence in paragraph for k in range(1, len(sentence) + 1)]
+
+
+def _spans(ends: Sequence[bool]) -> set[tuple[int, int]]:
+    """First token of each sentence, and the one after its last."""
+    after = [k for k, end in enumerate(ends, 1) if end]
+    return set(zip([0, *after], after, strict=False))
