@@ -158,7 +158,8 @@ def test_what_presolving_calls_infeasible_is_asked_again_without():
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_before_the_run_begins_is_the_shells_affair(sent, tmp_path):
-    child, pipe = forked(tmp_path, lambda: time.sleep(20))
+    # Short sleeps: a signal on the threshold of a long one is seen when that is over.
+    child, pipe = forked(tmp_path, lambda: [time.sleep(0.01) for _ in range(2_000)])
     os.read(pipe, 1)
     os.kill(child, sent)
     assert waited(child, 10.0) == 128 + sent
