@@ -215,7 +215,7 @@ class Run:
             solution = dataclasses.replace(solution, objective=stated)
         self.is_checked = checked or stated is not None
         self.incumbent = solution
-        self._terms = sum(abs(column.cost * value) for column, value in solution.columns)
+        self._terms = solution.terms
         self.known = [*self.known[1 - _MOST_KNOWN :], solution]
         return True
 

@@ -33,6 +33,11 @@ class Solution:
     variables: Mapping[Key, float] = field(default_factory=lambda: _NO_VARIABLES)
     integer: frozenset[Key] = frozenset()
 
+    @property
+    def terms(self) -> float:
+        """The sum of the magnitudes of the columns' costs times their values, in which much may cancel out."""
+        return sum(abs(column.cost * value) for column, value in self.columns)
+
     def __repr__(self) -> str:
         columns, variables = counted(len(self.columns), "column"), counted(len(self.variables), "variable")
         return f"<Solution: objective {number(self.objective)}, {columns} and {variables} in use>"

@@ -20,7 +20,7 @@ from colgen.core.tolerances import power_of_two
 from problems.chain_map.kernels.tree_labels import score_labels
 from problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
 from solvers.arrays import ArrayError, as_floats, as_indices, as_integers
-from solvers.chains.forest import NONE, Forest, chains, checked, from_parents
+from solvers.chains.forest import NONE, Forest, chains, checked, from_parents, one_chain
 from solvers.chains.magnitudes import low_step
 
 Ints = NDArray[np.int32]
@@ -163,10 +163,34 @@ class Instance:
         together = parts[0] if len(parts) == 1 else np.concatenate(parts)
         if forest.table.any():
             return cls(forest, together, pairwise, tuple(labels), tuple(nodes))
-        # Chains over table 0 need no second look: it would take longer than decoding a short sentence.
+        return cls._of_sound(forest, together, pairwise, tuple(labels), tuple(nodes))
+
+    @classmethod
+    def of_lengths(
+        cls,
+        lengths: NDArray[np.int64],
+        scores: Scores,
+        pairwise: Pairwise,
+        labels: tuple[Hashable, ...] = (),
+        nodes: tuple[Hashable, ...] = (),
+    ) -> Instance:
+        """Chains of these lengths whose scores are in one array, one chain after the other."""
+        forest = one_chain(int(lengths[0])) if len(lengths) == 1 else chains(lengths)
+        return cls._of_sound(forest, scores, pairwise, labels, nodes)
+
+    @classmethod
+    def _of_sound(
+        cls,
+        forest: Forest,
+        scores: Scores,
+        pairwise: Pairwise,
+        labels: tuple[Hashable, ...],
+        nodes: tuple[Hashable, ...],
+    ) -> Instance:
+        """Chains over table 0 that need no second look: it would take longer than decoding a short sentence."""
         instance = object.__new__(cls)
-        given = {"forest": forest, "scores": together, "pairwise": pairwise, "labels": tuple(labels)}
-        for name, value in (*given.items(), ("nodes", tuple(nodes))):
+        given = {"forest": forest, "scores": scores, "pairwise": pairwise, "labels": labels, "nodes": nodes}
+        for name, value in given.items():
             object.__setattr__(instance, name, value)
         instance._check_scores()
         return instance

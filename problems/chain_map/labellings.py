@@ -139,6 +139,11 @@ class LabelledSolution(Solution):
 
     labellings: Labellings | None = None
 
+    @property
+    def terms(self) -> float:
+        """0: pairs of labels cost nothing by themselves, and need not be made into columns to say so."""
+        return 0.0
+
 
 def labelled(forest: Forest, found: Labellings) -> LabelledSolution:
     """Labellings as a solution."""

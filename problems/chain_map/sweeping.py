@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,24 @@ class SweepPricing(Pricing):
         self.domains: Domains | None = None
 
     def price(self, duals: Any, context: PricingContext) -> PricingResult:
+        found, finished = self.label(lambda: context.budget.expired)
+        possible = bool((found.bounds > -np.inf).any())
+        return PricingResult(
+            total=found.dual_bound if possible else -math.inf,
+            cut_off=not finished,
+            answers=(labelled(self.instance.forest, found),) if possible and found.is_whole else (),
+        )
+
+    def label(self, expired: Callable[[], bool] = lambda: False) -> tuple[Labellings, bool]:
+        """Labellings with their bounds, and whether there was time for all of them.
+
+        Parameters
+        ----------
+        expired
+            Whether there is no time left.
+        """
         instance, forest = self.instance, self.instance.forest
-        pieces = Pieces(lambda: context.budget.expired)
+        pieces = Pieces(expired)
         slack = None
         if self.margin is not None and math.isfinite(self.margin):
             slack = np.full(instance.num_trees, float(self.margin))
@@ -71,13 +88,8 @@ class SweepPricing(Pricing):
         elif self.margin is not None:
             second = self._runner_up(pieces, self.domains, labels, values)
             finished = second is not None
-        self.found = found = Labellings(forest.starts, labels, values, bounds, second)
-        possible = bool((bounds > -np.inf).any())
-        return PricingResult(
-            total=found.dual_bound if possible else -math.inf,
-            cut_off=not finished,
-            answers=(labelled(forest, found),) if possible and found.is_whole else (),
-        )
+        self.found = Labellings(forest.starts, labels, values, bounds, second)
+        return self.found, finished
 
     def _swept(self, pieces: Pieces, slack: Floats | None) -> tuple[int, Domains]:
         """How many trees were finished, and the labels that these may need."""

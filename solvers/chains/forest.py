@@ -6,6 +6,7 @@ tree's last node.  A chain is the tree whose last token is the root, so that goi
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +68,12 @@ def chains(lengths: NDArray[np.int64]) -> Forest:
     first_child = np.arange(-1, num - 1, dtype=np.int32)
     first_child[starts[:-1]] = NONE
     return Forest(starts, parent, first_child, np.full(num, NONE, dtype=np.int32), np.zeros(num, dtype=np.int32))
+
+
+@lru_cache(maxsize=256)
+def one_chain(length: int) -> Forest:
+    """A chain alone, kept for the next of its length: a short sentence is decoded in less time than this takes."""
+    return chains(np.array([length]))
 
 
 def from_parents(starts: Offsets, parent: Ints, table: Ints) -> Forest:

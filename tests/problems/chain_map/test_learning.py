@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from problems.chain_map import Instance, viterbi_pruned, viterbi_two_best
+from problems.chain_map import Instance, decode, viterbi_pruned, viterbi_two_best
 from problems.chain_map.corpus import TASKS, Tagged, read_tagged
 from problems.chain_map.features import NUM_KINDS, UNKNOWN, build_index, features, look_up, shape
 from problems.chain_map.learning import Examples, Tagger, margin_violations, train_perceptron, train_svm
 from problems.chain_map.synthetic import first_chains, stretched
 from problems.chain_map.training import examples_of, read_corpus
+from solvers.chains.forest import chains
 from solvers.chains.viterbi import viterbi
 from tests.problems.chain_map.models import draw, scores_of
 from tests.problems.chain_map.sentences import write_corpus
@@ -114,6 +115,22 @@ def test_the_perceptron_is_the_average_of_its_weights(folder):
         dense[f, tagger.labels[part]] = tagger.weights[part]
     np.testing.assert_allclose(dense, (sums + weights) / rounds, atol=1e-5)
     np.testing.assert_allclose(tagger.transitions, (tau_sums + tau) / rounds, atol=1e-5)
+
+
+@pytest.mark.parametrize("task", ["pos", "joint"])
+def test_sentences_have_the_tags_of_a_proved_run_together_and_alone(folder, task):
+    examples = examples_of(read_corpus(folder, TASKS[task], "train"), TASKS[task])
+    tagger = train_perceptron(task, examples, epochs=1, say=quiet)
+    words = [sentence.words for sentence in read_corpus(folder, TASKS[task], "test")]
+    proved = decode(tagger.instance(words))
+    np.testing.assert_array_equal(proved.values, proved.bounds)
+    tags = [[tagger.tags[label] for label in labels] for labels in proved]
+    assert tagger.tag(words) == tags
+    assert [tagger.tag([one])[0] for one in words] == tags
+    together = [tagger.instance([one]).forest for one in words]
+    for one, forest in zip(words, together, strict=True):
+        fresh = chains(np.array([len(one)]))
+        assert all(np.array_equal(a, b) for a, b in zip(forest, fresh, strict=True))
 
 
 def test_stronger_regularisation_makes_smaller_transitions(folder):
