@@ -118,3 +118,10 @@ class TestWriting:
     def test_the_caller_s_own_mistake_is_not_a_failed_write(self, tmp_path):
         with pytest.raises(ValueError, match="mine"), writing(tmp_path / "a"):
             raise ValueError("mine")
+
+
+def test_a_text_with_a_nul_is_none(tmp_path):
+    path = tmp_path / "rolls.txt"
+    path.write_bytes(b"45\n\x0036\n")
+    with pytest.raises(InputError, match=r"rolls\.txt is not a text file: it holds a NUL \(character 3\)"):
+        read_text(path)

@@ -18,7 +18,7 @@ from colgen.solving import solve
 from colgen.testing.fuzz.pools import Case, Program, scaled
 from colgen.testing.fuzz.problem import PoolProblem
 from colgen.testing.fuzz.truth import Truth, arrays
-from colgen.tree import search as tree
+from colgen.tree import queues
 from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
 
 TOLERANCE = 1e-6
@@ -68,7 +68,7 @@ def run(case: Case) -> Result | Failure:
                 relaxation=way.relaxation,
                 stabilization=stabilization,
                 heuristics=[heuristics[name] for name in way.heuristics],
-                queue=getattr(tree, way.queue),
+                queue=getattr(queues, way.queue),
                 node_limit=way.node_limit,
                 depth_limit=way.depth_limit,
                 clean_up_after=way.clean_up_after,
