@@ -45,6 +45,7 @@ class ColumnPool:
         self._signatures = Growing(np.empty(0, dtype=np.uint64))
         self._index = SignatureIndex(self._signatures)
         self.position: dict[Hashable, int] = {}
+        self._found: dict[Hashable, int] = {}
         self._keys: dict[int, Key] = {}
         self._num_named = 0
         self._firsts: list[int] = []
@@ -128,7 +129,7 @@ class ColumnPool:
 
     def where(self, identity: Hashable) -> int | None:
         """The position of the column of this :attr:`Column.identity`, None if it is not here."""
-        position = self.position.get(identity)
+        position = self.position.get(identity, self._found.get(identity))
         if position is not None or not (isinstance(identity, tuple) and isinstance(identity[-1], frozenset)):
             return position
         cost, pattern = identity
@@ -137,7 +138,10 @@ class ColumnPool:
         except KeyError:
             return None
         found = int(self.find(batch)[0])
-        return None if found == NOWHERE else found
+        if found == NOWHERE:
+            return None
+        self._found[identity] = found  # columns stay where they are, and dives ask for the same ones at every step
+        return found
 
     def _meaning(self, position: int) -> tuple[Meanings | None, int]:
         """What is known of the batch that a column came in, and its number there."""
