@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,10 @@ from colgen.tree.checkpoint import Saving, read_checkpoint
 from colgen.tree.keeping import Keeper
 from colgen.tree.open_tree import OpenTree
 from colgen.tree.resuming import resume
+
+_COLUMNS, _FEW = 3, 100
+"""Of a pool so many columns a row are taken, and so many at least: more make linear programs slow, and are priced again
+in no time if they are of use."""
 
 
 class Checkpointing:
@@ -107,19 +112,18 @@ class Pooled:
         return dataclasses.replace(own, duals=duals, columns=[*own.columns, *columns], rows=[*own.rows, *rows])
 
     def _columns(self, master: RestrictedMaster) -> list[Column]:
-        problem, kept = self._problem, self._kept
-        found = []
-        for column, written in zip(kept.batch, kept.structures, strict=True):
-            if states_columns(problem):
-                try:
-                    made = problem.column_of(written)
-                except (ColgenError, ValueError, KeyError, IndexError, TypeError, AttributeError):
-                    continue  # it is a guess
-            else:
-                made = column
-            if made is not None and all(master.has_row(key) for key in made.coefficients):
-                found.append(made)
-        return found
+        best = self._kept.best(max(_COLUMNS * master.num_rows, _FEW)).tolist()
+        columns = self._stated(best) if states_columns(self._problem) else (self._kept.columns[k] for k in best)
+        return [column for column in columns if all(map(master.has_row, column.coefficients))]
+
+    def _stated(self, chosen: Sequence[int]) -> Iterator[Column]:
+        """What the problem makes of structures: it may know nothing of some, or fail at them."""
+        for k in chosen:
+            made = None
+            with suppress(ColgenError, ValueError, KeyError, IndexError, TypeError, AttributeError):  # it is a guess
+                made = self._problem.column_of(self._kept.structures[k])
+            if made is not None:
+                yield made
 
 
 def origin_of(problem: Problem, search: BranchAndPrice) -> Origin:

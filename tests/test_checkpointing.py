@@ -294,10 +294,10 @@ def test_a_pool_of_another_instance_is_refused_where_nobody_can_make_it_anew(tmp
 def test_columns_of_nonsense_are_left_out(tmp_path):
     first = bare(Restated(7, 4))
     first.pool.save(tmp_path / "pool")
-    sealed = read_sealed(tmp_path / "pool", "colgen pool 1")
+    sealed = read_sealed(tmp_path / "pool", "colgen pool 2")
     nonsense = [{"tuple": [99]}, "x", None, 3, {"tuple": [0, 0, 0]}]
     structures = [nonsense[k % len(nonsense)] for k in range(len(first.pool))]
     text = np.frombuffer(json.dumps(structures).encode(), dtype=np.uint8)
-    write_sealed(tmp_path / "pool", "colgen pool 1", sealed.said, {**sealed.arrays, "structures": text})
+    write_sealed(tmp_path / "pool", "colgen pool 2", sealed.said, {**sealed.arrays, "structures": text})
     warm = bare(Restated(7, 4), pool=tmp_path / "pool")
     assert (warm.objective, warm.termination) == (first.objective, first.termination)

@@ -72,7 +72,7 @@ class Pool(Sequence[Column]):
         """
         if self.origin is None:
             raise InputError("pool: expected that of a run in this process; those of others are saved where they ran")
-        write_pool(path, self._columns, self.origin)
+        write_pool(path, self._columns, self.reduced_costs, self.origin)
 
     def __len__(self) -> int:
         return len(self._columns)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colgen.core.batches import Columns
 from colgen.core.column_data import ARRAYS, Plainly, batch_of_data
@@ -17,8 +18,12 @@ from colgen.core.columns import Column, Key
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.plain import as_plain, of_plain
 from colgen.core.sealed_files import read_sealed, write_sealed
+from solvers.arrays import as_floats
 
-FORMAT = "colgen pool 1"
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FORMAT = "colgen pool 2"
 
 
 @dataclass(frozen=True)
@@ -53,20 +58,29 @@ class KeptPool:
         Of the instance that the columns are of.
     structures
         Of the columns, as plain data.
-    batch
-        The columns as they were, over rows by name; what they mean is plain data.
+    columns
+        The columns as they were; what they mean is plain data, if they come from a file.
+    reduced_costs
+        Of the columns, at the dual values below; not a number where nothing was proved.
     rows, duals
         Names of separated rows, and dual values by the names of rows.
     """
 
     digest: str
     structures: Sequence[Any]
-    batch: Columns
+    columns: Sequence[Column]
+    reduced_costs: Floats
     rows: Sequence[Key]
     duals: Mapping[Key, float]
 
+    def best(self, limit: int) -> Ints:
+        """At most so many columns: those whose reduced cost is nearest to zero, in the order in which they came."""
+        away = np.where(np.isnan(self.reduced_costs), 0.0, np.abs(self.reduced_costs))
+        chosen: Ints = np.sort(np.argsort(away, kind="stable")[:limit])
+        return chosen
 
-def write_pool(path: Path | str, columns: Sequence[Column], origin: Origin) -> None:
+
+def write_pool(path: Path | str, columns: Sequence[Column], reduced_costs: Floats, origin: Origin) -> None:
     """Write a pool.
 
     Raises
@@ -86,7 +100,8 @@ def write_pool(path: Path | str, columns: Sequence[Column], origin: Origin) -> N
         "duals": [[as_plain(key, "the name of a row"), float(value)] for key, value in origin.duals.items() if value],
     }
     text = np.frombuffer(json.dumps(plain, separators=(",", ":")).encode(), dtype=np.uint8)
-    write_sealed(path, FORMAT, said, {"structures": text, **{name: getattr(batch, name) for name in ARRAYS}})
+    arrays = {name: getattr(batch, name) for name in ARRAYS}
+    write_sealed(path, FORMAT, said, {"structures": text, "reduced_costs": reduced_costs, **arrays})
 
 
 def read_pool(path: Path | str) -> KeptPool:
@@ -105,7 +120,8 @@ def read_pool(path: Path | str) -> KeptPool:
         batch = batch_of_data(arrays, names, structures, keys)
         separated: list[Key] = [of_plain(key) for key in said["separated"]]
         duals = {of_plain(key): float(value) for key, value in said["duals"]}
-        return KeptPool(str(said["digest"]), structures, batch, separated, duals)
+        reduced_costs = as_floats(arrays["reduced_costs"], "reduced costs", shape=(len(batch),), finite=False)
+        return KeptPool(str(said["digest"]), structures, batch, reduced_costs, separated, duals)
     except (KeyError, ValueError, TypeError, IndexError, ColgenError) as error:
         raise InputError(f"{path}: expected a pool that result.pool.save has written ({error})") from None
 
@@ -121,9 +137,9 @@ def kept_pool(pool: Any) -> KeptPool:
     origin: Origin | None = pool.origin
     if origin is None:
         raise InputError("pool: expected that of a run in this process, or the name of a file")
-    batch = _as_batch(pool)
     structures = [origin.plainly(column.structure) for column in pool]
-    return KeptPool(origin.digest(), structures, batch, origin.rows, origin.duals)
+    columns = [dataclasses.replace(column, rows=()) if column.rows else column for column in pool]
+    return KeptPool(origin.digest(), structures, columns, pool.reduced_costs, origin.rows, origin.duals)
 
 
 def _as_batch(columns: Sequence[Column]) -> Columns:
