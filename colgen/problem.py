@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
-import pyomo.environ as pyo
 from numpy.typing import ArrayLike
 
 from colgen.bounds.bounding import Bounding
@@ -34,6 +33,9 @@ from colgen.tree.branching import BranchingRule
 from colgen.tree.choice import Choice, MostFractional
 from colgen.tree.enumeration import Enumeration
 from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 _SHAPES = FormulationCache()
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
-
-import pyomo.environ as pyo
+from typing import TYPE_CHECKING, Any
 
 from colgen.core.batches import Columns, Mask
 from colgen.core.budget import Budget
@@ -43,7 +41,6 @@ from colgen.master.phases import Phases
 from colgen.master.pool import NOWHERE, Floats, Ints
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import Answer, MasterSolution, MasterStatus, RestrictedMaster
-from colgen.master.pyomo_export import to_pyomo
 from colgen.master.reduced_costs import ReducedCosts
 from colgen.master.tableau import tableau_of
 from colgen.model.formulation import Formulation
@@ -54,6 +51,9 @@ from solvers.linear import lp as programs
 from solvers.linear.backends.registry import BackendError, check_backend
 from solvers.linear.lp import LinearProgram
 from solvers.linear.options import OptionError, check_options
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 
 class LinearMaster(RestrictedMaster):
@@ -474,6 +474,8 @@ class LinearMaster(RestrictedMaster):
         given then its values are loaded into the variables and its duals into the suffix ``dual``; without it the
         suffix is there for a solver to fill, unless some variables are whole.
         """
+        from colgen.master.pyomo_export import to_pyomo  # imports Pyomo
+
         return to_pyomo(self, solved)
 
 

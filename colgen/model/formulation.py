@@ -6,17 +6,23 @@ import dataclasses
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from colgen.core.columns import Key
+from colgen.core.doors import Late
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
-from colgen.model.rows import Rows, rows_of
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+
+    from colgen.model.rows import Rows
+else:
+    pyo = Late("pyomo.environ")
 
 Floats = NDArray[np.float64]
 
@@ -166,6 +172,8 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     FormulationError
         If it is no Pyomo model, has no active objective or more than one, or is not linear.
     """
+    from colgen.model.rows import rows_of  # imports Pyomo
+
     if not hasattr(model, "component_data_objects"):
         got = "nothing" if model is None else f"a {type(model).__name__}"
         raise FormulationError(f"expected master() to return a Pyomo model, pyo.ConcreteModel(), not {got}")

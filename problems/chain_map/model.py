@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
 
+from colgen.core.doors import Late
 from colgen.core.errors import InputError
 from problems.chain_map.instance import Instance
 from solvers.chains.forest import NONE
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 FORMULATIONS = ("marginals", "forward", "both_ways")
 """Names of the complete formulations."""

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyomo.environ as pyo
 from scipy import sparse
 
 from colgen import (
@@ -45,6 +45,9 @@ from problems.coreference.model import full
 from problems.coreference.separation import Transitivity, TwoPartition, values
 from solvers.clusters.clustering import local_search
 from solvers.stopping import Expired, never
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 
 class LazyAllLink(Problem):

@@ -22,13 +22,20 @@ quadric polytope: some characteristics, facets and relatives*, Mathematical Prog
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pyomo.environ as pyo
 from numpy.typing import ArrayLike
 
 from colgen import InputError, artificial
+from colgen.core.doors import Late
 from problems.coreference.clusters import Cluster
 from problems.coreference.instance import Floats, Instance
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 _MOST_MENTIONS = 16
 """Set partitioning is written down for so many mentions at most: 65,535 clusters."""

@@ -6,10 +6,9 @@ import dataclasses
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyomo.environ as pyo
 from scipy import sparse
 
 from colgen import (
@@ -37,6 +36,9 @@ from problems.coreference.model import master
 from problems.coreference.pricing import ClusterSearch, GrowingClusters
 from problems.coreference.proof import ClusterCertifier
 from solvers.stopping import Expired, never
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 STATING = frozenset(
     {

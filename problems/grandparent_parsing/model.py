@@ -33,12 +33,18 @@ Xing, *Concise integer linear programming formulations for dependency parsing*, 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyomo.environ as pyo
 
 from colgen import InputError, artificial
+from colgen.core.doors import Late
 from problems.grandparent_parsing.instance import Instance
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 FORMULATIONS = ("gp_arc+arc_gp", "one_gp+no_gp", "all")
 """The outer bounds of the source's Table 2."""

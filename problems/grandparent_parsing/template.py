@@ -8,10 +8,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
 from numpy.typing import ArrayLike
 
 from colgen import (
@@ -78,6 +77,9 @@ from problems.grandparent_parsing.standard import StandardScores, standard_score
 from problems.grandparent_parsing.starting import FirstTree, begin_at, first_tree
 from problems.grandparent_parsing.tightening import Tightening
 from solvers.trees.arborescence import arborescence
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 _STARTS = ("dual", "tree", "parts")
 

@@ -16,9 +16,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyomo.environ as pyo
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -53,6 +53,9 @@ from problems.nonlocal_parsing.template import NonlocalParsing
 from solvers.trees.backbone import OutOfTimeError
 from solvers.trees.eisner import Parts
 from solvers.trees.eisner_items import NEG
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 Bools = NDArray[np.bool_]
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-
-import pyomo.environ as pyo
+from typing import TYPE_CHECKING
 
 from colgen import InputError, artificial
+from colgen.core.doors import Late
 from problems.nonlocal_parsing.instance import Instance
 from solvers.trees.eisner_hypergraph import hypergraph
 from solvers.trees.eisner_items import FIRST
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 
 def full(instance: Instance, formulation: str = "chart") -> pyo.ConcreteModel:

@@ -17,11 +17,10 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import networkx as nx
 import numpy as np
-import pyomo.environ as pyo
 
 from colgen import (
     BranchingRule,
@@ -44,6 +43,9 @@ from colgen.core.columns import Key
 from problems.title_path.instance import Instance, Path, checked
 from problems.title_path.model import SINK, SOURCE, arrays, centred, full
 from solvers.paths.path_beam import beam
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 _TOLERANCE = 1e-6
 _WIDTH = 80

@@ -29,16 +29,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pyomo.environ as pyo
 from scipy import sparse
 
 from colgen import Formulation, InputError, Sense
 from colgen.core.columns import Key
+from colgen.core.doors import Late
 from colgen.model.formulation import Block
 from problems.title_path.instance import Floats, Instance, Ints
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 Arc: TypeAlias = tuple[Hashable, Hashable]
 """Tail and head: numbers of vertices, ``"s"`` and ``"t"``."""
