@@ -25,6 +25,8 @@ def test_bench(tmp_path):
     assert figures[f"{name}.all.whole"].value >= figures[f"{name}.one_gp+no_gp.whole"].value
     assert figures[f"accuracy_{name}"].value > 30.0
     assert figures[f"tokens_per_second_{name}"].value > 0.0
+    assert figures[f"parse_one_sentence_ms_{name}"].value > 0.0
+    assert figures[f"parse_one_sentence_vs_batch_{name}"].value > 0.0
     assert (tmp_path / "seconds.png").stat().st_size > 0
     assert said
 
