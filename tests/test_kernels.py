@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COMPILERS = ("njit", "kernel", "inner", "quick")
+COMPILERS = ("njit", "kernel", "inner", "quick", "typed")
 
 
 def kernels():

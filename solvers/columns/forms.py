@@ -6,14 +6,12 @@ A kernel: nothing is checked but what it says.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
-from solvers.columns.kinds import FLOATS, POSITIONS
+from solvers.columns.kinds import FLOATS, POSITIONS, typed
 
 
-@njit(
-    types.boolean(POSITIONS, POSITIONS, FLOATS, FLOATS, types.int32[::1], types.int32[::1]), cache=True, nogil=True
-)  # fmt: skip
+@typed(types.boolean(POSITIONS, POSITIONS, FLOATS, FLOATS, types.int32[::1], types.int32[::1]))
 def in_form(starts, rows, values, costs, short_starts, short_rows):  # type: ignore[no-untyped-def]
     """Whether columns are in order, and copies of their starts and rows as numbers of 32 bits.
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from solvers.columns.kinds import FLOATS, NUMBERS, POSITIONS, SIGNATURES
+from solvers.columns.kinds import FLOATS, NUMBERS, POSITIONS, SIGNATURES, typed
 
 _ROW, _VALUE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _FAR, _NEAR, _LAST = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
-@njit(types.uint64(types.uint64), cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _mixed(x):  # type: ignore[no-untyped-def]
     """splitmix64's mixing function."""
     x = (x ^ (x >> _FAR)) * _FIRST
@@ -24,7 +24,7 @@ def _mixed(x):  # type: ignore[no-untyped-def]
     return x ^ (x >> _LAST)
 
 
-@njit(types.uint64[::1](FLOATS, NUMBERS, NUMBERS, FLOATS), cache=True, nogil=True)
+@typed(types.uint64[::1](FLOATS, NUMBERS, NUMBERS, FLOATS))
 def signatures(costs, starts, rows, values):  # type: ignore[no-untyped-def]
     """A number for each column's cost and pattern; equal columns have equal numbers, others hardly ever.
 
@@ -43,13 +43,11 @@ def signatures(costs, starts, rows, values):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(
+@typed(
     types.int64[::1](
         FLOATS, NUMBERS, NUMBERS, FLOATS, SIGNATURES, NUMBERS, SIGNATURES, FLOATS, NUMBERS, NUMBERS, FLOATS
-    ),
-    cache=True,
-    nogil=True,
-)  # fmt: skip
+    )
+)
 def find(  # type: ignore[no-untyped-def]
     costs, starts, rows, values, numbers, slots, held_numbers, held_costs, held_starts, held_rows, held_values
 ):
@@ -87,7 +85,7 @@ def find(  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(types.void(types.int32[::1], SIGNATURES, POSITIONS), cache=True, nogil=True)
+@typed(types.void(types.int32[::1], SIGNATURES, POSITIONS))
 def claim(slots, numbers, positions):  # type: ignore[no-untyped-def]
     """Enter positions into a table, each at its number's slot or the next one that is free; some must be."""
     mask = np.uint64(len(slots) - 1)

@@ -6,12 +6,12 @@ Kernels: arrays are of the kinds of :mod:`solvers.columns.kinds`, all contiguous
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
-from solvers.columns.kinds import FLAGS, FLOAT, FLOATS, NUMBERS
+from solvers.columns.kinds import FLAGS, FLOAT, FLOATS, NUMBERS, typed
 
 
-@njit(FLOAT[::1](FLOATS, FLOATS, FLOATS, FLOAT), cache=True, nogil=True)
+@typed(FLOAT[::1](FLOATS, FLOATS, FLOATS, FLOAT))
 def signed_duals(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
     """Dual values without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
     found = np.empty(len(duals))
@@ -23,7 +23,7 @@ def signed_duals(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(FLOAT(FLOATS, FLOATS), cache=True, nogil=True)
+@typed(FLOAT(FLOATS, FLOATS))
 def largest_product(numbers, sizes):  # type: ignore[no-untyped-def]
     """max_i |numbers_i| sizes_i, 0 where there are none."""
     largest = 0.0
@@ -32,7 +32,7 @@ def largest_product(numbers, sizes):  # type: ignore[no-untyped-def]
     return largest
 
 
-@njit(types.void(types.int16[::1], NUMBERS, FLOATS, FLOAT, FLOAT), cache=True, nogil=True)
+@typed(types.void(types.int16[::1], NUMBERS, FLOATS, FLOAT, FLOAT))
 def grow_older(ages, active, reduced_costs, sign, least):  # type: ignore[no-untyped-def]
     """Count one more solve for the active columns that are priced out by more than ``least``; others begin anew."""
     for k in range(len(active)):
@@ -43,7 +43,7 @@ def grow_older(ages, active, reduced_costs, sign, least):  # type: ignore[no-unt
             ages[j] += 1
 
 
-@njit(types.boolean(FLOATS, FLAGS, FLOAT), cache=True, nogil=True)
+@typed(types.boolean(FLOATS, FLAGS, FLOAT))
 def are_whole(values, whole, room):  # type: ignore[no-untyped-def]
     """Whether no value that must be whole misses a whole number by more than ``room``."""
     for j in range(len(values)):
@@ -52,7 +52,7 @@ def are_whole(values, whole, room):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(types.Tuple((types.int64[::1], FLOAT[::1]))(FLOATS, FLOATS, FLOATS, FLAGS, FLOAT), cache=True, nogil=True)
+@typed(types.Tuple((types.int64[::1], FLOAT[::1]))(FLOATS, FLOATS, FLOATS, FLAGS, FLOAT))
 def used(values, lower, upper, whole, share):  # type: ignore[no-untyped-def]
     """Places of the values that are not zero, and these, within their bounds: a lower one counts above an upper one.
 

@@ -6,12 +6,12 @@ A kernel: nothing is checked.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
-from solvers.columns.kinds import FLOAT, FLOATS, POSITIONS
+from solvers.columns.kinds import FLOAT, FLOATS, POSITIONS, typed
 
 
-@njit(types.Tuple((types.int64[::1], FLOAT[::1]))(POSITIONS, POSITIONS, FLOATS), cache=True, nogil=True)
+@typed(types.Tuple((types.int64[::1], FLOAT[::1]))(POSITIONS, POSITIONS, FLOATS))
 def sums_by_number(numbers, lengths, amounts):  # type: ignore[no-untyped-def]
     """The numbers that there are, rising, and of each the sum of the amounts of the columns that state it.
 

@@ -6,12 +6,12 @@ Kernels: an array is one of float64, row numbers and origins of int32, all conti
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
-from solvers.columns.kinds import FLOAT, FLOATS, NUMBERS, WHOLE
+from solvers.columns.kinds import FLOAT, FLOATS, NUMBERS, WHOLE, typed
 
 
-@njit(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS), cache=True, nogil=True)
+@typed(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS))
 def products(starts, rows, values, duals):  # type: ignore[no-untyped-def]
     """πᵀa_j of each column; rows that there are no dual values of count as zero."""
     found = np.empty(len(starts) - 1)
@@ -25,7 +25,7 @@ def products(starts, rows, values, duals):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS, WHOLE), cache=True, nogil=True)
+@typed(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS, WHOLE))
 def activities(starts, rows, values, amounts, num_rows):  # type: ignore[no-untyped-def]
     """Σ_j a_ij x_j of each row, for the amounts x of the first columns."""
     found = np.zeros(num_rows)
@@ -36,7 +36,7 @@ def activities(starts, rows, values, amounts, num_rows):  # type: ignore[no-unty
     return found
 
 
-@njit(FLOAT[::1](FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, WHOLE, WHOLE), cache=True, nogil=True)
+@typed(FLOAT[::1](FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, WHOLE, WHOLE))
 def least_reduced_costs(costs, earned, upper, origins, sign, first, count):  # type: ignore[no-untyped-def]
     """The least ``sign * (cost - earned)`` of the columns without an upper bound that came from each of ``count``.
 
@@ -52,13 +52,11 @@ def least_reduced_costs(costs, earned, upper, origins, sign, first, count):  # t
     return least
 
 
-@njit(
+@typed(
     types.UniTuple(FLOAT, 3)(
         FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, FLOAT, FLOAT, WHOLE
-    ),
-    cache=True,
-    nogil=True,
-)  # fmt: skip
+    )
+)
 def bound_terms(  # type: ignore[no-untyped-def]
     duals, row_lower, row_upper, costs, earned, lower, upper, weights, origins, sign, theta, clean, template
 ):

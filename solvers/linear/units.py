@@ -6,15 +6,15 @@ Kernels: arrays are of float64, row numbers of int32 or int64, all contiguous; n
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
-from solvers.columns.kinds import FLOAT, FLOATS, NUMBERS, POSITIONS
+from solvers.columns.kinds import FLOAT, FLOATS, NUMBERS, POSITIONS, typed
 
 _ENTRIES = types.Tuple((types.boolean, types.boolean, FLOAT, FLOAT[::1], FLOAT[::1]))
 _OPTIMUM = types.Tuple((FLOAT, FLOAT[::1], FLOAT[::1], FLOAT[::1]))
 
 
-@njit([_ENTRIES(FLOATS, rows, FLOATS, FLOATS, FLOAT) for rows in (NUMBERS, POSITIONS)], cache=True, nogil=True)
+@typed(*(_ENTRIES(FLOATS, rows, FLOATS, FLOATS, FLOAT) for rows in (NUMBERS, POSITIONS)))
 def to_solver(costs, rows, values, row_factors, factor):  # type: ignore[no-untyped-def]
     """Columns as the solver is given them.
 
@@ -45,7 +45,7 @@ def to_solver(costs, rows, values, row_factors, factor):  # type: ignore[no-unty
     return finite, there, largest, scaled_costs, scaled_values
 
 
-@njit(_OPTIMUM(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOAT), cache=True, nogil=True)
+@typed(_OPTIMUM(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOAT))
 def from_solver(values, duals, reduced_costs, costs, units, row_factors, factor):  # type: ignore[no-untyped-def]
     """An optimum in the caller's units, and the size of the costs that it is made of.
 
