@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +70,14 @@ class Breaks:
     index: Mapping[str, int] = field(repr=False)
     weights: Floats = field(repr=False)
 
+    @cached_property
+    def _weight(self) -> dict[str, float]:
+        """By feature."""
+        return dict(zip(self.index, self.weights[:-1].tolist(), strict=True))
+
     def log_odds(self, tokens: Sequence[Token]) -> list[float]:
         """Of a break after each token but the last."""
-        weight = dict(zip(self.index, self.weights.tolist(), strict=False)).get
-        offset = float(self.weights[-1])
+        weight, offset = self._weight.get, float(self.weights[-1])
         return [sum(weight(name, 0.0) for name in names) + offset for names in features(tokens)]
 
     def parted(self, tokens: Sequence[Token]) -> list[list[Token]]:
