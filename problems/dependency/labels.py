@@ -21,7 +21,11 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from problems.dependency.features.label_scores import (
+    BESIDE,
+    HEAD,
+    LEFT,
     PLACES,
+    RIGHT,
     SIDES,
     Scores,
     Templates,
@@ -53,7 +57,7 @@ from solvers.arrays import as_floats, as_indices, as_integers
 
 Ints = NDArray[np.int64]
 
-LABEL_TEMPLATES: tuple[tuple[int, int, int], ...] = (
+_OF_HEADS: tuple[tuple[int, int, int], ...] = (
     # the place alone; one token
     (_0, _0, PLACES),
     *((c, _0, SIDES) for c in (T, F, LC, M, PTN)),
@@ -68,6 +72,15 @@ LABEL_TEMPLATES: tuple[tuple[int, int, int], ...] = (
     *((slot, slot, SIDES) for slot in SLOTS),
 )
 """Conjunctions of head and modifier, and what is known of the modifier's place."""
+
+_OF_OTHERS: tuple[tuple[int, int], ...] = ((_0, T), (T, T), (LC, T), (LC, _0), (LC, LC), (T, LC))
+"""Conjunctions of another relative and of the modifier: a preposition or a conjunction says what its phrase is."""
+
+LABEL_TEMPLATES: tuple[tuple[int, int, int, int], ...] = (
+    *((a, b, places, HEAD) for a, b, places in _OF_HEADS),
+    *((a, b, SIDES, relative) for relative in (LEFT, RIGHT, BESIDE) for a, b in _OF_OTHERS),
+)
+"""What features join: two conjunctions, what is known of the place, and whose the first is."""
 
 LEAST = 2
 """So often the right trees must have a feature for it to get weights."""
@@ -131,7 +144,7 @@ class Labels:
 
 def _templates(sizes: Ints) -> Templates:
     joined = np.array(LABEL_TEMPLATES, dtype=np.int64)
-    counts = [int(sizes[a]) * int(sizes[b]) * places for a, b, places in LABEL_TEMPLATES]
+    counts = [int(sizes[a]) * int(sizes[b]) * places for a, b, places, _ in LABEL_TEMPLATES]
     return Templates(joined, sizes[joined[:, 1]], np.cumsum([0, *counts[:-1]], dtype=np.int64))
 
 

@@ -1,7 +1,8 @@
 """Scores of relations: sums of the weights of features of an arc, and of pairs of relations of consecutive modifiers.
 
-A feature joins a conjunction of the head, one of the modifier, and on which side and how far away it is; its key is a
-whole number.  Keys stand in ascending order, and the weights of a key are those of a few relations.
+A feature joins a conjunction of the head or of another relative of the modifier, one of the modifier, and on which side
+and how far away the relative is; its key is a whole number.  Keys stand in ascending order, and the weights of a key
+are those of a few relations.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ Singles = NDArray[np.float32]
 SIDES, PLACES = 2, 12
 """How much of the place of a modifier a feature may know: its side, or how far away it is there as well."""
 
+HEAD, LEFT, RIGHT, BESIDE = range(4)
+"""Relatives of a modifier: its head, its own first and last modifier, and the first of its head's other modifiers."""
+
 
 class Templates(NamedTuple):
     """What features join, one a row.
@@ -28,7 +32,8 @@ class Templates(NamedTuple):
     Attributes
     ----------
     joined
-        Conjunction of the head, conjunction of the modifier, :data:`SIDES` or :data:`PLACES`; shape (templates, 3).
+        Conjunction of the relative, conjunction of the modifier, :data:`SIDES` or :data:`PLACES`, and which relative;
+        shape (templates, 4).
     sizes
         How many codes the modifier's conjunction has.
     starts
@@ -64,15 +69,40 @@ class Scores(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def key_of(codes, templates, t, head, modifier):  # type: ignore[no-untyped-def]
-    """The key of a feature of an arc; -1 if one of its conjunctions has no code."""
+def relatives(heads: Ints) -> Ints:
+    """The relatives of each token in a tree, shape (4, n + 1); of those that are missing the columns n + 1 and n + 2.
+
+    These columns of codes stand for no modifier before and none after.
+    """
+    n = len(heads) - 1
+    found = np.full((4, n + 1), n + 1)
+    first, second = np.full(n + 1, n + 1), np.full(n + 1, n + 1)
+    found[RIGHT, :] = n + 2
+    for modifier in range(1, n + 1):
+        head = heads[modifier]
+        found[HEAD, modifier] = head
+        if first[head] > n:
+            first[head] = found[LEFT, head] = modifier
+        elif second[head] > n:
+            second[head] = modifier
+        found[RIGHT, head] = modifier
+    for modifier in range(1, n + 1):
+        head = heads[modifier]
+        found[BESIDE, modifier] = second[head] if first[head] == modifier else first[head]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def key_of(codes, templates, t, of, modifier):  # type: ignore[no-untyped-def]
+    """The key of a feature of an arc, given all relatives; -1 if one of its conjunctions has no code."""
     joined, sizes, starts = templates
-    a, b = np.int64(codes[joined[t, 0], head]), np.int64(codes[joined[t, 1], modifier])
+    other = of[joined[t, 3], modifier]
+    a, b = np.int64(codes[joined[t, 0], other]), np.int64(codes[joined[t, 1], modifier])
     if a < 0 or b < 0:
         return np.int64(-1)
-    place = np.int64(head > modifier)
+    place = np.int64(other > modifier)
     if joined[t, 2] == PLACES:
-        apart = abs(head - modifier)
+        apart = abs(other - modifier)
         near = apart if apart <= 3 else (4 if apart <= 6 else 5)
         place = 2 * np.int64(near) + place
     return starts[t] + (a * sizes[t] + b) * joined[t, 2] + place
@@ -81,9 +111,10 @@ def key_of(codes, templates, t, head, modifier):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def keys_of_tree(codes: Codes, templates: Templates, heads: Ints, keys: Ints) -> None:
     """Write the keys of a tree's arcs, one arc a row; ``heads``: of tokens 1, 2, ..., a place for the root before."""
+    of = relatives(heads)
     for modifier in range(1, len(heads)):
         for t in range(len(templates.starts)):
-            keys[modifier - 1, t] = key_of(codes, templates, t, heads[modifier], modifier)
+            keys[modifier - 1, t] = key_of(codes, templates, t, of, modifier)
 
 
 @njit(cache=True, nogil=True)
@@ -112,14 +143,14 @@ def label_tree(codes: Codes, tags: Ints, templates: Templates, scores: Scores, h
     n, num = len(heads) - 1, scores.transitions.shape[2]
     table, back = np.zeros((n, num)), np.zeros((n, num), dtype=np.int64)
     members, best, found = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    count = 0
+    of, count = relatives(heads), 0
     for head in range(n + 1):
         first = count
         for modifier in range(1, n + 1):
             if heads[modifier] != head:
                 continue
             for t in range(len(templates.starts)):
-                key = key_of(codes, templates, t, head, modifier)
+                key = key_of(codes, templates, t, of, modifier)
                 row = np.searchsorted(scores.keys, key)
                 if row < len(scores.keys) and scores.keys[row] == key:
                     for e in range(scores.starts[row], scores.starts[row + 1]):

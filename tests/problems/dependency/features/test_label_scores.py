@@ -5,7 +5,19 @@ import itertools
 import numpy as np
 import pytest
 
-from problems.dependency.features.label_scores import PLACES, SIDES, Scores, Templates, key_of, label_tree
+from problems.dependency.features.label_scores import (
+    BESIDE,
+    HEAD,
+    LEFT,
+    PLACES,
+    RIGHT,
+    SIDES,
+    Scores,
+    Templates,
+    key_of,
+    label_tree,
+    relatives,
+)
 
 RELATIONS = 3
 
@@ -15,7 +27,15 @@ def random_case(seed):
     n = int(rng.integers(1, 6))
     sizes = np.array([1, 4, 3])
     codes = np.stack([rng.integers(-1, size, n + 3) for size in sizes]).astype(np.int32)
-    joined = np.array([[0, 0, PLACES], [1, 2, SIDES], [0, 1, SIDES], [1, 1, PLACES]])
+    joined = np.array(
+        [
+            [0, 0, PLACES, HEAD],
+            [1, 2, SIDES, HEAD],
+            [0, 1, SIDES, LEFT],
+            [1, 1, PLACES, RIGHT],
+            [1, 1, SIDES, BESIDE],
+        ]
+    )
     counts = sizes[joined[:, 0]] * sizes[joined[:, 1]] * joined[:, 2]
     templates = Templates(joined, sizes[joined[:, 1]], np.cumsum([0, *counts[:-1]]))
     keys = np.flatnonzero(rng.random(counts.sum()) < 0.7)
@@ -31,6 +51,17 @@ def random_case(seed):
     return codes, rng.integers(0, 2, n + 3), templates, scores, heads
 
 
+def kin(heads):
+    """The relatives of each token, written out."""
+    n = len(heads) - 1
+    modifiers = [[m for m in range(1, n + 1) if heads[m] == h] for h in range(n + 1)]
+    found = np.zeros((4, n + 1), dtype=np.int64)
+    for m in range(1, n + 1):
+        others = [k for k in modifiers[heads[m]] if k != m]
+        found[:, m] = heads[m], (modifiers[m] or [n + 1])[0], (modifiers[m] or [n + 2])[-1], (others or [n + 1])[0]
+    return found
+
+
 def worth(case, relations):
     """Of relations, written out."""
     codes, tags, templates, scores, heads = case
@@ -38,13 +69,13 @@ def worth(case, relations):
         int(key): list(zip(scores.relations[a:b], scores.weights[a:b], strict=True))
         for key, a, b in zip(scores.keys, scores.starts[:-1], scores.starts[1:], strict=True)
     }
-    total = 0.0
+    total, of = 0.0, kin(heads)
     for head in range(len(heads)):
         before = RELATIONS
         for modifier in np.flatnonzero(heads[1:] == head) + 1:
             relation = relations[modifier - 1]
             for t in range(len(templates.starts)):
-                of_key = by_key.get(int(key_of(codes, templates, t, head, modifier)), [])
+                of_key = by_key.get(int(key_of(codes, templates, t, of, modifier)), [])
                 total += sum(float(weight) for which, weight in of_key if which == relation)
             total += float(scores.transitions[tags[head], before, relation])
             before = relation
@@ -60,14 +91,21 @@ def test_the_best_relations_of_all(seed):
     assert every[tuple(found.tolist())] == pytest.approx(max(every.values()))
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_relatives(seed):
+    heads = random_case(seed)[-1]
+    np.testing.assert_array_equal(relatives(heads)[:, 1:], kin(heads)[:, 1:])
+
+
 def test_keys_are_those_of_one_feature_each():
     codes = np.arange(5, dtype=np.int32)[None, :]
-    joined = np.array([[0, 0, PLACES], [0, 0, SIDES]])
+    joined = np.array([[0, 0, PLACES, HEAD], [0, 0, SIDES, HEAD]])
     templates = Templates(joined, np.array([5, 5]), np.array([0, 25 * PLACES]))
     seen = {}
     for t, head, modifier in itertools.product(range(2), range(5), range(5)):
         if head != modifier:
-            assert seen.setdefault(int(key_of(codes, templates, t, head, modifier)), (t, head, modifier)) == (
+            of = np.full((4, 5), head)
+            assert seen.setdefault(int(key_of(codes, templates, t, of, modifier)), (t, head, modifier)) == (
                 t,
                 head,
                 modifier,
