@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,18 +46,26 @@ def write_sealed(
     keep
         Keep what the file held before under its name with a ``~``.
     """
+    return write_parts(path, parts_of(kind, said, arrays), keep=keep)
+
+
+def parts_of(kind: str, said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes | memoryview[int]]:
+    """What such a file holds, but for its checksum; arrays are not copied."""
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     listed = [[name, array.dtype.str, list(array.shape)] for name, array in plain.items()]
     text = json.dumps({"kind": kind, "arrays": listed, "said": said}, separators=(",", ":")).encode()
-    digest, total = hashlib.sha256(), 0
+    return [_MAGIC, len(text).to_bytes(_LENGTH, "little"), text, *map(_bytes, plain.values())]
+
+
+def write_parts(path: Path | str, parts: Sequence[bytes | memoryview[int]], *, keep: bool = False) -> int:
+    """Write the parts of a file and its checksum, as :func:`write_sealed` does."""
+    digest = hashlib.sha256()
     with writing(path, "wb", durable=True, keep=keep) as file:
-        parts: list[bytes | memoryview] = [_MAGIC, len(text).to_bytes(_LENGTH, "little"), text]
-        for part in parts + [_bytes(array) for array in plain.values()]:
+        for part in parts:
             digest.update(part)
             file.write(part)
-            total += len(part)
         file.write(digest.digest())
-    return total + _DIGEST
+    return sum(map(len, parts)) + _DIGEST
 
 
 def read_sealed(path: Path | str, kind: str, limit: int = LIMIT) -> Sealed:

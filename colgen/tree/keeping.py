@@ -6,6 +6,7 @@ import contextlib
 import json
 import time
 from collections.abc import Sequence
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.path import DecisionPath
 from colgen.core.plain import as_plain
-from colgen.core.sealed_files import write_sealed
+from colgen.core.sealed_files import parts_of, write_parts
 from colgen.master.linear import LinearMaster, as_linear
 from colgen.master.protocol import RestrictedMaster
 from colgen.tree.branch_and_price import BranchAndPrice
@@ -31,13 +32,17 @@ from colgen.tree.open_tree import OpenTree
 _SHARE = 0.01
 """The share of a run's time that writing may take: where it takes longer, checkpoints are that much rarer."""
 
+_LARGEST_COPY = 1 << 26
+"""Bytes of a checkpoint that is copied, so that the run goes on while it is written."""
+
 _Array = NDArray[Any]
 
 
 class Keeper:
     """Looks at the clock between rounds and nodes, and writes a checkpoint when one is due.
 
-    The first is written at once, so that what cannot be written is refused before there is anything to lose.
+    The first is written at once, so that what cannot be written is refused before there is anything to lose.  Of later
+    ones the run waits for what they say alone: a thread hands them to the disk, which takes several times as long.
 
     Parameters
     ----------
@@ -75,8 +80,10 @@ class Keeper:
         self._tree: OpenTree | None = None
         self._master_digest = master_digest(search.master)
         self.written = 0
-        self.most_seconds = self.most_apart = self.seconds = 0.0
+        self.most_apart = self.seconds = 0.0
         self._last: float | None = None
+        self._writing: Thread | None = None
+        self._failed: BaseException | None = None
 
     def watch(self, tree: OpenTree) -> None:
         """Begin: ``tree`` is what is left to be searched, at any time."""
@@ -91,9 +98,9 @@ class Keeper:
                 self.writer.try_once(decision)
 
     def look(self) -> None:
-        """Write if it is time to."""
-        if time.monotonic() >= self._due:
-            self.write()
+        """Write if it is time to, and the disk has the last one."""
+        if time.monotonic() >= self._due and (self._writing is None or not self._writing.is_alive()):
+            self.write(beside=True)
 
     def close(self) -> None:
         """Write the last one."""
@@ -101,22 +108,44 @@ class Keeper:
         if self._tree is not None:
             self.write()
 
-    def write(self) -> None:
-        """Write a checkpoint now."""
+    def write(self, *, beside: bool = False) -> None:
+        """Write a checkpoint now; ``beside``: the run goes on before the disk has it, if there is one already."""
         begun = time.monotonic()
         with self._run.stage("checkpoint"):
-            said, arrays = self._state()
-            write_sealed(self._saving.path, FORMAT, said, arrays, keep=True)
+            self._settle()
+            parts = parts_of(FORMAT, *self._state())
+            small = sum(map(len, parts)) <= _LARGEST_COPY
+            taken = time.monotonic() - begun
+            if beside and small and self.written:
+                self._writing = Thread(target=self._write, args=(list(map(bytes, parts)),), name="colgen-checkpoint")
+                self._writing.start()
+            else:
+                self._write(parts)
+                self._settle()
         ended = time.monotonic()
-        lasted = ended - begun
         self.written += 1
-        self.seconds += lasted
-        self.most_seconds = max(self.most_seconds, lasted)
+        self.seconds += ended - begun
         if self._last is not None:
             self.most_apart = max(self.most_apart, ended - self._last)
         self._last = begun
-        # In time to be there when it is due, as the last one lasted.
+        # In time to be there when it is due, as the last one lasted; rarer where the run has to wait for long.
+        lasted = taken if small else ended - begun
         self._due = begun + max(self._saving.every - lasted, lasted / _SHARE)
+
+    def _write(self, parts: Sequence[bytes | memoryview[int]]) -> None:
+        try:
+            write_parts(self._saving.path, parts, keep=True)
+        except BaseException as error:
+            self._failed = error
+
+    def _settle(self) -> None:
+        """Wait for the disk; whatever failed there is raised here."""
+        if self._writing is not None:
+            self._writing.join()
+            self._writing = None
+        failed, self._failed = self._failed, None
+        if failed is not None:
+            raise failed
 
     # --- what is written ---------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""``colgen bench workers``: what a second processor, and processes on a cluster, are worth."""
+"""``colgen bench workers``: what a second processor and a cluster are worth, and what is kept from run to run."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from colgen.parallel.cluster import Cluster
 from colgen.parallel.streaming import Stream
 from problems.assignment.instance import Instance, random
 from problems.assignment.template import Assignment
+from problems.workers.kept import kept_figures
 
-_MINUTES = 4.0
+_MINUTES = 9.0
 _MACHINES = 20
 _PRICED_TASKS = 800
 _ROUNDS = 12
@@ -51,10 +52,11 @@ class Compared:
 
 
 def bench_workers(options: BenchOptions) -> Sequence[Figure]:
-    """Pricing, trees and corpora on one processor and on two, and tasks of 100 ms on a cluster of two processes."""
+    """One processor and two, tasks of 100 ms on a cluster, runs that are killed, and pools from day to day."""
     share = 0.1 if options.quick else min(options.share(_MINUTES), 1.0)
     repeats = max(round(7 * share), 1)
     say = options.say
+    kept = kept_figures(share, say)  # before there are threads: runs are forked
     solve(Assignment(random(3, 10, 0)))  # loads the kernels
     pricing = _compared(repeats, _priced, say, "pricing")
     tree = _compared(repeats, _searched, say, "tree")
@@ -68,6 +70,7 @@ def bench_workers(options: BenchOptions) -> Sequence[Figure]:
         Figure("tree_speedup_2", tree.speedup, "x", repeats, f"{_BATCH} open nodes at once on one thread and on two"),
         Figure("cluster_efficiency", efficiency, "", tasks, f"two processes, tasks of 100 ms: {by}"),
         Figure("identical", same / runs, "", runs, "runs that say the same to the last bit"),
+        *kept,
         *(Figure(f"pricing_seconds_{n}", s, "s", repeats, f"{_ROUNDS} rounds") for n, s in pricing.seconds.items()),
         *(Figure(f"corpus_seconds_{n}", s, "s", corpus_size) for n, s in corpus.seconds.items()),
         *(Figure(f"tree_seconds_{n}", s, "s", repeats, "after set-up") for n, s in tree.seconds.items()),
