@@ -78,9 +78,11 @@ def read_text(path: Path | str, limit: int = TEXT_LIMIT) -> str:
         text = read_bytes(path, limit).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not a text file in UTF-8 (byte {error.start})") from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
-        raise InputError(f"{path} is not a text file: it holds a NUL (character {text.index(chr(0))})")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(f"{path}, line {line}: expected text, found a NUL")
+    return text
 
 
 def read_json(path: Path | str, limit: int = TEXT_LIMIT) -> Any:

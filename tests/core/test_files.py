@@ -123,5 +123,5 @@ class TestWriting:
 def test_a_text_with_a_nul_is_none(tmp_path):
     path = tmp_path / "rolls.txt"
     path.write_bytes(b"45\n\x0036\n")
-    with pytest.raises(InputError, match=r"rolls\.txt is not a text file: it holds a NUL \(character 3\)"):
+    with pytest.raises(InputError, match=r"rolls\.txt, line 2: expected text, found a NUL"):
         read_text(path)

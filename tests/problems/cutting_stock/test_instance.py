@@ -232,7 +232,7 @@ def test_check_looks_at_indices_and_numbers(answer, complaint):
         ("1\n100\n50 1000000000000000000\n", "line 3: expected numbers up to"),
         ("1\n100\n50 1000000000\n", "sum to 1e\\+09 pieces"),
         ("1\n100\n" + "9" * 5000 + "\n", "line 3: expected whole numbers"),
-        ("1\n100\n5\x000\n", "line 3: expected whole numbers"),
+        ("1\n100\n5\x000\n", "line 3: expected text, found a NUL"),
         ("1\n100\nnan\n", "line 3: expected whole numbers"),
         ("1\n100\n1e3\n", "line 3: expected whole numbers"),
         ("{" * 10_000, "line 1: expected whole numbers"),
