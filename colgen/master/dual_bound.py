@@ -88,6 +88,8 @@ def dual_bound(
         if mixed < 0:
             used += multiplicity * mixed
     total += used
+    if math.isnan(total) or total == -math.inf:
+        return master.sense.ideal  # nothing is known of a cost that scaling lets count: no rounding to take off
     drowning -= ROUNDING * used
     # Dual values so large that they cancel out; what answers have in common may be most of the total: it hides nothing.
     hidden = TOLERANCES.optimality * size(scale, COMMON * total)
@@ -98,7 +100,7 @@ def dual_bound(
         drowning *= _OF_TERMS
         # Of an optimum made of nothing the size is not known: rounding is all that is left of it.
         total = 0.0 if not scale and abs(total) <= drowning else total - drowning
-    if math.isnan(total) or total == -math.inf:
+    if math.isnan(total) or total == -math.inf:  # what is rounded away may be infinite by itself
         return master.sense.ideal
     return s * total + (master.formulation.offset if real else 0.0)
 

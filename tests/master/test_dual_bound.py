@@ -11,9 +11,12 @@ from scipy import optimize
 
 from colgen import (
     Column,
+    LinearMaster,
     Row,
     Sense,
     Solution,
+    artificial,
+    compile_model,
 )
 from colgen.pricing.oracles import PricingResult
 from tests.master.programs import (
@@ -134,6 +137,21 @@ def test_dual_bound_without_a_statement_proves_nothing():
     duals = master.solve().duals
     assert master.dual_bound(duals, [Priced()], stating(None)) == -math.inf
     assert master.dual_bound(duals, [Priced(), Priced()], stating(0.0, None)) == -math.inf
+
+
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+def test_a_cost_that_nothing_bounds_proves_nothing_before_the_first_program(sense):
+    """Scaled dual values let the other's costs count, of which nothing is known; nor are sizes known yet."""
+    m = pyo.ConcreteModel()
+    m.unmet = artificial([0, 1])
+    m.demand = pyo.Constraint([0, 1], rule=lambda m, i: m.unmet[i] >= 3)
+    m.cost = pyo.Objective(expr=100.0, sense=sense)
+    master = LinearMaster(compile_model(m))
+    s = master.sense.sign
+    assert master.scale == 0.0
+    duals = master.guessed({"demand": [2.0 * s, 2.0 * s]})
+    pricing = [Priced(cost_bound=s * 1.0), Priced(multiplicity=3.0)]
+    assert master.dual_bound(duals, pricing, stating(s * -1.0, s * -0.5)) == master.sense.ideal
 
 
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
