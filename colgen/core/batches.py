@@ -60,6 +60,35 @@ class Kept(Sequence[Column]):
         return Kept(self._column, [self._places[k] for k in chosen])
 
 
+class Lookup:
+    """Structures that are looked up, one at a time or many at once.
+
+    Parameters
+    ----------
+    one
+        The structure at a place.
+    many
+        Those at several places.
+    places
+        Of the columns.
+    """
+
+    __slots__ = ("_many", "_one", "_places")
+
+    def __init__(
+        self, one: Callable[[int], Any], many: Callable[[Sequence[int]], list[Any]], places: Sequence[int]
+    ) -> None:
+        self._one, self._many, self._places = one, many, places
+
+    def __call__(self, k: int) -> Any:
+        """The structure of column k."""
+        return self._one(self._places[k])
+
+    def each(self, numbers: Sequence[int]) -> list[Any]:
+        """The structures of several columns."""
+        return self._many([self._places[k] for k in numbers])
+
+
 @dataclass(frozen=True, slots=True)
 class Meanings:
     """What the columns of a batch stand for.
@@ -84,6 +113,16 @@ class Meanings:
             return None if self.given is None else self.given[k].structure
         k = k if self.index is None else int(self.index[k])
         return self.structure(k) if callable(self.structure) else self.structure[k]
+
+    def each(self, numbers: Sequence[int]) -> list[Any]:
+        """The structures of several columns."""
+        structure = self.structure
+        if structure is None:
+            return [self.of(k) for k in numbers]
+        numbers = numbers if self.index is None else self.index[list(numbers)].tolist()
+        if isinstance(structure, Lookup):
+            return structure.each(numbers)
+        return [structure(k) for k in numbers] if callable(structure) else [structure[k] for k in numbers]
 
     def take(self, chosen: NDArray[np.integer]) -> Meanings:
         """What some of the columns stand for."""
@@ -292,6 +331,11 @@ class Columns(Sequence[Column]):
             float(self.upper[k]),
             bool(self.integer[k]),
         )
+
+    @property
+    def structures(self) -> list[Any]:
+        """What each column means."""
+        return self.meanings.each(range(len(self)))
 
     def take(self, chosen: NDArray[np.integer] | Mask) -> Columns:
         """The batch of some of the columns, by their numbers or a mask."""

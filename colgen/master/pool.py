@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.core.batches import Columns, Kept, Meanings, made_of
+from colgen.core.batches import Columns, Kept, Lookup, Meanings, made_of
 from colgen.core.columns import Column, Key
 from colgen.core.patterns import picked
 from colgen.master.growing import Growing, GrowingTogether, SignatureIndex
@@ -153,6 +153,22 @@ class ColumnPool:
         meanings, k = self._meaning(position)
         return None if meanings is None else meanings.of(k)
 
+    def structures(self, positions: Sequence[int]) -> list[Any]:
+        """The same of the columns at several positions; those that stand together are looked up together."""
+        places = np.asarray(positions, dtype=np.int64)
+        batches = np.searchsorted(self._firsts, places, side="right") - 1
+        ends = [*(np.flatnonzero(np.diff(batches)) + 1).tolist(), len(places)]
+        found: list[Any] = []
+        for end in ends if len(places) else ():
+            run = slice(len(found), end)
+            batch = int(batches[end - 1])
+            meanings = None if batch < 0 else self._meanings[batch]
+            if meanings is None:
+                found += [None] * (end - len(found))
+            else:
+                found += meanings.each((places[run] - self._firsts[batch]).tolist())
+        return found
+
     def keys_of(self, positions: Ints) -> list[Key | None]:
         """The names of the columns at some positions."""
         return list(map(self._keys.get, positions.tolist()))
@@ -213,7 +229,7 @@ class ColumnPool:
         return made_of(
             self.costs[chosen],
             picked(self.starts, self.rows, self.values, chosen),
-            Meanings(lambda k: self.structure(places[k]), None, Kept(self._generated, places)),
+            Meanings(Lookup(self.structure, self.structures, places), None, Kept(self._generated, places)),
             [self._keys.get(position) for position in places] if named else None,
             self.upper[chosen],
             self.lower[chosen],

@@ -127,10 +127,12 @@ class Layout:
         """The same of a batch's patterns, one after the other, and where each of them begins."""
         last, numbers, starts = self._last
         if last is not columns:  # many decisions look at one batch
-            meaning = columns.meanings.of
-            patterns = [meaning(k) for k in range(len(columns))]
-            self._number([pattern for pattern in dict.fromkeys(patterns) if pattern not in self._numbers])
-            each = [self._numbers[pattern] for pattern in patterns]
+            patterns = columns.structures
+            try:
+                each = list(map(self._numbers.__getitem__, patterns))
+            except KeyError:
+                self._number([pattern for pattern in dict.fromkeys(patterns) if pattern not in self._numbers])
+                each = list(map(self._numbers.__getitem__, patterns))
             numbers = np.concatenate(each) if each else np.zeros(0, dtype=np.int64)
             starts = np.cumsum([0, *map(len, each)])
             self._last = columns, numbers, starts

@@ -109,3 +109,19 @@ def test_runs_end_in_the_same_proof(eager, seed):
     assert with_pool.root_bound == pytest.approx(without.root_bound)
     assert with_pool.objective >= with_pool.root_bound - 1e-9
     assert without.objective <= with_pool.objective + 1.0  # fewer columns for the heuristics
+
+
+@settings(deadline=None, max_examples=examples(10, 30))
+@given(st.lists(columns(most=12), min_size=1, max_size=5), st.booleans(), st.data())
+def test_structures_of_many_columns_are_those_of_each(parts, batches, data):
+    """Columns that came one by one and in batches, and the master's own, which mean nothing."""
+    each = master()
+    for part in parts:
+        each.add(as_batch(part, each) if batches else part, (), 0)
+    table = each.table
+    places = data.draw(st.lists(st.integers(0, len(table) - 1), max_size=40))
+    assert table.structures(places) == [table.structure(place) for place in places]
+    batch = table.batch(np.array(sorted(set(places)), dtype=np.int64))
+    assert batch.structures == [batch.meanings.of(k) for k in range(len(batch))]
+    some = batch.take(np.arange(len(batch))[::-2])
+    assert some.structures == batch.structures[::-2]
