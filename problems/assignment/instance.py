@@ -128,7 +128,10 @@ class Instance:
 
         None: the answers themselves tell.
         """
-        ordinary = self.fits() & ~self.penalties
+        return self.scale_among(self.fits() & ~self.penalties)
+
+    def scale_among(self, ordinary: NDArray[np.bool_]) -> float | None:
+        """The same where only some of the costs count, shape (machines, tasks)."""
         costs = self.costs[ordinary]
         more = (self.costs - np.where(ordinary, self.costs, np.inf).min(axis=0))[ordinary]
         cancel = (costs < 0.0).any() and (costs > 0.0).any()

@@ -35,7 +35,7 @@ from problems.assignment.instance import Instance
 from problems.assignment.model import master
 from problems.assignment.pricing import ASSIGN, USE, KnapsackOracle
 from problems.assignment.proof import AssignmentCertifier
-from problems.assignment.warm_start import Way, ascended, likely, searched, too_dear
+from problems.assignment.warm_start import Way, ascended, likely, scale_of, searched, too_dear
 
 _FIRST = Way(2, 100, 2.0, 25)
 """An ascent of which the local search starts."""
@@ -64,7 +64,7 @@ class Assignment(Problem[list[int]]):
         self.cuts = cuts
         self.oracle = KnapsackOracle(instance)
         self.objective_step = instance.step
-        self.scale = instance.scale
+        self.scale = scale_of(instance, _MOVES)
 
     def master(self) -> pyo.ConcreteModel:
         return master(self.instance)

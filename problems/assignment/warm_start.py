@@ -108,6 +108,19 @@ def likely(instance: Instance, mean: Floats) -> Ints:
     return np.asarray(np.argmax(np.where(fits, mean + _TIE * cheap, -np.inf), axis=0), dtype=np.int64)
 
 
+def scale_of(instance: Instance, moves: int) -> float | None:
+    """What differences of costs are relative to; None: the answers themselves tell.
+
+    Beside a part that all costs have in common nobody sees of a cost alone that it is a penalty.  Of what some
+    assignment leaves room for it is seen.
+    """
+    fits = instance.fits()
+    if instance.scale is None or not fits.any(axis=0).all():
+        return instance.scale
+    machines, _ = searched(instance, likely(instance, np.zeros(fits.shape)), moves, Budget())
+    return instance.scale_among(fits & ~instance.penalties & ~too_dear(instance, machines))
+
+
 def too_dear(instance: Instance, machines: Ints) -> Mask:
     """Where a machine charges more for a task than an assignment leaves room for: none that is better has it there."""
     fits, tasks = instance.fits(), np.arange(instance.num_tasks)

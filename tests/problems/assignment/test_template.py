@@ -106,6 +106,16 @@ def test_costs_that_cancel_out_are_no_rounding(costs, sizes, room, scale):
     assert result.objective == pytest.approx(0.0, abs=1e-9 * scale)
 
 
+def test_penalties_beside_what_all_costs_have_in_common_hide_nothing():
+    """Three of four costs that are not the least of their task are penalties: the median of them tells nothing."""
+    costs = np.array([[1e9, -1.00001, 0, 0], [0, 0, 0, 0], [0, 1e9, 1e9, 0], [0.99999, 0, 0, 0]]) - 1e7
+    sizes = [[4, 6, 6, 5], [3, 0, 0, 4], [7, 2, 4, 6], [0, 6, 6, 3]]
+    result = solve(Assignment(Instance(costs, sizes, [6, 0, 5, 0])))
+    assert result.is_optimal
+    assert result.answer == [3, 1, 1, 0]
+    assert result.dual_bound == pytest.approx(result.objective, abs=1e-5)
+
+
 def test_costs_that_nearly_tie_and_cancel_out_are_proved():
     costs = [[2e-7, 2.0, 0.9999999, -0.9999999, 1.0000001, 2.0], [0.9999998, 1, -2.0000001, -1.9999999, 0.9999999, 2]]
     result = solve(Assignment(Instance(np.array(costs), np.zeros((2, 6)), [2, 3])))
