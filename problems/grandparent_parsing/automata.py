@@ -351,7 +351,12 @@ class Ascent(Bounding):
                 duals = replace(duals, target=lower, tree=best)
                 short, proved = self._priced(node, parts, oracle, duals)
                 # Half of what pruning allows: what is left below it must not be too much by a rounding error.
-                near = self._near(duals, arcs, best, lower + 0.5 * epsilon, not short.any())
+                left = self._left(duals, arcs, lower + 0.5 * epsilon, not short.any())
+                if not run.prunes(proved.bound) and (left[:, 1:].sum(axis=0) == 1).all():
+                    # One tree is left, and of all others arcs tell: nothing is there to branch on.
+                    duals = replace(duals, tree=np.concatenate([[-1], left[:, 1:].argmax(axis=0)]))
+                    short, proved = self._priced(node, parts, oracle, duals)
+                near = self._near(duals, arcs, left, best, lower + 0.5 * epsilon)
         outcome = Outcome.STOPPED if run.expired else Outcome.PRUNED if run.prunes(proved.bound) else Outcome.SOLVED
         start = replace(duals, target=math.inf, tree=None)
         return Bounded(
@@ -373,16 +378,19 @@ class Ascent(Bounding):
         assert oracle.short is not None
         return oracle.short, proved
 
-    def _near(self, duals: Multipliers, arcs: Floats, best: Ints, lower: float, complete: bool) -> Solution:
-        """Where to branch: two heads of the modifier that has most left, one half each; 0 for arcs of no better tree.
+    def _left(self, duals: Multipliers, arcs: Floats, lower: float, complete: bool) -> Mask:
+        """The arcs that a tree better than ``lower`` can have.
 
-        ``complete``: no tree with an arc that is no candidate is better than ``lower``.
+        ``complete``: none has an arc that is no candidate.
         """
         a, most = self.problem.marginals(duals, arcs)
         alive = np.zeros(arcs.shape, dtype=np.bool_)
         alive[a.heads, a.modifiers] = most > lower
-        possible = arcs > -math.inf
-        left = alive if complete else alive | (possible & ~duals.candidates)
+        return alive if complete else alive | ((arcs > -math.inf) & ~duals.candidates)
+
+    def _near(self, duals: Multipliers, arcs: Floats, left: Mask, best: Ints, lower: float) -> Solution:
+        """Where to branch: two heads of the modifier that has most left, half each; 0 for arcs of no better tree."""
+        possible, alive = arcs > -math.inf, left & duals.candidates
         open_modifiers = np.flatnonzero((possible.sum(axis=0) > 1) & (left.sum(axis=0) > 0))
         others = [m for m in open_modifiers.tolist() if left[:, m].sum() > left[best[m], m]]
         values: dict[Key, float] = {("z", (h, m)): 0.0 for h, m in np.argwhere(possible & ~left).tolist()}

@@ -216,3 +216,9 @@ def test_a_penalty_where_no_part_is_says_nothing(penalty, start):
     assert result.is_optimal
     assert result.objective == 0.0
     assert result.dual_bound == pytest.approx(0.0, abs=1e-6)
+
+
+def test_of_the_only_tree_that_is_left_the_bound_is_exact():
+    """Arcs rule out all others by a hair, and nothing is there to branch on; multipliers are not at their best yet."""
+    failure, _ = judge(second_order.draw(np.random.default_rng([31000, 650])))
+    assert failure is None, failure.words
