@@ -24,9 +24,10 @@ def check_branching(evidence: Evidence, session: Session, relaxation: Result | N
     if not rules:
         return
     master = session.master
+    beginning = evidence.problem.restricted_master()  # without rows that have been separated, as in a run
     for rule in rules:
         with evidence.findings.guard("branching", f"{type(rule).__name__}.suit()"):
-            rule.suit(master)
+            rule.suit(beginning)
     reached = False
     start = None if relaxation is None else relaxation.relaxation
     for trial in range(8):

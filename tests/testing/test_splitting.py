@@ -44,17 +44,22 @@ def test_children_that_lose_answers():
     assert_found(check(kind=Broken), "branching", "together they must keep every answer")
 
 
-def pairs_of_three(scale, upper=1):
+def pairs_of_three(scale, upper=1, lazy=False):
     """Three items in pairs, and each alone: a fractional relaxation; rows in units of ``scale``."""
     pairs = [PoolColumn(2, {i: 1, j: 1}) for i, j in ((0, 1), (0, 2), (1, 2))]
     alone = [PoolColumn(2, {i: 1}) for i in range(3)]
-    rows = (PoolRow(1, upper),) * 3
+    rows = (PoolRow(1, upper, lazy),) * 3
     program = Program("partition", False, (*pairs, *alone), (), rows, (PoolGroup(),), row_scales=(scale,) * 3)
     return PoolProblem(Case(program, Way(branching="pairs")))
 
 
 def test_a_rule_is_told_of_the_rows_before_it_branches():
     assert not check_problem(pairs_of_three(2.0**-13), seconds=GENEROUS).findings
+
+
+def test_a_rule_is_told_of_the_rows_that_a_run_begins_with():
+    """All of these are separated: a run begins with none, and those that come have another name."""
+    assert not check_problem(pairs_of_three(1.0, lazy=True), seconds=GENEROUS).findings
 
 
 def test_rows_that_a_rule_does_not_suit():
