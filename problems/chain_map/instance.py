@@ -83,7 +83,7 @@ class Instance:
                 f"expected as many labels in the scores of nodes as in those of pairs, got {self.scores.shape[1]} and "
                 f"{self.pairwise.num_labels}"
             )
-        longest = int(np.diff(self.forest.starts).max())
+        longest = num if self.num_trees == 1 else int(np.diff(self.forest.starts).max())
         object.__setattr__(self, "size", check_scores(self.scores, "scores of labels", longest))
         if self.labels and len(self.labels) != self.num_labels:
             raise InputError(f"expected {self.num_labels} names of labels, got {len(self.labels)}")
@@ -152,7 +152,7 @@ class Instance:
                     "expected scores of shape (tokens, labels) for each chain, with one token or more and the same "
                     f"labels everywhere, got the shape {part.shape}"
                 )
-        forest = chains(np.array([len(part) for part in parts]))
+        forest = one_chain(len(parts[0])) if len(parts) == 1 else chains(np.array([len(part) for part in parts]))
         if isinstance(transitions, Pairwise):
             pairwise = transitions
         elif isinstance(transitions, Sequence) and np.ndim(transitions[0]) == 3:

@@ -22,7 +22,7 @@ from colgen.pricing.oracles import Pricing
 from colgen.proof.certifier import Certifier
 from colgen.tree.heuristics import Heuristic
 from problems.chain_map.instance import Instance
-from problems.chain_map.kernels.tree_labels import have_labellings, score_labels
+from problems.chain_map.kernels.tree_labels import are_scored, have_labellings, score_labels
 from problems.chain_map.labellings import LabelledSolution, Labellings
 from problems.chain_map.master import ChainMaster
 from problems.chain_map.pairwise import Pairwise, as_scores
@@ -152,15 +152,16 @@ class ChainMAP(Problem):
         labels, starts = np.asarray(answer.labels), instance.forest.starts
         if labels.shape != (instance.forest.num_nodes,) or not np.issubdtype(labels.dtype, np.integer):
             raise InfeasibleAnswerError(f"expected {instance.forest.num_nodes} labels, got an array of {labels.shape}")
+        given, rows = answer.values, instance.pairwise.rows
+        alike = labels.dtype == np.int32 and given.dtype == np.float64 and given.shape == (instance.num_trees,)
+        if alike and are_scored(instance.forest, instance.scores, rows, labels, given):
+            return float(given.sum())  # as nearly always: nothing is left to find out
         if labels.min() < NONE or labels.max() >= instance.num_labels:
             raise InfeasibleAnswerError(
                 f"expected labels from 0 to {instance.num_labels - 1}, got {labels.min()} to {labels.max()}"
             )
         values = np.empty(instance.num_trees)
-        rows = instance.pairwise.rows
         score_labels(instance.forest, instance.scores, rows, labels.astype(np.int32, copy=False), values)
-        if answer.values.dtype == values.dtype and np.array_equal(values, answer.values) and values.min() > -np.inf:
-            return float(values.sum())  # as nearly always: nothing is left to find out
         missing = np.flatnonzero(values == -np.inf)
         for tree in missing[np.maximum.reduceat(labels, starts[:-1])[missing] != NONE].tolist():
             raise InfeasibleAnswerError(f"the labelling of tree {tree} has a forbidden label or pair, or lacks labels")

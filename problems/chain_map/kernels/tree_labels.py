@@ -280,6 +280,18 @@ def score_labels(forest: Forest, scores: Scores, tables: Scores, labels: Ints, v
 
 
 @njit(cache=True)
+def are_scored(forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values) -> bool:
+    """Whether there is a label for every node, and each tree's score is this number, to the last bit."""
+    for label in labels:
+        if not 0 <= label < scores.shape[1]:
+            return False
+    for tree in range(len(values)):
+        if values[tree] == -np.inf or values[tree] != _score(forest, scores, tables, labels, tree):
+            return False
+    return True
+
+
+@njit(cache=True)
 def score_trees(forest: Forest, scores: Scores, tables: Scores, labels: Ints, trees: Offsets, values: Values) -> None:
     """The same for some trees."""
     for k in range(len(trees)):

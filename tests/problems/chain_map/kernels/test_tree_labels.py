@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from problems.chain_map.kernels import tree_labels
-from problems.chain_map.kernels.tree_labels import best_flips, best_labels, runner_up
+from problems.chain_map.kernels.tree_labels import are_scored, best_flips, best_labels, runner_up, score_labels
 from solvers.chains.tree_domains import exchange, sweep
 from tests.solvers.small_forests import draw, labellings, rows
 from tests.sweeps import seeds
@@ -25,6 +25,26 @@ def test_flips_lose_what_the_best_change_of_one_label_loses(seed):
             if sum(a != b for a, b in zip(mine, other, strict=True)) == 1
         ]
         assert lost[tree] == pytest.approx(min(near, default=np.inf))
+
+
+@pytest.mark.parametrize("seed", seeds(10))
+def test_scores_that_are_said_are_recomputed(seed):
+    """To the last bit, and of labels that there are; a tree that has none is left to others."""
+    forest, scores, tables = draw(seed)
+    domains = sweep(forest, scores, rows(tables), exchange(tables))
+    labels, values = np.empty(forest.num_nodes, dtype=np.int32), np.empty(2)
+    best_labels(forest, scores, rows(tables), domains, np.arange(2), labels, values)
+    there = bool((labels >= 0).all())
+    score_labels(forest, scores, rows(tables), labels, values)  # summed as exactly
+    assert are_scored(forest, scores, rows(tables), labels, values) == there
+    for tree in range(2):
+        other = values.copy()
+        other[tree] = np.nextafter(values[tree], np.inf) if there else 0.0
+        assert not are_scored(forest, scores, rows(tables), labels, other)
+    for node, label in ((0, -1), (len(labels) - 1, scores.shape[1])):
+        wrong = labels.copy()
+        wrong[node] = label
+        assert not are_scored(forest, scores, rows(tables), wrong, values)
 
 
 class OverError(Exception):
