@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,10 @@ class Penalty(Stabilization):
         self._master: LinearMaster | None = None
         self._budget = Budget()
         self.reset()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy is for another run: the master and its solver are left behind."""
+        return self.__dict__ | {"_master": None, "_program": None}
 
     def at(self, depth: int) -> Stabilization:
         return self if depth == 0 or self._below_root else NoStabilization()

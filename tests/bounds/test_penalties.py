@@ -1,5 +1,6 @@
 """A box and a penalty function around the stability centre."""
 
+import copy
 import math
 
 import numpy as np
@@ -84,3 +85,10 @@ def test_they_prove_the_same_optimum(stabilization):
         toy = CuttingStock(cost=cost)
         expected = solve(toy, relaxation=True, stabilization=NoStabilization()).objective
         assert solve(toy, relaxation=True, stabilization=stabilization).objective == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("stabilization", [BoxStep(), Penalty()])
+def test_one_that_has_been_used_can_be_copied_for_another_run(stabilization):
+    first = solve(CuttingStock(), relaxation=True, stabilization=stabilization)
+    again = solve(CuttingStock(), relaxation=True, stabilization=copy.deepcopy(stabilization))
+    assert again.objective == pytest.approx(first.objective)
