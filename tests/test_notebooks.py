@@ -1,5 +1,7 @@
 """Every notebook runs from top to bottom; those of all templates and of a proof in the fast tests."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,30 @@ MOST = 100
 """Seconds that a notebook may take."""
 
 
-def test_there_is_a_notebook_for_each_template_one_for_all_a_proof_by_hand_and_decompositions():
-    templates = {path.parent.name for path in (ROOT / "problems").glob("*/template.py")}
-    assert {path.stem for path in NOTEBOOKS} == templates | {"overview", "certificate", "decomposition", "learning"}
+OF_NO_TEMPLATE = {"overview", "gallery", "classroom", "certificate", "decomposition", "learning"}
+OF_THE_ENGINE = {"stabilization", "branching", "cuts"}
+
+
+def templates():
+    return {path.parent.name for path in (ROOT / "problems").glob("*/template.py")}
+
+
+def cells(path):
+    return ["".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+
+
+def test_there_is_a_notebook_for_each_template_and_for_what_is_taught():
+    assert {path.stem for path in NOTEBOOKS} == templates() | OF_NO_TEMPLATE | OF_THE_ENGINE
+
+
+@pytest.mark.parametrize("name", sorted(templates() | OF_THE_ENGINE))
+def test_a_notebook_asks_a_question_measures_and_ends_with_an_exercise_that_is_solved(name):
+    first, *others = cells(ROOT / "notebooks" / f"{name}.ipynb")
+    assert re.search(r"question[^:]*: [^*]+\?\*\*", " ".join(first.split()))
+    assert any(re.search(r"\b(compare|ablation)\(", cell) for cell in others)
+    exercise = next(k for k, cell in enumerate(others) if cell.startswith("## Exercise"))
+    assert "*Solution" in "".join(others[exercise:])
+    assert all(cell.startswith("## ") is False for cell in others[exercise + 1 :])
 
 
 @pytest.mark.parametrize(
