@@ -41,8 +41,8 @@ check: $(VENV)/installed-dev  ## style, types, the order of the three floors, an
 	$(BIN)/lint-imports
 	$(MKDOCS)
 
-docs: $(VENV)/installed-docs  ## build the documentation: site/index.html
-	$(MKDOCS) $(ARGS)
+docs: $(VENV)/installed-docs  ## build the documentation, its notebooks executed: site/index.html
+	COLGEN_NOTEBOOKS=run $(MKDOCS) $(ARGS)
 
 format: $(VENV)/installed-dev  ## put the code in the project's format
 	$(BIN)/python -m ruff check --fix .

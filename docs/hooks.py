@@ -1,9 +1,10 @@
-"""What the documentation's generator is told besides mkdocs.yml: roles in docstrings, and the index of the solvers."""
+"""What the documentation's generator is told besides mkdocs.yml: roles in docstrings, and what is put into pages."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,11 @@ def _link(obj: griffe.Object, tilde: str, name: str) -> str:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the index of the solvers where a page asks for it."""
-    return markdown.replace("<!-- solvers -->", _solvers()) if "<!-- solvers -->" in markdown else markdown
+    """Put in what a page asks for: the index of the solvers, the benchmarks, the version and its date."""
+    for name, make in ASKED.items():
+        if f"<!-- {name} -->" in markdown:
+            markdown = markdown.replace(f"<!-- {name} -->", make())
+    return markdown
 
 
 def _solvers() -> str:
@@ -52,3 +56,22 @@ def first_line(path: Path) -> str:
     """The first sentence of a module's docstring."""
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return ROLE.sub(r"`\2`", " ".join(docstring.split("\n\n")[0].split())).replace("|", "\\|")
+
+
+def _benchmarks() -> str:
+    """The page of `benchmarks/`, whose pictures stand beside this site's pages."""
+    return (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8").replace("](../docs/", "](")
+
+
+def _cited(field: str) -> str:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    return re.search(rf"^{field}: (.*)$", citation, re.MULTILINE)[1]  # type: ignore[index]
+
+
+ASKED: dict[str, Callable[[], str]] = {
+    "solvers": _solvers,
+    "benchmarks": _benchmarks,
+    "version": lambda: _cited("version"),
+    "date": lambda: _cited("date-released"),
+}
+"""What pages ask for, by the name in the comment that stands in its place."""

@@ -43,6 +43,11 @@ def test_a_notebook_asks_a_question_measures_and_ends_with_an_exercise_that_is_s
     assert all(cell.startswith("## ") is False for cell in others[exercise + 1 :])
 
 
+def test_every_notebook_has_its_page():
+    listed = re.findall(r"notebooks/(\w+)\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert sorted(listed) == [path.stem for path in NOTEBOOKS]
+
+
 @pytest.mark.parametrize(
     "path",
     [pytest.param(path, marks=() if path.stem in FAST else pytest.mark.slow) for path in NOTEBOOKS],
