@@ -107,6 +107,8 @@ def judge_law(drawn: Drawn, factor: float) -> Failure | None:
         return Failure(Fault.LAW, f"one run fails: {here if isinstance(here, Failure) else there}"[:400])
     first: Said = here[1]
     second: Said = there[1]
+    if not (len(first.objective) and len(second.objective)):
+        return None  # of one of them nothing is known
     if first.proved is not second.proved:
         return Failure(Fault.LAW, f"proved {first.proved} becomes {second.proved}")
     for name in ("worth", "objective", "bound"):

@@ -18,7 +18,7 @@ from scipy import optimize
 
 from colgen import Termination, TimeLimit, decompose, solve
 from problems.truth.drawing import Drawn, Rng, draw_scale
-from problems.truth.judging import Said, Truths, one
+from problems.truth.judging import UNKNOWN, Said, Truths, one
 
 NAME = "decompose"
 
@@ -29,6 +29,12 @@ _DOMAINS = (pyo.Binary, pyo.NonNegativeIntegers, pyo.NonNegativeReals)
 
 _SECONDS, _OPEN = 40.0, 5.0
 """A run that takes longer has failed; where blocks have no end, it has only ended."""
+
+_TRUTH_SECONDS = 30.0
+"""HiGHS is given so many to find the truth."""
+
+_OUT_OF_TIME = 1
+"""Its status in scipy."""
 
 _NEAR = 1e-6
 """Within this share of its size a row holds, and a continuous objective is the same."""
@@ -84,6 +90,8 @@ def judged(drawn: Drawn) -> tuple[Truths, Said]:
     """Truth and what is said, mirrored where costs are minimised."""
     s = 1.0 if drawn.settings["maximize"] else -1.0
     best = drawn.scale * _best(drawn) + s * drawn.constant
+    if math.isnan(best):
+        return UNKNOWN
     size = drawn.scale * max(float(np.abs(drawn.arrays["costs"]).max()), 1.0)
     truths = Truths(np.array([best]), size, np.array([s * drawn.constant]))
     if (drawn.arrays["kinds"] == CONTINUOUS).any() or not drawn.settings["whole"]:
@@ -177,7 +185,8 @@ def model_of(drawn: Drawn) -> pyo.ConcreteModel:
 def _best(drawn: Drawn) -> float:
     """The best objective, as if maximising, at scale 1 and without the constant.
 
-    -inf if there is no answer, inf if none is best.
+    -inf if there is no answer, inf if none is best; nan where nobody knows: HiGHS may branch on whole numbers without
+    end for ever.
     """
     whole = drawn.settings["whole"] and not (drawn.arrays["kinds"] == CONTINUOUS).any()
     return _by_points(drawn) if whole and np.isfinite(drawn.arrays["upper"]).all() else _by_highs(drawn)
@@ -239,18 +248,22 @@ def _by_highs(drawn: Drawn) -> float:
             integrality=whole.astype(int),
             bounds=optimize.Bounds(lower, upper),
             constraints=constraints if told.any() else (),
-            options={"mip_rel_gap": 0.0, "presolve": presolve},
+            options={"mip_rel_gap": 0.0, "presolve": presolve, "time_limit": _TRUTH_SECONDS},
         )
 
     costs = -s * np.append(arrays["costs"].ravel(), arrays["static"][0])
     found = asked(costs)
     if found.status == 0:
         return -float(found.fun)
+    if found.status == _OUT_OF_TIME:
+        return math.nan
     # HiGHS does not always tell what has no answer from what has no best one.
     if np.isfinite(upper).all() or asked(np.zeros_like(costs)).status != 0:
         return -math.inf
     # Its presolving has called infeasible what has an answer and a best one.
     again = asked(costs, presolve=False)
+    if again.status == _OUT_OF_TIME:
+        return math.nan
     return -float(again.fun) if again.status == 0 else math.inf
 
 

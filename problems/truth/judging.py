@@ -51,6 +51,10 @@ class Said:
     words: str = ""
 
 
+UNKNOWN = Truths(np.empty(0), 1.0, np.empty(0)), Said(np.empty(0), np.empty(0), np.empty(0), True)
+"""Nothing is known, and nothing asked: no answer is judged, and none counted."""
+
+
 def held_against(truths: Truths, said: Said) -> Failure | None:
     """What is wrong, None if nothing is."""
     best = truths.best

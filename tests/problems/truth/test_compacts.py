@@ -1,0 +1,14 @@
+"""Models that are taken apart, against truths found without them."""
+
+import numpy as np
+
+from problems.truth import compacts
+from problems.truth.campaign import judge, judge_law
+
+
+def test_nothing_is_said_of_what_nobody_knows(monkeypatch):
+    """HiGHS branches on whole numbers without end for ever: the instance counts as no answer."""
+    monkeypatch.setattr(compacts, "_TRUTH_SECONDS", 0.0)
+    drawn = compacts.draw(np.random.default_rng([5, 0]))
+    assert judge(drawn) == (None, 0)
+    assert judge_law(drawn, 4.0) is None
