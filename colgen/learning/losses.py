@@ -26,7 +26,6 @@ from colgen.core.tolerances import TOLERANCES, size
 from colgen.learning.marginals import marginals
 from colgen.learning.oracles import (
     Chains,
-    ProjectiveTrees,
     Structure,
     StructureOracle,
     best_structure,
@@ -37,7 +36,6 @@ from colgen.learning.perturbing import perturbed
 from colgen.learning.sparsemap import sparsemap
 from solvers.arrays import ArrayError, as_floats
 from solvers.chains.viterbi import two_best
-from solvers.trees.beliefs import tree_beliefs
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -140,8 +138,9 @@ def fenchel_young(
         Any; for ``"gibbs"`` one whose structures can be summed over.
     regularization
         ``"sparsemap"``: the mean is a :func:`~colgen.learning.sparsemap.sparsemap`.  ``"gibbs"``: the marginals; the
-        loss is -log P(right).  ``"beliefs"``: of projective trees with grandchildren the approximate marginals of loopy
-        belief propagation, and Bethe's free energy for the value, which may fall below zero.  ``"perturbed"``: the
+        loss is -log P(right).  ``"beliefs"``: of trees with grandchildren (an oracle with a method
+        ``beliefs(*scores)``) the approximate marginals of loopy belief propagation, and Bethe's free energy for the
+        value, which may fall below zero.  ``"perturbed"``: the
         mean of best structures at perturbed scores; the value is up to a constant, and may be negative.
     samples, spread, seed
         Of perturbations.
@@ -231,10 +230,13 @@ def _costs(gold: Structure, theta: tuple[Floats, ...], costs: ArrayLike | None) 
 
 def _beliefs(oracle: Any, theta: tuple[Floats, ...]) -> tuple[float, tuple[Floats, ...]]:
     """Bethe's log-partition function, and beliefs in the shapes of the scores."""
-    if not isinstance(oracle, ProjectiveTrees) or oracle.parts != ("grandchildren",) or len(theta) != 2:
-        raise InputError("beliefs: expected ProjectiveTrees('grandchildren') with scores of arcs and of grandchildren")
+    if not hasattr(oracle, "beliefs"):
+        raise InputError(
+            "beliefs: expected ProjectiveTrees('grandchildren') or another oracle with a method beliefs(*scores), not "
+            f"{type(oracle).__name__}"
+        )
     try:
-        found = tree_beliefs(*theta, projective=True, single_root=oracle.single_root)
+        found = oracle.beliefs(*theta)
     except ArrayError as error:
         raise InputError(str(error)) from None
     if found.log_partition == -np.inf:

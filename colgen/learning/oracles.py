@@ -25,6 +25,7 @@ from colgen.pricing.oracles import Best, OraclePricing, PricingContext
 from solvers.arrays import ArrayError, as_floats
 from solvers.chains.viterbi import viterbi
 from solvers.trees.arborescence import arborescence
+from solvers.trees.beliefs import Beliefs, tree_beliefs
 from solvers.trees.eisner import Parts, best_tree
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -219,9 +220,7 @@ class ProjectiveTrees:
     """
 
     def __init__(self, *parts: str, single_root: bool = False) -> None:
-        if len(set(parts)) < len(parts) or not set(parts) <= {"siblings", "grandchildren"}:
-            raise InputError(f"expected parts among 'siblings' and 'grandchildren', each once, got {parts}")
-        self.parts, self.single_root = parts, single_root
+        self.parts, self.single_root = checked_parts(parts), single_root
 
     def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
         """Eisner's algorithm, or one of its higher orders."""
@@ -231,16 +230,45 @@ class ProjectiveTrees:
 
     def structure(self, heads: Ints) -> tuple[Ints, ...]:
         """Places of a tree's parts."""
-        size = len(heads)
-        places: dict[str, list[int]] = {"siblings": [], "grandchildren": []}
-        for m in range(1, size):
-            h = int(heads[m])
-            step = 1 if m < h else -1  # towards the head
-            s = next((k for k in range(m + step, h, step) if heads[k] == h), h)
-            g = int(heads[h]) if h > 0 else 0
-            places["siblings"].append((h * size + m) * size + s)
-            places["grandchildren"].append((g * size + h) * size + m)
-        return Trees.structure(heads), *(np.array(places[name]) for name in self.parts)
+        return second_order_places(heads, self.parts)
+
+    def beliefs(self, scores: Floats, *others: Floats) -> Beliefs:
+        """Approximate sums over all trees by loopy belief propagation, of grandchildren alone."""
+        check_beliefs(self.parts)
+        return tree_beliefs(scores, *others, projective=True, single_root=self.single_root)
+
+
+def checked_parts(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of what is scored beside arcs.
+
+    Raises
+    ------
+    InputError
+        If they are others than ``"siblings"`` and ``"grandchildren"``, or one is there twice.
+    """
+    if len(set(parts)) < len(parts) or not set(parts) <= {"siblings", "grandchildren"}:
+        raise InputError(f"expected parts among 'siblings' and 'grandchildren', each once, got {parts}")
+    return parts
+
+
+def check_beliefs(parts: tuple[str, ...]) -> None:
+    """Refuse belief propagation where something else than grandchildren is scored beside arcs."""
+    if parts != ("grandchildren",):
+        raise InputError(f"beliefs: expected trees whose parts are ('grandchildren',), got {parts}")
+
+
+def second_order_places(heads: Ints, parts: Sequence[str]) -> tuple[Ints, ...]:
+    """Places of a tree's arcs, and of its parts in the order of their names: as :class:`ProjectiveTrees` tells."""
+    size = len(heads)
+    places: dict[str, list[int]] = {"siblings": [], "grandchildren": []}
+    for m in range(1, size):
+        h = int(heads[m])
+        step = 1 if m < h else -1  # towards the head
+        s = next((k for k in range(m + step, h, step) if heads[k] == h), h)
+        g = int(heads[h]) if h > 0 else 0
+        places["siblings"].append((h * size + m) * size + s)
+        places["grandchildren"].append((g * size + h) * size + m)
+    return Trees.structure(heads), *(np.array(places[name]) for name in parts)
 
 
 class Priced:

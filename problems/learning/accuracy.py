@@ -31,6 +31,8 @@ from problems.chain_map.features import build_index, look_up
 from problems.chain_map.training import read_corpus as read_tagged_corpus
 from problems.dependency.corpus import read_corpus as read_parsed_corpus
 from problems.dependency.sentence import Sentence
+from problems.learning.oracles import SecondOrderTrees
+from solvers.chains.beam import beam_search
 
 Floats = NDArray[np.float64]
 Say = Callable[[str], None]
@@ -52,16 +54,30 @@ TRAINERS: dict[str, Callable[..., Trained]] = {
 }
 
 
-class GreedyChains:
-    """Labels from left to right, each the best after the one before: no best labelling."""
+class BeamChains:
+    """Labels from left to right, of which the best few of each token are followed: no best labelling.
+
+    With one it is greedy: each label the best after the one before.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
 
     def best(self, scores: Floats, transitions: Floats) -> Any:
         """A labelling."""
-        labels = np.empty(len(scores), dtype=np.int64)
-        labels[0] = np.argmax(scores[0])
-        for i in range(1, len(scores)):
-            labels[i] = np.argmax(scores[i] + transitions[labels[i - 1]])
-        return Chains.structure(labels, scores.shape[1])
+        labels, _ = beam_search(scores, np.array([0, len(scores)]), transitions, self.width)
+        return Chains.structure(labels.astype(np.int64), scores.shape[1])
+
+
+class PrunedChains:
+    """The best labelling by labels that are among the best few of their tokens by their own scores."""
+
+    def __init__(self, kept: int) -> None:
+        self.kept = kept
+
+    def best(self, scores: Floats, transitions: Floats) -> Any:
+        """A labelling."""
+        return Chains().best(np.where(_among_best(scores, self.kept, axis=1), scores, -np.inf), transitions)
 
 
 class GreedyTrees:
@@ -72,6 +88,29 @@ class GreedyTrees:
         without = scores.copy()
         np.fill_diagonal(without, -np.inf)
         return Trees.structure(np.argmax(without, axis=0))
+
+
+class PrunedTrees:
+    """The best tree of arcs from the root and from the best few heads of each word."""
+
+    def __init__(self, kept: int) -> None:
+        self.kept = kept
+
+    def best(self, scores: Floats) -> Any:
+        """Heads of a tree."""
+        without = scores.copy()
+        np.fill_diagonal(without, -np.inf)
+        candidates = _among_best(without, self.kept, axis=0)
+        candidates[0] = True
+        return Trees().best(np.where(candidates, without, -np.inf))
+
+
+def _among_best(scores: Floats, count: int, *, axis: int) -> NDArray[np.bool_]:
+    """Which entries are among the greatest of their row or column."""
+    kept = min(count, scores.shape[axis])
+    least = np.partition(scores, -kept, axis=axis).take([-kept], axis=axis)
+    found: NDArray[np.bool_] = scores >= least
+    return found
 
 
 def tagging_figures(data: Path, share: float, say: Say) -> list[Figure]:
@@ -104,7 +143,13 @@ def tagging_figures(data: Path, share: float, say: Say) -> list[Figure]:
         return LinearExample(Chains(), [matrix, steps], shapes, Chains.structure(labels, count))
 
     learned, tested = ([example(s.words, s.tags) for s in part] for part in (train, test))
-    return _table("tagging", _cases(GreedyChains(), learned), tested, size, share, say)
+    hasty = {
+        "greedy": BeamChains(1),
+        "a beam of 2": BeamChains(2),
+        "2 labels a token": PrunedChains(2),
+        "4 labels a token": PrunedChains(4),
+    }
+    return _table("tagging", _cases(learned, hasty), tested, size, share, say)
 
 
 def parsing_figures(data: Path, share: float, say: Say) -> list[Figure]:
@@ -124,31 +169,52 @@ def parsing_figures(data: Path, share: float, say: Say) -> list[Figure]:
         return LinearExample(Trees(), [_arc_features(sentence)], [shape], right)
 
     learned, tested = ([example(s) for s in part] for part in (train, test))
-    return _table("parsing", _cases(GreedyTrees(), learned), tested, _HASHED, share, say)
+    hasty = {"greedy": GreedyTrees(), "2 heads a word": PrunedTrees(2), "4 heads a word": PrunedTrees(4)}
+    return _table("parsing", _cases(learned, hasty), tested, _HASHED, share, say)
 
 
 def second_order_figures(data: Path, share: float, say: Say) -> list[Figure]:
-    """Danish projective trees with features of grandchildren: exact trainers beside belief propagation."""
+    """Danish trees with features of grandchildren: exact trainers beside belief propagation.
+
+    Over projective trees, of those sentences that have one, and over all trees, of all sentences; there exact decoding
+    is a proof by the engine, and likelihoods are intractable.
+    """
     folder = data / "danish"
     if not folder.is_dir():
         return []
     corpus = read_parsed_corpus(folder, ("train", "test"))
-    parts = [[s for s in part if len(s.forms) <= _SHORT and _projective(s)] for part in (corpus.learn, corpus.test)]
+    short = [[s for s in part if len(s.forms) <= _SHORT] for part in (corpus.learn, corpus.test)]
+    projective = [[s for s in part if _projective(s)] for part in short]
     numbers: dict[str, int] = {}
-    model = ProjectiveTrees("grandchildren")
 
-    def example(sentence: Sentence) -> LinearExample:
-        size = len(sentence.forms) + 1
-        assert sentence.heads is not None
-        arcs = sparse.hstack([_arc_features(sentence), sparse.csr_matrix((size**2, _HASHED))], format="csr")
-        pairs = _grandchild_features(sentence, numbers)
-        right = model.structure(np.array([-1, *sentence.heads]))
-        return LinearExample(model, [arcs, pairs], [(size,) * 2, (size,) * 3], right)
+    def table(name: str, model: Any, parts: list[list[Sentence]], trainers: Sequence[str]) -> list[Figure]:
+        learned, tested = (
+            [_second_order_example(model, sentence, numbers) for sentence in part[: max(round(share * most / 2), 20)]]
+            for part, most in zip(parts, (_SENTENCES, _TESTED), strict=True)
+        )
+        return _table(name, [(trainer, learned, "") for trainer in trainers], tested, 2 * _HASHED, share, say)
 
-    learned = [example(s) for s in parts[0][: max(round(share * _SENTENCES / 2), 20)]]
-    tested = [example(s) for s in parts[1][: max(round(share * _TESTED / 2), 20)]]
-    cases = [(name, learned, "") for name in ("perceptron", "MIRA", "likelihood", "belief propagation")]
-    return _table("second-order parsing", cases, tested, 2 * _HASHED, share, say)
+    exact = "perceptron", "MIRA", "likelihood", "belief propagation"
+    return [
+        *table("second-order parsing", ProjectiveTrees("grandchildren"), projective, exact),
+        *table(
+            "second-order parsing, all trees",
+            SecondOrderTrees("grandchildren"),
+            short,
+            [trainer for trainer in exact if trainer != "likelihood"],
+        ),
+    ]
+
+
+def _second_order_example(
+    model: ProjectiveTrees | SecondOrderTrees, sentence: Sentence, numbers: dict[str, int]
+) -> LinearExample:
+    size = len(sentence.forms) + 1
+    assert sentence.heads is not None
+    arcs = sparse.hstack([_arc_features(sentence), sparse.csr_matrix((size**2, _HASHED))], format="csr")
+    pairs = _grandchild_features(sentence, numbers)
+    right = model.structure(np.array([-1, *sentence.heads]))
+    return LinearExample(model, [arcs, pairs], [(size,) * 2, (size,) * 3], right)
 
 
 def _projective(sentence: Sentence) -> bool:
@@ -207,12 +273,14 @@ Case: TypeAlias = tuple[str, list[LinearExample], str]
 """A trainer, what it learns from, and a remark."""
 
 
-def _cases(greedy: Any, exact: list[LinearExample]) -> list[Case]:
-    """Each first-order trainer with exact decoding, and the perceptron with greedy decoding in training."""
-    hasty = [replace(example, oracle=greedy) for example in exact]
+def _cases(exact: list[LinearExample], hasty: dict[str, Any]) -> list[Case]:
+    """Each first-order trainer with exact decoding, and the perceptron with other decoders in training."""
     return [
         *((trainer, exact, "") for trainer in TRAINERS if trainer != "belief propagation"),
-        ("perceptron", hasty, ", greedy in training"),
+        *(
+            ("perceptron", [replace(example, oracle=oracle) for example in exact], f", {name} in training")
+            for name, oracle in hasty.items()
+        ),
     ]
 
 

@@ -72,6 +72,13 @@ def labellings(tokens: int, labels: int) -> Iterator[tuple[int, ...]]:
     return itertools.product(range(labels), repeat=tokens)
 
 
+def partitions(items: int) -> Iterator[tuple[int, ...]]:
+    """All clusterings, as cluster numbers in the order in which they begin."""
+    for labels in itertools.product(*(range(i + 1) for i in range(items))):
+        if all(labels[i] <= max(labels[:i], default=-1) + 1 for i in range(items)):
+            yield labels
+
+
 def trees(words: int, *, single_root: bool = False, projective: bool = False) -> Iterator[tuple[int, ...]]:
     """The heads of all dependency trees, the root's -1 among them."""
     for heads in itertools.product(range(words + 1), repeat=words):

@@ -136,10 +136,12 @@ def test_belief_propagation_is_the_likelihood_where_pairs_have_no_scores():
     found = fenchel_young(model, right, *scores, regularization="beliefs")
     assert found.value == pytest.approx(exact.value)
     assert found.gradients[0] == pytest.approx(exact.gradients[0])
-    with pytest.raises(InputError, match="beliefs: expected ProjectiveTrees"):
+    with pytest.raises(InputError, match=r"beliefs: expected trees whose parts are .*, got \(\)"):
         fenchel_young(
             ProjectiveTrees(), model.structure(np.array([-1, 0, 1]))[:1], np.zeros((3, 3)), regularization="beliefs"
         )
+    with pytest.raises(InputError, match="beliefs: expected .* not Enumerated"):
+        fenchel_young(Enumerated(np.eye(2)), np.array([0]), np.zeros(2), regularization="beliefs")
 
 
 def test_rounds_end_a_loss_early():

@@ -1,0 +1,110 @@
+"""Exact solvers of templates as oracles of learning: clusterings, and trees with grandchildren and siblings.
+
+Each answer is proved by a run of the engine, so that means, losses and trainers of :mod:`colgen.learning` are as exact
+over problems that are hard as over chains.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError, Termination
+from colgen.learning.oracles import check_beliefs, checked_parts, second_order_places
+from problems.coreference.clustering import cluster
+from problems.grandparent_parsing.instance import Instance
+from problems.grandparent_parsing.parser import parse
+from solvers.trees.beliefs import Beliefs, tree_beliefs
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+
+class Clusterings:
+    """Partitions of n items: scores of pairs, shape (n, n), by correlation clustering.
+
+    A pair in one cluster has two parts, (i, j) and (j, i); a score of -inf at either forbids it.  The diagonal counts
+    for nothing.
+    """
+
+    def best(self, scores: Floats) -> Ints:
+        """A clustering that is proved to be the best; never None, since items alone are one."""
+        both = scores + scores.T
+        np.fill_diagonal(both, 0.0)
+        found = cluster(both)
+        if found.termination is not Termination.OPTIMAL:
+            raise InputError(f"Clusterings.best: the search ended without a proof: {found.termination.value}")
+        return self.structure(found.labels)
+
+    @staticmethod
+    def structure(labels: Ints) -> Ints:
+        """Places of a clustering's parts, given the number of each item's cluster."""
+        together = labels[:, np.newaxis] == labels
+        np.fill_diagonal(together, False)
+        return np.flatnonzero(together)
+
+    @staticmethod
+    def crop(length: int, scores: Floats) -> tuple[Floats]:
+        """The scores of the first items of a padded instance."""
+        return (scores[:length, :length],)
+
+
+class SecondOrderTrees:
+    """Dependency trees, projective or not, with scores of grandchildren and adjacent siblings beside those of arcs.
+
+    Arrays and parts are those of :class:`colgen.learning.ProjectiveTrees`.
+
+    Parameters
+    ----------
+    parts
+        Names of what is scored beside the arcs, in the order of the scores: ``"siblings"``, ``"grandchildren"``.
+    single_root
+        Whether exactly one arc leaves the root.
+    """
+
+    def __init__(self, *parts: str, single_root: bool = False) -> None:
+        self.parts, self.single_root = checked_parts(parts), single_root
+
+    def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
+        """A tree that is proved to be the best, by head automata and branch and bound."""
+        given = (scores, *others)
+        finite = [theta[theta > -np.inf] for theta in given]
+        # of two trees, one without forbidden parts is then the better one
+        worst = -2.0 * len(scores) * sum(float(np.abs(values).max(initial=0.0)) for values in finite) - 1.0
+        arrays = dict(zip(self.parts, (np.maximum(theta, worst) for theta in others), strict=True))
+        arcs = scores.copy()
+        grandparents = siblings = None
+        if "grandchildren" in arrays:
+            grandparents = arrays["grandchildren"].copy()
+            arcs[0] += others[self.parts.index("grandchildren")][0, 0]  # of the root's modifiers
+            grandparents[0, 0] = 0.0
+        if "siblings" in arrays:
+            siblings = arrays["siblings"].transpose(0, 2, 1).copy()
+            words = np.arange(len(scores))
+            siblings[words, :, words] = 0.0  # that a sibling is the last has no score
+        found = parse(Instance(arcs, grandparents, siblings), single_root=self.single_root)
+        if found.heads is None:
+            return None
+        if not found.is_optimal:
+            raise InputError(f"SecondOrderTrees.best: the search ended without a proof: {found.termination.value}")
+        places = self.structure(np.array([-1, *found.heads]))
+        forbidden = any(np.isneginf(theta.ravel()[own]).any() for theta, own in zip(given, places, strict=True))
+        return None if forbidden else places
+
+    def structure(self, heads: Ints) -> tuple[Ints, ...]:
+        """Places of a tree's parts."""
+        return second_order_places(heads, self.parts)
+
+    def beliefs(self, scores: Floats, *others: Floats) -> Beliefs:
+        """Approximate sums over all trees by loopy belief propagation, of grandchildren alone."""
+        check_beliefs(self.parts)
+        return tree_beliefs(scores, *others, single_root=self.single_root)
+
+    @staticmethod
+    def crop(length: int, *scores: Any) -> tuple[Any, ...]:
+        """The arrays of a padded instance of so many words."""
+        if length >= len(scores[0]):
+            raise InputError(f"lengths: expected at most {len(scores[0]) - 1} words, got {length}")
+        return tuple(theta[(slice(length + 1),) * theta.ndim] for theta in scores)
