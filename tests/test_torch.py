@@ -126,3 +126,12 @@ def test_threads_change_no_bit(name):
             value.square().sum().backward()
             found.append([value.detach().numpy(), *(s.grad.numpy() for s in scores)])
         assert all(map(np.array_equal, *found))
+
+
+def test_the_page_prints_what_it_shows():
+    from tests.test_pages import run
+
+    names = run("docs/how/differentiable.md")
+    # the mean lies half and half on the items 0 and 1, which exclude each other; the loss is that of two instances
+    assert names["batch"].grad[0].tolist() == pytest.approx([0.25, -0.25, 0.25, -0.25, 0.0])
+    assert names["loss"].item() == pytest.approx(0.405 / 2)
