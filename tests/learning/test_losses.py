@@ -140,7 +140,7 @@ def test_belief_propagation_is_the_likelihood_where_pairs_have_no_scores():
         fenchel_young(
             ProjectiveTrees(), model.structure(np.array([-1, 0, 1]))[:1], np.zeros((3, 3)), regularization="beliefs"
         )
-    with pytest.raises(InputError, match="beliefs: expected .* not Enumerated"):
+    with pytest.raises(InputError, match=r"beliefs: expected .* not Enumerated"):
         fenchel_young(Enumerated(np.eye(2)), np.array([0]), np.zeros(2), regularization="beliefs")
 
 
