@@ -19,6 +19,7 @@ from colgen.core.decision import fractionality
 from colgen.core.digest import digest_of_object
 from colgen.core.doors import behind
 from colgen.core.duals import OwnDuals
+from colgen.core.errors import FormulationError
 from colgen.core.generic import Answer
 from colgen.core.result import Result
 from colgen.core.solution import Solution
@@ -79,12 +80,12 @@ class Problem(ABC, Generic[Answer]):
     def shape(self) -> Hashable | None:
         """What the matrix of :meth:`master` depends on, if that is little; None: it is compiled for each problem.
 
-        Masters of one class and shape are compiled once and given this problem's numbers by :meth:`data`.  A subclass
-        that states another :meth:`master` says anew what its shape is: its parent's is not asked.
+        Masters of one class and shape are compiled once and given this problem's numbers by :meth:`shape_data`.  A
+        subclass that states another :meth:`master` says anew what its shape is: its parent's is not asked.
         """
         return None
 
-    def data(self) -> Mapping[str, Mapping[str, ArrayLike]]:
+    def shape_data(self) -> Mapping[str, Mapping[str, ArrayLike]]:
         """The numbers of this problem in a master of its shape: arguments of :meth:`Formulation.with_data`."""
         return {}
 
@@ -93,7 +94,10 @@ class Problem(ABC, Generic[Answer]):
         shape = self.shape() if _states_last(self, "shape", "master") else None
         if shape is None:
             return compile_model(self.master())
-        return _SHAPES.get(shape, self.master).with_data(**self.data())
+        kind = type(self)
+        if callable(getattr(kind, "data", None)) and kind.shape_data is Problem.shape_data:
+            raise FormulationError(f"{kind.__name__}.data() is shape_data() now: `data` is the user's own attribute")
+        return _SHAPES.get(shape, self.master).with_data(**self.shape_data())
 
     def restricted_master(self) -> RestrictedMaster:
         """The restricted master problem; override for one that is not a linear program."""

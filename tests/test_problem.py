@@ -63,6 +63,21 @@ def broken(method, value):
     return type("Broken", (CuttingStock,), {method: lambda self: value})()
 
 
+def test_numbers_that_are_stated_under_the_former_name_are_not_left_out():
+    class Former(CuttingStock):
+        def master(self):
+            return super().master()
+
+        def shape(self):
+            return 4
+
+        def data(self):
+            return {}
+
+    with pytest.raises(FormulationError, match=r"Former.data\(\) is shape_data\(\) now"):
+        solve(Former())
+
+
 @pytest.mark.parametrize("method", ["pricing", "separation", "branching", "reductions", "heuristics"])
 @pytest.mark.parametrize("value", [None, 3, "all", [3], Problem])
 def test_a_method_that_returns_what_is_none_of_its_kind_is_named(method, value):

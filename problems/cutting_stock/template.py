@@ -77,7 +77,7 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
         # Without exchanges the rows depend on the number of items alone: compiled once, given the demands after.
         return self.instance.num_items, self.exchanges
 
-    def data(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+    def shape_data(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
         return {"row_lower": {"demand": self.instance.demands}}
 
     def formulation(self) -> Formulation:
@@ -112,7 +112,7 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
                 column_blocks={**rows.column_blocks, "cut_down": Block("cut_down", numbers, n + np.arange(trades))},
                 exchange=np.arange(n + trades) >= n,
             )
-        return rows.with_data(**self.data())
+        return rows.with_data(**self.shape_data())
 
     def pricing(self) -> PatternOracle:
         return self.oracle

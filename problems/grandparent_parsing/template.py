@@ -263,7 +263,7 @@ class GrandparentParsing(Problem):
     def formulation(self) -> Formulation:
         # The rows as arrays; those of a subclass's own model are compiled from it.
         plain = type(self).master is GrandparentParsing.master and "master" not in vars(self)
-        compiled = self._rows().with_data(**self.data()) if plain else super().formulation()
+        compiled = self._rows().with_data(**self.shape_data()) if plain else super().formulation()
         compiled = replace(compiled, offset=compiled.offset + self.standard.constant)
         heads, modifiers = arc_ends(self.tokens) if plain else np.array(compiled.column_blocks["z"].indices).T
         scores = self.standard.arcs[heads, modifiers]
