@@ -38,6 +38,7 @@ check: $(VENV)/installed-dev  ## style, types, the order of the three floors, an
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy --strict $(PACKAGES) tests/typed_programs.py
+	$(BIN)/python .ci/check_pages.py
 	$(BIN)/lint-imports
 	$(MKDOCS)
 

@@ -91,7 +91,7 @@ class Stalled:
 class MemoryLimit:
     """Stop once the process holds more than this many bytes."""
 
-    bytes: int
+    bytes: float
 
     def __post_init__(self) -> None:
         real(self.bytes, "a limit of the memory in bytes")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyomo.environ as pyo
@@ -27,6 +27,9 @@ from solvers.linear.mip import MIPSolution, solve_mip
 
 Way = Callable[[Any], Any]
 """From an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""
+
+Ways: TypeAlias = Mapping[str, Any] | Sequence[Way]
+"""Ways, with their names: a dictionary of classes and functions is one of objects to a type checker."""
 
 SAME = TOLERANCES.optimality
 """Relative difference up to which optima are the same."""

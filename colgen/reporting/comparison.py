@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from colgen.core.domains import whole
 from colgen.core.errors import InputError
 from colgen.core.wording import counted, number, one_line, percent
-from colgen.reporting.compared import FRACTIONAL, SAME, Compared, Way, measured
+from colgen.reporting.compared import FRACTIONAL, SAME, Compared, Way, Ways, measured
 from colgen.reporting.tables import aligned, count, table
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Comparison(Sequence[Compared]):
 
 def compare(
     instance: Any,
-    ways: Mapping[str, Way] | Sequence[Way],
+    ways: Ways,
     *,
     time_limit: float = math.inf,
     relaxation: bool = False,
@@ -170,7 +170,7 @@ def compare(
 
 def compare_all(
     instances: Mapping[str, Any],
-    ways: Mapping[str, Way] | Sequence[Way],
+    ways: Ways,
     *,
     time_limit: float = math.inf,
     relaxation: bool = False,

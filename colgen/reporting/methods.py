@@ -32,7 +32,8 @@ from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
 from colgen.tree.strong_branching import StrongBranching
 
 Method: TypeAlias = Mapping[str, Any] | Problem | Callable[[Problem], Problem]
-Methods: TypeAlias = Mapping[str, Method]
+Methods: TypeAlias = Mapping[str, Any]
+"""With their names: a dictionary of dictionaries and functions is one of objects to a type checker."""
 
 PARTS: dict[str, type] = {
     "pricing": Pricing,
