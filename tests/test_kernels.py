@@ -41,3 +41,16 @@ def test_no_kernel_is_compiled_for_a_literal():
         if any(map(is_literal, call.args))
     ]
     assert found == []
+
+
+def test_every_kernel_is_kept_with_what_it_calls():
+    """numba's own ``njit`` keeps code that does not follow callees and constants of other modules."""
+    own = "solvers/kernel_cache.py"
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for floor in ("solvers", "problems")
+        for path in sorted((ROOT / floor).rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("from numba import") and "jit" in line
+    ]
+    assert [path for path in found if path != own] == []

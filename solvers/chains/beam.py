@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_integer
 from solvers.chains.viterbi import Ints, Offsets, Scores, Values, checked, longest
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 
 
 def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: int) -> tuple[Ints, Values]:

@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
+from solvers.kernel_cache import njit
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.chains.vectors import row_argmax, row_least
+from solvers.kernel_cache import njit
 
 
 def largest(array: NDArray[Any]) -> float:

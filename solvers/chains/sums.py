@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_floats
 from solvers.chains.viterbi import checked
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -40,7 +40,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats
@@ -59,6 +58,7 @@ from solvers.chains.vectors import (
     sum_rows,
 )
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.kernels import inner
 
 Scores = NDArray[Any]

@@ -17,11 +17,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.tree_domains import Domains
+from solvers.kernel_cache import njit
 from solvers.kernels import inner, kernel
 
 Scores = NDArray[Any]

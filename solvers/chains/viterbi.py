@@ -15,11 +15,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_offsets
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.literals import truth
 
 Ints = NDArray[np.int32]

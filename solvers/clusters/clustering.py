@@ -17,11 +17,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_indices, as_integer
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.stopping import Expired, never
 

@@ -28,8 +28,9 @@ mixing method: low-rank coordinate descent for semidefinite programming with dia
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

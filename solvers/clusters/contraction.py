@@ -44,10 +44,10 @@ experiments*, Algorithmica 60 (2011), for pairs and cliques of cluster editing; 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_indices, as_integer
+from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]

@@ -30,7 +30,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_indices, as_integer
@@ -38,6 +37,7 @@ from solvers.clusters.clustering import descend, search
 from solvers.clusters.contraction import components
 from solvers.clusters.subset import anchored
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.stopping import Expired, never
 

@@ -21,12 +21,12 @@ Sources: M. Grötschel and Y. Wakabayashi, *Facets of the clique partitioning po
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_indices
 from solvers.clusters.transitivity import violated_triangles
 from solvers.clusters.triangle_dual import Rows, TriangleBound, near_clustering
+from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]

@@ -29,7 +29,6 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats
@@ -38,6 +37,7 @@ from solvers.clusters.probing import Join, enough, in_one, parted
 from solvers.clusters.star_dual import proved_by as stars_proved_by
 from solvers.clusters.subset_search import anchored
 from solvers.clusters.triangle_dual import Rows, kept_apart, proved_by
+from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_indices
 from solvers.clusters.subsets import LEAST, Subsets, largest_of
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.stopping import Expired, never
 

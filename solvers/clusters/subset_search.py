@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.clusters.concave import concave_bound, curve, not_far_below
 from solvers.clusters.shares import move_shares
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 
 Floats = NDArray[np.float64]

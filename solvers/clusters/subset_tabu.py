@@ -7,12 +7,12 @@ Source: F. Glover, Z. Lü, J.-K. Hao, *Diversification-driven tabu search for un
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_indices, as_integer
 from solvers.clusters.subset_ascent import flip_item, worthwhile
 from solvers.clusters.subsets import LEAST, Subsets, largest_of
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.stopping import Expired, never
 

@@ -11,10 +11,10 @@ Source: M. Grötschel and Y. Wakabayashi, *A cutting plane algorithm for a clust
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_float, as_floats
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

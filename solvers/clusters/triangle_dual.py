@@ -36,13 +36,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_booleans, as_floats, as_indices, as_integer
 from solvers.clusters.clustering import local_search
 from solvers.clusters.contraction import components
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit, types
+from numba import types
+
+from solvers.kernel_cache import njit
 
 
 def _read(kind: types.Type) -> types.Array:

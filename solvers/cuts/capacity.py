@@ -12,11 +12,11 @@ problem*, Mathematical Programming 100 (2004), sections 3 and 4.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_float, as_floats, as_integer
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

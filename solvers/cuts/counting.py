@@ -7,10 +7,10 @@ Mathematical Programming Computation 9 (2017), section 4, algorithm 1.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_integers, as_offsets
+from solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 

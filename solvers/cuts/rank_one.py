@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_float, as_floats, as_integer, as_integers, as_offsets
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 
 Ints = NDArray[np.int64]

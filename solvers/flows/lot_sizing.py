@@ -12,10 +12,10 @@ Source: H. M. Wagner, T. M. Whitin, *Dynamic version of the economic lot size mo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_floats
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 

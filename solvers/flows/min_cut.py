@@ -8,11 +8,11 @@ returned once each.  Time O(n · n³) in the worst case, little on sparse weight
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_float, as_numbers
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

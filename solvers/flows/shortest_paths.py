@@ -17,10 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_floats, as_indices, as_integer
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

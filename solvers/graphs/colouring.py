@@ -13,13 +13,13 @@ stays away.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_indices, as_integer
 from solvers.graphs.bits import draw, seeded
 from solvers.graphs.stable_search import lists_of
 from solvers.graphs.stable_set import as_graph
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.stopping import Expired, never
 

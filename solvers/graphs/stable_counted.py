@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_integer, as_integers
@@ -27,6 +26,7 @@ from solvers.graphs.stable_set import (
     next_included,
     run,
 )
+from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]

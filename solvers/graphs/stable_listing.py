@@ -8,12 +8,12 @@ which one of them could be added has been, or will be, listed with it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_integer
 from solvers.graphs.bits import Words, put, unpacked
 from solvers.graphs.stable_set import Search, as_graph, as_weights, begin, next_included
+from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]

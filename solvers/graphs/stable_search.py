@@ -11,13 +11,13 @@ independent set problem*, Optimization Letters 12 (2018), for the moves.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_integer
 from solvers.copying import overwrite
 from solvers.graphs.bits import draw, seeded
 from solvers.graphs.stable_set import as_graph, as_weights
+from solvers.kernel_cache import njit
 from solvers.kernels import inner
 from solvers.literals import whole
 

@@ -28,11 +28,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
 from solvers.graphs.bits import Words, drop, holds, lowest, num_words, packed, put, unpacked
+from solvers.kernel_cache import njit
 from solvers.kernels import folded, inner
 from solvers.stopping import Expired, never
 

@@ -10,10 +10,10 @@ dimensions*, ICML 2008.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_numbers
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 

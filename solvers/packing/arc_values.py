@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.packing.chains import chain, slide, successors
 from solvers.packing.doors import SWEEPS, arrays, check, in_portions
 from solvers.packing.network import Floats, Network, look_away

@@ -7,7 +7,8 @@ O(1) time a state which of the next b states is best to end at, whatever b is.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from solvers.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

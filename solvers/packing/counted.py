@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_floats, as_integers
+from solvers.kernel_cache import njit
 from solvers.packing.network import look_away
 from solvers.packing.zero_one import checked, fill, trace
 

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]

@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from solvers.arrays import as_float, as_floats
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.packing.arc_values import NEVER, arc_values, arc_work
 from solvers.packing.chains import chain, slide, successors
 from solvers.packing.doors import SWEEPS, arrays, as_profits, check, in_portions

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
 from solvers.arrays import as_float, as_integer
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.packing.doors import arrays, check
 from solvers.packing.network import PORTION, Floats, Ints, Network, arc_at, look_away
 

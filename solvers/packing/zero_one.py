@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_floats, as_integers
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.packing.network import look_away
 
 Floats = NDArray[np.float64]

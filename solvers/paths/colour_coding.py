@@ -34,10 +34,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import ArrayError, as_float, as_integer
+from solvers.kernel_cache import njit
 from solvers.paths.walks import Graph, checked
 
 Floats = NDArray[np.float64]

@@ -25,11 +25,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_booleans, as_float, as_integer
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.paths.walks import Relaxed, tolerance
 
 Floats = NDArray[np.float64]

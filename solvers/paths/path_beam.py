@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_integer
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.paths.walks import Graph, Relaxed, checked
 

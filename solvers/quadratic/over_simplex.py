@@ -18,8 +18,9 @@ for the use of an active set where columns are structures.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

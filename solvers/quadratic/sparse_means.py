@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_float, as_floats, as_integer
 from solvers.chains.viterbi import advance, best_sum
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.literals import truth
 from solvers.quadratic.over_simplex import ActiveSet, enter_active
 from solvers.trees.arborescence import solve_arborescence

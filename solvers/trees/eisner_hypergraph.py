@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from solvers.kernel_cache import njit
 from solvers.trees import eisner_search as search
 from solvers.trees.eisner import Parts
 from solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Ints, Rest, room_for_ways, scores_of

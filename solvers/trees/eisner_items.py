@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from solvers.kernel_cache import njit
 from solvers.kernels import inner, quick
 
 Floats = NDArray[np.float64]

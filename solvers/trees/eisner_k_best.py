@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from solvers.kernel_cache import njit
 from solvers.trees.eisner_items import IMPOSSIBLE, Floats, Ints, Rest, room_for_ways, scores_of, value_of
 from solvers.trees.eisner_search import expand, goal
 

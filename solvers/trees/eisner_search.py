@@ -8,8 +8,8 @@ in kernels that know the parser by its order.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from solvers.kernel_cache import njit
 from solvers.kernels import inner
 from solvers.literals import whole
 from solvers.trees.eisner_first import expand_first, inside_first, outside_first

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from solvers.arrays import ArrayError
+from solvers.kernel_cache import njit
 from solvers.kernels import inner
 from solvers.literals import whole
 from solvers.trees.eisner import Parts

@@ -25,10 +25,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_floats, as_integers
+from solvers.kernel_cache import njit
 from solvers.literals import truth
 
 Floats = NDArray[np.float64]

@@ -10,9 +10,9 @@ adjustment method for the generalized assignment problem*, Management Science 32
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.packing.zero_one import fill, trace
 
 _MEMORY = 0.7

@@ -8,9 +8,9 @@ assignment problem*, INFORMS Journal on Computing 16 (2004).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 
 _DEARER, _CHEAPER = 1.1, 0.93
 """What the penalty is multiplied by after a move to an assignment that does not fit, and to one that does."""

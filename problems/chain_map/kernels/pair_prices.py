@@ -28,11 +28,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.tree_messages import Duals, Model, shifted
+from solvers.kernel_cache import njit
 from solvers.kernels import inner
 
 Values = NDArray[np.float64]

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.chains.viterbi import advance, best_sum
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 
 Floats = NDArray[Any]
 Ints = NDArray[np.int32]

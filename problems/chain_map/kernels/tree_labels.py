@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.tree_domains import Domains
+from solvers.kernel_cache import njit
 from solvers.kernels import inner
 
 Scores = NDArray[Any]

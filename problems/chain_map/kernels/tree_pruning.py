@@ -17,13 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_float, as_floats
 from solvers.chains.forest import NONE, Forest, Ints, Offsets
 from solvers.chains.magnitudes import largest
 from solvers.chains.tree_domains import Domains, inside
+from solvers.kernel_cache import njit
 
 Scores = NDArray[Any]
 

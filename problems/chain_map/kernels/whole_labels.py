@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import ArrayError
 from solvers.chains.forest import NONE, Forest
+from solvers.kernel_cache import njit
 
 Whole = NDArray[np.int64]
 

@@ -23,12 +23,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.dependency.features.hashed_keys import EMPTY, claim_all, find, hash_of, room_for_keys
 from problems.dependency.features.mixed_radix import radix_of
 from solvers.arrays import as_floats, as_integer, as_integers
+from solvers.kernel_cache import njit
 from solvers.literals import truth
 
 Floats = NDArray[np.float64]

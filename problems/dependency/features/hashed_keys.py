@@ -6,8 +6,9 @@ Whole keys are compared, so that nothing collides.  What belongs to a key stands
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 

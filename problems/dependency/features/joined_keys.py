@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.dependency.features.hashed_keys import find
+from solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 
 Ints = NDArray[np.int64]

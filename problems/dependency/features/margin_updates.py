@@ -15,11 +15,11 @@ Source: K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer, *Online p
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.dependency.features.factored_scores import Codes, Table, _columns, distance_bin
 from problems.dependency.features.hashed_keys import claim
+from solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.arrays import as_indices, as_integer, as_integers
+from solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]

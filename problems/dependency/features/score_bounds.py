@@ -8,10 +8,10 @@ Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from problems.dependency.features.factored_scores import Codes, Floats, Ints, Table, table_of
 from problems.dependency.features.hashed_keys import EMPTY, find
+from solvers.kernel_cache import njit
 
 
 def bound_table(table: Table, kept: tuple[int, int], sides: Ints) -> Table:

@@ -24,12 +24,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.dependency.features.mixed_radix import Radix
 from solvers.arrays import as_integers
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]

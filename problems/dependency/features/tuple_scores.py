@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.dependency.features.mixed_radix import Radix
 from problems.dependency.features.tuple_index import Index, below, index_of, num_varied, prefix_node
 from solvers.arrays import as_floats, as_integers
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.grandparent_parsing.kernels.automata_dual import EPSILON, best_tree, root_price
@@ -17,6 +16,7 @@ from problems.grandparent_parsing.kernels.head_automata import Automata, forward
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
 from problems.grandparent_parsing.kernels.tree_parts import WORK, Parts, score_grandparents, score_siblings
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.literals import truth, whole
 
 Floats = NDArray[np.float64]

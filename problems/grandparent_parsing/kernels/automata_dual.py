@@ -26,12 +26,12 @@ automata*, EMNLP (2010), with the grandparent inside the automaton; the fixing i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.grandparent_parsing.kernels.head_automata import Automata, backward, forward, tree_score
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.literals import truth, whole
 from solvers.trees.arborescence import is_tree, solve_arborescence
 

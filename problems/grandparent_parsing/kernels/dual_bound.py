@@ -11,12 +11,12 @@ bounds all trees, and the relaxation with ``one_gp`` and ``gp_arc`` rows and cut
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.dependency.features.factored_scores import score_triple
 from problems.grandparent_parsing.kernels.dual_state import Source
 from problems.grandparent_parsing.kernels.token_bounds import loose_bounds, pair_bound
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.trees.arborescence import solve_arborescence
 

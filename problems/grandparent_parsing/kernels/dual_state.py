@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.dependency.features.factored_scores import RELATIONS, Codes, Table, empty_table
 from problems.grandparent_parsing.kernels.token_bounds import TokenBounds, pair_bound
 from solvers.arrays import as_floats
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -31,7 +31,6 @@ connectivity; B. T. Polyak, *Minimization of unsmooth functionals*, USSR Computa
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.dependency.features.factored_scores import score_triple
@@ -39,6 +38,7 @@ from problems.grandparent_parsing.kernels.dual_state import NO_SOURCE, Dual, Sou
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
 from problems.grandparent_parsing.kernels.token_bounds import loose_bounds
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 from solvers.literals import truth, whole
 from solvers.trees.arborescence import is_tree, solve_arborescence
 

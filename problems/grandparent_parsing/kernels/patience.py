@@ -23,7 +23,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from numba import njit, objmode
+from numba import objmode
+
+from solvers.kernel_cache import njit
 
 STEPS = 1_000_000
 """Additions and comparisons between two looks: some thousandths of a second."""

@@ -17,13 +17,13 @@ Source: after S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.grandparent_parsing.kernels.arc_prices import Bounds, price_arcs
 from problems.grandparent_parsing.kernels.automata_dual import best_tree, relax
 from problems.grandparent_parsing.kernels.head_automata import optimistic
 from problems.grandparent_parsing.kernels.tree_parts import Parts, automata_of
+from solvers.kernel_cache import njit
 from solvers.literals import truth
 
 Floats = NDArray[np.float64]

@@ -17,11 +17,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.dependency.features.factored_scores import Codes, Table
 from problems.dependency.features.hashed_keys import find
+from solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from problems.dependency.features.factored_scores import RELATIONS, Codes, Table, empty_table, score_row, score_triple
 from problems.grandparent_parsing.kernels.head_automata import Automata, lay_out
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
 from solvers.arrays import as_floats, as_integer
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 
 Floats = NDArray[np.float64]

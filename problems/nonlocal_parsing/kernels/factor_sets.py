@@ -8,10 +8,10 @@ from its head, so that no word is the head of another one within whose arc's spa
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

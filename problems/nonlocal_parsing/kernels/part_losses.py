@@ -9,9 +9,9 @@ number added to all of them is gone; and a sum of losses keeps its digits, whate
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from solvers.kernel_cache import njit
 from solvers.trees.eisner_items import Floats
 
 Bools = NDArray[np.bool_]

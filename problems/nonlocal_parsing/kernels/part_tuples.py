@@ -7,10 +7,10 @@ n + 1 columns of the root and the words come two that stand for tokens that are 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from problems.dependency.features.tuple_index import Index
 from problems.dependency.features.tuple_scores import Bools, Floats, Ints, Shorts, Singles, score_between, score_tuples
+from solvers.kernel_cache import njit
 
 ARC_RELATIONS, ADJACENT_RELATIONS, OUTERMOST_RELATIONS = 2, 8, 4
 

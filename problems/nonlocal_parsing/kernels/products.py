@@ -16,9 +16,9 @@ Source: X. Qian, Y. Liu, *Branch and bound algorithm for dependency parsing with
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from solvers.kernel_cache import njit
 from solvers.linear.simplex_projection import project_in_place
 from solvers.trees.eisner_items import NEG
 

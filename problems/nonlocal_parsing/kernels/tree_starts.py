@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from solvers.arrays import as_floats
+from solvers.kernel_cache import njit
 from solvers.trees.eisner_items import Floats, Ints
 
 

@@ -12,10 +12,10 @@ problem with soft time windows*, Transportation Science 31 (1997), for the excha
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from problems.vehicle_routing.kernels.tours import Data, Floats, Ints
 from solvers.copying import overwrite
+from solvers.kernel_cache import njit
 
 _LONGEST = 3
 """Customers of a segment that is exchanged; one more stands for the whole rest of the route."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from problems.vehicle_routing.kernels.tours import (
     Data,
@@ -23,6 +22,7 @@ from problems.vehicle_routing.kernels.tours import (
     refresh,
     take_out,
 )
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.sorting import order_by
 

@@ -7,9 +7,9 @@ Operations Research 12 (1964); with time windows, M. M. Solomon, Operations Rese
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, listed, put_in, refresh
+from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.sorting import order_by
 

@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
+from solvers.kernel_cache import njit
 from solvers.paths.labelling.layout import Floats, Ints, Words
 from solvers.paths.labelling.network import Network
 

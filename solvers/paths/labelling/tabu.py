@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numba import njit
 
 from solvers.arrays import as_indices
+from solvers.kernel_cache import njit
 from solvers.kernels import inner
 from solvers.paths.labelling.boxes import charged
 from solvers.paths.labelling.clock import OutOfTimeError

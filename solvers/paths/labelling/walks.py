@@ -8,8 +8,8 @@ takes the second best continuation, over another vertex, besides the best one.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from solvers.kernel_cache import njit
 from solvers.paths.labelling.layout import EDGE, Floats, Ints, Side
 from solvers.paths.labelling.memory import Mask
 

@@ -1,0 +1,101 @@
+"""Code that is kept in files follows all that a kernel reaches: callees and constants of other modules, options."""
+
+import importlib
+import os
+import subprocess
+import sys
+from itertools import count
+
+import numba
+import pytest
+
+from solvers.kernel_cache import digest
+
+KERNEL = "from solvers.kernel_cache import njit\n\n\n@njit(cache=True)\n"
+CALLEE = KERNEL + "def callee(x):\n    return x + 1\n"
+CALLER = KERNEL + "def caller(x):\n    return below(x)\n\n\n@njit(cache=True)\ndef below(x):\n"
+
+STABLE = ("solvers.chains.vectors", "solvers.graphs.bits", "solvers.trees.eisner_sibling", "solvers.trees.arborescence")
+
+DIGESTS = """
+import importlib
+from numba.core.dispatcher import Dispatcher
+from solvers.kernel_cache import digest
+for name in {modules}:
+    for kernel in vars(importlib.import_module(name)).values():
+        if isinstance(kernel, Dispatcher):
+            print(digest(kernel))
+"""
+
+_NUMBERS = count()
+
+pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """What calls a kernel of a package of two modules, whose second one is written anew each time."""
+    name = f"kept{next(_NUMBERS)}"
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+
+    def run(caller, callee):
+        for module in [module for module in sys.modules if module.partition(".")[0] == name]:
+            del sys.modules[module]
+        (folder / "caller.py").write_text(caller.replace("PACKAGE", name))
+        (folder / "callee.py").write_text(callee)
+        importlib.invalidate_caches()
+        kernel = importlib.import_module(f"{name}.caller").caller
+        value = kernel(1)
+        return value, sum(kernel.stats.cache_hits.values())
+
+    yield run
+    for module in [module for module in sys.modules if module.partition(".")[0] == name]:
+        del sys.modules[module]
+
+
+def test_a_changed_callee_of_another_module_is_seen(package):
+    """It stands below the kernel that is called, in whose module nothing has changed."""
+    caller = "from PACKAGE.callee import callee\n" + CALLER + "    return callee(x)\n"
+    assert package(caller, CALLEE) == (2, 0)
+    assert package(caller, CALLEE) == (2, 1)
+    assert package(caller, CALLEE.replace("x + 1", "x + 100")) == (101, 0)
+
+
+def test_a_changed_constant_of_another_module_is_seen(package):
+    caller = "from PACKAGE.callee import STEP\n" + CALLER + "    return x + STEP\n"
+    assert package(caller, "STEP = 1\n") == (2, 0)
+    assert package(caller, "STEP = 1\n") == (2, 1)
+    assert package(caller, "STEP = 100\n") == (101, 0)
+
+
+def test_another_way_to_compile_a_callee_is_seen(package):
+    caller = "from PACKAGE.callee import callee\n" + CALLER + "    return callee(x)\n"
+    callee = KERNEL + "def callee(x):\n    return x // (x - 1)\n"
+    with pytest.raises(ZeroDivisionError):
+        package(caller, callee)
+    value, hits = package(caller, callee.replace("cache=True", "cache=True, error_model='numpy'"))
+    assert (value, hits) == (0, 0)
+
+
+def test_what_does_not_change_the_code_is_not_compiled_again(package):
+    """A remark in the module of the callee, and a function that nobody calls."""
+    caller = "from PACKAGE.callee import callee\n" + CALLER + "    return callee(x)\n"
+    package(caller, CALLEE)
+    assert package(caller, CALLEE + "\n\ndef other(x):\n    return x  # nobody calls it\n") == (2, 1)
+
+
+def test_digests_are_the_same_in_every_process():
+    command = [sys.executable, "-c", DIGESTS.format(modules=STABLE)]
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)}
+    said = subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout.split()
+    mine = []
+    for name in STABLE:
+        for kernel in vars(importlib.import_module(name)).values():
+            if hasattr(kernel, "py_func"):
+                mine.append(digest(kernel))
+    assert len(mine) > 10
+    assert said == mine
