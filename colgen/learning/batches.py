@@ -156,6 +156,8 @@ def batch_of(
     for k, array in enumerate(checked):
         if not flags[k] and len(array) != len(first):
             raise InputError(f"scores {k}: expected {len(first)} instances as in the first array, got {len(array)}")
+    if hasattr(oracle, "check") and len(first):
+        oracle.check(*(a if alike else a[0] for a, alike in zip(checked, flags, strict=True)))
     try:
         count = as_integer(workers, "workers", low=1)
     except ArrayError as error:

@@ -77,6 +77,8 @@ class LinearExample:
 
     def scores(self, weights: Floats) -> tuple[Floats, ...]:
         """Scores, each in its shape."""
+        if len(weights) != self.features[0].shape[1]:
+            raise InputError(f"expected {self.features[0].shape[1]} weights, as many as features, got {len(weights)}")
         return tuple((f @ weights).reshape(shape) for f, shape in zip(self.features, self.shapes, strict=True))
 
     def joint(self, arrays: Sequence[Features]) -> Features:

@@ -28,8 +28,8 @@ from colgen.learning.oracles import (
     Chains,
     Structure,
     StructureOracle,
-    best_structure,
-    checked_scores,
+    decoded,
+    scores_for,
     structure_from,
 )
 from colgen.learning.perturbing import perturbed
@@ -95,7 +95,7 @@ def augmented(
     InputError
         If something is not what is expected, or every structure is forbidden.
     """
-    theta = checked_scores(scores)
+    theta = scores_for(oracle, scores)
     return _violator(oracle, structure_from(right, theta), theta, margin, costs)
 
 
@@ -103,7 +103,7 @@ def hinge(
     oracle: StructureOracle, right: Any, *scores: Any, margin: Margin = "hamming", costs: ArrayLike | None = None
 ) -> Loss:
     """The structured hinge, max_y s(y) + Δ(y) - s(right); parameters as of :func:`augmented`."""
-    theta = checked_scores(scores)
+    theta = scores_for(oracle, scores)
     gold = structure_from(right, theta)
     found = _violator(oracle, gold, theta, margin, costs)
     own = _right_score(gold, theta)
@@ -148,7 +148,7 @@ def fenchel_young(
         Of SparseMAP, at most: where scores are nearly equal the mean of all rounds has very many structures.  The value
         is then too small by the mean's gap at most.
     """
-    theta = checked_scores(scores)
+    theta = scores_for(oracle, scores)
     gold = structure_from(right, theta)
     own = _right_score(gold, theta)
     if regularization == "gibbs":
@@ -177,7 +177,7 @@ def second_best(oracle: StructureOracle, first: Structure, *scores: Any) -> Stru
     By one call for each part of the first array that ``first`` has, which is forbidden there; of chains by two values a
     label.  No structure may have all of the first one's parts and more, and the oracle must heed -inf.
     """
-    theta = checked_scores(scores)
+    theta = scores_for(oracle, scores)
     if isinstance(oracle, Chains) and theta[1].ndim == 2:
         tokens, num = theta[0].shape
         one, _, two, values = two_best(theta[0], np.array([0, tokens]), theta[1])
@@ -203,7 +203,7 @@ def _violator(
     oracle: StructureOracle, gold: Structure, theta: tuple[Floats, ...], margin: Margin, costs: ArrayLike | None
 ) -> Violator:
     if costs is None and margin in ("none", "zero_one"):
-        best = best_structure(oracle, theta)
+        best = decoded(oracle, theta)
         if margin == "none" or best.key != gold.key:
             return Violator(best, 0.0 if margin == "none" or best.key == gold.key else 1.0)
         other = second_best(oracle, gold, *theta)
@@ -213,7 +213,7 @@ def _violator(
     if costs is None and margin != "hamming":
         raise InputError(f"margin: expected 'hamming', 'zero_one' or 'none', got {str(margin)[:40]!r}")
     cost, constant = _costs(gold, theta, costs)
-    found = best_structure(oracle, (theta[0] + cost, *theta[1:]))
+    found = decoded(oracle, (theta[0] + cost, *theta[1:]))
     places, counts = found.parts[0]
     return Violator(found, constant + float(cost.ravel()[places] @ counts))
 

@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.oracles import Chains, ProjectiveTrees, Structure, Trees, checked_scores, structure_from
+from colgen.learning.oracles import (
+    Chains,
+    ProjectiveTrees,
+    Structure,
+    Trees,
+    checked_derivative,
+    penalized,
+    scores_for,
+    structure_from,
+)
 from solvers.arrays import ArrayError
 from solvers.chains.sums import chain_sums
 from solvers.trees.eisner import Parts
@@ -73,9 +82,7 @@ class Marginals:
         given = [np.zeros(mean.shape) for mean in self.means]
         for number, derivative in enumerate(means):
             if derivative is not None:
-                given[number] = np.array(derivative, dtype=np.float64)
-                if given[number].shape != self.means[number].shape:
-                    raise InputError(f"expected the shape {self.means[number].shape}, got {given[number].shape}")
+                given[number] = checked_derivative(derivative, self.means[number].shape)
         return self._tangent(*given)
 
     def sample(self, generator: np.random.Generator) -> Structure:
@@ -98,7 +105,7 @@ def marginals(model: Summed, *scores: Any) -> Marginals:
     InputError
         If scores are NaN or +inf or of the wrong shape, or every structure is forbidden.
     """
-    theta = checked_scores(scores)
+    theta = scores_for(model, scores)
     try:
         if isinstance(model, Chains):
             found = _of_chain(*theta)
@@ -149,7 +156,8 @@ def _of_trees(model: Trees, scores: Floats) -> Marginals:
 
 def _of_projective_trees(model: ProjectiveTrees, scores: Floats, *others: Floats) -> Marginals:
     names = ("arcs", *model.parts)
-    given: dict[str, Any] = dict(zip(names, (scores, *others), strict=True))
+    finite, penalty = penalized(scores, others)
+    given: dict[str, Any] = dict(zip(names, (scores, *finite), strict=True))
     sums = projective_sums(Parts(**given), single_root=model.single_root)
 
     def in_order(named: dict[str, Floats]) -> tuple[Floats, ...]:
@@ -163,4 +171,5 @@ def _of_projective_trees(model: ProjectiveTrees, scores: Floats, *others: Floats
         assert heads is not None  # there is a tree
         return model.structure(heads)
 
-    return Marginals(sums.log_partition, in_order(sums.means), (scores, *others), tangent, draw)
+    log_partition = sums.log_partition if sums.log_partition > 0.5 * penalty else -np.inf
+    return Marginals(log_partition, in_order(sums.means), (scores, *others), tangent, draw)

@@ -5,6 +5,7 @@ structure is a sum over its parts, Σ_k θ_kᵀ a_k, where a_k has the shape of 
 occurs in the structure.  ``best`` returns one such array for each of its arguments (itself, where there is but one): of
 floats or truth values and in the shape of the scores, or of integers, the places of the parts in the flattened scores,
 as often as they occur.  It returns None if there is no structure.  Parts whose score is -inf are forbidden.
+An oracle may also have ``check(*scores)``, which refuses shapes that do not fit it before it is asked.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Occurrences: TypeAlias = tuple[Ints, Floats]
 """Places of parts in a flattened array of scores, each once, and how often they occur."""
+
+_VANISHING = 800.0
 
 
 @runtime_checkable
@@ -92,14 +95,81 @@ def checked_scores(scores: Sequence[Any], names: Sequence[str] = ()) -> tuple[Fl
         raise InputError(str(error)) from None
 
 
-def best_structure(oracle: StructureOracle, scores: Sequence[Floats]) -> Structure:
+def scores_for(oracle: Any, scores: Sequence[Any]) -> tuple[Floats, ...]:
+    """Arrays of scores as an oracle takes them, in shapes that fit it: its own ``check(*scores)`` says so, if any.
+
+    Raises
+    ------
+    InputError
+        Naming the array and what was expected.
+    """
+    theta = checked_scores(scores)
+    if not theta:
+        raise InputError("scores: expected one array or more")
+    if hasattr(oracle, "check"):
+        oracle.check(*theta)
+    return theta
+
+
+def check_shapes(oracle: Any, arrays: Sequence[Floats], shapes: dict[str, tuple[int, ...]]) -> None:
+    """Refuse arrays of scores that are not of these shapes, by name.
+
+    Raises
+    ------
+    InputError
+        Naming the first that is not, or how many there have to be.
+    """
+    if len(arrays) != len(shapes):
+        raise InputError(
+            f"{type(oracle).__name__}: expected an array for each of {', '.join(shapes)}, got {len(arrays)} arrays"
+        )
+    for array, (name, shape) in zip(arrays, shapes.items(), strict=True):
+        if array.shape != shape:
+            raise InputError(f"{name}: expected the shape {shape}, got {array.shape}")
+
+
+def check_tree_shapes(oracle: Any, arrays: Sequence[Floats], parts: Sequence[str]) -> None:
+    """Refuse what are no scores of arcs, shape (N, N) with N of 2 or more, and of parts, shape (N, N, N).
+
+    Raises
+    ------
+    InputError
+        Naming the first that is not as expected.
+    """
+    size = len(arrays[0]) if arrays and arrays[0].ndim else 0
+    if size < 2:
+        raise InputError(f"scores: expected the shape (N, N), the root and one word or more, got {arrays[0].shape}")
+    check_shapes(oracle, arrays, {"scores": (size, size), **dict.fromkeys(parts, (size,) * 3)})
+
+
+def checked_derivative(given: Any, shape: tuple[int, ...]) -> Floats:
+    """Derivatives by a mean, in its shape.
+
+    Raises
+    ------
+    InputError
+        If they are none.
+    """
+    try:
+        found: Floats = as_floats(given, "derivatives", shape=shape)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+    return found
+
+
+def best_structure(oracle: StructureOracle, scores: Sequence[Any]) -> Structure:
     """What an oracle finds, checked.
 
     Raises
     ------
     InputError
-        If it finds none, one with a forbidden part, or returns what is no structure.
+        If scores are not what it expects, it finds no structure, one with a forbidden part, or returns what is none.
     """
+    return decoded(oracle, scores_for(oracle, scores))
+
+
+def decoded(oracle: StructureOracle, scores: Sequence[Floats]) -> Structure:
+    """What an oracle finds, checked, at scores that are checked already."""
     answer = oracle.best(*scores)
     name = type(oracle).__name__
     if answer is None:
@@ -125,6 +195,12 @@ def structure_from(answer: Any, scores: Sequence[Floats], name: str = "the struc
         If it is none.
     """
     if isinstance(answer, Structure):
+        sizes = [theta.size for theta in scores]
+        if len(answer.parts) != len(sizes) or any(
+            len(places) and not 0 <= places.min() <= places.max() < size
+            for (places, _), size in zip(answer.parts, sizes, strict=True)
+        ):
+            raise InputError(f"{name}: expected a structure of arrays with {sizes} parts, got one of others")
         return answer
     arrays = answer if isinstance(answer, tuple) else (answer,)
     if len(arrays) != len(scores):
@@ -175,6 +251,15 @@ class Chains:
             return None
         return self.structure(labels.astype(np.int64), num, transitions.ndim == 3)
 
+    def check(self, *arrays: Floats) -> None:
+        """Refuse scores of other shapes."""
+        tokens, num = arrays[0].shape if arrays[0].ndim == 2 else (0, 0)
+        if not tokens or not num:
+            raise InputError(f"scores: expected the shape (tokens, labels), one or more of each, got {arrays[0].shape}")
+        stepwise = len(arrays) > 1 and arrays[1].ndim == 3
+        transitions = (tokens, num, num) if stepwise else (num, num)
+        check_shapes(self, arrays, {"scores": (tokens, num), "transitions": transitions})
+
     @staticmethod
     def structure(labels: Ints, num: int, stepwise: bool = False) -> tuple[Ints, Ints]:
         """Places of a labelling's parts."""
@@ -200,6 +285,10 @@ class Trees:
         found = arborescence(scores, single_root=self.single_root)
         return None if found is None else self.structure(found[0])
 
+    def check(self, *arrays: Floats) -> None:
+        """Refuse scores of other shapes."""
+        check_tree_shapes(self, arrays, ())
+
     @staticmethod
     def structure(heads: Ints) -> Ints:
         """Places of a tree's arcs; ``heads[0]`` counts for nothing."""
@@ -224,9 +313,13 @@ class ProjectiveTrees:
 
     def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
         """Eisner's algorithm, or one of its higher orders."""
-        given: dict[str, Any] = dict(zip(self.parts, others, strict=True))
+        given: dict[str, Any] = dict(zip(self.parts, penalized(scores, others)[0], strict=True))
         found = best_tree(Parts(scores, **given), single_root=self.single_root)
-        return None if found is None else self.structure(found[1])
+        return None if found is None else unless_forbidden(self.structure(found[1]), (scores, *others))
+
+    def check(self, *arrays: Floats) -> None:
+        """Refuse scores of other shapes."""
+        check_tree_shapes(self, arrays, self.parts)
 
     def structure(self, heads: Ints) -> tuple[Ints, ...]:
         """Places of a tree's parts."""
@@ -236,6 +329,28 @@ class ProjectiveTrees:
         """Approximate sums over all trees by loopy belief propagation, of grandchildren alone."""
         check_beliefs(self.parts)
         return tree_beliefs(scores, *others, projective=True, single_root=self.single_root)
+
+
+def penalized(scores: Floats, others: Sequence[Floats]) -> tuple[tuple[Floats, ...], float]:
+    """Scores of trees' parts where -inf is as bad as it takes, and what it has become (-inf where there was none).
+
+    Any tree without a forbidden part is better than all others, and in sums over all trees these vanish: a sum that is
+    below half of the penalty is one of forbidden trees alone.
+    """
+    if not any(np.isneginf(theta).any() for theta in others):
+        return tuple(others), -np.inf
+    size = len(scores)
+    largest = sum(float(np.abs(theta[theta > -np.inf]).max(initial=0.0)) for theta in (scores, *others))
+    # a tree is worth size * largest at most, there are fewer than size ** size of them, and exp(-_VANISHING) is zero
+    worst = -2.0 * size * (largest + np.log(size)) - _VANISHING
+    return tuple(np.maximum(theta, worst) for theta in others), worst
+
+
+def unless_forbidden(places: tuple[Ints, ...], scores: Sequence[Floats]) -> tuple[Ints, ...] | None:
+    """Places of a best tree at :func:`penalized` scores; None if a part of it is forbidden, as then one of each is."""
+    if any(np.isneginf(theta.ravel()[own]).any() for theta, own in zip(scores, places, strict=True)):
+        return None
+    return places
 
 
 def checked_parts(parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -317,3 +432,7 @@ class Enumerated:
         values = [float(scores[a != 0.0] @ a[a != 0.0]) for a in self.structures]
         k = int(np.argmax(values)) if values else -1
         return self.structures[k] if k >= 0 and values[k] > -np.inf else None
+
+    def check(self, *arrays: Floats) -> None:
+        """Refuse scores that are in another shape than the structures."""
+        check_shapes(self, arrays, {"scores": self.structures[0].shape if self.structures else arrays[0].shape})

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.oracles import Structure, StructureOracle, best_structure, checked_scores
+from colgen.learning.oracles import Structure, StructureOracle, checked_derivative, decoded, scores_for
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ class Perturbed:
         An estimate from the same samples, E[Z (a(θ + σ Z)ᵀ g)] / σ, with the mean of aᵀg taken off, which only lowers
         its variance; of normal perturbations alone.
         """
-        derivative = np.asarray(means[0], dtype=np.float64).ravel()
+        derivative = checked_derivative(means[0], self.means[0].shape).ravel()
         values = np.array([derivative[places] @ counts for places, counts in (s.parts[0] for s in self.structures)])
         values -= values.mean()
         count = max(len(values) - 1, 1)
@@ -73,7 +73,7 @@ def perturbed(
     generator
         Draws the noise.
     """
-    theta = checked_scores(scores)
+    theta = scores_for(oracle, scores)
     if samples < 1 or not spread > 0.0 or noise not in ("normal", "gumbel"):
         raise InputError(
             f"expected one sample or more, a spread above 0, and noise 'normal' or 'gumbel', "
@@ -87,7 +87,7 @@ def perturbed(
     structures, value = [], 0.0
     for each in drawn:
         at = (theta[0] + spread * each, *theta[1:])
-        structures.append(best_structure(oracle, at))
+        structures.append(decoded(oracle, at))
         value += structures[-1].score(at) / samples
     means = tuple(
         sum((s.array(k, t.shape) for s in structures), np.zeros(t.shape)) / samples for k, t in enumerate(theta)

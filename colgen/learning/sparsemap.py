@@ -32,10 +32,11 @@ from colgen.learning.oracles import (
     Structure,
     StructureOracle,
     Trees,
-    best_structure,
-    checked_scores,
+    checked_derivative,
+    decoded,
+    scores_for,
 )
-from solvers.arrays import ArrayError
+from solvers.arrays import ArrayError, as_integer
 from solvers.quadratic.over_simplex import ActiveSet
 from solvers.quadratic.sparse_means import BeatenError, NearestMean, nearest_labelling, nearest_tree
 
@@ -104,10 +105,7 @@ class SparseMean:
         for number, given in enumerate(means):
             if given is None:
                 continue
-            derivative = np.asarray(given, dtype=np.float64)
-            if derivative.shape != self.means[number].shape:
-                raise InputError(f"expected the shape {self.means[number].shape}, got {derivative.shape}")
-            right += self._parts[number].products(derivative)
+            right += self._parts[number].products(checked_derivative(given, self.means[number].shape))
         return _means(self._parts, self._active.solve(right), self.means)
 
 
@@ -130,11 +128,12 @@ def sparsemap(oracle: StructureOracle, *scores: Any, rounds: int | None = None) 
     OracleBeatenError
         If a structure seen before beats what the oracle calls best: it is not exact.
     """
-    if rounds is not None and rounds < 1:
-        raise InputError(f"rounds: expected 1 or more, got {rounds}")
-    theta = checked_scores(scores)
-    if not theta:
-        raise InputError("scores: expected one array or more")
+    if rounds is not None:
+        try:
+            rounds = as_integer(rounds, "rounds", low=1)
+        except ArrayError as error:
+            raise InputError(str(error)) from None
+    theta = scores_for(oracle, scores)
     if (type(oracle) is Chains and len(theta) == 2) or (type(oracle) is Trees and len(theta) == 1):
         return _compiled(oracle, theta, rounds)
     return _by_calls(oracle, theta, rounds)
@@ -172,7 +171,7 @@ def _compiled(oracle: Chains | Trees, theta: tuple[Floats, ...], rounds: int | N
 
 def _by_calls(oracle: StructureOracle, theta: tuple[Floats, ...], rounds: int | None) -> SparseMean:
     """Column generation by calls of any oracle."""
-    master, seen = ActiveSet(), [best_structure(oracle, theta)]
+    master, seen = ActiveSet(), [decoded(oracle, theta)]
     numbers = {seen[0].key: 0}
     rows = np.zeros((8, theta[0].size))
     scale = _enlist(master, seen[0], theta, rows, 0, 0.0)
@@ -187,7 +186,7 @@ def _by_calls(oracle: StructureOracle, theta: tuple[Floats, ...], rounds: int | 
         if gap < np.inf and (exact or asked == rounds):
             break
         at = (reduced, *theta[1:])
-        new = best_structure(oracle, at)
+        new = decoded(oracle, at)
         asked += 1
         score = new.score(at)
         zero = _ROUNDINGS * ROUNDING * scale

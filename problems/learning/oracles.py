@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError, Termination
-from colgen.learning.oracles import check_beliefs, checked_parts, second_order_places
+from colgen.learning.oracles import (
+    check_beliefs,
+    check_shapes,
+    check_tree_shapes,
+    checked_parts,
+    penalized,
+    second_order_places,
+    unless_forbidden,
+)
 from problems.coreference.clustering import cluster
 from problems.grandparent_parsing.instance import Instance
 from problems.grandparent_parsing.parser import parse
@@ -37,6 +45,10 @@ class Clusterings:
         if found.termination is not Termination.OPTIMAL:
             raise InputError(f"Clusterings.best: the search ended without a proof: {found.termination.value}")
         return self.structure(found.labels)
+
+    def check(self, *arrays: Floats) -> None:
+        """Refuse scores of other shapes."""
+        check_shapes(self, arrays, {"scores": (max(len(arrays[0]) if arrays[0].ndim else 1, 1),) * 2})
 
     @staticmethod
     def structure(labels: Ints) -> Ints:
@@ -69,11 +81,7 @@ class SecondOrderTrees:
 
     def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
         """A tree that is proved to be the best, by head automata and branch and bound."""
-        given = (scores, *others)
-        finite = [theta[theta > -np.inf] for theta in given]
-        # of two trees, one without forbidden parts is then the better one
-        worst = -2.0 * len(scores) * sum(float(np.abs(values).max(initial=0.0)) for values in finite) - 1.0
-        arrays = dict(zip(self.parts, (np.maximum(theta, worst) for theta in others), strict=True))
+        arrays = dict(zip(self.parts, penalized(scores, others)[0], strict=True))
         arcs = scores.copy()
         grandparents = siblings = None
         if "grandchildren" in arrays:
@@ -89,9 +97,11 @@ class SecondOrderTrees:
             return None
         if not found.is_optimal:
             raise InputError(f"SecondOrderTrees.best: the search ended without a proof: {found.termination.value}")
-        places = self.structure(np.array([-1, *found.heads]))
-        forbidden = any(np.isneginf(theta.ravel()[own]).any() for theta, own in zip(given, places, strict=True))
-        return None if forbidden else places
+        return unless_forbidden(self.structure(np.array([-1, *found.heads])), (scores, *others))
+
+    def check(self, *arrays: Floats) -> None:
+        """Refuse scores of other shapes."""
+        check_tree_shapes(self, arrays, self.parts)
 
     def structure(self, heads: Ints) -> tuple[Ints, ...]:
         """Places of a tree's parts."""

@@ -191,7 +191,7 @@ def test_what_are_no_scores_is_refused(scores, said):
 
 
 def test_what_cannot_be_meant_is_refused():
-    with pytest.raises(InputError, match="rounds: expected 1 or more"):
+    with pytest.raises(InputError, match="rounds: expected a whole number of at least 1"):
         sparsemap(Enumerated(np.eye(2)), np.zeros(2), rounds=0)
     found = sparsemap(Enumerated(np.eye(2)), np.zeros(2))
     with pytest.raises(InputError, match="expected at most 1 arrays"):
