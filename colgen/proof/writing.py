@@ -141,15 +141,33 @@ class _Tree:
             self._tried.update((record.number, (parent, k)) for k, record in enumerate(children))
 
     def root(self) -> Iterator[Record]:
-        """What is proved of the root, of a run that has not come to its end: its best bound."""
-        certifier, points = self._certifier, [p for p in self._witness.of(0) if p.costs_count and not p.fixes]
-        state, sign = certifier.start(), self._ended.sense.sign
-        for point in sorted(points, key=lambda p: -sign * p.bound)[:1] or self._pointless():
-            claim = certifier.claim(state, point, Fraction(-(10**30)))
+        """What is proved of the root, of a run that has not come to its end: its best bound.
+
+        What floating point says of dual values that were found after reductions holds with these, which are not told:
+        the point that says most need not be the one that proves most.
+        """
+        certifier, state = self._certifier, self._certifier.start()
+        sign = self._ended.sense.sign
+        points = [p for p in self._witness.of(0) if p.costs_count and not p.fixes] or self._pointless()
+        stated = self._stated(points)
+        for point in sorted(points, key=lambda p: -sign * p.bound):
+            claim = certifier.claim(state, point, stated)
             if claim is not None:
                 yield {"node": 0, "claim": claim}
                 return
-        yield self._trusted(0)
+        claims = [c for p in points if (c := certifier.claim(state, p, Fraction(-(10**30)))) is not None]
+        best = max(claims, key=lambda claim: sign * Fraction(claim["bound"]), default=None)
+        yield self._trusted(0) if best is None else {"node": 0, "claim": best}
+
+    def _stated(self, points: Sequence[Point]) -> Fraction:
+        """What points say at the most, as if minimising: rounded up where objectives have a step."""
+        bound = max((self._ended.sense.sign * p.bound for p in points), default=-math.inf)
+        if not math.isfinite(bound):
+            return Fraction(-(10**30))
+        step = self._certifier.formulation()["step"]
+        if step is None:
+            return Fraction(bound)
+        return math.ceil(bound / Fraction(step) - TOLERANCES.integrality) * Fraction(step)
 
     def proved(self) -> Iterable[Record]:
         """All of it, without fixings where that does: each costs the checker several dynamic programs."""

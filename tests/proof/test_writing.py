@@ -1,11 +1,16 @@
 """Certificates of problems that nobody has written a certifier for."""
 
+import json
+
 import pytest
 
 from colgen import InputError, Problem, solve
 from colgen.core.result import Termination
+from colgen.core.sense import Sense
+from colgen.proof.certifier import Certifier
 from colgen.proof.checker import check
 from colgen.proof.witness import Point, Witness
+from colgen.proof.writing import Ended, write_certificate
 from problems.assignment import random
 from problems.assignment.unguessed import Unguessed
 
@@ -39,3 +44,21 @@ def test_a_witness_keeps_the_order():
         witness.saw(0, point)
     assert list(witness.of(0)) == [first, second]
     assert not witness.of(1)
+
+
+class Scripted(Certifier):
+    """Points prove what their dual values say, and not what floating point says of them."""
+
+    def claim(self, state, point, goal):
+        return {"bound": point.duals} if goal is None or point.duals >= goal else None
+
+
+@pytest.mark.parametrize(("proves", "bound"), [((5, 3), 5), ((3, 5), 5), ((3, 4), 4), ((4, 3), 4)])
+def test_a_root_is_proved_by_the_point_that_proves_most(tmp_path, proves, bound):
+    path, witness = tmp_path / "proof.jsonl", Witness()
+    for duals, says in zip(proves, (5.0, 4.5), strict=True):
+        witness.saw(0, Point(duals, says))
+    ended = Ended(Sense.MINIMIZE, Termination.NODE_LIMIT, 5.0, None, ())
+    write_certificate(path, Scripted(Sense.MINIMIZE, "scripted"), witness, ended)
+    claims = [json.loads(line)["claim"] for line in path.read_text().splitlines() if "claim" in line]
+    assert claims == [{"bound": bound}]
