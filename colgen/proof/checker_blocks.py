@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -38,6 +38,17 @@ class Block:
         ]
         if any(type(is_whole) is not bool for is_whole in self.whole) or len(self.entries) != len(self.costs):
             raise WrongError("expected of each variable its cost, bounds, whether it is whole, and entries")
+        self._ends = [_ends(*limits, is_whole) for limits, is_whole in zip(self.bounds, self.whole, strict=True)]
+        rows = [(limits, terms) for limits, terms in self.rows if limits != (None, None)]
+        self._told = {v for _, terms in rows for v in terms}
+        self._rows = sorted(map(_in_whole_numbers, rows), key=lambda row: -len(row[1]))
+        # Costs and entries times a common denominator: whole numbers are quicker.
+        numbers = (*self.costs, *(entry for terms in self.entries for entry in terms.values()))
+        self._over = math.lcm(*(number.denominator for number in numbers))
+        self._gains = [
+            (int(self._over * cost), [(row, int(self._over * entry)) for row, entry in terms.items()])
+            for cost, terms in zip(self.costs, self.entries, strict=True)
+        ]
         self.limit: int | None = None  # of sums that are looked at: for who would rather not know
 
     def prices(self) -> list[Fraction]:
@@ -81,16 +92,15 @@ class Block:
 
         Where costs do not count it is 1 if there are no columns.
         """
-        reduced = [
-            unit * cost - sum(duals[row] * entry for row, entry in terms.items())
-            for cost, terms in zip(self.costs, self.entries, strict=True)
+        boxes: list[tuple[Box, Any]] = [
+            (box, self._over * dual) for (k, box), dual in counts.items() if k == self.number
         ]
-        over = math.lcm(*(each.denominator for each in reduced))
-        boxes: list[tuple[Box, Any]] = [(box, over * dual) for (k, box), dual in counts.items() if k == self.number]
         boxes += [(box, NO) for k, box in state.without if k == self.number]
-        best = self._best([int(-over * each) for each in reduced], boxes, state)
+        times = int(unit)
+        gains = [sum(duals[row] * entry for row, entry in terms) - times * cost for cost, terms in self._gains]
+        best = self._best(gains, boxes, state)
         if best != NO:
-            return unit * self.cost - Fraction(best) / over
+            return unit * self.cost - Fraction(best, self._over)
         if unit:
             raise WrongError("a block has no point")
         return Fraction(1)
@@ -100,24 +110,19 @@ class Block:
         limits = [self._limits(v, state) for v in range(len(gains))]
         if any(low > high for low, high in limits):
             return NO
-        rows = [row for row in self.rows if row[0] != (None, None)]
-        told = {v for _, terms in rows for v in terms} | {v for box, _ in boxes for v, *_ in box}
+        told = self._told | {v for box, _ in boxes for v, *_ in box}
         if not all(self.whole[v] for v in told):
             raise WrongError("a row of a block holds what need not be whole")
         total: Any = 0
         for v, (gain, ends) in enumerate(zip(gains, limits, strict=True)):
             if gain and v not in told:  # nothing else is said of it
                 total += gain * _finite(ends[gain > 0])
-        return total + _Walk(rows, limits, boxes, self.limit).best(gains, sorted(told))
+        return total + _Walk(self._rows, limits, boxes, self.limit).best(gains, sorted(told))
 
     def _limits(self, v: int, state: State) -> Limits:
         """What a variable may be at a node."""
-        bounds: tuple[Any, Any] = self.bounds[v]
-        low, high = (NO if bounds[0] is None else bounds[0]), (-NO if bounds[1] is None else bounds[1])
-        if not self.whole[v]:
-            return low, high
-        least, most = state.bounds.get((self.number, v), (NO, -NO))
-        return max(_rounded(low, math.ceil), least), min(_rounded(high, math.floor), most)
+        (low, high), (least, most) = self._ends[v], state.bounds.get((self.number, v), (NO, -NO))
+        return max(low, least), min(high, most)
 
 
 class _Walk:
@@ -129,13 +134,12 @@ class _Walk:
 
     def __init__(
         self,
-        rows: Sequence[Row],
+        rows: Sequence[tuple[Limits, dict[int, int]]],
         limits: Sequence[Limits],
         boxes: Sequence[tuple[Box, Any]],
         limit: int | None,
     ) -> None:
-        whole_rows = sorted(map(_in_whole_numbers, rows), key=lambda row: -len(row[1]))
-        ((low, high), self.longest), *self.others = whole_rows or [((0, 0), {})]
+        ((low, high), self.longest), *self.others = rows or [((0, 0), {})]
         self.limits, self.boxes, self.limit = limits, boxes, limit
         spans = [_span(a, limits[v]) for v, a in self.longest.items()]
         least = _finite(sum(span[0] for span in spans))
@@ -162,7 +166,9 @@ class _Walk:
                         continue
                     left, paid = self._boxed(still, v, x)
                     gain = gains[v] * x + paid
-                    moved = [NO] * place + [value + gain for value in values[: self.room + 1 - place]]
+                    moved = values  # most variables may be nothing
+                    if gain or place:
+                        moved = [NO] * place + [value + gain for value in values[: self.room + 1 - place]]
                     known = below.get((to, left))
                     below[to, left] = moved if known is None else list(map(max, known, moved))
             layer = below
@@ -219,7 +225,7 @@ def _in_whole_numbers(row: Row) -> tuple[Limits, dict[int, int]]:
     """A row over whole variables, turned if it has no upper side."""
     (low, high), terms = row
     unit = Fraction(math.lcm(*(a.denominator for a in terms.values())))
-    unit /= math.gcd(*(int(unit * a) for a in terms.values()))
+    unit /= math.gcd(*(int(unit * a) for a in terms.values())) or 1
     if high is None and low is not None:
         low, high, unit = None, low, -unit
     bottom, top = (-math.inf if low is None else math.ceil(low * unit)), math.floor((high or 0) * unit)
@@ -232,8 +238,11 @@ def _span(a: int, limits: Limits) -> Limits:
     return (low, high) if a > 0 else (high, low)
 
 
-def _rounded(number: Any, way: Callable[[Any], int]) -> Any:
-    return number if abs(number) == math.inf else way(number)
+def _ends(low: Any, high: Any, is_whole: bool) -> Limits:
+    """The least and the largest value between two sides."""
+    if is_whole:
+        return NO if low is None else math.ceil(low), -NO if high is None else math.floor(high)
+    return NO if low is None else low, -NO if high is None else high
 
 
 def _finite(number: Any) -> Any:

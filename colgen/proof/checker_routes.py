@@ -39,6 +39,7 @@ class Routes:
             sum(1 << j for j in [i, *(j for j in near if j != i)][:size]) if i else 0 for i, near in enumerate(order)
         ]
         self.limit: int | None = None  # of labels: for who would rather not know
+        self._known: tuple[Any, Any] = None, None  # the last costs of arcs, and completions at them
 
     def prices(self) -> list[Fraction]:
         """All costs: what objectives are sums of."""
@@ -111,29 +112,38 @@ class Routes:
 
         A way is left out where another one costs and loads no more, leaves later and remembers nobody else.
         """
+        if self._known[0] == costs:  # where columns are listed, their least reduced cost was asked for first
+            return self._known[1]  # type: ignore[no-any-return]
         kept: list[list[tuple[int, int, int, int]]] = [[] for _ in self.away]
-        ends = self.windows[0][1]
-        level = [
-            (costs[i][0], 1 << i, min(self.windows[i][1], ends - self.service[i] - self.away[i][0]), self.loads[i], i)
-            for i in range(1, self.last + 1)
+        customers, ends = range(1, self.last + 1), self.windows[0][1]
+        # Of the ways into each customer: whence, what is paid and loaded there, when one leaves, and who is remembered.
+        arcs = [
+            [
+                (j, costs[j][i], self.loads[j], *self.windows[j], self.service[j] + self.away[j][i], self.near[j])
+                for j in customers
+            ]
+            for i in range(len(self.away))
         ]
+        level = [(0, 0, ends, 0, 0)]
         count = 0
         while level:
             level.sort()
             below = []
             for cost, seen, latest, load, i in level:
-                if latest < self.windows[i][0] or load > self.capacity:
-                    continue
-                if any(c <= cost and t >= latest and q <= load and not m & ~seen for c, m, t, q in kept[i]):
-                    continue
-                kept[i].append((cost, seen, latest, load))
-                for j in range(1, self.last + 1):
-                    if not seen >> j & 1:
-                        leaves = min(self.windows[j][1], latest - self.service[j] - self.away[j][i])
-                        memory = seen & self.near[j] | 1 << j
-                        below.append((cost + costs[j][i], memory, leaves, load + self.loads[j], j))
+                forgotten = ~seen
+                for c, m, t, q in kept[i]:
+                    if c <= cost and t >= latest and q <= load and not m & forgotten:
+                        break
+                else:
+                    if i:
+                        kept[i].append((cost, seen, latest, load))
+                    for j, price, more, opens, closes, takes, near in arcs[i]:
+                        leaves = min(closes, latest - takes)
+                        if leaves >= opens and load + more <= self.capacity and not seen >> j & 1:
+                            below.append((cost + price, seen & near | 1 << j, leaves, load + more, j))
             level = below
             count += len(level)
             if self.limit is not None and count > self.limit:
                 raise WrongError("there are more labels than are wanted")
-        return [sorted(labels) for labels in kept]
+        self._known = costs, [sorted(labels) for labels in kept]
+        return self._known[1]  # type: ignore[no-any-return]
