@@ -148,8 +148,9 @@ class _LossLayer(_Layer):
         """
         batch = self._batch(scores, lengths, mask)
         given = _plain(right) if isinstance(right, torch.Tensor) else right
-        if len(given) != len(batch):
-            raise InputError(f"right: expected {len(batch)} structures, one an instance, got {len(given)}")
+        count = len(given) if hasattr(given, "__len__") else "none"
+        if count != len(batch):
+            raise InputError(f"right: expected {len(batch)} structures, one an instance, got {count}")
 
         def loss_of(k: int) -> Loss:
             own = batch.instance(k)

@@ -112,6 +112,44 @@ def test_what_cannot_be_meant_is_refused():
         hinge(torch.zeros(1, 2, 2), torch.zeros(2, 2), right=torch.tensor([[0, 2]]))
 
 
+REFUSED = {
+    "whole numbers": (lambda s: [x.detach().long() for x in s], {}, "expected floats, got torch.int64"),
+    "numpy": (lambda s: [x.detach().numpy() for x in s], {}, "expected a tensor, got an object of type ndarray"),
+    "NaN": (lambda s: [x * torch.nan for x in s], {}, "expected finite numbers, or -inf, got nan"),
+    "no axis of instances": (lambda s: [s[0][0], *s[1:]], {}, "expected three axes, the instances along the first"),
+    "an array too many": (lambda s: [*s, s[0]], {}, "expected an array for each of|instances as in the first"),
+    "beyond the array": (lambda s: s, {"lengths": [2, 5]}, "lengths: expected whole numbers from 1 to"),
+    "nothing of an instance": (lambda s: s, {"lengths": [2, 0]}, "lengths: expected whole numbers from 1 to"),
+    "half a word": (lambda s: s, {"lengths": [2, 1.5]}, "lengths: expected whole numbers"),
+    "one length": (lambda s: s, {"lengths": [2]}, "lengths: expected the shape"),
+    "an instance forbidden": (lambda s: [forbidden(s[0]), *s[1:]], {}, "instance 1 of the batch: (every|the right)"),
+    "no right structures": (lambda s: s, {"right": None}, "right: expected 2 structures, .* got none"),
+    "one right structure": (lambda s: s, {"right": [[0, 0, 0, 0]]}, "right: expected 2 structures"),
+    "a label that is none": (lambda s: s, {"right": torch.full((2, 4), 9)}, "instance 0 of the batch: right: expected"),
+    "fractions": (lambda s: s, {"right": torch.randn(2, 4)}, "instance 0 of the batch: right: expected"),
+}
+LAYERS = [SparseMAP, Marginals, LogPartition, StructuredHinge, FenchelYoung]
+
+
+def forbidden(scores):
+    scores = scores.detach().clone()
+    scores[1] = -torch.inf
+    return scores
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("layer", LAYERS)
+def test_every_layer_refuses_what_it_cannot_mean(layer, name):
+    model, shapes = SHAPES[name]
+    learns = layer in (StructuredHinge, FenchelYoung)
+    right = {"right": torch.tensor([[0, 0, 1, 2], [0, 2, 0, 1]])[:, : shapes[0][1]]} if learns else {}
+    for make, arguments, said in REFUSED.values():
+        if "right" in arguments and not learns:
+            continue
+        with pytest.raises(InputError, match=said):
+            layer(model)(*make(drawn(shapes)), **{**right, **arguments})
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_threads_change_no_bit(name):
     model, shapes = SHAPES[name]
