@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from problems.coreference.instance import Floats, Instance
 from solvers.clusters.dual_proof import settle
 from solvers.clusters.persistency import contracted as contracted_alone
 from solvers.clusters.persistency import persistent, undecided
-from solvers.clusters.steps import State, Step, UnprovedError, take_all
+from solvers.clusters.steps import State, Step, UnprovedError, take_in_time
 from solvers.stopping import Expired, never
 
 COVER = "cover"
@@ -40,7 +41,7 @@ class Proved(NamedTuple):
     Attributes
     ----------
     worth
-        Whatever clusters the mentions have that are in no item, they score no more together.
+        Whatever clusters the mentions have that are in no item, they score no more together; infinite if time ran out.
     bound
         No clustering of all mentions scores more.
     """
@@ -150,12 +151,16 @@ class Items:
     def proved(self, expired: Expired = never) -> Proved:
         """Decide all of it again, from the scores of the mentions and the steps alone.
 
+        Where time runs out, the steps until then have proved a bound for all clusterings, and nothing of the rest.
+
         Raises
         ------
         UnprovedError
-            If the steps prove something else, or time runs out.
+            If the steps prove something else.
         """
-        state = take_all(self.original, self.steps, expired=expired)
+        state, whole = take_in_time(self.original, self.steps, expired=expired)
+        if not whole:
+            return Proved(math.inf, state.bound)
         if not self._agrees(state):
             raise UnprovedError("the steps do not lead to these items")
         return Proved(state.worth, state.bound)

@@ -7,6 +7,8 @@ Its scores may have any sign, and so may π: the row of an item is an equation.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,6 @@ from colgen.core.tolerances import TOLERANCES, power_of_two
 from problems.coreference.baseline import ilp_pricing
 from problems.coreference.instance import Floats, Instance
 from problems.coreference.items import COVER, Contraction, Items, Proved
-from solvers.clusters.steps import UnprovedError
 from solvers.clusters.subset import SHORT, Subsets, ascend, promising, search, tabu
 from solvers.linear.lp import LPStatus
 
@@ -70,13 +71,8 @@ class ClusterPricing(Pricing):
             return None
         if context.cost_weight != 1.0:  # what is settled costs nothing here, and is feasible
             return priced
-        if self._proved is None:
-            try:
-                self._proved = self.items.proved(lambda: context.budget.expired)
-            except UnprovedError:
-                if context.budget.expired:
-                    return None
-                raise
+        if self._proved is None or math.isinf(self._proved.worth):
+            self._proved = self.items.proved(lambda: context.budget.expired)
         decided, known = self._proved, self.items.constant
         rows = np.asarray(duals[COVER]) if len(self.items) else np.empty(0)
         most = decided.bound - known - float(rows.sum())

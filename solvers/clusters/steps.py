@@ -156,12 +156,26 @@ def take_all(scores: Floats, steps: Sequence[Step], *, expired: Expired = never)
     UnprovedError
         If one of them does not hold, or time runs out.
     """
+    state, whole = take_in_time(scores, steps, expired=expired)
+    if not whole:
+        raise UnprovedError("there was no time to recompute what has been decided")
+    return state
+
+
+def take_in_time(scores: Floats, steps: Sequence[Step], *, expired: Expired) -> tuple[State, bool]:
+    """Take as many steps again as there is time for; whether these are all.
+
+    Raises
+    ------
+    UnprovedError
+        If one of them does not hold.
+    """
     state = beginning(scores)
     for step in steps:
         if expired():
-            raise UnprovedError("there was no time to recompute what has been decided")
+            return state, False
         state = take(state, step)
-    return state
+    return state, True
 
 
 def take(state: State, step: Step, *, priced: bool = True) -> State:

@@ -238,6 +238,7 @@ STRUCTURES = {
     "steps.renumbered",
     "steps.take",
     "steps.take_all",
+    "steps.take_in_time",
     "probing.enough",
     "probing.in_one",
     "probing.joins",

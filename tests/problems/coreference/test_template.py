@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import IterationLimit, LinearMaster, NoStabilization, Termination, TimeLimit, WarmStart, solve
+from colgen import (
+    IterationLimit,
+    LinearMaster,
+    NoStabilization,
+    PricingContext,
+    Sense,
+    Termination,
+    TimeLimit,
+    WarmStart,
+    solve,
+)
+from colgen.core.budget import Budget
 from colgen.model.formulation import compile_model
 from colgen.testing.conformance import check_problem
 from problems.coreference import (
@@ -24,7 +35,8 @@ from problems.coreference import (
     random_signs,
 )
 from problems.coreference.baseline import all_link_in_highs
-from solvers.clusters.steps import UnprovedError
+from problems.coreference.items import COVER
+from solvers.clusters.steps import Bounded, UnprovedError
 from tests.amounts import examples
 from tests.problems.coreference.partitions import instances, optimum, symmetric
 
@@ -333,6 +345,23 @@ def test_an_oracle_has_priced_at_what_proves_the_bound(instance, factor, monkeyp
     assert result.iterations[-1].pricing_seconds > 0.0
     assert any(one.total is not None for one in priced)
     assert min(i.dual_bound for i in result.iterations if i.node == 0) >= result.objective * (1.0 - 1e-9)
+
+
+def test_what_was_proved_before_time_ran_out_bounds_a_dense_clustering():
+    """Triangles are looked at first: they prove half of what positive scores alone do, whatever else has no time."""
+    instance = random_signs(40, 0)
+    items = Items.of(instance)
+    assert isinstance(items.steps[0], Bounded)
+    looks = iter([False])
+    cut_short = dataclasses.replace(items, steps=(items.steps[0], *items.steps)).proved(lambda: next(looks, True))
+    without = items.proved(lambda: True)
+    least = instance.check([np.flatnonzero(items.start == c).tolist() for c in range(items.start.max() + 1)])
+    assert math.isinf(cut_short.worth)
+    assert math.isinf(without.worth)
+    assert least <= cut_short.bound <= 0.5 * without.bound
+    late = PricingContext(Sense.MAXIMIZE, budget=Budget(seconds=0.0))
+    found = GrowingClusters(items).price({COVER: np.zeros(len(items))}, late)
+    assert least <= found.total == without.bound
 
 
 def test_dual_values_that_settle_too_little_do_not_prove_it():
