@@ -217,6 +217,7 @@ TRUSTING = {
     "eisner": "takes Parts, which check themselves",
     "eisner_hypergraph": "takes Parts, which check themselves",
     "eisner_k_best": "kernels' arguments, made from Parts",
+    "kernel_cache": "takes kernels",
 }
 """Modules whose functions take named tuples and objects alone, or are tested for this elsewhere."""
 
