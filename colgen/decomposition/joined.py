@@ -10,6 +10,7 @@ import numpy as np
 from colgen.core.batches import Columns, Mask
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
+from colgen.core.terms import Box
 from colgen.decomposition.decisions import ComponentBound
 from colgen.decomposition.reading import Floats, Ints
 from colgen.decomposition.splitting import Splitting
@@ -34,6 +35,8 @@ class JoinedPricing(Pricing):
     together
         The kernels of the blocks in one.
     """
+
+    prices = frozenset({Box})  # of blocks that are the same, as none of these is: they hold no point of it
 
     def __init__(
         self, splitting: Splitting, subs: Sequence[Subproblem], kernels: Sequence[Kernel], together: Kernel
