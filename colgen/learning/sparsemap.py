@@ -109,7 +109,9 @@ class SparseMean:
         return _means(self._parts, self._active.solve(right), self.means)
 
 
-def sparsemap(oracle: StructureOracle, *scores: Any, rounds: int | None = None) -> SparseMean:
+def sparsemap(
+    oracle: StructureOracle, *scores: Any, rounds: int | None = None, warm: SparseMean | None = None
+) -> SparseMean:
     """The mean of structures that is nearest to the scores, exact but for rounding.
 
     Parameters
@@ -120,6 +122,10 @@ def sparsemap(oracle: StructureOracle, *scores: Any, rounds: int | None = None) 
         θ, penalised, and further arrays that are not; -inf forbids a part.
     rounds
         The oracle is asked at most so often; by default until nothing improves.
+    warm
+        A mean of the same instance at other scores: its structures are there from the start, so that the oracle is
+        asked less often where scores have changed little.  Of :class:`~colgen.learning.Chains` and
+        :class:`~colgen.learning.Trees` it counts for nothing: where all rounds are compiled, to begin anew is faster.
 
     Raises
     ------
@@ -136,7 +142,15 @@ def sparsemap(oracle: StructureOracle, *scores: Any, rounds: int | None = None) 
     theta = scores_for(oracle, scores)
     if (type(oracle) is Chains and len(theta) == 2) or (type(oracle) is Trees and len(theta) == 1):
         return _compiled(oracle, theta, rounds)
-    return _by_calls(oracle, theta, rounds)
+    return _by_calls(oracle, theta, rounds, () if warm is None else _still_allowed(warm, theta))
+
+
+def _still_allowed(warm: SparseMean, theta: tuple[Floats, ...]) -> list[Structure]:
+    """Structures of a mean that have no forbidden part at these scores."""
+    shapes = [array.shape for array in warm.means]
+    if shapes != [array.shape for array in theta]:
+        raise InputError(f"warm: expected a mean of scores of shapes {[a.shape for a in theta]}, got one of {shapes}")
+    return [structure for structure in warm.structures if np.isfinite(structure.score(theta))]
 
 
 def _compiled(oracle: Chains | Trees, theta: tuple[Floats, ...], rounds: int | None) -> SparseMean:
@@ -169,13 +183,17 @@ def _compiled(oracle: Chains | Trees, theta: tuple[Floats, ...], rounds: int | N
     )
 
 
-def _by_calls(oracle: StructureOracle, theta: tuple[Floats, ...], rounds: int | None) -> SparseMean:
+def _by_calls(
+    oracle: StructureOracle, theta: tuple[Floats, ...], rounds: int | None, known: Sequence[Structure]
+) -> SparseMean:
     """Column generation by calls of any oracle."""
-    master, seen = ActiveSet(), [decoded(oracle, theta)]
-    numbers = {seen[0].key: 0}
-    rows = np.zeros((8, theta[0].size))
-    scale = _enlist(master, seen[0], theta, rows, 0, 0.0)
-    asked, gap, exact = 1, np.inf, False
+    master, seen = ActiveSet(), list(known) or [decoded(oracle, theta)]
+    numbers = {structure.key: place for place, structure in enumerate(seen)}
+    rows = np.zeros((max(8, len(seen)), theta[0].size))
+    scale = 0.0
+    for place, structure in enumerate(seen):
+        scale = _enlist(master, structure, theta, rows, place, scale)
+    asked, gap, exact = 0 if known else 1, np.inf, False
     reduced = theta[0].copy()
     while True:
         members, weights = master.members, master.weights
@@ -196,11 +214,11 @@ def _by_calls(oracle: StructureOracle, theta: tuple[Floats, ...], rounds: int | 
                 f"returned before has {float(held.max()):.9g}: it is not exact, and what it finds proves nothing"
             )
         gap = max(score - average, 0.0)
-        known, place = numbers.get(new.key), len(seen)
-        if gap <= zero or (known is not None and bool((members == known).any())):
+        before, place = numbers.get(new.key), len(seen)
+        if gap <= zero or (before is not None and bool((members == before).any())):
             exact = True
             continue
-        if known is None:
+        if before is None:
             numbers[new.key] = place
             if place == len(rows):
                 rows = np.concatenate([rows, np.zeros_like(rows)])
@@ -208,7 +226,7 @@ def _by_calls(oracle: StructureOracle, theta: tuple[Floats, ...], rounds: int | 
             seen.append(new)
             entered = bool((master.members == place).any())
         else:
-            entered = master.enter(known)
+            entered = master.enter(before)
         exact = not entered  # it improves by rounding alone
     parts = tuple(_Parts.of_structures([seen[j].parts[k] for j in members]) for k in range(len(theta)))
     means = _means(parts, weights, theta)

@@ -198,3 +198,50 @@ def test_what_cannot_be_meant_is_refused():
         found.gradient(np.zeros(2), np.zeros(2))
     with pytest.raises(InputError, match=r"expected the shape \(2,\)"):
         found.gradient(np.zeros(3))
+
+
+class Counted:
+    """An oracle that counts how often it is asked."""
+
+    def __init__(self, oracle):
+        self.oracle, self.calls = oracle, 0
+
+    def best(self, *scores):
+        self.calls += 1
+        return self.oracle.best(*scores)
+
+
+@pytest.mark.parametrize("change", [0.0, 0.05, 3.0])
+@pytest.mark.parametrize("name", ["second order", "tree"])
+def test_a_warm_start_finds_the_same_mean(name, change):
+    rng = np.random.default_rng(5)
+    oracle, shapes, _ = MODELS[name]
+    before = [rng.normal(size=shape) for shape in shapes]
+    now = [array + change * rng.normal(size=array.shape) for array in before]
+    counted = Counted(oracle)
+    held = sparsemap(counted, *before)
+    counted.calls = 0
+    cold = sparsemap(counted, *now)
+    asked, counted.calls = counted.calls, 0
+    warm = sparsemap(counted, *now, warm=held)
+    assert (warm.rounds, cold.rounds) == (counted.calls, asked)
+    assert warm.is_exact
+    assert warm.gap < 1e-12
+    assert warm.value == pytest.approx(cold.value)
+    assert warm.marginals == pytest.approx(cold.marginals, abs=1e-9)
+    if change == 0.0:
+        assert counted.calls == 1  # the proof alone
+
+
+def test_a_warm_start_forgets_what_is_forbidden_now():
+    rng = np.random.default_rng(6)
+    oracle, scores = Counted(Trees()), rng.normal(size=(5, 5))
+    held = sparsemap(oracle, scores)
+    now = scores.copy()
+    now[held.marginals > 0.5] = -np.inf
+    now[0, 1:] = 0.0
+    assert sparsemap(oracle, now, warm=held).marginals == pytest.approx(sparsemap(oracle, now).marginals, abs=1e-9)
+    now[1:] = -np.inf  # none of them is left but perhaps that of all roots
+    assert sparsemap(oracle, now, warm=held).marginals[0, 1:].tolist() == [1.0] * 4
+    with pytest.raises(InputError, match="warm: expected a mean of scores of shapes"):
+        sparsemap(oracle, np.zeros((3, 3)), warm=held)
