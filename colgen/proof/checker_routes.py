@@ -146,4 +146,4 @@ class Routes:
             if self.limit is not None and count > self.limit:
                 raise WrongError("there are more labels than are wanted")
         self._known = costs, [sorted(labels) for labels in kept]
-        return self._known[1]  # type: ignore[no-any-return]
+        return self._known[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -133,7 +134,8 @@ class ClusterCertifier(Certifier):
         """A claim with dual values near these, if they prove the goal exactly."""
         for over in _OVER:
             used, scale = np.flatnonzero(found.values > 0.0), over * 2**self._shift
-            duals = [round(Fraction(x) * scale) for x in found.values[used].tolist()]
+            near = found.values[used] * over + math.ldexp(0.5, -self._shift)  # whole numbers are cut: half a one more
+            duals = whole_numbers(near, self._shift).tolist()
             items = found.items[used]
             least = -Fraction(self._bound(over, items, duals, pairs), scale)
             if least >= goal:
