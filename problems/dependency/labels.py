@@ -27,11 +27,13 @@ from problems.dependency.features.label_scores import (
     PLACES,
     RIGHT,
     SIDES,
+    Rows,
     Scores,
     Templates,
     keys_of_tree,
     label_tree,
     learn_rows,
+    rows_of,
 )
 from problems.dependency.features.vocabulary import (
     FT,
@@ -110,10 +112,14 @@ class Labels:
     def _templates(self) -> Templates:
         return _templates(self.sizes)
 
+    @cached_property
+    def _rows(self) -> Rows:
+        return rows_of(self.scores.keys)
+
     def of(self, encoded: Encoded, heads: Sequence[int]) -> tuple[str, ...]:
         """The best relations of a tree's arcs, one a token."""
         vertices = np.array([-1, *heads], dtype=np.int64)
-        found = label_tree(encoded.codes, encoded.tags, self._templates, self.scores, vertices)
+        found = label_tree(encoded.codes, encoded.tags, self._templates, self.scores, self._rows, vertices)
         return tuple(self.relations[k] for k in found.tolist())
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:

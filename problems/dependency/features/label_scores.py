@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from problems.dependency.features.hashed_keys import claim_all, find, room_for_keys
 from solvers.kernel_cache import njit
 from solvers.literals import whole
 
@@ -121,25 +122,43 @@ def keys_of_tree(codes: Codes, templates: Templates, heads: Ints, keys: Ints) ->
 def _best_row(scores, transitions, first, last, best, back):  # type: ignore[no-untyped-def]
     """Write the best relations of modifiers ``first`` to ``last - 1``, one after the other."""
     num = scores.shape[1]
+    most = np.empty(num)
     for y in range(num):
         scores[first, y] += transitions[num, y]
     for k in range(first + 1, last):
         for y in range(num):
-            most, where = -np.inf, 0
-            for x in range(num):
-                total = scores[k - 1, x] + transitions[x, y]
-                if total > most:
-                    most, where = total, x
-            scores[k, y] += most
-            back[k, y] = where
+            most[y], back[k, y] = scores[k - 1, 0] + transitions[0, y], 0
+        for x in range(1, num):
+            before = scores[k - 1, x]
+            for y in range(num):  # along a row of the transitions
+                total = before + transitions[x, y]
+                if total > most[y]:
+                    most[y], back[k, y] = total, x
+        for y in range(num):
+            scores[k, y] += most[y]
     best[last - 1] = np.argmax(scores[last - 1])
     for k in range(last - 1, first, -1):
         best[k - 1] = back[k, best[k]]
 
 
+class Rows(NamedTuple):
+    """Where the weights of a key are found at once: keys in a hash table, and the row of each slot."""
+
+    slots: Ints
+    rows: Ints
+
+
+def rows_of(keys: Ints) -> Rows:
+    """The rows of keys that stand one after the other."""
+    slots = room_for_keys(len(keys))
+    rows = np.zeros(len(slots), dtype=np.int64)
+    rows[claim_all(slots, keys)] = np.arange(len(keys))
+    return Rows(slots, rows)
+
+
 @njit(cache=True, nogil=True)
-def label_tree(codes: Codes, tags: Ints, templates: Templates, scores: Scores, heads: Ints) -> Ints:
-    """The relations of a tree's arcs that score most, of tokens 1, 2, ..."""
+def label_tree(codes: Codes, tags: Ints, templates: Templates, scores: Scores, rows: Rows, heads: Ints) -> Ints:
+    """The relations of a tree's arcs that score most, of tokens 1, 2, ...; ``rows``: those of the scores' keys."""
     n, num = len(heads) - 1, scores.transitions.shape[2]
     table, back = np.zeros((n, num)), np.zeros((n, num), dtype=np.int64)
     members, best, found = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -151,8 +170,9 @@ def label_tree(codes: Codes, tags: Ints, templates: Templates, scores: Scores, h
                 continue
             for t in range(len(templates.starts)):
                 key = key_of(codes, templates, t, of, modifier)
-                row = np.searchsorted(scores.keys, key)
-                if row < len(scores.keys) and scores.keys[row] == key:
+                slot = np.int64(-1) if key < 0 else find(rows.slots, key)
+                if slot >= 0:
+                    row = rows.rows[slot]
                     for e in range(scores.starts[row], scores.starts[row + 1]):
                         table[count, scores.relations[e]] += scores.weights[e]
             members[count] = modifier

@@ -17,6 +17,7 @@ from problems.dependency.features.label_scores import (
     key_of,
     label_tree,
     relatives,
+    rows_of,
 )
 
 RELATIONS = 3
@@ -87,7 +88,8 @@ def test_the_best_relations_of_all(seed):
     case = random_case(seed)
     n = len(case[-1]) - 1
     every = {relations: worth(case, relations) for relations in itertools.product(range(RELATIONS), repeat=n)}
-    found = label_tree(*case)
+    *given, scores, heads = case
+    found = label_tree(*given, scores, rows_of(scores.keys), heads)
     assert every[tuple(found.tolist())] == pytest.approx(max(every.values()))
 
 
