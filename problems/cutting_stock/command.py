@@ -97,6 +97,7 @@ TEMPLATE = Template(
         "branching": _later("ablations.choosing", "bench_branching"),
         "cutting_stock": bench_cutting_stock,
         "decompose": _later("compact.bench", "bench_decompose"),
+        "first_answers": _later("starting.bench", "bench_first_answers"),
         "learning": _later("learning.bench", "bench_learning"),
         "lp_backends": bench_lp_backends,
         "truth": _later("truth.bench", "bench_truth"),

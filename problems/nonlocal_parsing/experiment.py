@@ -18,13 +18,15 @@ from colgen.cli.template import BenchOptions, Figure
 from colgen.cli.template import spread as a_share
 from colgen.core.files import write_figure
 from problems.dependency.corpus import Corpus, read_corpus
+from problems.dependency.evaluation import attachment
 from problems.dependency.sentence import Heads, Sentence
-from problems.nonlocal_parsing.decoding import accuracy
+from problems.dependency.training import attachment_figures
+from problems.nonlocal_parsing.decoding import accuracy, labelled
 from problems.nonlocal_parsing.drawing import Setting, draw_candidates
 from problems.nonlocal_parsing.examples import Examples
 from problems.nonlocal_parsing.families import COMBINATION, FAMILIES
 from problems.nonlocal_parsing.learner import Learner
-from problems.nonlocal_parsing.learning import BACKBONE, FILTER, MORE, Settings, run_pass
+from problems.nonlocal_parsing.learning import BACKBONE, FILTER, MORE, Settings, labels_of, run_pass
 from problems.nonlocal_parsing.measuring import (
     Parsed,
     compare_methods,
@@ -121,6 +123,7 @@ def measure_corpus(
         figures += _quality(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
         options.say(f"{name}, {label}: {figures[-2].value:.2f}% with, {figures[-1].value:.2f}% without punctuation")
     assert chosen is not None  # it is among the models
+    figures += _relations(name, corpus, chosen, plan)
     curves: dict[str, Setting] = {}
     for k in CANDIDATES:
         label = "unpruned" if k is None else f"k{k}"
@@ -164,6 +167,15 @@ def models(corpus: Corpus, plan: Plan, options: BenchOptions) -> Iterator[tuple[
         for epoch in range(epochs):
             run_pass(third, stage, epoch, settings, options.say, "third order")
     yield "third_order", third.averaged()
+
+
+def _relations(name: str, corpus: Corpus, model: Model, plan: Plan) -> list[Figure]:
+    """How good the labelled trees are; nothing of a corpus without relations."""
+    model = replace(model, labels=labels_of(Examples(corpus.learn)))
+    found = [_heads(run) for run in parse_all(model, corpus.test, 10, plan.limit)]
+    reached = attachment(zip(corpus.test, labelled(model, corpus.test, found), strict=True))
+    _, *figures = attachment_figures(reached, len(found), lambda measure: f"{measure}_{name}")
+    return figures
 
 
 def _heads(run: Parsed) -> Heads:

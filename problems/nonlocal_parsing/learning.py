@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from problems.dependency.labels import learn_labels
+from problems.dependency.labels import Labels, learn_labels
 from problems.dependency.sentence import Sentence
 from problems.dependency.training import Kept, Say, run_passes
 from problems.nonlocal_parsing.examples import Examples
@@ -101,11 +101,15 @@ def train(
 
     run_passes(range(done, len(passes)), run, lambda: {**learner.state(), "done": np.array(done)}, kept, say)
     model = learner.averaged()
-    encoded = [example.encoded for example in examples.examples]
-    labels = learn_labels(examples.sentences, encoded, examples.vocabulary, seed=settings.seed, say=say)
-    model = replace(model, labels=labels)
+    model = replace(model, labels=labels_of(examples, seed=settings.seed, say=say))
     kept.remove()
     return model
+
+
+def labels_of(examples: Examples, *, seed: int = 0, say: Say | None = None) -> Labels | None:
+    """Weights of relations; None if the sentences tell none."""
+    encoded = [example.encoded for example in examples.examples]
+    return learn_labels(examples.sentences, encoded, examples.vocabulary, seed=seed, say=say)
 
 
 def _fingerprint(examples: Examples, settings: Settings) -> str:

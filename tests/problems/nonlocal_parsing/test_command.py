@@ -197,6 +197,7 @@ def test_the_experiment_runs(folder, tmp_path):
     assert values["proved_k10"] == 100.0
     assert values["dp_calls_per_sentence_k10"] >= 1.0
     assert {"speedup_vs_mip", "words_per_second_k10", "words_per_second_unpruned"} <= values.keys()
+    assert {f"las_{folder.name}", f"clas_{folder.name}"} <= values.keys()
     assert (tmp_path / "picture.png").stat().st_size > 1000
     with pytest.raises(InputError, match="--data"):
         bench_nonlocal_parsing(BenchOptions())

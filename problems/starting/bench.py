@@ -1,0 +1,66 @@
+"""``colgen bench first_answers``: from the command to the first answer of each template, before and after compiling.
+
+Each template solves its own example in a new process, with an empty folder for compiled kernels (cold), and then with
+the folder that this has filled (warm).  Seconds are those of the processor, imports included: neither what else the
+machine does nor its disk counts.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from colgen.cli.template import BenchOptions, Figure, load_template, template_names
+from colgen.core.errors import ColgenError
+
+_WARM = 3
+"""Warm starts, of which the shortest counts."""
+
+_SOON = 10.0
+"""Seconds of compiling: quick runs look at the templates that say so of themselves."""
+
+
+def bench_first_answers(options: BenchOptions) -> Sequence[Figure]:
+    """Seconds from the command to the first answer, cold and warm, of every template that has an example."""
+    figures: list[Figure] = []
+    for name in template_names():
+        template = load_template(name)
+        if template.example is None or (options.quick and template.compiling >= _SOON):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            instance = Path(folder) / f"example{template.suffix}"
+            template.example(instance)
+            cold, *warm = starts(name, instance, Path(folder) / "kernels", 2 if options.quick else 1 + _WARM)
+        options.say(f"{name}: {cold:.1f} s to the first answer, {min(warm):.2f} s where kernels are compiled")
+        figures += [
+            Figure(f"first_answer_seconds_{name}_cold", cold, "s", 1, "nothing is compiled; imports included"),
+            Figure(f"first_answer_seconds_{name}_warm", min(warm), "s", len(warm), "kernels are loaded; the shortest"),
+        ]
+    return figures
+
+
+def starts(name: str, instance: Path, kernels: Path, count: int) -> list[float]:
+    """Processor seconds of ``colgen solve`` in new processes, one after the other, that share a folder of kernels.
+
+    Raises
+    ------
+    ColgenError
+        If one of them ends in an error.
+    """
+    kernels.mkdir()
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(kernels), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "colgen", "solve", name, str(instance), "--quiet"]
+    return [_seconds(command, environment) for _ in range(count)]
+
+
+def _seconds(command: Sequence[str], environment: Mapping[str, str]) -> float:
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise ColgenError(f"`{' '.join(command[1:])}` ended with exit code {process.returncode}")
+    return used.ru_utime + used.ru_stime
