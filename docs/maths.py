@@ -1,4 +1,4 @@
-"""Formulas between dollar signs become MathML as pages are built: browsers draw it, and nothing is fetched."""
+"""Formulas between dollar signs, and letters with an index, become MathML as pages are built: nothing is fetched."""
 
 from __future__ import annotations
 
@@ -10,6 +10,24 @@ from latex2mathml.converter import convert
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 """What the Markdown extension `pymdownx.arithmatex` makes of a formula in a line, or of one that stands alone."""
+
+
+APART = re.compile(
+    r"^```.*?^```$|^    .*?$|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]+\$|\]\([^)]*\)|<[^>\n]*>", re.DOTALL | re.MULTILINE
+)
+"""Code, formulas, links and tags: what stays as it is."""
+
+INDEXED = re.compile(r"(?:(?<=[Α-Ωα-ωᵀ])|(?<![\w.$/\\-]))([A-Za-zΑ-Ωα-ω])_([A-Za-zα-ω]{1,3}|\d)(?![\w(])")
+"""A letter with an index in running text: c_j, π_i, s_hmc."""
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Make formulas of letters with an index: called by mkdocs for every page."""
+    kept, begin = [], 0
+    for match in APART.finditer(markdown):
+        kept += [INDEXED.sub(r"$\1_{\2}$", markdown[begin : match.start()]), match[0]]
+        begin = match.end()
+    return "".join([*kept, INDEXED.sub(r"$\1_{\2}$", markdown[begin:])])
 
 
 def on_page_content(content: str, **_: Any) -> str:

@@ -1,6 +1,7 @@
 """The code that the pages show runs, and does what they say."""
 
 import contextlib
+import importlib
 import io
 import re
 import shlex
@@ -173,3 +174,15 @@ def test_links_of_the_pages_lead_somewhere():
             if path.parent == DOCS / "notebooks":  # pages that are made of notebooks as the site is built
                 path = ROOT / "notebooks" / f"{path.stem}.ipynb"
             assert path.exists(), f"{page.name}: {link}"
+
+
+def test_letters_with_an_index_are_formulas_but_not_in_code(monkeypatch):
+    pytest.importorskip("latex2mathml", reason="needs latex2mathml, which the documentation is built with")
+    monkeypatch.syspath_prepend(DOCS)
+    maths = importlib.import_module("maths")
+    text = "The cost c_j - πᵀa_j; `a_j`, $b_j$, my.a_b, file_name, [x](a_b.md)\n```python\na_b = 1\n```\nx_1."
+    made = maths.on_page_markdown(text)
+    assert made == text.replace("c_j -", "$c_{j}$ -").replace("ᵀa_j", "ᵀ$a_{j}$").replace("x_1", "$x_{1}$")
+    drawn = maths.on_page_content('<span class="arithmatex">\\(x_{1}\\)</span>')
+    assert drawn.startswith('<span class="formula"><math')
+    assert "<msub><mi>x</mi>" in drawn
