@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +55,18 @@ CONJUNCTIONS: tuple[tuple[str, ...], ...] = (
     *(("coarse", slot) for slot in _SLOTS),
 )
 """The conjunction at position k has the code ``codes[k]``; the first is constant."""
+
+
+_AMONG = [k for k, names in enumerate(CONJUNCTIONS) if any(name[-2:-1] in ("+", "-") for name in names)]
+"""Conjunctions with attributes of neighbours."""
+
+_ALONE = [k for k in range(len(CONJUNCTIONS)) if k not in _AMONG]
+
+_JOINED = "tag", "coarse", "lemma"
+"""Attributes that tokens have of their neighbours as well."""
+
+_KEPT = 1 << 14
+"""Tokens that are kept with their codes, at most."""
 
 
 def _number(*attributes: str) -> int:
@@ -122,6 +136,15 @@ class Encoded:
         return int(self.codes.shape[1]) - 3
 
 
+class _Token(NamedTuple):
+    """Codes of a token by itself, in the order of ``_ALONE``, and what its neighbours see of it."""
+
+    codes: tuple[int, ...]
+    tag: str
+    coarse: str
+    lemma: str
+
+
 class Vocabulary:
     """Codes of all conjunctions that occur in the training sentences.
 
@@ -137,6 +160,7 @@ class Vocabulary:
         self.slots = tuple(slots)
         self._codes = [{value: code for code, value in enumerate(known)} for known in values]
         self._tags = self._codes[C]
+        self._tokens: dict[tuple[object, ...], _Token] = {}
 
     @staticmethod
     def of(sentences: Iterable[Sentence]) -> Vocabulary:
@@ -169,15 +193,46 @@ class Vocabulary:
 
     def encode(self, sentence: Sentence) -> Encoded:
         """The codes of a sentence."""
-        attributes = _attributes(sentence, self.slots)
+        morphology = [tuple(of_token.items()) for of_token in sentence.morphology]
+        columns = sentence.forms, sentence.lemmas, sentence.coarse, sentence.fine, morphology
+        tokens = [self._of_token(*token) for token in zip(*columns, strict=True)]
         width = len(sentence) + 3
         codes = np.empty((len(CONJUNCTIONS), width), dtype=np.int32)
-        for k, conjunction in enumerate(CONJUNCTIONS):
+        root, first, last = self._of_none
+        codes[_ALONE] = np.array([root, *(token.codes for token in tokens), first, last]).T
+        tag, coarse, lemma = ([getattr(token, name) for token in tokens] for name in _JOINED)
+        attributes = _bounded({"tag": tag, "coarse": coarse, "lemma": lemma, **_around(tag, coarse, lemma)})
+        for k in _AMONG:
             known = self._codes[k].get
-            codes[k] = [known(value, -1) for value in _conjoined(attributes, conjunction, width)]
+            codes[k] = [known(value, -1) for value in _conjoined(attributes, CONJUNCTIONS[k], width)]
         tags = codes[C].astype(np.int64)
         tags[tags < 0] = len(self._tags)
         return Encoded(codes, tags)
+
+    def _of_token(
+        self, form: str, lemma: str, coarse: str, fine: str, morphology: tuple[tuple[str, str], ...]
+    ) -> _Token:
+        """What a token is by itself, kept for the next time that it occurs."""
+        key = form, lemma, coarse, fine, morphology
+        token = self._tokens.get(key)
+        if token is None:
+            alone = Sentence((form,), (lemma,), (coarse,), (fine,), (dict(morphology),))
+            attributes = _attributes(alone, self.slots)
+            token = _Token(self._codes_at(1, attributes), *(attributes[name][1] for name in _JOINED))
+            if len(self._tokens) >= _KEPT:
+                self._tokens.clear()
+            self._tokens[key] = token
+        return token
+
+    @cached_property
+    def _of_none(self) -> list[tuple[int, ...]]:
+        """Codes of the root and of the two that stand for no sibling."""
+        attributes = _attributes(Sentence(("_",)), self.slots)
+        return [self._codes_at(place, attributes) for place in (0, 2, 3)]
+
+    def _codes_at(self, place: int, attributes: dict[str, list[str]]) -> tuple[int, ...]:
+        values = (tuple(attributes[name][place] for name in CONJUNCTIONS[k]) for k in _ALONE)
+        return tuple(self._codes[k].get(value, -1) for k, value in zip(_ALONE, values, strict=True))
 
 
 def _conjoined(attributes: dict[str, list[str]], conjunction: tuple[str, ...], width: int) -> Iterable[tuple[str, ...]]:
@@ -198,6 +253,18 @@ def _attributes(sentence: Sentence, slots: Sequence[str]) -> dict[str, list[str]
         "lemma": lemma,
         "tag": tag,
         "coarse": coarse,
+        **_around(tag, coarse, lemma),
+        "suffix": [form[-3:] for form in forms],
+        "morphology": ["|".join(chain.from_iterable(of_token.items())) for of_token in sentence.morphology],
+    }
+    for name, feature in zip(_SLOTS, [*slots, *[""] * NUM_SLOTS], strict=False):
+        columns[name] = [of_token.get(feature, "") for of_token in sentence.morphology]
+    return _bounded(columns)
+
+
+def _around(tag: list[str], coarse: list[str], lemma: list[str]) -> dict[str, list[str]]:
+    """What the neighbours of each token are."""
+    return {
         "tag-1": [EDGE, *tag[:-1]],
         "tag+1": [*tag[1:], EDGE],
         "tag-2": [EDGE, EDGE, *tag[:-2]][: len(tag)],
@@ -206,11 +273,10 @@ def _attributes(sentence: Sentence, slots: Sequence[str]) -> dict[str, list[str]
         "coarse+1": [*coarse[1:], EDGE],
         "lemma-1": [EDGE, *lemma[:-1]],
         "lemma+1": [*lemma[1:], EDGE],
-        "suffix": [form[-3:] for form in forms],
-        "morphology": ["|".join(chain.from_iterable(of_token.items())) for of_token in sentence.morphology],
     }
-    for name, feature in zip(_SLOTS, [*slots, *[""] * NUM_SLOTS], strict=False):
-        columns[name] = [of_token.get(feature, "") for of_token in sentence.morphology]
+
+
+def _bounded(columns: dict[str, list[str]]) -> dict[str, list[str]]:
     return {name: [ROOT, *column, FIRST, LAST] for name, column in columns.items()}
 
 
