@@ -36,6 +36,7 @@ from colgen.reporting.figures import (
 from colgen.reporting.gap_pictures import gap as gap
 from colgen.reporting.gap_pictures import primal_dual_integral as primal_dual_integral
 from colgen.reporting.gap_pictures import runs as runs
+from colgen.reporting.tree_layout import layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -206,7 +207,7 @@ def tree(result: Result, ax: Axes | None = None) -> Axes:
     """The branch-and-bound tree: a marker for what became of each node, and its dual bound while there is room."""
     ax = new_axes((8.0, 4.8)) if ax is None else ax
     nodes = result.nodes
-    place = _layout(nodes)
+    place = layout(nodes)
     depth = {node.number: node.depth for node in nodes}
     for node in nodes:
         if node.parent in place:
@@ -328,32 +329,6 @@ def _focus(ax: Axes, result: Result, answers: Sequence[Floats], limits: Sequence
 
 def _seconds(value: float) -> str:
     return f"{value:.3g}" if value >= 0.001 else "<0.001"
-
-
-# --- the tree's layout -----------------------------------------------------------------------------------------------
-
-
-def _layout(nodes: Sequence[NodeRecord]) -> dict[int, float]:
-    """A horizontal place for each node: leaves side by side, a parent in the middle above its children."""
-    children: dict[int | None, list[int]] = defaultdict(list)
-    numbers = {node.number for node in nodes}
-    for node in sorted(nodes, key=lambda node: node.number):
-        children[node.parent if node.parent in numbers else None].append(node.number)
-    place: dict[int, float] = {}
-    leaves = 0
-    stack = [(number, False) for number in reversed(children[None])]
-    while stack:  # not recursive: a tree can be deeper than Python's stack
-        number, seen = stack.pop()
-        if not children[number]:
-            place[number] = float(leaves)
-            leaves += 1
-        elif seen:
-            below = [place[child] for child in children[number]]
-            place[number] = (below[0] + below[-1]) / 2
-        else:
-            stack.append((number, True))
-            stack += [(child, False) for child in reversed(children[number])]
-    return place
 
 
 def _bound_labels(nodes: Sequence[NodeRecord]) -> dict[int, str]:

@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from colgen.core.duals import Duals
+from colgen.core.errors import InputError
 from colgen.core.files import write_text
 from colgen.core.result import Iteration, Result
 from colgen.core.wording import number
+from colgen.reporting import tree_page
 from colgen.reporting.figures import INSTALL, can_draw
 from colgen.reporting.showing import show_answer
 from colgen.reporting.tables import table
@@ -40,9 +42,11 @@ th, td { padding: .15rem .6rem; border-bottom: 1px solid #ddd; text-align: right
 th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 2px solid #111; position: sticky; top: 0; background: #fff; }
 .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 1rem; align-items: start; }
-figure { margin: 0; } figure svg { width: 100%; height: auto; }
+section { min-width: 0; } figure { margin: 0; } figure svg { width: 100%; height: auto; }
 .log { max-height: 30rem; overflow: auto; font-size: 13px; } .log th { cursor: pointer; }
-td { overflow-wrap: anywhere; }
+input.filter { width: 20rem; max-width: 90%; }
+.filter:invalid { outline: 2px solid #D55E00; }
+td { overflow-wrap: anywhere; } td:first-child { min-width: 5rem; }
 @media (max-width: 40rem) { body { margin: 1rem auto; } .pictures { grid-template-columns: 1fr; } }
 @media (prefers-color-scheme: dark) {
   body, thead th { color: #ddd; background: #181a1b; } a { color: #8ab4f8; } th, td { border-color: #444; }
@@ -57,6 +61,20 @@ for (const head of document.querySelectorAll(".log th")) head.onclick = () => {
   const number = row => parseFloat(row.cells[k].textContent.replaceAll(",", ""));
   const of = row => isNaN(number(row)) ? Infinity : number(row);
   body.append(...[...body.rows].sort((a, b) => down ? of(a) - of(b) : of(b) - of(a)));
+};
+"""
+
+_FILTERING = """
+for (const field of document.querySelectorAll("input.filter")) field.oninput = () => {
+  const table = field.closest("p").nextElementSibling.querySelector("table");
+  const heads = [...table.tHead.rows[0].cells].map(head => head.textContent);
+  const number = text => parseFloat(text.replaceAll(",", ""));
+  const holds = { "<": (a, b) => a < b, ">": (a, b) => a > b, "=": (a, b) => a === b };
+  const wanted = field.value.split(",").map(part => part.match(/^\\s*(.+?)\\s*([<>=])\\s*(-?[\\d.e+-]+)\\s*$/));
+  const known = wanted.every(part => part && heads.includes(part[1]));
+  field.setCustomValidity(known || !field.value ? "" : "a column's name, then <, > or =, then a number");
+  for (const row of table.tBodies[0].rows) row.hidden = !!field.value && known && !wanted.every(
+    ([, name, sign, value]) => holds[sign](number(row.cells[heads.indexOf(name)].textContent), number(value)));
 };
 """
 
@@ -107,16 +125,78 @@ def report(
         *_shown_answer(result, picture),
         "<h2>Course</h2>",
         _course(result),
+        *_tree(result),
         "<h2>How it was run</h2>",
         table((), ((name, str(value)) for name, value in {**(about or {}), **surroundings()}.items())),
         "<h2>Log</h2>",
         _data(result),
         _log(result.iterations),
-        f"<script>{_SORTING}</script>",
     ]
+    _write(path, title, parts)
+
+
+def side_by_side(results: Mapping[str, Result], path: str | Path, title: str = "Runs of colgen") -> None:
+    """Write several runs of one problem as one HTML page: figures, pictures, trees and logs of each beside the others'.
+
+    Parameters
+    ----------
+    results
+        By name; two fit a screen.
+
+    Raises
+    ------
+    InputError
+        If there is none, or something else than a result.
+    """
+    if not results or not all(isinstance(result, Result) for result in results.values()):
+        raise InputError("expected results by name")
+    columns = [_figures(result) for result in results.values()]
+    rows = ((name, *(_number(column.get(name, 0.0)) for column in columns)) for name in _names_of(columns))
+    ended = ("ended as", *(result.termination.value for result in results.values()))
+    parts = [
+        f"<h1>{html.escape(title)}</h1>",
+        table(("", *results), [ended, *rows]),
+        "<h2>Course</h2>",
+        _drawn(lambda: _common_pictures(results)),
+        _beside(results, "Branch-and-bound tree", lambda result: "".join(_tree(result)[1:]) or "<p>one node</p>"),
+        _beside(results, "Log", lambda result: _data(result) + _log(result.iterations)),
+        "<h2>How they were run</h2>",
+        table((), surroundings().items()),
+    ]
+    _write(path, title, parts)
+
+
+def _names_of(columns: Sequence[Mapping[str, float]]) -> Iterable[str]:
+    """The names of all columns, in the order of the first that has them; a stage that took no time has none."""
+    return dict.fromkeys(name for column in columns for name in column)
+
+
+def _common_pictures(results: Mapping[str, Result]) -> Iterable[Figure]:
+    from colgen.reporting import gap_pictures
+
+    ways: tuple[gap_pictures.By, ...] = ("second", "round")
+    for by in ways:
+        yield _figure_of(gap_pictures.runs(results, by))
+        yield _figure_of(gap_pictures.gap(results, by))
+
+
+def _beside(results: Mapping[str, Result], heading: str, part: Callable[[Result], str]) -> str:
+    """A part of every run's report, each below its run's name."""
+    parts = "".join(
+        f"<section><h3>{html.escape(name)}</h3>{part(result)}</section>" for name, result in results.items()
+    )
+    return f'<h2>{heading}</h2><div class="pictures">{parts}</div>'
+
+
+def _write(path: str | Path, title: str, parts: Iterable[str]) -> None:
+    """The parts as a page of their own."""
+    scripts = f"<script>{_SORTING}{_FILTERING}{tree_page.SCRIPT}</script>"
     page = (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f"<style>{_STYLE}</style></head>\n<body>\n" + "\n".join(parts) + "\n</body></html>\n"
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{html.escape(title)}</title>'
+        f"<style>{_STYLE}{tree_page.STYLE}</style></head>\n<body>\n"
+        + "\n".join([*parts, scripts])
+        + "\n</body></html>\n"
     )
     write_text(path, page)
 
@@ -161,48 +241,58 @@ def _json(result: Result) -> str:
 
 
 def _summary(result: Result) -> str:
-    lines = [
-        ("objective", result.objective),
-        ("dual bound", result.dual_bound),
-        ("relative gap", result.gap),
-        ("bound of the root", result.root_bound),
-        ("rounds", len(result.iterations)),
-        ("branch-and-bound nodes", len(result.nodes)),
-        ("columns generated", result.columns_generated),
-        ("rows generated", result.rows_generated),
-        *(
-            (f"seconds, {stage}", float(f"{seconds:.3g}"))
-            for stage, seconds in sorted(result.seconds.items())
-            if seconds
-        ),
-    ]
-    return table((), ((name, _number(value)) for name, value in lines))
+    return table((), ((name, _number(value)) for name, value in _figures(result).items()))
+
+
+def _figures(result: Result) -> dict[str, float]:
+    """What a run comes to, by name."""
+    spent = sorted((stage, seconds) for stage, seconds in result.seconds.items() if seconds)
+    return {
+        "objective": result.objective,
+        "dual bound": result.dual_bound,
+        "relative gap": result.gap,
+        "bound of the root": result.root_bound,
+        "rounds": len(result.iterations),
+        "branch-and-bound nodes": len(result.nodes),
+        "columns generated": result.columns_generated,
+        "rows generated": result.rows_generated,
+        **{f"seconds, {stage}": float(f"{seconds:.3g}") for stage, seconds in spent},
+    }
 
 
 def _course(result: Result) -> str:
+    return _drawn(lambda: _pictures(result))
+
+
+def _drawn(pictures: Callable[[], Iterable[Figure]]) -> str:
+    """Pictures beside each other; without matplotlib, how to get it."""
     if not can_draw():
         return f"<p>Pictures need matplotlib: <code>{INSTALL}</code></p>"
-    figures = "\n".join(f"<figure>{_svg(figure)}</figure>" for figure in _pictures(result))
+    figures = "\n".join(f"<figure>{_svg(figure)}</figure>" for figure in pictures())
     return f'<div class="pictures">\n{figures}\n</div>'
+
+
+def _tree(result: Result) -> list[str]:
+    """The branch-and-bound tree of a run that branched."""
+    if len(result.nodes) <= 1:
+        return []
+    return ["<h2>Branch-and-bound tree</h2>", tree_page.tree(result.nodes)]
 
 
 def _pictures(result: Result) -> Iterable[Figure]:
     """Those that this run has something to show in."""
-    if not result.iterations and not result.nodes:
+    if not result.iterations:
         return
     from colgen.reporting import plotting
 
-    if result.iterations:
-        yield _figure_of(plotting.bounds(result))
-        yield _figure_of(plotting.bounds(result, by="second"))
-        if math.isfinite(result.gap):
-            yield _figure_of(plotting.gap(result))
-        yield _figure_of(plotting.columns_and_rows(result))
-        yield _figure_of(plotting.stages(result))
-        if any(isinstance(record.duals, Duals) for record in result.iterations):
-            yield plotting.duals(result)
-    if len(result.nodes) > 1:
-        yield _figure_of(plotting.tree(result))
+    yield _figure_of(plotting.bounds(result))
+    yield _figure_of(plotting.bounds(result, by="second"))
+    if math.isfinite(result.gap):
+        yield _figure_of(plotting.gap(result))
+    yield _figure_of(plotting.columns_and_rows(result))
+    yield _figure_of(plotting.stages(result))
+    if any(isinstance(record.duals, Duals) for record in result.iterations):
+        yield plotting.duals(result)
 
 
 def _figure_of(axes: Any) -> Figure:
@@ -227,7 +317,8 @@ def _log(rounds: Sequence[Iteration]) -> str:
         left_out = f"<p>{len(rounds) - _SHOWN:,} rounds in the middle are left out.</p>"
     head = [name for name, _ in _COLUMNS]
     body = ([_number(read(record)) for _, read in _COLUMNS] for record in chosen)
-    return f'{left_out}<div class="log">{table(head, body)}</div>'
+    field = '<p><label>Show rounds with <input class="filter" placeholder="node = 3, new columns > 0"></label></p>'
+    return f'{left_out}{field}<div class="log">{table(head, body)}</div>'
 
 
 def _number(value: float) -> str:

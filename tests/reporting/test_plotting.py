@@ -113,19 +113,6 @@ def test_tree_has_a_place_for_every_node_and_a_marker_for_every_outcome(branched
     drawn(ax.figure)
 
 
-def test_deep_trees_are_drawn():
-    from colgen.core.result import NodeRecord
-
-    nodes = [NodeRecord(0, None, 0, 1.0, "branched")]
-    for k in range(1500):
-        parent = 2 * k - 1 if k else 0
-        nodes.append(NodeRecord(2 * k + 1, parent, k + 1, 1.0, "branched"))
-        nodes.append(NodeRecord(2 * k + 2, parent, k + 1, 1.0, "odd"))
-    place = plotting._layout(nodes)
-    assert len(place) == len(nodes)
-    assert len({(place[n.number], n.depth) for n in nodes}) == len(nodes)
-
-
 def test_duals_settle(branched):
     figure = plotting.duals(branched)
     upper, lower = figure.axes

@@ -9,6 +9,9 @@ from html.parser import HTMLParser
 import pytest
 
 from colgen import IterationLimit, solve
+from colgen.core.errors import InputError
+from colgen.core.result import NodeRecord
+from colgen.reporting.report import side_by_side
 from problems.chain_map import ChainMAP, random
 from problems.coreference import Coreference
 from problems.coreference import random as random_scores
@@ -20,7 +23,7 @@ pytest.importorskip("matplotlib")
 class Reader(HTMLParser):
     """Counts elements, and complains of tags that do not match."""
 
-    EMPTY = frozenset({"meta", "br", "img", "link"})
+    EMPTY = frozenset({"meta", "br", "img", "link", "input"})
 
     def __init__(self):
         super().__init__()
@@ -101,3 +104,31 @@ def test_a_report_says_how_it_was_run_and_holds_its_data(tmp_path):
     assert len(lines) == 1 + len(result.iterations)
     kept = re.search(r'download="run.json" href="data:application/json;base64,([^"]+)"', page)
     assert json.loads(base64.b64decode(kept.group(1)))["objective"] == result.objective
+
+
+def test_a_run_that_branched_has_a_tree_with_every_node(tmp_path):
+    result = solve(CuttingStock(Instance(10, (3, 4, 5), (4, 3, 2))))
+    nodes = [NodeRecord(k, 0 if k else None, min(k, 1), 3.0, "branched" if k == 0 else "pruned") for k in range(3)]
+    dataclasses.replace(result, nodes=nodes).report(tmp_path / "run.html")
+    assert len(re.findall(r'data-p="0?"', (tmp_path / "run.html").read_text(encoding="utf-8"))) == 3
+    read(tmp_path / "run.html")
+
+
+def test_two_runs_stand_side_by_side_under_their_names(tmp_path):
+    problem = CuttingStock(Instance(10, (3, 4, 5), (4, 3, 2)))
+    results = {"whole": solve(problem), "<cut>": solve(problem, stop=IterationLimit(1))}
+    side_by_side(results, tmp_path / "two.html", "Two & two")
+    page, reader = (tmp_path / "two.html").read_text(encoding="utf-8"), read(tmp_path / "two.html")
+    assert "<cut>" not in page
+    assert page.count("<h3>&lt;cut&gt;</h3>") == 2
+    assert page.count('download="rounds.csv"') == 2
+    assert page.count("<script>") == 1
+    told = " ".join(reader.text)
+    assert all(result.termination.value in told for result in results.values())
+    assert reader.count["svg"] >= 4
+
+
+def test_what_is_no_result_does_not_stand_beside_others(tmp_path):
+    for wrong in ({}, {"one": 1}):
+        with pytest.raises(InputError, match="expected results by name"):
+            side_by_side(wrong, tmp_path / "none.html")
