@@ -5,6 +5,7 @@ As in :mod:`colgen.reporting.plotting` a figure belongs to the caller alone, and
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -111,7 +112,12 @@ def binned(runs: Iterable[Run], width: int = _BIN) -> list[tuple[float, list[Run
 
 
 def draw_clustering(
-    text: Document | Instance, clusters: Iterable[Sequence[int]], *, width: float = 9.0, title: str = ""
+    text: Document | Instance,
+    clusters: Iterable[Sequence[int]],
+    *,
+    width: float = 9.0,
+    title: str = "",
+    like: Iterable[Sequence[int]] = (),
 ) -> Figure:
     """A clustering drawn over the text that it is about.
 
@@ -127,6 +133,9 @@ def draw_clustering(
         Of mentions, by number.
     width
         Of the picture, in inches.
+    like
+        Another clustering of the text, drawn in a picture of its own: clusters are matched to its clusters so that most
+        mentions are in both, and matched ones have the same number, colour and line style.
 
     Raises
     ------
@@ -136,8 +145,9 @@ def draw_clustering(
     document = text if isinstance(text, Document) else text.document
     if document is None:
         raise InputError("expected a document, or an instance of one, to draw the clustering over")
-    clusters = sorted((sorted(cluster) for cluster in clusters), key=lambda c: (-len(c), c))
-    number_of = {mention: number for number, cluster in enumerate(clusters, 1) for mention in cluster}
+    clusters = _largest_first(clusters)
+    numbers = _numbers(clusters, _largest_first(like))
+    number_of = {mention: number for number, cluster in zip(numbers, clusters, strict=True) for mention in cluster}
     if any(not 0 <= mention < len(document.mentions) for mention in number_of):
         raise InputError(f"{document.name} has {len(document.mentions)} mentions, the clustering has others")
     alone = {cluster[0] for cluster in clusters if len(cluster) == 1}
@@ -162,6 +172,22 @@ def draw_clustering(
     return figure
 
 
+def _largest_first(clusters: Iterable[Sequence[int]]) -> list[list[int]]:
+    return sorted((sorted(cluster) for cluster in clusters), key=lambda c: (-len(c), c))
+
+
+def _numbers(clusters: Sequence[Sequence[int]], like: Sequence[Sequence[int]]) -> list[int]:
+    """From one on: that of the cluster of ``like`` that one is matched to; what has no match, new numbers in order."""
+    from scipy.optimize import linear_sum_assignment
+
+    shared = np.array([[len(set(one) & set(other)) for other in like] for one in clusters], dtype=np.int64)
+    shared = shared.reshape(len(clusters), len(like))
+    pairs = zip(*linear_sum_assignment(shared, maximize=True), strict=True)
+    matched = {int(one): int(other) + 1 for one, other in pairs if shared[one, other] > 0}
+    new = itertools.count(len(like) + 1)
+    return [matched.get(k) or next(new) for k in range(len(clusters))]
+
+
 def draw_matrix(instance: Instance, clusters: Iterable[Sequence[int]], *, title: str = "") -> Figure:
     """The scores of all pairs, members of a cluster side by side and framed: dark if they speak for being together.
 
@@ -172,7 +198,7 @@ def draw_matrix(instance: Instance, clusters: Iterable[Sequence[int]], *, title:
     clusters
         Of mentions, by number; the largest come first.
     """
-    ordered = sorted((sorted(cluster) for cluster in clusters), key=lambda c: (-len(c), c))
+    ordered = _largest_first(clusters)
     order = [mention for cluster in ordered for mention in cluster]
     if sorted(order) != list(range(instance.num_mentions)):
         raise InputError(f"expected a clustering of {instance.num_mentions} mentions")

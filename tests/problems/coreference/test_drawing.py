@@ -4,7 +4,7 @@ pytest.importorskip("matplotlib")
 
 from colgen import InputError, solve
 from problems.coreference import Coreference, Instance, communities, random
-from problems.coreference.drawing import binned, draw, draw_clustering, draw_matrix
+from problems.coreference.drawing import _numbers, binned, draw, draw_clustering, draw_matrix
 from problems.coreference.ways import ALL_LINK, GENERATED, NEEDED_ROWS, Run
 from tests.problems.coreference.texts import invented, text
 
@@ -45,6 +45,26 @@ def test_bins_with_limits_are_marked(tmp_path):
 def test_nothing_measured_is_said():
     with pytest.raises(InputError, match="no measurements"):
         draw([])
+
+
+def test_two_clusterings_have_the_same_colours_where_they_agree():
+    document = text("[a]1 [b]1 [c]1 [d]2 [e]2 [f]3 [g]3 .")
+    names = list(document.tokens)
+    of = {names[mention.start]: k for k, mention in enumerate(document.mentions)}
+    gold = [[of[n] for n in "abc"], [of[n] for n in "de"], [of[n] for n in "fg"]]
+    found = [[of[n] for n in "defg"], [of[n] for n in "bc"], [of["a"]]]
+    first, second = draw_clustering(document, gold).axes[0], draw_clustering(document, found, like=gold).axes[0]
+    assert drawn(first)[len(names) :] == ["1", "1", "1", "2", "2", "3", "3"]
+    assert drawn(second)[len(names) :] == ["1", "1", "2", "2", "2", "2"]
+    look = [(line.get_color(), line.get_linestyle()) for line in first.lines]
+    again = [(line.get_color(), line.get_linestyle()) for line in second.lines]
+    assert [k for k in range(7) if look[k] == again[k]] == [1, 2, 3, 4]
+
+
+def test_what_has_no_match_has_a_number_of_its_own():
+    assert _numbers([[0, 1], [2, 3], [4]], []) == [1, 2, 3]
+    assert _numbers([[0, 1], [2, 3]], [[2, 3], [4, 5]]) == [3, 1]
+    assert _numbers([], [[1]]) == []
 
 
 def test_clustering_is_drawn_over_its_words(tmp_path):
