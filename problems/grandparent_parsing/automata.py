@@ -23,6 +23,7 @@ from colgen import (
     PricingContext,
     PricingResult,
     Problem,
+    Result,
     Sense,
     Solution,
     Termination,
@@ -43,6 +44,7 @@ from problems.grandparent_parsing.instance import (
     Ints,
     Mask,
     PartScores,
+    allowed,
     as_heads,
     dense_scores,
     tree_objective,
@@ -207,6 +209,9 @@ class AutomataParsing(Problem):
     def answer(self, solution: Solution) -> Heads:
         heads: Heads = solution.columns[0][0].structure
         return heads
+
+    def finished(self, result: Result) -> Result:
+        return allowed(self.scores, result)
 
     def check(self, answer: Heads) -> float:
         """The score of a tree, recomputed from the user's scores, after checking that it is one."""

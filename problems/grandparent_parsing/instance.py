@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen import InputError
+from colgen import InputError, Result, Termination
 from colgen.core.arrays import reading
 from colgen.core.files import writing
+from colgen.core.tolerances import power_of_two
 from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.sentence import Heads, check_tree
 from solvers.arrays import ArrayError, as_booleans, as_numbers
@@ -82,16 +84,22 @@ class Instance:
         By head and modifier, shape (n + 1, n + 1); -inf where the arc is no candidate.  Column 0 and the diagonal are
         not looked at.
     grandparent_scores
-        By grandparent, parent, child, shape (n + 1, n + 1, n + 1); None: all are 0.
+        By grandparent, parent, child, shape (n + 1, n + 1, n + 1), -inf where no tree may have the part; None: all
+        are 0.
     sibling_scores
-        By head, sibling, modifier; see :class:`PartScores`.
+        By head, sibling, modifier, likewise; see :class:`PartScores`.
     single_root
         Whether exactly one token must hang from the root.
 
     Raises
     ------
     InputError
-        If shapes do not agree, there is no token, or a score is NaN or infinite (arcs: NaN or +inf).
+        If shapes do not agree, there is no token, or a score is NaN or +inf.
+
+    Notes
+    -----
+    Parts that are ruled out are kept as penalties so large that every tree without them is better than all that have
+    one: dual values stay finite.  A best tree that has one says that there is none without.
     """
 
     arc_scores: Floats
@@ -100,6 +108,8 @@ class Instance:
     single_root: bool = False
     name: str = ""
     scored: list[int] = field(default_factory=lambda: [0, 0], repr=False)
+    ruled_out: tuple[Mask | None, Mask | None] = field(default=(None, None), init=False, repr=False)
+    """Which grandparent and sibling parts no tree may have; None: it may have any."""
 
     def __post_init__(self) -> None:
         arcs = np.array(_numbers(self.arc_scores, "arc_scores"))
@@ -118,10 +128,38 @@ class Instance:
             scores = np.array(_numbers(given, name))
             if scores.shape != (len(arcs),) * 3:
                 raise InputError(f"expected {name} of shape {(len(arcs),) * 3}, not {scores.shape}")
-            if not np.isfinite(scores).all():
-                raise InputError(f"expected {name} that are finite numbers")
-            scores.setflags(write=False)
+            if np.isnan(scores).any() or (scores == np.inf).any():
+                raise InputError(f"expected {name} that are numbers, or -inf of parts ruled out, not NaN or +inf")
             object.__setattr__(self, name, scores)
+        self._rule_out()
+        for table in (self.grandparent_scores, self.sibling_scores):
+            if table is not None:
+                table.setflags(write=False)
+
+    def _rule_out(self) -> None:
+        """Put penalties in the place of -inf."""
+        tables = [self.grandparent_scores, self.sibling_scores]
+        masks = [None if table is None or np.isfinite(table).all() else np.isinf(table) for table in tables]
+        if all(mask is None for mask in masks):
+            return
+        object.__setattr__(self, "ruled_out", tuple(masks))
+        # A tree has n arcs, no more grandparent parts, and a sibling part for each arc and each end of a side.
+        n, spread = len(self), 0.0
+        for table, most in ((self.arc_scores, n), (tables[0], n), (tables[1], 3 * n + 2)):
+            if table is not None:
+                spread += 2.0 * most * float(np.abs(table).max(initial=0.0, where=np.isfinite(table)))
+        penalty = 4.0 * power_of_two(spread) if spread else 1.0
+        for table, mask in zip(tables, masks, strict=True):
+            if table is not None and mask is not None:
+                table[mask] = -penalty
+
+    def allows(self, heads: Sequence[int], *, siblings: bool = True) -> bool:
+        """Whether a tree is without parts that are ruled out; ``siblings``: whether those of siblings count."""
+        vertices = np.array([-1, *heads], dtype=np.int64)
+        for kind, mask in enumerate(self.ruled_out[: 1 + siblings]):
+            if mask is not None and mask[tuple(tree_triples(vertices, kind).T)].any():
+                return False
+        return True
 
     def __len__(self) -> int:
         """The number of tokens."""
@@ -186,6 +224,8 @@ class Instance:
         for token, head in enumerate(heads, 1):
             if self.arc_scores[head, token] == -np.inf:
                 raise InputError(f"the arc from {head} to {token} is no candidate")
+        if not self.allows(heads):
+            raise InputError("the tree has a part that is ruled out")
         return self.objective(heads)
 
 
@@ -197,6 +237,16 @@ def tree_objective(scores: PartScores, heads: Sequence[int], *, siblings: bool =
     if siblings:
         total += scores.siblings(tree_triples(vertices, 1)).sum()
     return float(total)
+
+
+def allowed(scores: PartScores, result: Result[Heads], *, siblings: bool = True) -> Result[Heads]:
+    """A run's result; none of its answer where that has a part that is ruled out, which all are worse than."""
+    if not isinstance(scores, Instance) or result.answer is None or scores.allows(result.answer, siblings=siblings):
+        return result
+    without = replace(result, objective=-math.inf, solution=None, answer=cast(Heads, None))
+    if not result.is_optimal:
+        return without
+    return replace(without, termination=Termination.INFEASIBLE, dual_bound=-math.inf)
 
 
 def as_heads(vertices: Ints) -> Heads:
@@ -267,6 +317,8 @@ def dense_scores(
             _fill(consecutive[i], real, i, scores.siblings)
         if expired():
             return None
+    if not (np.isfinite(grandparents).all() and np.isfinite(consecutive).all()):
+        raise InputError("expected scores of parts that are finite numbers; those of an Instance alone may be -inf")
     return Instance(np.array(scores.arcs), grandparents, consecutive if siblings else None, single_root, name)
 
 
@@ -289,10 +341,10 @@ def _numbers(given: ArrayLike, name: str) -> Floats:
 def write(instance: Instance, path: Path | str) -> None:
     """Write an instance as numpy's ``.npz``."""
     arrays = {"arcs": instance.arc_scores, "single_root": np.array(instance.single_root)}
-    if instance.grandparent_scores is not None:
-        arrays["grandparents"] = instance.grandparent_scores
-    if instance.sibling_scores is not None:
-        arrays["siblings"] = instance.sibling_scores
+    tables = (instance.grandparent_scores, instance.sibling_scores)
+    for name, table, mask in zip(("grandparents", "siblings"), tables, instance.ruled_out, strict=True):
+        if table is not None:
+            arrays[name] = table if mask is None else np.where(mask, -np.inf, table)
     with writing(path, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 

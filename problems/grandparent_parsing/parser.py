@@ -133,6 +133,8 @@ def parsed(problem: AutomataParsing, result: Result) -> Parse:
     counts = problem.scored, problem.candidates, problem.rounds, problem.iterations
     if heads is None and result.termination is not Termination.INFEASIBLE:
         heads = problem.standard.first_tree  # there was no time for any
+        if heads is not None and isinstance(problem.scores, Instance) and not problem.scores.allows(heads):
+            return Parse(None, -math.inf, result.dual_bound, result.termination, len(result.nodes), *counts)
     if heads is None:
         return Parse(None, -math.inf, -math.inf, Termination.INFEASIBLE, 0, *counts)
     score = result.objective if result.answer is not None else tree_objective(problem.scores, heads)

@@ -29,6 +29,7 @@ from colgen import (
     Problem,
     Reduction,
     RestrictedMaster,
+    Result,
     Row,
     Sense,
     Separation,
@@ -56,6 +57,7 @@ from problems.grandparent_parsing.instance import (
     Ints,
     Mask,
     PartScores,
+    allowed,
     as_heads,
     from_scores,
     tree_objective,
@@ -458,6 +460,9 @@ class GrandparentParsing(Problem):
     @property
     def _is_stated(self) -> bool:
         return self._master is not None and self._master.is_stated
+
+    def finished(self, result: Result) -> Result:
+        return allowed(self.scores, result, siblings=self.siblings)
 
     def check(self, heads: Heads) -> float:
         """The score of a tree, recomputed, after checking that it is one and of candidate arcs alone."""

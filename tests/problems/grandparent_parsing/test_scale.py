@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from colgen import Termination, solve
-from problems.grandparent_parsing import GrandparentParsing, Instance, parse, random, standard_scores
+from problems.grandparent_parsing import GrandparentParsing, Instance, parse, random, read, standard_scores, write
 from problems.truth import second_order
 from problems.truth.campaign import judge
 from tests.amounts import examples
@@ -222,3 +223,43 @@ def test_of_the_only_tree_that_is_left_the_bound_is_exact():
     """Arcs rule out all others by a hair, and nothing is there to branch on; multipliers are not at their best yet."""
     failure, _ = judge(second_order.draw(np.random.default_rng([31000, 650])))
     assert failure is None, failure.words
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_parts_that_are_ruled_out_are_in_no_tree(way):
+    """Of any share of all parts; where every tree has one there is no tree."""
+    seen = set()
+    for seed in range(examples(12, 40)):
+        rng = np.random.default_rng(seed)
+        drawn = random(2 + seed % 3, seed, siblings=way != "dual", strength=1.5, single_root=seed % 5 == 0)
+        share = (0.1, 0.4, 0.8)[seed % 3]
+        tables = [
+            None if table is None else np.where(rng.random(table.shape) < share, -np.inf, table) * 1e3 ** (seed % 2)
+            for table in (drawn.grandparent_scores, drawn.sibling_scores)
+        ]
+        raw = SimpleNamespace(arc_scores=drawn.arc_scores, grandparent_scores=tables[0], sibling_scores=tables[1])
+        instance = Instance(drawn.arc_scores, *tables, drawn.single_root)
+        trees = [heads for heads in all_trees(len(instance)) if not instance.single_root or heads.count(0) == 1]
+        best = max(worth(raw, heads) for heads in trees)
+        found = parse(instance) if WAYS[way] is None else solve(GrandparentParsing(instance, **WAYS[way]))
+        heads = found.heads if WAYS[way] is None else found.answer
+        seen.add(best == -np.inf)
+        if best == -np.inf:
+            assert heads is None
+            assert found.termination is Termination.INFEASIBLE
+            continue
+        assert found.is_optimal
+        assert worth(raw, heads) == pytest.approx(best)
+        assert instance.check(heads) == pytest.approx(best)
+        barred = [heads for heads in trees if worth(raw, heads) == -np.inf]
+        assert not any(map(instance.allows, barred))
+    assert seen == {True, False}
+
+
+def test_parts_that_are_ruled_out_are_kept_in_files(tmp_path):
+    drawn = random(3, 1, siblings=True)
+    barred = np.where(np.arange(64).reshape(4, 4, 4) % 3 == 0, -np.inf, drawn.sibling_scores)
+    write(Instance(drawn.arc_scores, drawn.grandparent_scores, barred), tmp_path / "barred.npz")
+    again = read(tmp_path / "barred.npz")
+    assert (again.ruled_out[1] == np.isinf(barred)).all()
+    assert again.ruled_out[0] is None
