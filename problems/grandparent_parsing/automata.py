@@ -386,12 +386,15 @@ class Ascent(Bounding):
     def _left(self, duals: Multipliers, arcs: Floats, lower: float, complete: bool) -> Mask:
         """The arcs that a tree better than ``lower`` can have.
 
-        ``complete``: none has an arc that is no candidate.
+        ``complete``: none has an arc that is no candidate.  Otherwise every arc can be in one: what trees of candidates
+        are worth says nothing of a tree that has others as well.
         """
+        if not complete:
+            return arcs > -math.inf
         a, most = self.problem.marginals(duals, arcs)
         alive = np.zeros(arcs.shape, dtype=np.bool_)
         alive[a.heads, a.modifiers] = most > lower
-        return alive if complete else alive | ((arcs > -math.inf) & ~duals.candidates)
+        return alive
 
     def _near(self, duals: Multipliers, arcs: Floats, left: Mask, best: Ints, lower: float) -> Solution:
         """Where to branch: two heads of the modifier that has most left, half each; 0 for arcs of no better tree."""
