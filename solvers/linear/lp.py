@@ -337,7 +337,7 @@ class LinearProgram:
             if attempt == SCALINGS or not self._scale_again(used):
                 break
             status = run_or_retry(backend, self._tolerance, False, deadline, stopped)
-            if status not in (LPStatus.OPTIMAL, LPStatus.LIMIT):
+            if status not in (LPStatus.OPTIMAL, LPStatus.UNBOUNDED, LPStatus.LIMIT):
                 # Beside penalties, dual values in the size of what is paid may be more than numbers hold: the optimum
                 # as the penalties let it be seen, then.
                 self._scale_costs(factor)

@@ -392,6 +392,17 @@ def test_a_scale_that_cannot_be_solved_ends_no_run(monkeypatch, ever):
         assert (lp.cost_scale > 1e-6) is ever
 
 
+def test_what_is_unbounded_beside_a_penalty_is_no_optimum():
+    """At the penalty's size the cost of the unbounded column is nothing; at the size of what is paid it is seen."""
+    one, free = np.ones(1), np.full(1, math.inf)
+    matrix = sparse.csc_array(np.array([[2.0]]))
+    lp = LinearProgram(True, matrix, np.array([-1e6]), np.zeros(1), free, np.full(1, -math.inf), np.full(1, 3.0))
+    assert lp.solve().status is LPStatus.OPTIMAL
+    lp.add_columns(np.array([0.0016]), np.zeros(1), free, np.array([0, 1]), np.array([0]), 3.0 * one)
+    lp.add_columns(np.array([0.0004]), np.zeros(1), free, np.zeros(2, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
+    assert lp.solve().status is LPStatus.UNBOUNDED
+
+
 @given(arrays(), st.integers(-30, 30), st.integers(-30, 30))
 def test_units_change_nothing(problem, of_costs, of_rows):
     """Costs and rows multiplied by powers of two give the same values, and duals in the new units, to the last bit."""
