@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from colgen.master.lagrangian import LagrangianMaster
     from colgen.master.linear import LinearMaster
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+    from colgen.master.quadratic import QuadraticMaster
     from colgen.model.formulation import Formulation, FormulationCache, artificial, compile_model, exchange
     from colgen.parallel.executor import Executor, seeds_from
     from colgen.pricing.labelling import Labelling
@@ -110,6 +111,7 @@ _HOMES = {
     "bounds.chain": "Chain",
     "bounds.column_generation": "ColumnGeneration",
     "master.lagrangian": "LagrangianMaster",
+    "master.quadratic": "QuadraticMaster",
     "bounds.fixing": "ReducedCostFixing Reduction ReductionContext",
     "core.result": "Certificate Iteration NodeVisit Result Termination",
     "core.sense": "Sense",
@@ -170,6 +172,7 @@ __all__ = [
     "WarmStart",
     "Labelling",
     "LagrangianMaster",
+    "QuadraticMaster",
     "ColumnGeneration",
     "Subgradient",
     "Volume",

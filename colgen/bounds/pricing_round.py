@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from colgen.bounds.checks import check_results, names
 from colgen.bounds.stabilization import NoStabilization, Stabilization
 from colgen.core.columns import Column
-from colgen.core.duals import Duals, OwnDuals
+from colgen.core.duals import DualVector, OwnDuals
 from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
@@ -98,7 +98,7 @@ class Pricer:
     def price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> Priced:
         """One round; ``best_bound`` is the best that was proved before."""
         master, oracles, stabilization = self._master, self._oracles, self._stabilization
-        if not isinstance(solved.duals, Duals):
+        if not isinstance(solved.duals, DualVector):
             stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
         sense, misprices = master.sense, 0
         bound, proved_at = sense.ideal, None

@@ -6,7 +6,7 @@ import difflib
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,7 +121,19 @@ class RowNames:
         return f"{meant} It has rows of {', '.join(map(repr, names))}" if names else "; it has none"
 
 
-class Duals:
+class DualVector:
+    """Dual values that are numbers in an order: means of two of them can be priced at, so that they can be smoothed."""
+
+    __slots__ = ("values",)
+
+    values: Floats
+
+    def replace(self, values: Floats) -> Self:
+        """Dual values of the same master with other numbers."""
+        raise NotImplementedError
+
+
+class Duals(DualVector):
     """Dual values π, one a row, so that a column's reduced cost is c_j - πᵀa_j in the problem's own sense.
 
     One convention: what stands beside a block's name is always a member of its index set, never a position.
@@ -138,7 +150,7 @@ class Duals:
     values in the order of the master's rows.
     """
 
-    __slots__ = ("_names", "values")
+    __slots__ = ("_names",)
 
     def __init__(self, values: Floats, names: RowNames) -> None:
         self.values = values
@@ -222,9 +234,9 @@ class Duals:
         """Whether these are the dual values of a master with these rows."""
         return self._names is names
 
-    def replace(self, values: Floats) -> Duals:
+    def replace(self, values: Floats) -> Self:
         """Dual values of the same rows with other numbers."""
-        return Duals(values, self._names)
+        return type(self)(values, self._names)
 
 
 def _listed(members: list[Hashable]) -> str:

@@ -99,8 +99,14 @@ def summed(numbers: Ints, values: Floats) -> Features:
 
 def less(example: Example, one: Structure, other: Structure) -> Features:
     """The features of one structure less those of another."""
-    a, b = example.joint(one.parts), example.joint(other.parts)
-    numbers, values = summed(np.concatenate([a[0], b[0]]), np.concatenate([a[1], -b[1]]))
+    parts = [
+        _without_zeros(*summed(np.concatenate([mine, its]), np.concatenate([counts, -other_counts])))
+        for (mine, counts), (its, other_counts) in zip(one.parts, other.parts, strict=True)
+    ]  # what they share is not looked up
+    return _without_zeros(*example.joint(parts))
+
+
+def _without_zeros(numbers: Ints, values: Floats) -> Features:
     kept = values != 0.0
     return numbers[kept], values[kept]
 

@@ -4,9 +4,9 @@ r"""Support vector machines over structures: one convex program, its optimum pro
 
 Cutting planes generate rows: each pass over the examples gives one, Σ_i H_i(w)/n ≥ b - gᵀw, with the mean g of
 ψ(right) - ψ(y) and the mean cost b of the worst violators.  In the dual these are columns, and the master is the
-quadratic program over the simplex that SparseMAP has: w = Σ_j p_j g_j / λ, and its value is a bound that no weights
-fall below.  Block-coordinate Frank-Wolfe keeps a mean for each example instead, and takes the best step towards one
-violator at a time; a pass that looks at all examples gives the bound.
+quadratic program over the simplex that SparseMAP has: w = Σ_j p_j g_j / λ are its dual values, and its value is a bound
+that no weights fall below.  Block-coordinate Frank-Wolfe keeps a mean for each example instead, and takes the best step
+towards one violator at a time; a pass that looks at all examples gives the bound.
 
 Sources: T. Joachims, T. Finley, C.-N. Yu, *Cutting-plane training of structural SVMs*, Machine Learning 77 (2009);
 S. Lacoste-Julien, M. Jaggi, M. Schmidt, P. Pletscher, *Block-coordinate Frank-Wolfe optimization for structural SVMs*,
@@ -16,18 +16,29 @@ ICML 2013.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.bounds.stabilization import Stabilization, Wentges
+from colgen.core.columns import Column
 from colgen.core.errors import InputError
+from colgen.core.stop import AnyOf, GapLimit, IterationLimit, StopRule
 from colgen.core.tolerances import ROUNDING, TOLERANCES
 from colgen.learning.examples import Example, Features, checked_examples, less, summed
 from colgen.learning.losses import Margin, augmented
 from colgen.learning.training import Trained
-from solvers.quadratic.over_simplex import ActiveSet
+from colgen.master.quadratic import QuadraticMaster
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from colgen.problem import Problem
+from colgen.solving import solve
 
 Floats = NDArray[np.float64]
+
+_SMOOTHING = 0.8
+"""Planes are made between the best weights so far and the master's: 60 passes then leave a fifth of the gap."""
 
 
 def cutting_planes(
@@ -38,8 +49,11 @@ def cutting_planes(
     margin: Margin = "hamming",
     gap: float = TOLERANCES.optimality,
     passes: int = 200,
+    **options: Any,
 ) -> Trained:
     """The weights of least P by cutting planes (one slack variable): proved within the gap.
+
+    A run of the engine over a :class:`~colgen.QuadraticMaster`: a column is a pass's mean plane, pricing is decoding.
 
     Parameters
     ----------
@@ -53,35 +67,67 @@ def cutting_planes(
         How near to the bound the objective has to come, relative to it.
     passes
         At most so many over the examples.
+    options
+        Of :func:`colgen.solve`: ``progress=True``, say, or ``stop=TimeLimit(60)``.
     """
     _check(examples, regularization, passes)
-    master = ActiveSet()
-    planes: list[Features] = [(np.zeros(0, dtype=np.int64), np.zeros(0))]  # the hinge is never negative
-    master.add(np.zeros(1), 0.0)
-    weights, best, objective, bound = np.zeros(size), np.zeros(size), np.inf, 0.0
-    losses: list[float] = []
-    for _ in range(passes):
-        plane, cost = _mean_plane(examples, weights, margin)
+    pricing = _WorstViolators(examples, size, regularization, margin)
+    stop: list[StopRule] = [GapLimit(gap), IterationLimit(passes)]
+    if options.get("stop") is not None:
+        stop.append(options.pop("stop"))
+    result = solve(_Planes(pricing), stop=AnyOf(*stop), **options)
+    return Trained(pricing.best, tuple(pricing.losses), pricing.objective, min(result.objective, pricing.objective))
+
+
+@dataclass(frozen=True, eq=False)
+class _Plane:
+    """ψ(right) - ψ(y), a mean of the examples', where Δ(y) is the column's cost."""
+
+    vector: Features
+
+
+class _WorstViolators(Pricing):
+    """Decodes all examples at w = π: the mean plane is the best column, and the mean hinge what it is worth."""
+
+    multiplicity = 1.0
+
+    def __init__(self, examples: Sequence[Example], size: int, regularization: float, margin: Margin) -> None:
+        self._examples, self._margin = examples, margin
+        self.size, self.regularization = size, regularization
+        self.best, self.objective = np.zeros(size), np.inf
+        self.losses: list[float] = []
+
+    def price(self, duals: Any, context: PricingContext) -> PricingResult:
+        weights = duals.prices
+        plane, cost = _mean_plane(self._examples, weights, self._margin)
         loss = cost - float(plane[1] @ weights[plane[0]])
-        losses.append(loss)
-        value = 0.5 * regularization * float(weights @ weights) + loss
-        if value < objective:
-            objective, best = value, weights
-        if objective - bound <= gap * max(abs(objective), gap):
-            break
-        dense = np.zeros(size)
-        dense[plane[0]] = plane[1]
-        planes.append(plane)
-        products = np.array([values @ dense[numbers] for numbers, values in planes]) / regularization
-        entered = master.add(products, cost)
-        bound = max(bound, master.value)
-        if not entered:  # it improves by rounding alone
-            break
-        weights = np.zeros(size)
-        for k, share in zip(master.members.tolist(), master.weights.tolist(), strict=True):
-            numbers, values = planes[k]
-            weights[numbers] += share / regularization * values
-    return Trained(best, tuple(losses), objective, min(bound, objective))
+        self.losses.append(loss)
+        value = 0.5 * self.regularization * float(weights @ weights) + loss
+        if value < self.objective:
+            self.objective, self.best = value, weights
+        return PricingResult([Column(cost, {}, _Plane(plane))], loss - duals.level)
+
+
+class _Planes(Problem[list[tuple[_Plane, float]]]):
+    """The dual of P: the mean of planes that costs most for its length."""
+
+    def __init__(self, pricing: _WorstViolators) -> None:
+        self._pricing = pricing
+
+    def restricted_master(self) -> QuadraticMaster:
+        flat = _Plane((np.zeros(0, dtype=np.int64), np.zeros(0)))  # the hinge is never negative
+        size, curvature = self._pricing.size, 1.0 / self._pricing.regularization
+        return QuadraticMaster(Column(0.0, {}, flat), _vector, size=size, curvature=curvature)
+
+    def pricing(self) -> Pricing:
+        return self._pricing
+
+    def stabilization(self) -> Stabilization:
+        return Wentges(_SMOOTHING)
+
+
+def _vector(column: Column) -> Features:
+    return cast(_Plane, column.structure).vector
 
 
 def frank_wolfe(

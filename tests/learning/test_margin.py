@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from colgen import IterationLimit, NoStabilization
 from colgen.core.errors import InputError
 from colgen.learning import cutting_planes, frank_wolfe, hinge
 from tests.learning.small_examples import chain_examples, choices
@@ -45,3 +46,16 @@ def test_what_cannot_be_meant_is_refused():
             trainer(examples, size, regularization=0.0)
         with pytest.raises(InputError, match="there are none"):
             trainer([], size)
+
+
+def test_cutting_planes_are_a_run_of_the_engine():
+    """Its limits, its log, its own bound: and smoothed or not, the optimum is one."""
+    examples, size = chain_examples(0, noise=1.0)
+    rounds = []
+    smoothed = cutting_planes(examples, size, progress=rounds.append)
+    plain = cutting_planes(examples, size, stabilization=NoStabilization())
+    assert smoothed.objective == pytest.approx(plain.objective, rel=1e-6)
+    assert len(rounds) <= smoothed.passes
+    early = cutting_planes(examples, size, stop=IterationLimit(2))
+    assert len(early.losses) < smoothed.passes
+    assert early.bound <= smoothed.objective * (1.0 + 1e-9) <= early.objective * (1.0 + 2e-9)

@@ -160,6 +160,7 @@ SAMPLES = {
     "triangle_dual.triangle_bound": CLUSTERS | {"visits": 10},
     "triangle_dual.kept_apart": {"scores": PAIRS, "apart": np.eye(3, dtype=bool)},
     "mixed_radix.radix_of": {"templates": [[0, 1]], "sizes": np.array([4, 4]), "relations": 2},
+    "sparse_rows.checked": {"numbers": np.array([0, 2]), "values": np.array([1.0, 2.0]), "size": 3},
     "tuple_index.index_of": {"radix": RADIX, "keys": np.array([3, 5])},
     "tuple_scores.table_of": {"radix": RADIX, "keys": np.array([3, 5]), "weights": np.ones((2, 1), np.float32)},
     "two_partition.violated_stars": {"x": np.eye(3), "size": 3, "tolerance": 1e-6, "starts": 1},
