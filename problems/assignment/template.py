@@ -44,6 +44,9 @@ _ROOT = Way(8, 100, 2.0, 25)
 _BELOW = Way(4, 40, 0.5, 8)
 """At the root, and at other nodes, which begin near their maximum."""
 
+_FAR = 1000.0
+"""So many times what an answer leaves room for."""
+
 _MOVES = 10_000
 """Of the first local search."""
 
@@ -104,7 +107,11 @@ class Assignment(Problem[list[int]]):
         first = ascended(instance, cheapest, closed, target, _FIRST, budget)
         known.append(searched(instance, likely(instance, first.mean), _MOVES, budget, allowed=~closed))
         best, cost = min(known, key=operator.itemgetter(1))
-        found = ascended(instance, first.duals, closed, min(cost, target), _ROOT, budget)
+        dear = too_dear(instance, best) & ~closed
+        beyond = closed | (dear & (instance.costs - cheapest > _FAR * (cost - cheapest.sum())))
+        # Of dual values as large as what no better answer pays, nothing would be left after the point either.
+        start = first.duals if (beyond == closed).all() else cheapest
+        found = ascended(instance, start, beyond, min(cost, target), _ROOT, budget)
         answers = (self.oracle.as_solution(best),) if math.isfinite(cost) else ()
         values, _ = self.oracle.best(found.duals, closed)
         return WarmStart({ASSIGN: found.duals, USE: -values}, answers, self.oracle.columns(found.sets))

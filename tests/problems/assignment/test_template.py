@@ -84,6 +84,13 @@ def test_what_is_rounded_of_a_penalty_keeps_no_proof_back(costs, sizes, room, be
     assert result.objective == best
 
 
+def test_a_bound_is_as_near_as_what_answers_pay_lets_it_be():
+    """The penalty is but a thousand times the other cost of its task: dual values of its size rounded 3e-7 away."""
+    result = solve(Assignment(Instance([[1.0, 1000000.001], [1.0, 1001000000.0]], [[7, 0], [0, 0]], [0, 0])))
+    assert result.is_optimal
+    assert result.dual_bound == pytest.approx(1000001.001, abs=1e-9)
+
+
 def test_an_answer_that_costs_nothing_beside_penalties_is_proved():
     """Nothing tells how large costs are: what rounding leaves of dual values that cancel out is nothing too."""
     instance = Instance([[0, 3e-8], [0, 0], [1e-8, 0]], [[0, 5], [3, 0], [0, 6]], [0, 0, 0])
