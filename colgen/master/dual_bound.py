@@ -100,6 +100,9 @@ def dual_bound(
         drowning *= _OF_TERMS
         # Of an optimum made of nothing the size is not known: rounding is all that is left of it.
         total = 0.0 if not scale and abs(total) <= drowning else total - drowning
+    elif drowning < abs(total) < COMMON * scale:
+        # The scale may be that of penalties, beside which this is nothing: once they are paid no more, it is something.
+        total -= drowning
     if math.isnan(total) or total == -math.inf:  # what is rounded away may be infinite by itself
         return master.sense.ideal
     return s * total + (master.formulation.offset if real else 0.0)

@@ -167,3 +167,19 @@ def test_a_bound_of_large_numbers_that_cancel_out_is_weaker_by_their_rounding(la
     bound = s * (master.dual_bound(duals, [Priced(1.0)], stating(s * reduced)) - master.formulation.offset)
     assert bound <= 0.3 + 1e-15
     assert bound >= 0.3 - 1e-14 * large
+
+
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+@pytest.mark.parametrize("gain", [(10.0**k + 0.1) / 3.0 for k in (14, 15, 16)])
+def test_a_bound_beside_penalties_is_none_that_they_round_away(gain, sense):
+    """While the master knows penalties alone their rounding seems nothing: the bound stays when they are gone."""
+    cost = 1000.0
+    master = covering(demands=(1.0, 1.0), sense=sense)
+    s = master.sense.sign
+    master.add([col((0, 1), s * 1e19)])
+    assert master.scale > 1e12
+    duals = master.guessed({"demand": [0.0, s * 3.0 * gain]})
+    reduced = math.nextafter(cost - 3.0 * gain, math.inf)  # rounded as an oracle may round
+    bound = s * (master.dual_bound(duals, [Priced(1.0)], stating(s * reduced)) - master.formulation.offset)
+    assert bound <= cost
+    assert bound >= cost - 1e-13 * gain
