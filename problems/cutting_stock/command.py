@@ -102,6 +102,7 @@ TEMPLATE = Template(
         "lp_backends": bench_lp_backends,
         "truth": _later("truth.bench", "bench_truth"),
         "proofs": _later("truth.proofs", "bench_proofs"),
+        "scale": _later("workers.large", "bench_scale"),
         "stabilization": _later("ablations.stabilizing", "bench_stabilization"),
         "workers": _later("workers.bench", "bench_workers"),
     },
