@@ -124,6 +124,7 @@ examples:
   colgen solve cutting_stock rolls.txt --log run.csv &
   colgen watch run.csv                     until Ctrl-C
   colgen watch run.csv --once              as it is now
+  colgen watch run.csv --browser           as a page of this machine, in the browser
 """
 
 _EXAMPLE = """\
@@ -244,6 +245,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command = add("watch", "look on at a run", "Show a run that is under way, from the log that it writes.", _WATCH)
     command.add_argument("file", metavar="FILE", type=Path, help="the log: what solve --log writes")
     command.add_argument("--once", action="store_true", help="show it as it is now")
+    command.add_argument("--browser", action="store_true", help="show it as a page, to this machine alone")
+    command.add_argument("--port", metavar="N", type=_port, help="where the page is (one that is free)")
 
     command = add("train", "train a model", "Learn a template's scores from annotated data.", _TRAIN)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
@@ -319,6 +322,12 @@ def _nonnegative(text: str) -> float:
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(f"expected a whole number, one or more, not {text!r}")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**16):
+        raise argparse.ArgumentTypeError(f"expected a port, 1 to 65535, not {text[:40]!r}")
     return int(text)
 
 

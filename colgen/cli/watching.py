@@ -6,18 +6,22 @@ import argparse
 import math
 import sys
 import time
+import webbrowser
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from colgen.cli.arguments import PROVED
+from colgen.core.errors import InputError
 from colgen.core.files import check_readable
 from colgen.core.result import Iteration
 from colgen.core.sense import Sense
 from colgen.core.wording import counted, is_terminal, number, percent
 from colgen.reporting.live_log import read_rounds, sense_of
+from colgen.reporting.live_page import serving
 
 _EVERY = 0.5
 """Seconds from one look at the file to the next."""
@@ -35,6 +39,10 @@ _LEAST = 1e-6
 def watch(arguments: argparse.Namespace) -> int:
     """Show the file until Ctrl-C; once, where it is wanted or nobody looks."""
     check_readable(arguments.file)
+    if arguments.port is not None and not arguments.browser:
+        raise InputError("--port is that of the page: say --browser")
+    if arguments.browser:
+        return _serve(arguments.file, arguments.port or 0)
     if arguments.once or not is_terminal(sys.stdout):
         print(picture(read_rounds(arguments.file)))
         return PROVED
@@ -46,6 +54,18 @@ def watch(arguments: argparse.Namespace) -> int:
         while True:
             time.sleep(_EVERY)
             live.update(shown(), refresh=True)
+
+
+def _serve(path: Path, port: int) -> int:
+    """Until Ctrl-C."""
+    read_rounds(path)  # what is no log is refused here
+    with serving(path, port) as server:
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+        print(f"{address} until Ctrl-C", flush=True)
+        if is_terminal(sys.stdout):
+            webbrowser.open(address)
+        server.serve_forever()
+    return PROVED
 
 
 def picture(rounds: Sequence[Iteration]) -> str:

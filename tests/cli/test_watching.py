@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from http.server import ThreadingHTTPServer
 
 from colgen import LogFile, solve
 from colgen.cli.watching import picture
@@ -36,3 +37,26 @@ def test_long_runs_and_large_numbers_fit_eighty_characters():
     bars = shown.splitlines()[2].split()[1]
     assert len(bars) == 64
     assert bars[0] > bars[-1]
+
+
+def test_the_page_is_asked_for_by_name(capsys, tmp_path, monkeypatch):
+    path = tmp_path / "run.csv"
+    solve(CuttingStock(), progress=LogFile(path))
+    served = []
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", lambda self: served.append(self.server_address))
+    code, out, _ = run(capsys, "watch", path, "--browser")
+    ((host, port),) = served
+    assert (code, host) == (0, "127.0.0.1")
+    assert out == f"http://127.0.0.1:{port}/ until Ctrl-C\n"
+
+
+def test_ports_that_are_none_are_refused(capsys, tmp_path):
+    path = tmp_path / "run.csv"
+    solve(CuttingStock(), progress=LogFile(path))
+    assert "say --browser" in run(capsys, "watch", path, "--port", "8000")[2]
+    for port in ("0", "65536", "x", "-1"):
+        code, _, err = run(capsys, "watch", path, "--browser", "--port", port)
+        assert code == 2
+        assert "expected a port" in err or "expected one argument" in err
+    path.write_text("a,b\n1,2\n")
+    assert run(capsys, "watch", path, "--browser")[0] == 2
