@@ -23,6 +23,7 @@ from solvers.arrays import as_floats, as_indices, as_integer
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.literals import whole
+from solvers.sorting import order_by
 from solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -143,7 +144,7 @@ def _advance(scores: Floats, state: _State, orders: Floats, first: int, least: f
         if k > 0:
             gained += _kick(scores, state, draw)
         if k % _ORDERED == 0:
-            overwrite(order, np.argsort(draw))
+            order_by(draw, len(order), order)
         gained += _descend(scores, state, order, least)
         if k == 0:
             # Most clusters are empty by now, and the others get small numbers.  A descent without a gain has no move.

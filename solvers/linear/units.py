@@ -9,6 +9,7 @@ import numpy as np
 from numba import types
 
 from solvers.columns.kinds import FLOAT, FLOATS, NUMBERS, POSITIONS, typed
+from solvers.sorting import median
 
 _ENTRIES = types.Tuple((types.boolean, types.boolean, FLOAT, FLOAT[::1], FLOAT[::1]))
 _OPTIMUM = types.Tuple((FLOAT, FLOAT[::1], FLOAT[::1], FLOAT[::1]))
@@ -72,8 +73,5 @@ def from_solver(values, duals, reduced_costs, costs, units, row_factors, factor)
     own_duals = np.empty(len(duals))
     for i in range(len(duals)):
         own_duals[i] = duals[i] * row_factors[i] / factor
-    typical = 0.0
-    if count:
-        ranked, half = np.sort(used[:count]), count // 2
-        typical = ranked[half] if count % 2 else (ranked[half - 1] + ranked[half]) / 2.0
+    typical = median(used, count) if count else 0.0
     return typical, own_values, own_duals, own_reduced

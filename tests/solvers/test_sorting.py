@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.sorting import order_by
+from solvers.sorting import median, order_by
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -22,3 +22,11 @@ def test_keys_are_sorted_as_numpy_does() -> None:
         assert (keys[order[:number]] == np.sort(keys[:number])).all()
         if number < 25:
             assert (order[:number] == np.argsort(keys[:number], kind="stable")).all()
+
+
+def test_the_median_is_numpys() -> None:
+    rng = np.random.default_rng(1)
+    for number in (1, 2, 3, 4, 7, 24, 201, 3000):
+        for values in (rng.random(number + 3), rng.integers(0, 3, number + 3).astype(float)):
+            expected = np.median(values[:number])
+            assert median(values, number) == expected
