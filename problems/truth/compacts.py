@@ -27,7 +27,7 @@ BINARY, WHOLE, CONTINUOUS = range(3)
 
 _DOMAINS = (pyo.Binary, pyo.NonNegativeIntegers, pyo.NonNegativeReals)
 
-_SECONDS, _OPEN = 40.0, 5.0
+_SECONDS, _OPEN = 120.0, 5.0
 """A run that takes longer has failed; where blocks have no end, it has only ended."""
 
 _TRUTH_SECONDS = 30.0
