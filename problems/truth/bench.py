@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import faulthandler
 import math
 import multiprocessing
+import re
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -63,29 +66,44 @@ class _Task:
     arguments: tuple[Any, ...]
 
 
+class CrashError(Exception):
+    """A process has ended in the middle of its share; the words say which file's code it was in, if that is known."""
+
+
 class _Workers:
     """A process for each thread that runs tasks; one that has ended takes its task with it, and no other."""
 
     def __init__(self) -> None:
         self._own = threading.local()
         self._all: list[ProcessPoolExecutor] = []
+        self._crashes = tempfile.TemporaryDirectory()
 
     def run(self, task: _Task) -> Any:
         """What the task returns."""
         process: ProcessPoolExecutor | None = getattr(self._own, "process", None)
         if process is None:
-            process = self._own.process = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+            self._own.crash = Path(self._crashes.name) / str(len(self._all))
+            process = self._own.process = ProcessPoolExecutor(
+                1, multiprocessing.get_context("spawn"), _tell_crashes, (self._own.crash,)
+            )
             self._all.append(process)
         try:
             return process.submit(task.run, *task.arguments).result()
         except BrokenExecutor:
             self._own.process = None
-            raise
+            frames = re.findall(r'^  File "(.*)", line (\d+)', self._own.crash.read_text(), re.MULTILINE)
+            raise CrashError(":".join(frames[0]) if frames else "") from None
 
     def close(self) -> None:
         """End all processes."""
         for process in self._all:
             process.shutdown(cancel_futures=True)
+        self._crashes.cleanup()
+
+
+def _tell_crashes(path: Path) -> None:
+    """Have this process write where it was if it crashes."""
+    faulthandler.enable(path.open("w"))  # open as long as the process is
 
 
 def bench_truth(options: BenchOptions) -> list[Figure]:
@@ -111,9 +129,13 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
         for number, (name, future) in enumerate(futures, 1):
             try:
                 found = future.result()
-            except BrokenExecutor:  # the truth's own solver has been met crashing: what others have counted stays
-                say(f"{number} of {len(futures)} lost ({name}): its process was ended, from outside or by a crash")
+            except CrashError as crash:  # the truth's own solver has been met crashing: what others have counted stays
+                where = str(crash)
+                said = f"crashed in {where}" if where else "was ended from outside"
+                say(f"{number} of {len(futures)} lost ({name}): its process {said}")
                 gone += 1
+                if where and "scipy" not in Path(where).parts:
+                    alarmed.append(f"{name}: a crash in {where}")
                 continue
             say(f"{number} of {len(futures)} done ({name}), {(time.monotonic() - started) / 60:.1f} minutes")
             if name == "interrupts":
