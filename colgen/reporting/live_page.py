@@ -8,12 +8,15 @@ from __future__ import annotations
 import html
 import json
 import math
+import os
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from colgen.core.errors import InputError
+from colgen.core.result import Iteration
 from colgen.reporting.live_log import read_rounds, sense_of
 
 _HERE = "127.0.0.1"
@@ -56,7 +59,7 @@ def rounds_from(path: Path | str, first: int) -> dict[str, Any]:
 
     Numbers that are not finite are null.
     """
-    rounds = read_rounds(path)
+    rounds = _read(str(path), _stamp(path))
     told: list[dict[str, Any]] = []
     if rounds:
         sense = sense_of(rounds)
@@ -65,6 +68,21 @@ def rounds_from(path: Path | str, first: int) -> dict[str, Any]:
             told.append({key: value if math.isfinite(value) else None for key, value in line.items()})
     # A log that has become shorter is another run's.
     return {"rounds": told, "from": first if first <= len(rounds) else 0, "count": len(rounds)}
+
+
+@lru_cache(1)
+def _read(path: str, stamp: tuple[int, int]) -> list[Iteration]:
+    """What is asked for twice a second is read when it has changed."""
+    return read_rounds(path)
+
+
+def _stamp(path: Path | str) -> tuple[int, int]:
+    """When a file was written last, and how long it is; of one that is not there something that no file has."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return -1, -1
+    return found.st_mtime_ns, found.st_size
 
 
 class _Handler(BaseHTTPRequestHandler):
