@@ -47,7 +47,7 @@ class RowFamily(ABC):
         self.idle_after = idle_after
 
     @abstractmethod
-    def coefficients(self, columns: Sequence[Column], indices: Sequence[Hashable]) -> ArrayLike:
+    def coefficients(self, columns: Sequence[Column], indices: Sequence[Hashable], /) -> ArrayLike:
         """Coefficients of columns in the rows of these indices: an array of shape (columns, indices)."""
 
     def row(self, index: Hashable, lower: float = -math.inf, upper: float = math.inf) -> Row:

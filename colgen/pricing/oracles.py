@@ -286,8 +286,8 @@ class OraclePricing(Pricing, Generic[Structure]):
         """
 
     @abstractmethod
-    def encode(self, structure: Structure) -> Column:
-        """The column of a structure."""
+    def encode(self, structure: Structure, /) -> Column:
+        """The column of a structure, whatever a subclass calls it."""
 
     def others(self, structure: Structure, duals: Duals, context: PricingContext) -> Iterable[Structure]:
         """Further structures worth a column besides the best one; none by default."""
