@@ -309,12 +309,13 @@ def test_memory_limit():
 
 def test_memory_that_runs_out_midway_leaves_an_answer_and_a_bound(monkeypatch):
     seen, whole = [], solve(CuttingStock())
-    assert len(whole.iterations) > 3
+    rounds = len(whole.iterations) - 1
+    assert rounds > 2
     for room in ("stop", "budget"):
-        monkeypatch.setattr(f"colgen.core.{room}.resident_bytes", lambda: 100 if len(seen) > 1 else 0)
+        monkeypatch.setattr(f"colgen.core.{room}.resident_bytes", lambda: 100 * (len(seen) >= rounds))
     result = solve(CuttingStock(), stop=MemoryLimit(10), progress=seen.append)
     assert result.termination is Termination.MEMORY_LIMIT
-    assert 0 < len(result.iterations) < len(whole.iterations)
+    assert 0 < len(result.iterations) <= rounds
     assert result.answer is not None
     assert result.dual_bound <= whole.objective <= result.objective
 
