@@ -31,12 +31,8 @@ settings.load_profile("fast")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-LONG = {"test_notebooks.py", "test_pages.py"}
-"""Files of tests that last up to a minute: begun last, one of them would be waited for by all other processes."""
-
-
 def pytest_collection_modifyitems(config, items):
-    """Thin the sweeps that try seeds in many ways each: all ways, fewer seeds of each.  What lasts long comes first."""
+    """Thin the sweeps that try seeds in many ways each: all ways, fewer seeds of each."""
     families: dict = {}
     for item in items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
@@ -53,7 +49,6 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
-    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 def pytest_collection_finish(session):
