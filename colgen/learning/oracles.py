@@ -296,7 +296,57 @@ class Trees:
         return heads[1:] * len(heads) + words
 
 
-class ProjectiveTrees:
+class SecondOrder:
+    """What oracles of trees share that score adjacent siblings or grandchildren beside arcs: shapes, parts, beliefs.
+
+    Shapes (N, N), (N, N, N) by head, modifier and sibling, (N, N, N) by grandparent, head and modifier, as
+    :class:`solvers.trees.eisner.Parts` tells.  Subclasses write ``best``.
+
+    Parameters
+    ----------
+    parts
+        Names of what is scored beside the arcs, in the order of the scores: ``"siblings"``, ``"grandchildren"``.
+    single_root
+        Whether exactly one arc leaves the root.
+
+    Raises
+    ------
+    InputError
+        If parts are others than these, or one is there twice.
+    """
+
+    projective = False
+
+    def __init__(self, *parts: str, single_root: bool = False) -> None:
+        if len(set(parts)) < len(parts) or not set(parts) <= {"siblings", "grandchildren"}:
+            raise InputError(f"expected parts among 'siblings' and 'grandchildren', each once, got {parts}")
+        self.parts, self.single_root = parts, single_root
+
+    def check(self, *arrays: Floats) -> None:
+        """Refuse scores of other shapes."""
+        check_tree_shapes(self, arrays, self.parts)
+
+    def structure(self, heads: Ints) -> tuple[Ints, ...]:
+        """Places of a tree's arcs, and of its parts in the order of their names."""
+        size = len(heads)
+        places: dict[str, list[int]] = {"siblings": [], "grandchildren": []}
+        for m in range(1, size):
+            h = int(heads[m])
+            step = 1 if m < h else -1  # towards the head
+            s = next((k for k in range(m + step, h, step) if heads[k] == h), h)
+            g = int(heads[h]) if h > 0 else 0
+            places["siblings"].append((h * size + m) * size + s)
+            places["grandchildren"].append((g * size + h) * size + m)
+        return Trees.structure(heads), *(np.array(places[name]) for name in self.parts)
+
+    def beliefs(self, scores: Floats, *others: Floats) -> Beliefs:
+        """Approximate sums over all trees by loopy belief propagation, of grandchildren alone."""
+        if self.parts != ("grandchildren",):
+            raise InputError(f"beliefs: expected trees whose parts are ('grandchildren',), got {self.parts}")
+        return tree_beliefs(scores, *others, projective=self.projective, single_root=self.single_root)
+
+
+class ProjectiveTrees(SecondOrder):
     """Projective dependency trees: scores of arcs, and, where given, of adjacent siblings and of grandchildren.
 
     Shapes (N, N), (N, N, N) by head, modifier and sibling, (N, N, N) by grandparent, head and modifier, as
@@ -306,29 +356,17 @@ class ProjectiveTrees:
     ----------
     parts
         Names of what is scored beside the arcs, in the order of the scores: ``"siblings"``, ``"grandchildren"``.
+    single_root
+        Whether exactly one arc leaves the root.
     """
 
-    def __init__(self, *parts: str, single_root: bool = False) -> None:
-        self.parts, self.single_root = checked_parts(parts), single_root
+    projective = True
 
     def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
         """Eisner's algorithm, or one of its higher orders."""
         given: dict[str, Any] = dict(zip(self.parts, penalized(scores, others)[0], strict=True))
         found = best_tree(Parts(scores, **given), single_root=self.single_root)
         return None if found is None else unless_forbidden(self.structure(found[1]), (scores, *others))
-
-    def check(self, *arrays: Floats) -> None:
-        """Refuse scores of other shapes."""
-        check_tree_shapes(self, arrays, self.parts)
-
-    def structure(self, heads: Ints) -> tuple[Ints, ...]:
-        """Places of a tree's parts."""
-        return second_order_places(heads, self.parts)
-
-    def beliefs(self, scores: Floats, *others: Floats) -> Beliefs:
-        """Approximate sums over all trees by loopy belief propagation, of grandchildren alone."""
-        check_beliefs(self.parts)
-        return tree_beliefs(scores, *others, projective=True, single_root=self.single_root)
 
 
 def penalized(scores: Floats, others: Sequence[Floats]) -> tuple[tuple[Floats, ...], float]:
@@ -351,39 +389,6 @@ def unless_forbidden(places: tuple[Ints, ...], scores: Sequence[Floats]) -> tupl
     if any(np.isneginf(theta.ravel()[own]).any() for theta, own in zip(scores, places, strict=True)):
         return None
     return places
-
-
-def checked_parts(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of what is scored beside arcs.
-
-    Raises
-    ------
-    InputError
-        If they are others than ``"siblings"`` and ``"grandchildren"``, or one is there twice.
-    """
-    if len(set(parts)) < len(parts) or not set(parts) <= {"siblings", "grandchildren"}:
-        raise InputError(f"expected parts among 'siblings' and 'grandchildren', each once, got {parts}")
-    return parts
-
-
-def check_beliefs(parts: tuple[str, ...]) -> None:
-    """Refuse belief propagation where something else than grandchildren is scored beside arcs."""
-    if parts != ("grandchildren",):
-        raise InputError(f"beliefs: expected trees whose parts are ('grandchildren',), got {parts}")
-
-
-def second_order_places(heads: Ints, parts: Sequence[str]) -> tuple[Ints, ...]:
-    """Places of a tree's arcs, and of its parts in the order of their names: as :class:`ProjectiveTrees` tells."""
-    size = len(heads)
-    places: dict[str, list[int]] = {"siblings": [], "grandchildren": []}
-    for m in range(1, size):
-        h = int(heads[m])
-        step = 1 if m < h else -1  # towards the head
-        s = next((k for k in range(m + step, h, step) if heads[k] == h), h)
-        g = int(heads[h]) if h > 0 else 0
-        places["siblings"].append((h * size + m) * size + s)
-        places["grandchildren"].append((g * size + h) * size + m)
-    return Trees.structure(heads), *(np.array(places[name]) for name in parts)
 
 
 class Priced:

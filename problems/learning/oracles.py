@@ -12,19 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError, Termination
-from colgen.learning.oracles import (
-    check_beliefs,
-    check_shapes,
-    check_tree_shapes,
-    checked_parts,
-    penalized,
-    second_order_places,
-    unless_forbidden,
-)
+from colgen.learning.oracles import SecondOrder, check_shapes, penalized, unless_forbidden
 from problems.coreference.clustering import cluster
 from problems.grandparent_parsing.instance import Instance
 from problems.grandparent_parsing.parser import parse
-from solvers.trees.beliefs import Beliefs, tree_beliefs
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -63,7 +54,7 @@ class Clusterings:
         return (scores[:length, :length],)
 
 
-class SecondOrderTrees:
+class SecondOrderTrees(SecondOrder):
     """Dependency trees, projective or not, with scores of grandchildren and adjacent siblings beside those of arcs.
 
     Arrays and parts are those of :class:`colgen.learning.ProjectiveTrees`.
@@ -75,9 +66,6 @@ class SecondOrderTrees:
     single_root
         Whether exactly one arc leaves the root.
     """
-
-    def __init__(self, *parts: str, single_root: bool = False) -> None:
-        self.parts, self.single_root = checked_parts(parts), single_root
 
     def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
         """A tree that is proved to be the best, by head automata and branch and bound."""
@@ -98,19 +86,6 @@ class SecondOrderTrees:
         if not found.is_optimal:
             raise InputError(f"SecondOrderTrees.best: the search ended without a proof: {found.termination.value}")
         return unless_forbidden(self.structure(np.array([-1, *found.heads])), (scores, *others))
-
-    def check(self, *arrays: Floats) -> None:
-        """Refuse scores of other shapes."""
-        check_tree_shapes(self, arrays, self.parts)
-
-    def structure(self, heads: Ints) -> tuple[Ints, ...]:
-        """Places of a tree's parts."""
-        return second_order_places(heads, self.parts)
-
-    def beliefs(self, scores: Floats, *others: Floats) -> Beliefs:
-        """Approximate sums over all trees by loopy belief propagation, of grandchildren alone."""
-        check_beliefs(self.parts)
-        return tree_beliefs(scores, *others, single_root=self.single_root)
 
     @staticmethod
     def crop(length: int, *scores: Any) -> tuple[Any, ...]:
