@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import resource
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -30,6 +28,7 @@ from colgen import (
     solve,
 )
 from colgen.cli.template import BenchOptions, Figure
+from colgen.core.budget import peak_bytes
 from colgen.core.files import write_figure
 from colgen.reporting.figures import STYLES, new_axes
 from problems.cutting_stock.instance import uniform
@@ -180,9 +179,8 @@ def _measured(problem: Problem[Any], rows: int, seconds: float, nonzeros: int = 
     lasted = time.process_time() - began
     pool = result.pool
     held = 0 if pool is None else sum(len(column.coefficients) for column in pool)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     ended = result.termination is not Termination.TIME_LIMIT
-    return Size(rows, nonzeros or held, len(result.iterations), lasted, most, ended)
+    return Size(rows, nonzeros or held, len(result.iterations), lasted, peak_bytes(), ended)
 
 
 def _warm(family: Family, rows: int, seconds: float) -> Size:
