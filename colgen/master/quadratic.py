@@ -101,7 +101,6 @@ class QuadraticMaster(RestrictedMaster):
         If κ or the size is not above 0.
     """
 
-    solves_integers = False
     checks_rows = True
 
     def __init__(
@@ -120,7 +119,6 @@ class QuadraticMaster(RestrictedMaster):
         self._set = ActiveSet()
         self._columns: list[Column] = []
         self._points = SparseRows(size)
-        self._costs: list[float] = []
         self._number: dict[Hashable, int] = {}
         self._largest = 0.0
         self.add([first])
@@ -147,7 +145,6 @@ class QuadraticMaster(RestrictedMaster):
             self._largest = max(self._largest, abs(column.cost), float(products[-1]))
             self._number[name] = len(self._columns)
             self._columns.append(dataclasses.replace(column, integer=False))
-            self._costs.append(column.cost)
             self._set.add(products, self._sign * column.cost)
         self.scale = power_of_two(self._largest)
         return len(self._columns) - before
@@ -177,15 +174,14 @@ class QuadraticMaster(RestrictedMaster):
 
     def solve(self, budget: Budget) -> MasterSolution:
         """Let columns in that were left out, the most improving one first, until none improves."""
-        held, level = self._set, 0.0
-        while not budget.expired:
+        held, left = self._set, True
+        while True:
             gains = held.gains
-            level = float(held.weights @ gains[held.members])
-            best = int(np.argmax(gains))
-            if gains[best] <= level + self.rounding or (held.members == best).any() or not held.enter(best):
+            level, best = float(held.weights @ gains[held.members]), int(np.argmax(gains))
+            improves = gains[best] > level + self.rounding and not (held.members == best).any()
+            if not left or not improves or budget.expired:
                 break
-        gains = held.gains
-        level = float(held.weights @ gains[held.members])
+            left = held.enter(best)
         prices = self.curvature * self._points.combined(held.members, held.weights)
         shares = np.zeros(len(self._columns))
         shares[held.members] = held.weights
@@ -201,7 +197,7 @@ class QuadraticMaster(RestrictedMaster):
         return np.array(found)
 
     def best_known(self, duals: MeanDuals, oracles: int) -> Sequence[float]:
-        known = self._sign * np.array(self._costs) - self._points.products(duals.prices)
+        known = self._sign * np.array([column.cost for column in self._columns]) - self._points.products(duals.prices)
         return [self._sign * float(known.max()) - duals.level] * oracles
 
     def dual_bound(self, duals: MeanDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:

@@ -60,14 +60,15 @@ def rounds_from(path: Path | str, first: int) -> dict[str, Any]:
     Numbers that are not finite are null.
     """
     rounds = _read(str(path), _stamp(path))
+    if first > len(rounds):  # a log that has become shorter is another run's
+        first = 0
     told: list[dict[str, Any]] = []
     if rounds:
         sense = sense_of(rounds)
-        for each in rounds[first:] if first <= len(rounds) else rounds:
+        for each in rounds[first:]:
             line = {name: getattr(each, name) for name in (*_FIELDS, *_COUNTS)} | {"gap": each.gap(sense)}
             told.append({key: value if math.isfinite(value) else None for key, value in line.items()})
-    # A log that has become shorter is another run's.
-    return {"rounds": told, "from": first if first <= len(rounds) else 0, "count": len(rounds)}
+    return {"rounds": told, "from": first, "count": len(rounds)}
 
 
 @lru_cache(1)
