@@ -17,7 +17,9 @@ candidate for the answer.  Where the copies agree, or the bound meets the best t
 *Reduced-cost fixing.*  The three problems are independent, so that what each of them loses if an arc is forced in adds
 up: a tree with the arc scores at most L minus the sum.  Arcs for which that is not above the best tree are deleted.
 
-An iteration takes time O(n² + Σ_p a_p d_p²) for a_p candidate arcs into p and d_p out of it.
+An iteration takes time O(a + Σ_p a_p d_p²) for a candidate arcs, a_p of them into p and d_p out of it; the sum is over
+the vertices that touch an arc whose multipliers the last step moved, less than half of them in the middle.  Deleting
+arcs needs reduced costs of the arborescence, O(n²).
 
 Source: T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *Dual decomposition for parsing with non-projective head
 automata*, EMNLP (2010), with the grandparent inside the automaton; the fixing is this project's own.
@@ -34,6 +36,7 @@ from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.literals import truth, whole
 from solvers.trees.arborescence import is_tree, solve_arborescence
+from solvers.trees.sparse_arborescence import best_of_arcs, workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -244,9 +247,11 @@ def relax(
     weights = np.empty((n + 1, n + 1))
     reduced = weights
     values = np.empty(arcs)  # of the arcs in ``order``
-    heads, mark = np.full(n + 1, -1), np.empty(n + 1, dtype=np.int64)
+    heads = np.full(n + 1, -1)
+    worth, work = np.empty(arcs), workspace(n + 1)
     chosen = np.full(n + 1, -1)
     taken = np.zeros(arcs, dtype=np.bool_)
+    changed = np.ones(n + 1, dtype=np.bool_)
     path = np.empty(n + 2)
     back = np.empty(n + 2, dtype=np.int64)
     forced = np.empty(arcs)
@@ -260,43 +265,37 @@ def relax(
     epsilon = EPSILON * unit
     steps, ended = 0, False
     for iteration in range(iterations):
-        # --- the arborescence: the best head of each modifier will do if these make a tree
-        bound, feasible = 0.0, True
-        roots = 0
-        for m in range(1, n + 1):
-            top, arg = -np.inf, -1
-            for e in range(incoming[m], incoming[m + 1]):
-                if alive[e] and scores[e] + leaving[e] + entering[e] > top:
-                    top, arg = scores[e] + leaving[e] + entering[e], tails[e]
-            heads[m] = arg
-            bound += top
-            feasible &= arg >= 0
-            roots += arg == 0
-        if not feasible:
-            return -np.inf, lower, iteration
-        simple = (roots == 1 or not single_root) and is_tree(heads, mark)
-        if not simple:
+        # --- the arborescence
+        for e in range(arcs):
+            worth[e] = scores[e] + leaving[e] + entering[e] if alive[e] else -np.inf
+        if fix:
             steps += _ARBORESCENCE * n * n
             weights[:, :] = -np.inf
             for e in range(arcs):
-                if alive[e]:
-                    weights[tails[e], modifiers[e]] = scores[e] + leaving[e] + entering[e]
-            found, bound, reduced, feasible = solve_arborescence(weights, single_root)
-            if not feasible:
-                return -np.inf, lower, iteration
-            overwrite(heads, found)
-        # --- head automata
-        for k in range(arcs):
-            values[k] = -leaving[order[k]] if alive[order[k]] else -np.inf
-        taken[:] = False
+                weights[tails[e], modifiers[e]] = worth[e]
+            bound, feasible, reduced = best_tree(weights, single_root, heads)
+        else:
+            steps += _ARBORESCENCE * arcs
+            bound, feasible = best_of_arcs(tails, modifiers, incoming, worth, single_root, heads, work)
+        if not feasible:
+            return -np.inf, lower, iteration
+        # --- head automata, of the vertices whose arcs have other multipliers than before
         for p in range(n + 1):
             start, middle, stop = outgoing[p], split[p], outgoing[p + 1]
+            if not changed[p]:
+                bound += local[p]
+                continue
             left, right = middle - start + 1, stop - middle + 1
             steps += (incoming[p + 1] - incoming[p] + 1) * (left * left + right * right)
             if steps > STEPS:
                 steps, ended = 0, expired()
                 if ended:
                     break
+            changed[p] = False
+            for k in range(start, stop):
+                e = order[k]
+                values[k] = -leaving[e] if alive[e] else -np.inf
+                taken[e] = False
             top, arg, row = -np.inf, -1, -1
             if p == 0:
                 top = forward(siblings, sibling_at[0, 1], right, grandparents, whole(-1), values, middle, path, back)[0]
@@ -355,14 +354,10 @@ def relax(
             for e in range(arcs):
                 if alive[e]:
                     h, m = tails[e], modifiers[e]
-                    if simple:
-                        own = arc[heads[m], m]
-                        loss = scores[e] + leaving[e] + entering[e] - scores[own] - leaving[own] - entering[own]
-                    else:
-                        loss = reduced[h, m]
-                    with_arc = bound + min(loss, 0.0) + (forced[e] - local[h]) + (enters[e] - local[m])
+                    with_arc = bound + min(reduced[h, m], 0.0) + (forced[e] - local[h]) + (enters[e] - local[m])
                     if with_arc <= lower + epsilon:
                         alive[e] = False
+                        changed[h] = changed[m] = True
                         deleted += 1
             if deleted > 0:
                 done, lower = _enumerate(a, alive, lower, best_heads, single_root)
@@ -393,12 +388,15 @@ def relax(
             e = arc[heads[m], m]
             if not taken[e]:
                 leaving[e] -= step
+                changed[heads[m]] = True
             if chosen[m] != e:
                 entering[e] -= step
                 entering[chosen[m]] += step
+                changed[m] = True
         for e in range(arcs):
             if taken[e] and heads[modifiers[e]] != tails[e]:
                 leaving[e] += step
+                changed[tails[e]] = True
     overwrite(leaving, best_leaving)
     overwrite(entering, best_entering)
     return upper, lower, iterations

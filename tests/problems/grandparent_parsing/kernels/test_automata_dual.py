@@ -82,6 +82,19 @@ def test_bounds_hold(seed, iterations, single_root, fix):
             assert alive[arcs].all()
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("iterations", [2, 5, 60])
+@pytest.mark.parametrize("single_root", [False, True])
+def test_the_bound_is_that_of_the_multipliers_it_ends_with(seed, iterations, single_root):
+    """Automata are solved again only where multipliers changed: a forgotten one makes another bound."""
+    a, _ = made(seed, 7)
+    multipliers = np.random.default_rng(seed).normal(size=(2, len(a.heads)))
+    alive, heads = np.ones(len(a.heads), dtype=bool), np.full(8, -1)
+    upper, lower, _ = relax(a, alive, *multipliers, -np.inf, heads, iterations, single_root, False, 1.0)
+    afresh, _, _ = relax(a, alive, *multipliers, -np.inf, heads, 1, single_root, False, 1.0)
+    assert max(upper, lower) == pytest.approx(max(afresh, lower))
+
+
 def test_a_first_bound_is_that_of_optimistic_arcs():
     automata, given = made(3, 4)
     alive = np.ones(len(automata.heads), dtype=np.bool_)

@@ -1,0 +1,65 @@
+"""The best tree of listed arcs against the dense algorithm, which is held against enumeration."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solvers.trees.arborescence import arborescence, tree_weight
+from solvers.trees.sparse_arborescence import best_of_arcs, workspace
+
+
+@st.composite
+def matrices(draw):
+    n = draw(st.integers(1, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    shape = (n + 1, n + 1)
+    weights = rng.integers(-2, 3, shape).astype(float) if draw(st.booleans()) else rng.normal(size=shape)
+    weights *= draw(st.sampled_from([1e-9, 1.0, 1e9]))
+    weights[rng.random(weights.shape) < draw(st.sampled_from([0.0, 0.5, 0.8]))] = -np.inf
+    weights[:, 0] = -np.inf
+    np.fill_diagonal(weights, -np.inf)
+    return weights
+
+
+def listed(weights, among):
+    """The arcs of a mask, in the order of the vertices that they enter."""
+    modifiers, tails = np.nonzero(among.T)
+    incoming = np.searchsorted(modifiers, np.arange(len(weights) + 1))
+    return tails, modifiers, incoming, weights[tails, modifiers]
+
+
+@given(weights=matrices(), single_root=st.booleans(), all_listed=st.booleans())
+def test_weight_is_that_of_the_dense_algorithm(weights, single_root, all_listed):
+    among = np.full(weights.shape, True) if all_listed else weights > -np.inf
+    heads = np.full(len(weights), -1)
+    total, feasible = best_of_arcs(*listed(weights, among), single_root, heads, workspace(len(weights)))
+    expected = arborescence(weights, single_root=single_root)
+    assert feasible == (expected is not None)
+    if expected is None:
+        assert total == -np.inf
+        return
+    assert total == pytest.approx(expected[1], rel=1e-9, abs=1e-9 * np.abs(weights[weights > -np.inf]).max())
+    assert total == pytest.approx(tree_weight(weights, heads), rel=1e-9)
+    chosen = np.full_like(weights, -np.inf)
+    chosen[heads[1:], np.arange(1, len(heads))] = 0.0
+    assert arborescence(chosen, single_root=single_root) is not None  # it is a tree
+
+
+def test_a_workspace_serves_many_calls():
+    rng = np.random.default_rng(0)
+    work = workspace(8)
+    for _ in range(50):
+        weights = rng.normal(size=(8, 8))
+        weights[:, 0] = -np.inf
+        np.fill_diagonal(weights, -np.inf)
+        total, _ = best_of_arcs(*listed(weights, weights > -np.inf), False, np.full(8, -1), work)
+        assert total == pytest.approx(arborescence(weights)[1])
+
+
+def test_the_root_alone_is_a_tree():
+    none = np.zeros(0, dtype=np.int64)
+    for single_root in (False, True):
+        incoming = np.zeros(2, dtype=np.int64)
+        found = best_of_arcs(none, none, incoming, np.zeros(0), single_root, np.full(1, -1), workspace(1))
+        assert found == (0.0, True)
