@@ -110,7 +110,7 @@ def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:
         if not corpus.test:
             raise InputError(f"{folder}: expected a file in CoNLL-U or CoNLL-X with 'test' in its name, there is none")
         corpus = corpus.cut(plan.learn or LEARN.get(corpus.name), plan.test)
-        corpus = replace(corpus, test=spread(corpus.test, share))
+        corpus = replace(corpus, learn=spread(corpus.learn, share), test=spread(corpus.test, share))
         compared = compare(corpus, plan, options.say)
         drawn += compared
         figures += [*table_1(corpus.name, compared, plan), *table_2(corpus.name, compared)]
