@@ -36,7 +36,7 @@ from problems.grandparent_parsing.compared import Compared, Priced
 from problems.grandparent_parsing.drawing import draw_seconds
 from problems.grandparent_parsing.instance import as_heads
 from problems.grandparent_parsing.model import FORMULATIONS
-from problems.grandparent_parsing.parser import parse
+from problems.grandparent_parsing.parser import Parse, parse
 from problems.grandparent_parsing.reading import labelled, parse_sentences
 from problems.grandparent_parsing.separation import arc_values
 from problems.grandparent_parsing.template import GrandparentParsing
@@ -56,6 +56,9 @@ _FEW = 100
 
 _TURNS = 3
 """How often."""
+
+_RUNS = 2
+"""Of each sentence in each way, of which the shortest counts: rubbish of models is collected in some run or other."""
 
 _MINUTES = 45.0
 """What all test sentences of all languages take, about."""
@@ -154,17 +157,23 @@ def compare_class(sentences: Sequence[Sentence], weights: Weights) -> list[Compa
         for sentence in sentences:
             compiled_complete(len(sentence), formulation, connectivity=connectivity, single_root=single)
         for found, sentence in zip(complete, sentences, strict=True):
-            scorer = _fresh(sentence, weights)
-            found[name] = solve_complete(scorer, formulation, connectivity=connectivity, single_root=single)
+            runs = [
+                solve_complete(_fresh(sentence, weights), formulation, connectivity=connectivity, single_root=single)
+                for _ in range(_RUNS)
+            ]
+            found[name] = min(runs, key=lambda run: run.seconds)
     ours = priced(sentences, weights, start="dual")
     published = priced(sentences, weights, start="parts", connectivity="flow", single_root=False)
-    exact = []
+    exact: list[tuple[Parse, float]] = []
     parse(_fresh(sentences[0], weights))  # compiles the kernels, which is nobody's speed
     for sentence in sentences:
-        scorer = _fresh(sentence, weights)
-        started = time.process_time()
-        tree = parse(scorer)
-        exact.append((tree, time.process_time() - started))
+        timed: list[tuple[Parse, float]] = []
+        for _ in range(_RUNS):
+            scorer = _fresh(sentence, weights)
+            started = time.process_time()
+            tree = parse(scorer)
+            timed.append((tree, time.process_time() - started))
+        exact.append(min(timed, key=lambda run: run[1]))
     return [
         Compared(sentence, found, own, other, tree, seconds)
         for sentence, found, own, other, (tree, seconds) in zip(
@@ -180,19 +189,22 @@ def _fresh(sentence: Sentence, weights: Weights) -> SentenceScorer:
 
 
 def priced(sentences: Sequence[Sentence], weights: Weights, *, start: str, **options: Any) -> list[Priced]:
-    """Relaxations by column generation."""
+    """Relaxations by column generation, the shortest run of each."""
     for sentence in sentences:  # compiles the models
         compiling = "tree" if start == "dual" else start
         GrandparentParsing(_fresh(sentence, weights), start=compiling, **options).formulation()
     solve(GrandparentParsing(_fresh(sentences[0], weights), start=start, **options), relaxation=True)  # and the kernels
-    runs: list[tuple[GrandparentParsing, Result, float]] = []
+    found = []
     for sentence in sentences:
-        scorer = _fresh(sentence, weights)
-        started = time.process_time()
-        problem = GrandparentParsing(scorer, start=start, **options)
-        result = solve(problem, relaxation=True)
-        runs.append((problem, result, time.process_time() - started))
-    return [_priced(*run) for run in runs]
+        runs: list[tuple[GrandparentParsing, Result, float]] = []
+        for _ in range(_RUNS):
+            scorer = _fresh(sentence, weights)
+            started = time.process_time()
+            problem = GrandparentParsing(scorer, start=start, **options)
+            result = solve(problem, relaxation=True)
+            runs.append((problem, result, time.process_time() - started))
+        found.append(_priced(*min(runs, key=lambda run: run[2])))
+    return found
 
 
 def _priced(problem: GrandparentParsing, result: Result, seconds: float) -> Priced:
