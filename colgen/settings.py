@@ -43,6 +43,7 @@ def check_settings(
     lp_options: Any = None,
     tolerance: Any = 1.0,
     keep_duals: Any = False,
+    keep_values: Any = False,
     progress: Any = False,
     on_node: Any = None,
     certificate: Any = None,
@@ -67,7 +68,7 @@ def check_settings(
             raise InputError(f"stop: expected stop rules, such as TimeLimit(60), not {what(rule)}")
     if start is not None and not isinstance(start, (Result, WarmStart)):
         raise InputError(f"start: expected the result of another run, or a WarmStart, not {what(start)}")
-    for name, value in (("relaxation", relaxation), ("keep_duals", keep_duals)):
+    for name, value in (("relaxation", relaxation), ("keep_duals", keep_duals), ("keep_values", keep_values)):
         if not isinstance(value, (bool, np.bool_)):
             raise InputError(f"{name}: expected True or False, not {what(value)}")
     if not isinstance(progress, (bool, np.bool_)) and (not callable(progress) or isinstance(progress, type)):

@@ -71,6 +71,7 @@ def solve(
     lp_options: Mapping[str, Any] | None = None,
     tolerance: float = TOLERANCES.reduced_cost,
     keep_duals: bool = False,
+    keep_values: bool = False,
     progress: bool | Callable[[Iteration], None] = False,
     on_node: Callable[[NodeVisit], object] | None = None,
     certificate: Path | str | None = None,
@@ -124,6 +125,8 @@ def solve(
         A column improves if its reduced cost gains more than this, relative to the scale of the objective.
     keep_duals
         Keep each round's dual values in ``result.iterations``.
+    keep_values
+        Keep there the restricted master's solution of each round of column generation as well.
     progress
         True shows rounds as they come (a live line on a terminal, log lines elsewhere); a callable is given each of
         them.
@@ -182,6 +185,7 @@ def solve(
         lp_options=lp_options,
         tolerance=tolerance,
         keep_duals=keep_duals,
+        keep_values=keep_values,
         progress=progress,
         on_node=on_node,
         certificate=certificate,
@@ -215,6 +219,7 @@ def solve(
         round_early=not relaxation,
         clean_up_after=clean_up_after,
         keep_duals=keep_duals,
+        keep_values=keep_values,
         tolerance=tolerance,
         scale=problem.scale,
         pricing_share=pricing_share,

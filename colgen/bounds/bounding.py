@@ -45,6 +45,8 @@ class Settings:
         Delete columns whose reduced cost has kept them out for this many solves; None keeps all.
     keep_duals
         Keep the dual values of each round in its record.
+    keep_values
+        Keep the restricted master's solution of each round in its record.
     tolerance
         A column improves if its reduced cost gains more than this, relative to the scale of the objective.
     scale
@@ -59,6 +61,7 @@ class Settings:
     round_early: bool = True
     clean_up_after: int | None = None
     keep_duals: bool = False
+    keep_values: bool = False
     tolerance: float = TOLERANCES.reduced_cost
     scale: float | None = None
     pricing_share: float = 1.0

@@ -101,6 +101,8 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
             parts.found(solved)
 
         outcome = _decide(node, solved, priced, rows, standing, parts)
+        # before columns are added to it
+        values = master.solution(solved) if parts.settings.keep_values and solved.phase == 2 else None
         if exchanging and _ends_exchanges(outcome, solved, standing, context):
             master.end_exchanges()
             standing.keep()
@@ -113,6 +115,7 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
             new_columns=added,
             misprices=priced.misprices,
             duals=_kept(solved, priced, stabilization) if parts.settings.keep_duals else None,
+            values=values,
         )
         if outcome is not None or reason is not None:
             return _ended(outcome, reason, priced, standing, context, parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from colgen.bounds.run import Run
 from colgen.core.duals import DualPoint
 from colgen.core.result import Iteration, Termination
+from colgen.core.solution import Solution
 from colgen.master.protocol import RestrictedMaster
 from solvers.compiling import working_clock
 
@@ -62,6 +63,7 @@ class Recorder:
         new_columns: int = 0,
         misprices: int = 0,
         duals: DualPoint = None,
+        values: Solution | None = None,
     ) -> Termination | None:
         """Record the round; the answer is a reason to stop, if any rule names one.
 
@@ -71,7 +73,7 @@ class Recorder:
             The node's dual bound so far.
         new_columns
             How many have been added.
-        duals
+        duals, values
             To be kept in the record.
         """
         run, sense = self._run, self._run.sense
@@ -101,6 +103,7 @@ class Recorder:
                 seconds[PRICING],
                 seconds[SEPARATION],
                 duals,
+                values,
             ),
             proves=self._proves,
         )

@@ -76,6 +76,10 @@ class Iteration:
         Since the start of the run.
     master_seconds, pricing_seconds, separation_seconds
         Of this round.
+    duals
+        Dual values, if ``solve`` was told to keep them.
+    values
+        The restricted master's solution, if ``solve`` was told to keep it; None in rounds that solve none.
     """
 
     number: int
@@ -96,10 +100,15 @@ class Iteration:
     pricing_seconds: float
     separation_seconds: float
     duals: OwnDuals = field(default=None, repr=False, compare=False)
+    values: Solution | None = field(default=None, repr=False, compare=False)
 
     def gap(self, sense: Sense) -> float:
         """Relative gap between the incumbent and the bound on all answers."""
         return sense.gap(self.incumbent, self.global_bound)
+
+
+WRITTEN = tuple(f for f in dataclasses.fields(Iteration) if f.repr)
+"""What is written of a round: all but dual values and columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +298,7 @@ class Result(Generic[Answer]):
 
     def rows(self) -> list[dict[str, Any]]:
         """The rounds as dictionaries, one a round."""
-        names = [f.name for f in dataclasses.fields(Iteration) if f.name != "duals"]
+        names = [f.name for f in WRITTEN]
         return [{name: getattr(i, name) for name in names} for i in self.iterations]
 
     def to_frame(self, of: Literal["rounds", "columns", "nodes"] = "rounds") -> Any:
@@ -331,7 +340,7 @@ class Result(Generic[Answer]):
 
 def write_csv(rows: Sequence[Mapping[str, Any]], path: str | Path) -> None:
     """Write dictionaries of the same keys as CSV; rounds without any write the header of an :class:`Iteration`."""
-    names = list(rows[0]) if rows else [f.name for f in dataclasses.fields(Iteration) if f.name != "duals"]
+    names = list(rows[0]) if rows else [f.name for f in WRITTEN]
     with writing(path) as file:
         writer = csv.DictWriter(file, names)
         writer.writeheader()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import time
 from pathlib import Path
@@ -11,12 +10,11 @@ from typing import TextIO
 
 from colgen.core.errors import InputError
 from colgen.core.files import read_text
-from colgen.core.result import Iteration
+from colgen.core.result import WRITTEN, Iteration
 from colgen.core.sense import Sense
 
-_FIELDS = [f for f in dataclasses.fields(Iteration) if f.name != "duals"]
-_NAMES = [f.name for f in _FIELDS]
-_WHOLE = {f.name for f in _FIELDS if f.type in (int, "int")}
+_NAMES = [f.name for f in WRITTEN]
+_WHOLE = {f.name for f in WRITTEN if f.type in (int, "int")}
 
 _EVERY = 0.2
 """Seconds after which lines that wait are written."""

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.core.columns import Column
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.result import Iteration, NodeRecord, Result
@@ -36,6 +37,7 @@ from colgen.reporting.figures import (
 from colgen.reporting.gap_pictures import gap as gap
 from colgen.reporting.gap_pictures import primal_dual_integral as primal_dual_integral
 from colgen.reporting.gap_pictures import runs as runs
+from colgen.reporting.showing import column_name
 from colgen.reporting.tree_layout import layout
 
 if TYPE_CHECKING:
@@ -58,8 +60,8 @@ _OTHER_OUTCOME = ("D", "white", 7.0)
 _LABELLED_NODES = 40
 """Trees up to this size have the bound written at every node."""
 
-_LABELLED_ROWS = 5
-"""So many dual values are drawn with a style and a name of their own."""
+_LABELLED = 5
+"""So many dual values or columns are drawn with a style and a name of their own."""
 
 
 def bounds(result: Result, by: Literal["round", "second"] = "round", ax: Axes | None = None) -> Axes:
@@ -153,20 +155,12 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
     figure = new_figure((7.0, 6.0)) if figure is None else figure
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     moved = np.nansum(np.abs(np.diff(values, axis=0)), axis=0)
-    order = np.argsort(-moved, kind="stable")
-    chosen = [int(row) for row in order[:_LABELLED_ROWS] if moved[row] > 0 or width <= _LABELLED_ROWS]
-    rest = [row for row in range(width) if row not in set(chosen)]
-    if rest:
-        upper.plot(x, values[:, rest], color=_LIGHT, linewidth=0.8)
-        upper.plot([], [], color=_LIGHT, linewidth=0.8, label=f"{len(rest)} other rows")
-    styles = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
-    for row, style, marker, colour in zip(chosen, styles, "os^vD", COLOURS, strict=False):
-        every = max(1, len(x) // 12)
+
+    def name(row: int) -> str:
         block, index = last.keys[row]
-        name = block if index is None else f"{block}[{index}]"
-        upper.plot(
-            x, values[:, row], color=colour, linestyle=style, marker=marker, markersize=3.5, markevery=every, label=name
-        )
+        return block if index is None else f"{block}[{index}]"
+
+    _most_moved(upper, x, values, moved, name, "rows")
     upper.set_ylabel("dual value\n(objective per unit of the row)")
     upper.set_title("Dual values at the root", loc="left")
     finish(upper, beside=True)
@@ -183,6 +177,69 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
     lower.spines[["top", "right"]].set_visible(False)
     whole_numbers(lower.xaxis)
     return figure
+
+
+def values(result: Result, ax: Axes | None = None) -> Axes:
+    """How the root's relaxation settles: the value of each column in the restricted master's solution, by round.
+
+    A column's line begins with the first round that uses it.  The columns that moved most have a line style and their
+    structure's name; the others are thin.
+
+    Raises
+    ------
+    InputError
+        If the run did not keep its values (``solve(..., keep_values=True)``).
+    """
+    rounds = [i for i in result.iterations if i.node == 0 and i.depth == 0 and i.values is not None]
+    if not rounds:
+        raise InputError("no values to draw: solve(problem, keep_values=True) keeps those of each round")
+    used: dict[Hashable, Column] = {}
+    places: list[list[tuple[Hashable, float]]] = []
+    for record in rounds:
+        assert record.values is not None
+        used.update((column.identity, column) for column, _ in record.values.columns)
+        places.append([(column.identity, value) for column, value in record.values.columns])
+    number = {identity: k for k, identity in enumerate(used)}
+    table = np.zeros((len(rounds), len(used)))
+    for k, place in enumerate(places):
+        for identity, value in place:
+            table[k, number[identity]] = value
+    x = _horizontal(rounds, "round")
+    moved = np.abs(np.diff(table, axis=0)).sum(axis=0)
+    table[np.maximum.accumulate(table != 0.0, axis=0) == 0] = math.nan
+
+    ax = new_axes((7.0, 4.2)) if ax is None else ax
+    names = [column_name(column, 28) for column in used.values()]
+    _most_moved(ax, x, table, moved, lambda column: names[column], "columns")
+    ax.set_xlabel("round")
+    ax.set_ylabel("value in the master's solution")
+    ax.set_title("Values of columns at the root", loc="left")
+    finish(ax, beside=True)
+    return ax
+
+
+def _most_moved(ax: Axes, x: Floats, values: Floats, moved: Floats, name: Callable[[int], str], what: str) -> None:
+    """A line for each of many numbers, by round: those that moved most with a style and a name, the others thin."""
+    width = values.shape[1]
+    order = np.argsort(-moved, kind="stable")
+    chosen = [int(k) for k in order[:_LABELLED] if moved[k] > 0 or width <= _LABELLED]
+    rest = [k for k in range(width) if k not in set(chosen)]
+    if rest:
+        ax.plot(x, values[:, rest], color=_LIGHT, linewidth=0.8)
+        ax.plot([], [], color=_LIGHT, linewidth=0.8, label=f"{len(rest)} other {what}")
+    styles = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+    every = max(1, len(x) // 12)
+    for k, style, marker, colour in zip(chosen, styles, "os^vD", COLOURS, strict=False):
+        ax.plot(
+            x,
+            values[:, k],
+            color=colour,
+            linestyle=style,
+            marker=marker,
+            markersize=3.5,
+            markevery=every,
+            label=name(k),
+        )
 
 
 def stages(result: Result, ax: Axes | None = None) -> Axes:

@@ -7,6 +7,7 @@ import contextlib
 import csv
 import html
 import io
+import itertools
 import json
 import math
 import os
@@ -22,16 +23,16 @@ from colgen.core.errors import InputError
 from colgen.core.files import write_text
 from colgen.core.result import Iteration, Result
 from colgen.core.wording import number
-from colgen.reporting import tree_page
+from colgen.reporting import frames, tree_page
 from colgen.reporting.figures import INSTALL, can_draw
-from colgen.reporting.showing import show_answer
+from colgen.reporting.showing import short, show_answer
 from colgen.reporting.tables import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = 500
-"""Rounds in the log; of a longer run the first and the last ones."""
+"""Lines of a table; of a longer run's log the first and the last ones."""
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #111; background: #fff; max-width: 72rem; margin: 2rem auto;
@@ -43,7 +44,8 @@ th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 2px solid #111; position: sticky; top: 0; background: #fff; }
 .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 1rem; align-items: start; }
 section { min-width: 0; } figure { margin: 0; } figure svg { width: 100%; height: auto; }
-.log { max-height: 30rem; overflow: auto; font-size: 13px; } .log th { cursor: pointer; }
+.log { max-height: 30rem; overflow: auto; font-size: 13px; }
+.log td { white-space: nowrap; } .log th { cursor: pointer; }
 input.filter { width: 20rem; max-width: 90%; }
 .filter:invalid { outline: 2px solid #D55E00; }
 td { overflow-wrap: anywhere; } td:first-child { min-width: 5rem; }
@@ -58,9 +60,11 @@ _SORTING = """
 for (const head of document.querySelectorAll(".log th")) head.onclick = () => {
   const body = head.closest("table").tBodies[0], k = head.cellIndex;
   const down = head.dataset.down = head.dataset.down ? "" : "1";
-  const number = row => parseFloat(row.cells[k].textContent.replaceAll(",", ""));
-  const of = row => isNaN(number(row)) ? Infinity : number(row);
-  body.append(...[...body.rows].sort((a, b) => down ? of(a) - of(b) : of(b) - of(a)));
+  const text = row => row.cells[k].textContent;
+  const number = row => parseFloat(text(row).replaceAll(",", ""));
+  const words = (a, b) => isNaN(number(a)) - isNaN(number(b)) || text(a).localeCompare(text(b));
+  const order = (a, b) => number(a) - number(b) || words(a, b);
+  body.append(...[...body.rows].sort((a, b) => down ? order(a, b) : order(b, a)));
 };
 """
 
@@ -70,11 +74,13 @@ for (const field of document.querySelectorAll("input.filter")) field.oninput = (
   const heads = [...table.tHead.rows[0].cells].map(head => head.textContent);
   const number = text => parseFloat(text.replaceAll(",", ""));
   const holds = { "<": (a, b) => a < b, ">": (a, b) => a > b, "=": (a, b) => a === b };
-  const wanted = field.value.split(",").map(part => part.match(/^\\s*(.+?)\\s*([<>=])\\s*(-?[\\d.e+-]+)\\s*$/));
-  const known = wanted.every(part => part && heads.includes(part[1]));
-  field.setCustomValidity(known || !field.value ? "" : "a column's name, then <, > or =, then a number");
+  const wanted = field.value.split(",").map(part => part.match(/^\\s*(.+?)\\s*([<>=])\\s*(.+?)\\s*$/));
+  const known = wanted.every(part => part && heads.includes(part[1]) && (part[2] === "=" || !isNaN(number(part[3]))));
+  field.setCustomValidity(known || !field.value ? "" : "a column's name, then <, > or =, then a number (= a word)");
+  const fits = (text, sign, value) =>
+    isNaN(number(value)) ? text.includes(value) : holds[sign](number(text), number(value));
   for (const row of table.tBodies[0].rows) row.hidden = !!field.value && known && !wanted.every(
-    ([, name, sign, value]) => holds[sign](number(row.cells[heads.indexOf(name)].textContent), number(value)));
+    ([, name, sign, value]) => fits(row.cells[heads.indexOf(name)].textContent, sign, value));
 };
 """
 
@@ -126,6 +132,8 @@ def report(
         "<h2>Course</h2>",
         _course(result),
         *_tree(result),
+        *_nodes(result),
+        *_columns(result),
         "<h2>How it was run</h2>",
         table((), ((name, str(value)) for name, value in {**(about or {}), **surroundings()}.items())),
         "<h2>Log</h2>",
@@ -293,6 +301,8 @@ def _pictures(result: Result) -> Iterable[Figure]:
     yield _figure_of(plotting.stages(result))
     if any(isinstance(record.duals, Duals) for record in result.iterations):
         yield plotting.duals(result)
+    if any(record.values is not None and record.node == 0 for record in result.iterations):
+        yield _figure_of(plotting.values(result))
 
 
 def _figure_of(axes: Any) -> Figure:
@@ -317,8 +327,46 @@ def _log(rounds: Sequence[Iteration]) -> str:
         left_out = f"<p>{len(rounds) - _SHOWN:,} rounds in the middle are left out.</p>"
     head = [name for name, _ in _COLUMNS]
     body = ([_number(read(record)) for _, read in _COLUMNS] for record in chosen)
-    field = '<p><label>Show rounds with <input class="filter" placeholder="node = 3, new columns > 0"></label></p>'
-    return f'{left_out}{field}<div class="log">{table(head, body)}</div>'
+    return left_out + _sortable("rounds", head, body, "node = 3, new columns > 0")
+
+
+def _columns(result: Result) -> list[str]:
+    """The columns of the last master: those in use, then those nearest to it."""
+    every = sorted(frames.columns(result), key=lambda line: (not (line[2] or line[3]), abs(line[4])))
+    if not every:
+        return []
+    left = len(every) - _SHOWN
+    left_out = f"<p>{left:,} columns of larger reduced cost are left out.</p>" if left > 0 else ""
+    rows = (
+        (short(line[0]), *map(_number, line[1:5]), "yes" if line[5] else "no", _born(line[6]))
+        for line in every[:_SHOWN]
+    )
+    head = ("structure", "cost", "value", "in the relaxation", "reduced cost", "basic", "round of birth")
+    return ["<h2>Columns of the last master</h2>", left_out + _sortable("columns", head, rows, "value > 0")]
+
+
+def _born(number: int) -> str:
+    return "given" if number == frames.GIVEN else f"{number:,}"
+
+
+def _nodes(result: Result) -> list[str]:
+    """The nodes of a run that branched."""
+    if len(result.nodes) <= 1:
+        return []
+    left = len(result.nodes) - _SHOWN
+    left_out = f"<p>{left:,} later nodes are left out.</p>" if left > 0 else ""
+    rows = (
+        (f"{node:,}", "" if parent is None else f"{parent:,}", f"{depth:,}", _number(bound), outcome, short(decision))
+        for node, parent, depth, bound, outcome, decision in itertools.islice(frames.nodes(result), _SHOWN)
+    )
+    head = ("node", "parent", "depth", "bound", "outcome", "decision")
+    return ["<h2>Nodes</h2>", left_out + _sortable("nodes", head, rows, "depth < 5, outcome = pruned")]
+
+
+def _sortable(what: str, head: Sequence[str], rows: Iterable[Sequence[str]], example: str) -> str:
+    """A table that a click on a heading sorts, below a field that filters it."""
+    field = f'<p><label>Show {what} with <input class="filter" placeholder="{html.escape(example)}"></label></p>'
+    return f'{field}<div class="log">{table(head, rows)}</div>'
 
 
 def _number(value: float) -> str:

@@ -38,7 +38,7 @@ def show_result(result: Result) -> str:
 
 def show_solution(solution: Solution) -> str:
     """Its objective, and the columns and variables in use."""
-    used = [(_what(column), number(value)) for column, value in solution.columns]
+    used = [(column_name(column), number(value)) for column, value in solution.columns]
     used += [(_key(key), number(value)) for key, value in solution.variables.items()]
     return f"<p>objective {number(solution.objective)}</p>" + _some(("in use", "value"), used)
 
@@ -46,7 +46,7 @@ def show_solution(solution: Solution) -> str:
 def show_columns(columns: Sequence[Column]) -> str:
     """How many there are, and the first of them."""
     rows = (
-        (_what(column), number(column.cost), _short(", ".join(_entry(*e) for e in column.coefficients.items())))
+        (column_name(column), number(column.cost), short(", ".join(_entry(*e) for e in column.coefficients.items())))
         for column in columns[:_ROWS]
     )
     return f"<p>{len(columns):,} columns</p>" + _some(("column", "cost", "coefficients"), rows, len(columns))
@@ -63,7 +63,7 @@ def show_problem(problem: Problem) -> str:
     kind = type(problem)
     about = inspect.getdoc(kind) if kind.__doc__ else None  # not that of Problem
     lines = [f"<p><b>{html.escape(kind.__name__)}</b></p>"]
-    lines += [f"<p>{html.escape(_short(about.splitlines()[0], 2 * _LONGEST))}</p>"] if about else []
+    lines += [f"<p>{html.escape(short(about.splitlines()[0], 2 * _LONGEST))}</p>"] if about else []
     parts = [
         name
         for name in vars(Problem)
@@ -86,7 +86,7 @@ def _data(problem: Problem) -> list[tuple[str, str]]:
 def _brief(value: Any) -> str:
     """A value in a few words: however large it is, most of it is never looked at."""
     if isinstance(value, (int, float, str, bytes, type(None), list, tuple, dict, set, frozenset)):
-        return _short(one_line(_BRIEF.repr(value)))
+        return short(one_line(_BRIEF.repr(value)))
     shape = getattr(value, "shape", None)
     of = f" of {' x '.join(map(str, shape))}" if isinstance(shape, tuple) and shape else ""
     return _BRIEF.repr(value) + of
@@ -118,11 +118,8 @@ def show_answer(answer: Any) -> str:
         return ""
     pairs = list(answer.items()) if isinstance(answer, Mapping) else answer
     if not isinstance(pairs, Sequence) or isinstance(pairs, (str, bytes)):
-        return f"<pre>{html.escape(_short(repr(answer), 4 * _LONGEST))}</pre>"
-    rows = (
-        [_short(str(cell)) for cell in row] if isinstance(row, (tuple, list)) else [_short(str(row))]
-        for row in pairs[:_ROWS]
-    )
+        return f"<pre>{html.escape(short(repr(answer), 4 * _LONGEST))}</pre>"
+    rows = ([short(cell) for cell in row] if isinstance(row, (tuple, list)) else [short(row)] for row in pairs[:_ROWS])
     return _some((), rows, len(pairs))
 
 
@@ -133,8 +130,9 @@ def _some(head: Sequence[str], rows: Iterable[Sequence[str]], count: int | None 
     return table(head, every[:_ROWS]) + (f"<p>and {left:,} more</p>" if left > 0 else "")
 
 
-def _what(column: Column) -> str:
-    return _short(str(column.key if column.structure is None else column.structure))
+def column_name(column: Column, longest: int = _LONGEST) -> str:
+    """What a column stands for, cut to so many characters."""
+    return short(column.key if column.structure is None else column.structure, longest)
 
 
 def _key(key: tuple[str, Any]) -> str:
@@ -146,7 +144,9 @@ def _entry(key: tuple[str, Any], value: float) -> str:
     return _key(key) if value == 1.0 else f"{number(value, 4)} {_key(key)}"
 
 
-def _short(text: str, longest: int = _LONGEST) -> str:
+def short(what: object, longest: int = _LONGEST) -> str:
+    """As a text, cut to so many characters."""
+    text = str(what)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

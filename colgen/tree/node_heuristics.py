@@ -42,7 +42,12 @@ class NodeHeuristics:
                         self._parts,  # what a dive finds is no answer of the node's own
                         stabilization=NoStabilization(),
                         settings=dataclasses.replace(
-                            self._parts.settings, stop_early=True, round_early=True, keep_duals=False, rounds=rounds
+                            self._parts.settings,
+                            stop_early=True,
+                            round_early=True,
+                            keep_duals=False,
+                            keep_values=False,
+                            rounds=rounds,
                         ),
                         context=lambda state: self._bounds.context(state, pairs),
                     ),

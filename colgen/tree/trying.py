@@ -106,7 +106,9 @@ class Trying:
         parts, node, run = self._parts, self._node, self._parts.run
         self._enter(decisions)
         child = NodeState(node.number, node.depth + 1, (*node.decisions, *decisions), node.bound, node.duals)
-        settings = dataclasses.replace(parts.settings, rounds=rounds, stop_early=True, keep_duals=False)
+        settings = dataclasses.replace(
+            parts.settings, rounds=rounds, stop_early=True, keep_duals=False, keep_values=False
+        )
         proved = run.node_bound
         try:
             bounded = column_generation(

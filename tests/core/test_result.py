@@ -89,7 +89,7 @@ def test_csv_without_rounds(tmp_path):
     path = tmp_path / "empty.csv"
     write_csv([], path)
     (header,) = path.read_text().splitlines()
-    assert header.split(",") == [f.name for f in dataclasses.fields(Iteration) if f.name != "duals"]
+    assert header.split(",") == [f.name for f in dataclasses.fields(Iteration) if f.name not in ("duals", "values")]
 
 
 def test_frame(result):

@@ -17,7 +17,7 @@ from colgen.reporting import plotting  # noqa: E402
 @pytest.fixture(scope="module")
 def branched():
     """A run with a tree of several nodes."""
-    result = solve(assignment(4, 9, 1), keep_duals=True, heuristics=())
+    result = solve(assignment(4, 9, 1), keep_duals=True, keep_values=True, heuristics=())
     assert len(result.nodes) > 1
     return result
 
@@ -126,6 +126,25 @@ def test_duals_settle(branched):
 def test_duals_that_were_not_kept(infeasible):
     with pytest.raises(InputError, match="keep_duals=True"):
         plotting.duals(infeasible)
+
+
+def test_values_settle(branched):
+    ax = plotting.values(branched)
+    last = {column.identity: value for column, value in branched.relaxation.columns}
+    rounds = [record for record in branched.iterations if record.node == 0 and record.values is not None]
+    used = {column.identity for record in rounds for column, _ in record.values.columns}
+    lines = [line for line in ax.get_lines() if len(line.get_xdata())]
+    assert len(lines) == len(used)
+    ends = sorted(float(line.get_ydata()[-1]) for line in lines)
+    assert ends == pytest.approx(sorted(last.get(identity, 0.0) for identity in used))
+    assert sum(label.endswith(" other columns") for label in labels(ax)) == 1
+    assert_labelled(ax)
+    drawn(ax.figure)
+
+
+def test_values_that_were_not_kept(infeasible):
+    with pytest.raises(InputError, match="keep_values=True"):
+        plotting.values(infeasible)
 
 
 @pytest.mark.parametrize("run", ["branched", "infeasible", "stopped"])

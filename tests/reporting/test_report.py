@@ -16,6 +16,7 @@ from problems.chain_map import ChainMAP, random
 from problems.coreference import Coreference
 from problems.coreference import random as random_scores
 from problems.cutting_stock import CuttingStock, Instance
+from tests.assignment import assignment
 
 pytest.importorskip("matplotlib")
 
@@ -132,3 +133,25 @@ def test_what_is_no_result_does_not_stand_beside_others(tmp_path):
     for wrong in ({}, {"one": 1}):
         with pytest.raises(InputError, match="expected results by name"):
             side_by_side(wrong, tmp_path / "none.html")
+
+
+def test_columns_and_nodes_are_tables(tmp_path):
+    result = solve(assignment(4, 9, 1), heuristics=())
+    result.report(tmp_path / "run.html")
+    page = (tmp_path / "run.html").read_text(encoding="utf-8")
+    nodes, columns, log = (part.split("</table>")[0].count("<tr>") - 1 for part in page.split('<div class="log">')[1:])
+    assert nodes == len(result.nodes) > 1
+    assert columns == len(result.pool)
+    assert log == len(result.iterations)
+    assert page.count('class="filter"') == 3
+    assert str(result.solution.columns[0][0].structure) in page.split("Columns of the last master")[1]
+
+
+def test_of_many_columns_those_in_use_are_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr("colgen.reporting.report._SHOWN", 3)
+    result = solve(CuttingStock(Instance(10, (3, 4, 5), (4, 3, 2))))
+    result.report(tmp_path / "run.html")
+    page = (tmp_path / "run.html").read_text(encoding="utf-8").split("Columns of the last master")[1]
+    assert "columns of larger reduced cost are left out" in page
+    shown = page.split("</table>")[0]
+    assert all(str(column.structure) in shown for column, _ in result.solution.columns[:3])
