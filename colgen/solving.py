@@ -128,8 +128,8 @@ def solve(
     keep_values
         Keep there the restricted master's solution of each round of column generation as well.
     progress
-        True shows rounds as they come (a live line on a terminal, log lines elsewhere); a callable is given each of
-        them.
+        True shows rounds as they come (a live line on a terminal or in a notebook, log lines elsewhere); a callable is
+        given each of them.
     on_node
         Called after each node of the tree, with what became of it, the best answer so far and the bounds.
     certificate

@@ -1,11 +1,19 @@
-"""Progress: rounds as log lines or as a live line on a terminal.  All format strings of the log are here."""
+"""Progress: rounds as log lines, as a live line on a terminal, or as one quiet line in a notebook.
+
+All format strings of the log are here.
+"""
 
 from __future__ import annotations
 
+import importlib
 import logging
 import math
+import sys
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -13,9 +21,13 @@ from rich.text import Text
 
 from colgen.core.result import Iteration
 from colgen.core.sense import Sense
+from colgen.core.wording import number, percent
 from colgen.reporting.live_log import LogFile
 
 logger = logging.getLogger("colgen")
+
+_QUIET = 0.25
+"""Seconds from one look of a notebook's line to the next."""
 
 HEADER = "  round   node phase     objective         bound     incumbent  gap %  columns   rows   new  seconds"
 
@@ -48,6 +60,8 @@ def listening(
         return nullcontext(progress)
     if not progress:
         return nullcontext(None)
+    if _in_notebook():
+        return _quiet_line(sense)
     console = Console(stderr=True)
     return _live(console, sense) if console.is_terminal else _lines(console, sense)
 
@@ -100,3 +114,79 @@ def _lines(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], Non
     yield listen
     if isinstance(state["pending"], Iteration):
         print_line(line(state["pending"], sense) + "\n")
+
+
+# --- in a notebook ---------------------------------------------------------------------------------------------------
+
+
+def _in_notebook() -> bool:
+    """Whether a kernel runs us, whose output cells can be written anew."""
+    ipython: Any = sys.modules.get("IPython")  # without it nobody has a notebook open
+    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+
+
+@dataclass
+class Pace:
+    """How the gap came down so far, and how long it will take at that pace."""
+
+    seconds: list[float] = field(default_factory=list)
+    gaps: list[float] = field(default_factory=list)
+
+    def look(self, seconds: float, gap: float) -> None:
+        """Remember a gap that is a number."""
+        if math.isfinite(gap):
+            self.seconds.append(seconds)
+            self.gaps.append(gap)
+
+    @property
+    def left(self) -> float:
+        """Seconds until the gap is closed if it shrinks as it did in the second half of the run; inf if it did not."""
+        if not self.seconds:
+            return math.inf
+        now, gap = self.seconds[-1], self.gaps[-1]
+        middle = bisect_left(self.seconds, now / 2)
+        closed = self.gaps[middle] - gap
+        return gap * (now - self.seconds[middle]) / closed if closed > 0.0 else math.inf
+
+
+def quiet(iteration: Iteration, sense: Sense, pace: Pace) -> str:
+    """One round in a line of words, with the time that is left at this pace."""
+    i = iteration
+    bound = i.global_bound if math.isfinite(i.global_bound) else i.dual_bound
+    parts = [f"round {i.number:,}, node {i.node:,}"]
+    if math.isfinite(i.incumbent):
+        parts += [f"best answer {number(i.incumbent, 8)}"]
+    elif i.phase == 2 and math.isfinite(i.objective):
+        parts += [f"restricted master {number(i.objective, 8)}"]
+    parts += [f"bound {number(bound, 8)}"] if math.isfinite(bound) and i.phase == 2 else []
+    gap = i.gap(sense)
+    parts += [f"gap {percent(gap)}"] if math.isfinite(gap) else []
+    parts += [f"{i.seconds:.1f} s"]
+    if gap > 0.0 and pace.left < math.inf:
+        parts += [f"about {max(pace.left, 1.0):,.0f} s left at this pace"]
+    return ", ".join(parts)
+
+
+@contextmanager
+def _quiet_line(sense: Sense) -> Iterator[Callable[[Iteration], None]]:
+    """One line in the output of a notebook's cell, written anew a few times a second; the last round stays."""
+    shown = importlib.import_module("IPython.display")
+    handle = shown.display(shown.Pretty(""), display_id=True)
+    pace, newest, last = Pace(), None, -math.inf
+
+    def show(iteration: Iteration) -> None:
+        handle.update(shown.Pretty(quiet(iteration, sense, pace)))
+
+    def listen(iteration: Iteration) -> None:
+        nonlocal newest, last
+        newest = iteration
+        if iteration.seconds - last >= _QUIET:
+            last = iteration.seconds
+            pace.look(last, iteration.gap(sense))
+            show(iteration)
+
+    try:
+        yield listen
+    finally:
+        if newest is not None:
+            show(newest)

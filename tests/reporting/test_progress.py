@@ -2,11 +2,13 @@
 
 import dataclasses
 import math
+import sys
+import types
 
 import pytest
 
 from colgen import Sense, solve
-from colgen.reporting.progress import HEADER, line
+from colgen.reporting.progress import HEADER, Pace, line, quiet
 from tests.core.test_stop import ROUND
 from tests.toys import CuttingStock
 
@@ -56,3 +58,48 @@ def test_error_of_a_listener_reaches_the_caller():
     with pytest.raises(ZeroDivisionError) as caught:
         solve(CuttingStock(), progress=fail)
     assert len(caught.value.result.iterations) == 1
+
+
+class Notebook:
+    """What IPython shows a kernel's user: the texts of one line of output, in turn."""
+
+    def __init__(self, monkeypatch):
+        self.shown = []
+        ipython = types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(kernel=self))
+        display = types.SimpleNamespace(display=self.display, Pretty=str)
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        monkeypatch.setitem(sys.modules, "IPython.display", display)
+
+    def display(self, text, display_id):
+        assert display_id
+        return types.SimpleNamespace(update=self.shown.append)
+
+
+def test_one_line_in_a_notebook(monkeypatch, capsys):
+    notebook = Notebook(monkeypatch)
+    result = solve(CuttingStock(), progress=True)
+    assert capsys.readouterr().err == ""
+    assert notebook.shown[0].startswith("round 0, node 0")
+    assert notebook.shown[-1].startswith(f"round {len(result.iterations) - 1}, ")
+    assert all("\n" not in text for text in notebook.shown)
+
+
+def test_the_line_of_a_round_in_words():
+    pace = Pace()
+    round_0 = dataclasses.replace(ROUND, number=1200, incumbent=12.0, global_bound=6.0, seconds=3.0)
+    assert quiet(round_0, Sense.MINIMIZE, pace) == "round 1,200, node 0, best answer 12, bound 6, gap 50%, 3.0 s"
+    for seconds, gap in ((0.0, 0.9), (2.0, 0.5), (4.0, 0.1)):
+        pace.look(seconds, gap)
+    assert quiet(round_0, Sense.MINIMIZE, pace).endswith("3.0 s, about 1 s left at this pace")
+    before = dataclasses.replace(ROUND, incumbent=math.inf, global_bound=-math.inf, dual_bound=-math.inf)
+    assert quiet(before, Sense.MINIMIZE, Pace()).startswith("round 0, node 0, restricted master 10, ")
+
+
+def test_pace_is_that_of_the_second_half():
+    pace = Pace()
+    assert pace.left == math.inf
+    for seconds, gap in ((1.0, math.inf), (2.0, 0.9), (6.0, 0.5), (10.0, 0.3)):
+        pace.look(seconds, gap)
+    assert pace.left == pytest.approx(0.3 * 4.0 / 0.2)
+    pace.look(20.0, 0.3)
+    assert pace.left == math.inf  # nothing was closed since
