@@ -225,7 +225,7 @@ class Problem(ABC, Generic[Answer]):
         """
         return structure
 
-    def column_of(self, written: Any) -> Column | None:
+    def column_of(self, written: Any, /) -> Column | None:
         """The column that an oracle of this instance would return for a structure that another run has found.
 
         A subclass with other oracles, another :meth:`pricing`, states it anew: this one is not asked there.

@@ -92,7 +92,7 @@ class VariablesForbidden(Decision):
 
     block: str
     names: frozenset[Hashable]
-    original: Callable[[Column], Mapping[Hashable, float]] = field(repr=False)
+    original: Callable[[Column], Mapping[Any, float]] = field(repr=False)
     exhaustive: bool = False
 
     def allows(self, column: Column) -> bool:
@@ -143,7 +143,7 @@ class ReducedCostFixing(Reduction):
     def __init__(
         self,
         oracles: Pricing | Sequence[Pricing],
-        original: Callable[[Column], Mapping[Hashable, float]] | None = None,
+        original: Callable[[Column], Mapping[Any, float]] | None = None,
         block: str = "branch",
         *,
         share: float = 0.02,

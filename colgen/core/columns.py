@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.core.errors import FormulationError
 from colgen.core.terms import Term
 
-Key: TypeAlias = tuple[str, Hashable]
-"""``(block, index)``, as Pyomo keys a component's members: ``("demand", 3)``, ``("arc", (1, 2))``.
+Key: TypeAlias = tuple[str, Any]
+"""``(block, index)``, the index hashable, as Pyomo keys a component's members: ``("demand", 3)``, ``("arc", (1, 2))``.
 
 A scalar component has one member, whose index is None: the row of ``m.budget = pyo.Constraint(...)`` is
 ``("budget", None)``.

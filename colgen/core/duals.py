@@ -162,7 +162,7 @@ class Duals(DualVector):
         """The rows' keys, in the order of ``values``."""
         return self._names.keys[: len(self.values)]
 
-    def __getitem__(self, key: str | Key | tuple[str, Sequence[Hashable]]) -> Floats | float:
+    def __getitem__(self, key: str | Key | tuple[str, Sequence[Hashable]]) -> Any:  # an array or a number: see above
         if isinstance(key, str):
             if not self._names.has(key):
                 raise UnknownRowError(f"the master has no rows named {key!r}{self._names.instead_of(key)}")

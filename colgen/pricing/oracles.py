@@ -97,7 +97,7 @@ class PricingContext:
         """Whether the branching decisions allow a column."""
         return all(decision.allows(column) for decision in self.decisions)
 
-    def forbidden(self, block: str) -> frozenset[Hashable]:
+    def forbidden(self, block: str) -> frozenset[Any]:
         """Variables of the original formulation that no column may use at this node.
 
         Parameters
@@ -108,7 +108,7 @@ class PricingContext:
         """
         return frozenset(name for decision in self.decisions for name in decision.forbids(block))
 
-    def together(self, block: str | None = None) -> tuple[tuple[Hashable, ...], ...]:
+    def together(self, block: str | None = None) -> tuple[tuple[Any, ...], ...]:
         """Groups of rows that Ryan and Foster's rule has joined: a column holds all rows of a group or none.
 
         Parameters
@@ -130,7 +130,7 @@ class PricingContext:
         pairs = [(d.first, d.second) for d in self.decisions if isinstance(d, Together)]
         return tuple(tuple(index for _, index in group) for group in groups_of(self._in_block(pairs, block)))
 
-    def apart(self, block: str | None = None) -> tuple[tuple[Hashable, Hashable], ...]:
+    def apart(self, block: str | None = None) -> tuple[tuple[Any, Any], ...]:
         """Pairs of rows that Ryan and Foster's rule has parted: no column holds both; see :meth:`together`."""
         pairs = [(d.first, d.second) for d in self.decisions if isinstance(d, Apart)]
         return tuple(dict.fromkeys((one[1], other[1]) for one, other in self._in_block(pairs, block)))

@@ -264,7 +264,7 @@ class OriginalVariables(RowFamily):
         The original variables that a column sets, and their values in it.
     """
 
-    def __init__(self, block: str, original: Callable[[Column], Mapping[Hashable, float]]) -> None:
+    def __init__(self, block: str, original: Callable[[Column], Mapping[Any, float]]) -> None:
         super().__init__(block)
         self._original = original
         self._known: dict[int, tuple[Column, Mapping[Hashable, float]]] = {}
@@ -317,7 +317,7 @@ class OnOriginalVariable(BranchingRule):
 
     def __init__(
         self,
-        original: Callable[[Column], Mapping[Hashable, float]],
+        original: Callable[[Column], Mapping[Any, float]],
         *,
         block: str = "branch",
         recover: Callable[[Solution], Solution | None] | None = None,

@@ -35,7 +35,7 @@ class Unlisted(VehicleRouting):
     def __init__(self, seed: int, customers: int = 40) -> None:
         super().__init__(routing(seed, customers=customers), cuts=False)
 
-    def enumeration(self) -> None:  # type: ignore[override]
+    def enumeration(self) -> None:
         return None
 
 

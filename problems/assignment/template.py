@@ -17,6 +17,7 @@ from colgen import (
     Column,
     ColumnGeneration,
     Heuristic,
+    Pricing,
     Problem,
     RankOne,
     Reduction,
@@ -72,7 +73,7 @@ class Assignment(Problem[list[int]]):
     def master(self) -> pyo.ConcreteModel:
         return master(self.instance)
 
-    def pricing(self) -> KnapsackOracle:
+    def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle
 
     def bounding(self) -> Bounding:

@@ -179,7 +179,7 @@ class ChainMAP(Problem):
             )
         return float(values[values > -np.inf].sum())
 
-    def answer(self, solution: Solution) -> Labellings:
+    def answer(self, solution: Solution) -> Any:  # Labellings; a subclass may say them in words
         if not isinstance(solution, LabelledSolution) or solution.labellings is None:
             raise InputError("expected a solution of this problem's own master")
         found = solution.labellings

@@ -46,7 +46,7 @@ def verify(instance: Instance, certificate: Certificate | None) -> int:
     if certificate is None:
         return 1
     duals = {index: value for (block, index), value in certificate.duals.items() if block == VERTEX}
-    return max(math.ceil(exact_bound(instance, duals)), 1)  # type: ignore[arg-type]
+    return max(math.ceil(exact_bound(instance, duals)), 1)
 
 
 def fractional_chromatic_number(instance: Instance, seconds: float = math.inf) -> Fraction:
@@ -68,8 +68,8 @@ def fractional_chromatic_number(instance: Instance, seconds: float = math.inf) -
     sets = [(column.structure, value) for column, value in result.solution.columns]
     for most in _DENOMINATORS:
         # Vertices that were left out of the program have no dual value: their colours are there anyway.
-        lower = exact_bound(instance, {v: Fraction(x).limit_denominator(most) for v, x in duals.items()})  # type: ignore[misc]
-        upper = _covering([(s, Fraction(x).limit_denominator(most)) for s, x in sets], list(duals))  # type: ignore[arg-type]
+        lower = exact_bound(instance, {v: Fraction(x).limit_denominator(most) for v, x in duals.items()})
+        upper = _covering([(s, Fraction(x).limit_denominator(most)) for s, x in sets], list(duals))
         if lower == upper:
             return lower
     raise InputError(

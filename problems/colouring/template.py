@@ -14,6 +14,7 @@ from colgen import (
     Column,
     Enumeration,
     Heuristic,
+    Pricing,
     Problem,
     RankOne,
     Separation,
@@ -80,7 +81,7 @@ class Colouring(Problem[list[int]]):
     def master(self) -> pyo.ConcreteModel:
         return master_of(self.reduced.kept.tolist(), once=self.cuts)
 
-    def pricing(self) -> StableSetOracle:
+    def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle
 
     def separation(self) -> Sequence[Separation]:
@@ -89,7 +90,7 @@ class Colouring(Problem[list[int]]):
     def branching(self) -> Sequence[BranchingRule]:
         return (OnPairs(),)
 
-    def enumeration(self) -> Enumeration:
+    def enumeration(self) -> Enumeration | None:
         return StableSetEnumeration(self.oracle)
 
     def heuristics(self) -> Sequence[Heuristic]:

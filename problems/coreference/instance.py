@@ -322,11 +322,18 @@ def from_graph(graph: nx.Graph, *, score: str = "weight", absent: float = 0.0, n
     return Instance(scores, name or graph.name, tuple(nodes))
 
 
-def modularity(graph: nx.Graph, *, weight: str = "weight", resolution: float = 1.0, name: str = "") -> Instance:
+def modularity(graph: nx.Graph, *, weight: str | None = "weight", resolution: float = 1.0, name: str = "") -> Instance:
     """Modularity clustering as an instance: the modularity of a clustering is its objective plus ``constant``.
 
     The score of nodes i and j is (A_ij - γ k_i k_j / 2m) / m, twice each ordered pair's share: pairs count once here.
     The constant, Σ_i (A_ii - γ k_i² / 2m) / 2m, is what each node has with itself, in whatever community it is.
+
+    Parameters
+    ----------
+    weight
+        The attribute of the edges that holds their weights; None: each weighs 1.
+    resolution
+        γ: the larger, the smaller the communities.
 
     References
     ----------

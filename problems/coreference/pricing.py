@@ -45,7 +45,7 @@ class ClusterPricing(Pricing):
         situation = (context.decisions, context.fixed)
         if situation != self._situation:
             absent = [key[1] for column, _ in context.fixed for key in column.coefficients if key[0] == COVER]
-            self._contraction = Contraction(self.items, context.decisions, absent)  # type: ignore[arg-type]
+            self._contraction = Contraction(self.items, context.decisions, absent)
             self._situation = situation
         return self._contraction
 

@@ -93,4 +93,4 @@ def verify(instance: Instance, certificate: Certificate | None) -> int:
         )
         return instance.material_bound
     duals = {index: value for (block, index), value in certificate.duals.items() if block == "demand"}
-    return max(math.ceil(exact_bound(instance, duals)), instance.material_bound)  # type: ignore[arg-type]
+    return max(math.ceil(exact_bound(instance, duals)), instance.material_bound)

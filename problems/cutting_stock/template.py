@@ -21,6 +21,7 @@ from colgen import (
     Formulation,
     Heuristic,
     InputError,
+    Pricing,
     PricingContext,
     Problem,
     Reduction,
@@ -114,7 +115,7 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
             )
         return rows.with_data(**self.shape_data())
 
-    def pricing(self) -> PatternOracle:
+    def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle
 
     def stabilization(self) -> Stabilization:
@@ -131,7 +132,7 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
     def sharpen(self, bound: float, duals: Duals, context: PricingContext) -> float:
         return sharpened(bound, self.oracle, duals, context)
 
-    def enumeration(self) -> Enumeration:
+    def enumeration(self) -> Enumeration | None:
         return PatternEnumeration(self.instance, self.oracle)
 
     def heuristics(self) -> Sequence[Heuristic]:

@@ -70,7 +70,7 @@ class Pool:
     def allowed(self, decision: Decision) -> NDArray[np.bool_]:
         """Which columns a decision of Ryan and Foster allows."""
         assert isinstance(decision, (Together, Apart))
-        first, second = (self.covers[:, key[1]] for key in (decision.first, decision.second))  # type: ignore[index]
+        first, second = (self.covers[:, key[1]] for key in (decision.first, decision.second))
         mask: NDArray[np.bool_] = (first == second) if isinstance(decision, Together) else ~(first & second)
         return mask
 

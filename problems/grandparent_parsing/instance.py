@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,11 @@ from colgen.core.tolerances import power_of_two
 from problems.dependency.features.margin_updates import tree_triples
 from problems.dependency.sentence import Heads, check_tree
 from solvers.arrays import ArrayError, as_booleans, as_numbers
+
+if TYPE_CHECKING:
+    known_once = property  # which a protocol's property can be met by
+else:
+    known_once = cached_property
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -183,22 +188,22 @@ class Instance:
         self.scored[kind] += len(parts)
         return np.zeros(len(parts)) if scores is None else scores[parts[:, 0], parts[:, 1], parts[:, 2]]
 
-    @cached_property
+    @known_once
     def parent_child_bounds(self) -> Floats:
         """The largest grandparent score by parent and child."""
         return self._largest(self.grandparent_scores, 0)
 
-    @cached_property
+    @known_once
     def grandparent_parent_bounds(self) -> Floats:
         """The largest grandparent score by grandparent and parent."""
         return self._largest(self.grandparent_scores, 2)
 
-    @cached_property
+    @known_once
     def head_modifier_bounds(self) -> Floats:
         """The largest sibling score by head and modifier."""
         return self._largest(self.sibling_scores, 1)
 
-    @cached_property
+    @known_once
     def head_sibling_bounds(self) -> Floats:
         """The largest sibling score by head and sibling."""
         return self._largest(self.sibling_scores, 2)

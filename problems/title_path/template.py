@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colgen import Bounding, Heuristic, Key, Problem, Row, Separation, SeparationContext, Solution, WarmStart
+from colgen import (
+    Bounding,
+    Heuristic,
+    Key,
+    Pricing,
+    Problem,
+    Row,
+    Separation,
+    SeparationContext,
+    Solution,
+    WarmStart,
+)
 from colgen.core.budget import Budget
 from colgen.proof.certifier import Certifier
 from problems.title_path.bound import Memory
@@ -37,7 +48,7 @@ class TitlePath(Problem[Path]):
     def restricted_master(self) -> WalkMaster:
         return WalkMaster(self.instance)
 
-    def pricing(self) -> WalkPricing:
+    def pricing(self) -> Pricing | Sequence[Pricing]:
         return WalkPricing(self.instance)
 
     def separation(self) -> Sequence[Separation]:

@@ -13,6 +13,7 @@ from colgen import (
     Column,
     Enumeration,
     Heuristic,
+    Pricing,
     Problem,
     Reduction,
     RestrictedMIP,
@@ -67,7 +68,7 @@ class VehicleRouting(Problem[list[Route]]):
     def master(self) -> pyo.ConcreteModel:
         return master(self.instance)
 
-    def pricing(self) -> RouteOracle:
+    def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle
 
     def separation(self) -> Sequence[Separation]:
@@ -85,7 +86,7 @@ class VehicleRouting(Problem[list[Route]]):
     def reductions(self) -> Sequence[Reduction]:
         return (ArcFixing(self.oracle),)
 
-    def enumeration(self) -> Enumeration:
+    def enumeration(self) -> Enumeration | None:
         return RouteEnumeration(self.oracle)
 
     def heuristics(self) -> Sequence[Heuristic]:
