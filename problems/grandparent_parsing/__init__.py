@@ -47,6 +47,7 @@ from problems.grandparent_parsing.instance import (
     tree_objective,
     write,
 )
+from problems.grandparent_parsing.pairs import PairParsing
 from problems.grandparent_parsing.parser import Parse, parse
 from problems.grandparent_parsing.pricing import Arcs, GrandparentParts, SiblingParts
 from problems.grandparent_parsing.separation import ArcGP, Cuts
@@ -62,6 +63,7 @@ __all__ = [
     "GrandparentParsing",
     "GrandparentParts",
     "Instance",
+    "PairParsing",
     "Parse",
     "PartScores",
     "SiblingParts",

@@ -1,0 +1,177 @@
+r"""Arbitrary siblings: pairs of modifiers of one head, adjacent or not, on any sides, priced and cut.
+
+With w_hsm = 1 if (h, s) and (h, m) are in the tree, s < m, the program of
+:mod:`problems.grandparent_parsing` gets + Σ s_hsm w_hsm and
+
+    w_hsm ≤ z_hs,   w_hsm ≤ z_hm        for each pair of positive score       [pair_arc, ≥ 0]
+    z_hs + z_hm - w_hsm ≤ 1             for each pair of negative score       [pair_both, ≥ 0]
+
+The other rows of a pair never bind: w is as large, or as small, as these let it be.
+
+*Pricing.*  A column of a positive pair brings its two rows.  While it is not there, their dual values are taken as 0,
+so that its reduced cost is its score; rows ``pair_both`` are separated, and a column of a negative pair improves only
+where its row is there: its reduced cost is s_hsm + π_hsm(pair_both).
+
+*What is proved of pairs that are not there.*  In a tree w_hsm ≤ z_hm, and Σ_h z_hm = 1.  With r the reduced costs,
+
+    Σ_hsm r_hsm w_hsm ≤ Σ_m Σ_h z_hm Σ_s max(0, r_hsm) ≤ Σ_m max_h Σ_s max(0, r_hsm).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from colgen import (
+    Column,
+    Duals,
+    InputError,
+    Pricing,
+    PricingContext,
+    PricingResult,
+    Row,
+    Separation,
+    SeparationContext,
+    Solution,
+)
+from colgen.core.columns import Key
+from colgen.core.tolerances import TOLERANCES, power_of_two
+from problems.dependency.sentence import Heads
+from problems.grandparent_parsing.instance import Floats, Instance, Ints
+from problems.grandparent_parsing.separation import arc_values
+from problems.grandparent_parsing.standard import StandardScores, standard_scores
+from problems.grandparent_parsing.template import GrandparentParsing
+
+_TOLERANCE = TOLERANCES.feasibility
+
+
+class PairParsing(GrandparentParsing):
+    """Second-order parsing with arbitrary siblings, non-projective too; the answer is the head of each token.
+
+    Parameters
+    ----------
+    instance
+        Scores of all else; parts of score -inf are not supported, arcs are.
+    pair_scores
+        By head h and two of its modifiers s < m, shape (n + 1, n + 1, n + 1); other places are not looked at.
+    options
+        As :class:`~problems.grandparent_parsing.GrandparentParsing` has them.
+
+    Raises
+    ------
+    InputError
+        If the scores are not finite, or not of that shape, or a part of the instance is ruled out.
+    """
+
+    def __init__(self, instance: Instance, pair_scores: ArrayLike, **options: Any) -> None:
+        super().__init__(instance, **options)
+        if any(mask is not None for mask in instance.ruled_out):
+            raise InputError("pairs of modifiers need finite scores of grandparent and sibling parts: rule out arcs")
+        given = np.asarray(pair_scores, dtype=np.float64)
+        if given.shape != (self.tokens + 1,) * 3:
+            raise InputError(f"expected pair_scores of shape {(self.tokens + 1,) * 3}, not {given.shape}")
+        there = instance.arcs > -np.inf
+        h, s, m = np.ogrid[: len(there), : len(there), : len(there)]
+        real = there[:, :, None] & there[:, None, :] & (s < m) & (h >= 0)
+        if not np.isfinite(given[real]).all():
+            raise InputError("expected pair_scores that are finite numbers")
+        self.pairs: Floats = np.where(real, given, 0.0)
+
+    @cached_property
+    def standard(self) -> StandardScores:
+        """As the template has them, but nothing raised: what no best tree has, pairs may outweigh."""
+        found = standard_scores(self.scores, single_root=self.single_root)
+        arcs = self.scores.arcs - found.shifts
+        largest = max(float(np.abs(arcs).max(initial=0.0, where=np.isfinite(arcs))), float(np.abs(self.pairs).max()))
+        unit = max(found.unit, power_of_two(largest)) if largest else found.unit
+        return replace(found, arcs=arcs, floor=-np.inf, known=None, unit=unit)
+
+    def pricing(self) -> Sequence[Pricing]:
+        return (*super().pricing(), Pairs(self.pairs))
+
+    def separation(self) -> Sequence[Separation]:
+        return [*super().separation(), PairRows(self.pairs)]
+
+    def _of(self, heads: Heads) -> Ints:
+        """The pairs of a tree that have a score, shape (pairs, 3)."""
+        vertices = np.array([-1, *heads], dtype=np.int64)
+        s, m = np.nonzero(np.triu(vertices[:, None] == vertices, 1))
+        found = np.stack([vertices[s], s, m], axis=1)
+        scored: Ints = found[self.pairs[tuple(found.T)] != 0.0]
+        return scored
+
+    def _worth_of_pairs(self, heads: Heads) -> float:
+        return float(self.pairs[tuple(self._of(heads).T)].sum())
+
+    def solution(self, heads: Heads) -> Solution:
+        found = super().solution(heads)
+        columns = tuple((pair_column(triple, self.pairs), 1.0) for triple in map(tuple, self._of(heads).tolist()))
+        return replace(
+            found, objective=found.objective + self._worth_of_pairs(heads), columns=(*found.columns, *columns)
+        )
+
+    def worth(self, heads: Heads) -> float:
+        return super().worth(heads) + self._worth_of_pairs(heads)
+
+    def check(self, heads: Heads) -> float:
+        return super().check(heads) + self._worth_of_pairs(heads)
+
+
+class Pairs(Pricing):
+    """Pairs of positive reduced cost; ``scores`` are 0 where there is no pair."""
+
+    def __init__(self, scores: Floats) -> None:
+        self.scores = scores
+        tokens = len(scores) - 1
+        self.multiplicity = float(tokens * (tokens - 1) // 2)
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        gains = context.cost_weight * self.scores
+        index: Any
+        for index, value in duals.items("pair_arc"):
+            gains[index[0]] -= value
+        for index, value in duals.items("pair_both"):
+            gains[index] += value
+        gains = np.maximum(gains, 0.0)
+        total = float(gains.sum(axis=1).max(axis=0).sum())
+        improving = map(tuple, np.argwhere(gains > context.tolerance).tolist())
+        columns = [pair_column(triple, self.scores) for triple in improving]
+        return PricingResult(columns, bound=float(gains.max()), total=total)
+
+
+class PairRows(Separation):
+    """z_hs + z_hm - w_hsm ≤ 1 of pairs of negative score, as rows that know the columns to come."""
+
+    def __init__(self, scores: Floats) -> None:
+        self.scores = scores
+
+    def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
+        z = arc_values(solution, len(self.scores) - 1)
+        values = {column.key: value for column, value in solution.columns}
+        both = z[:, :, None] + z[:, None, :]
+        rows = []
+        for triple in map(tuple, np.argwhere((both > 1.0 + _TOLERANCE) & (self.scores < 0.0)).tolist()):
+            if both[triple] - values.get(("pair", triple), 0.0) > 1.0 + _TOLERANCE:
+                h, s, m = triple
+                entries: dict[Key, float] = {("z", (h, s)): 1.0, ("z", (h, m)): 1.0, ("pair", triple): -1.0}
+                rows.append(Row(("pair_both", triple), upper=1.0, coefficients=entries))
+        return rows
+
+
+def pair_column(triple: tuple[int, ...], scores: Floats) -> Column:
+    """The column of a pair (h, s, m); with its ``pair_arc`` rows where its score is positive."""
+    key: Key = ("pair", triple)
+    score = float(scores[triple])
+    if score < 0.0:
+        return Column(score, {}, key, key, integer=False)
+    h = triple[0]
+    rows = tuple(
+        Row(("pair_arc", (triple, end)), upper=0.0, coefficients={("z", (h, end)): -1.0, key: 1.0})
+        for end in triple[1:]
+    )
+    return Column(score, {row.key: 1.0 for row in rows}, key, key, integer=False, rows=rows)
