@@ -1,5 +1,7 @@
 """Many instances: told in their order, each as if it had been solved alone."""
 
+import os
+
 import pytest
 
 from colgen import InputError, Termination, solve, solve_many
@@ -13,6 +15,8 @@ def made(asked):
     """Of a module, so that other processes find it."""
     if asked == "broken":
         raise InputError("an instance: expected three numbers")
+    if asked == "deadly":
+        os._exit(9)
     return assignment(*asked)
 
 
@@ -33,6 +37,16 @@ def test_processes_solve_the_same():
     many = list(solve_many(ASKED[:3], problem=made, workers=2))
     assert [one.result.objective for one in many] == [solve(made(asked)).objective for asked in ASKED[:3]]
     assert all(one.result.pool is None for one in many)
+
+
+@pytest.mark.slow
+def test_an_instance_that_ends_its_process_is_named_and_the_others_are_solved():
+    many = list(solve_many([ASKED[0], "deadly", *ASKED[1:4]], problem=made, workers=2, retries=1))
+    assert [one.is_optimal for one in many] == [True, False, True, True, True]
+    assert (many[1].result, many[1].fault) == (None, "its worker was lost 2 times")
+    assert many[1].attempts >= 2
+    expected = [solve(made(asked)).objective for asked in ASKED[:4]]
+    assert [one.result.objective for one in many if one.result is not None] == expected
 
 
 def test_a_limit_and_a_fault_hold_for_one_instance():

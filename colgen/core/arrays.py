@@ -13,6 +13,7 @@ import contextlib
 import lzma
 import os
 import struct
+import tokenize
 import warnings
 import zipfile
 import zlib
@@ -45,6 +46,7 @@ _BROKEN = (
     NotImplementedError,  # a compression that zipfile does not know
     RuntimeError,  # an encrypted member
     SyntaxError,
+    tokenize.TokenError,  # of a header, from Python 3.12 on
     OSError,
     struct.error,
     zipfile.BadZipFile,
