@@ -36,7 +36,7 @@ def cluster():
 
 
 @pytest.mark.parametrize(
-    ("pieces", "times"), [(60, 4), pytest.param(800, 100, marks=[pytest.mark.slow, pytest.mark.timeout(1500)])]
+    ("pieces", "times"), [(60, 4), pytest.param(160, 20, marks=[pytest.mark.slow, pytest.mark.timeout(1500)])]
 )
 def test_nothing_is_lost_when_workers_are_killed(cluster, pieces, times):
     """Whoever has sent one of these answers is killed; another process takes its place."""
