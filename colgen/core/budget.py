@@ -73,12 +73,15 @@ class Budget:
     @property
     def interrupted(self) -> bool:
         """Whether a signal has asked this run to end."""
-        return SIGNALS.count > self._signals
+        if SIGNALS.count > self._signals:
+            SIGNALS.told = SIGNALS.count
+            return True
+        return False
 
     @property
     def reason(self) -> Termination | None:
         """Why the run must end now; None while there is budget left."""
-        if SIGNALS.count > self._signals:
+        if self.interrupted:
             return Termination.INTERRUPTED
         if time.monotonic() >= self.deadline:
             return Termination.TIME_LIMIT

@@ -30,19 +30,39 @@ class Signals:
         How many have come, and which came last.
     holding
         How many calls want them remembered.
+    is_command
+        Whether a command owns the process, which a signal asks to end.
     seen
         How many had come when the first of these began.
+    told
+        How many had come when a budget last told a run to end for them: up to these, somebody knows.
     """
 
     def __init__(self) -> None:
-        self.count = self.seen = self.holding = 0
+        self.count = self.seen = self.told = self.holding = 0
+        self.is_command = False
         self.last: int | None = None
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         self.last = number
         self.count += 1
         if not self.holding or self.count - self.seen > _PATIENCE:
+            self.told = self.count
             raise KeyboardInterrupt
+
+    def begin(self) -> None:
+        """Begin to remember signals.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            For one that came when the last run was about to end, and that nobody has seen; in a command for any that
+            has come, since what runs one solve after the other would go on for ever.
+        """
+        if self.count > self.told or (self.is_command and self.last is not None):
+            self.told = self.count
+            raise KeyboardInterrupt
+        self.seen = self.count
 
 
 SIGNALS = Signals()
@@ -74,6 +94,7 @@ def raising_signals() -> Iterator[None]:
     holding, SIGNALS.holding = SIGNALS.holding, 0
     try:
         if holding and SIGNALS.count > SIGNALS.seen:
+            SIGNALS.told = SIGNALS.count
             raise KeyboardInterrupt
         yield
     finally:
@@ -94,9 +115,9 @@ class holding_signals:  # noqa: N801  # it is called as a function; a generator 
         self._holds = threading.current_thread() is threading.main_thread()
         if not self._holds:
             return
-        self._mine = _handler_of(_INTERRUPT) is signal.default_int_handler
         if not SIGNALS.holding:
-            SIGNALS.seen = SIGNALS.count
+            SIGNALS.begin()
+        self._mine = _handler_of(_INTERRUPT) is signal.default_int_handler
         SIGNALS.holding += 1
         if self._mine:
             _handle(_INTERRUPT, SIGNALS.handle)
@@ -125,11 +146,12 @@ def handling_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    SIGNALS.last = None
+    SIGNALS.last, SIGNALS.told, SIGNALS.is_command = None, SIGNALS.count, True
     before = {number: signal.signal(number, SIGNALS.handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
+        SIGNALS.is_command = False
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from colgen import Problem, solve
+from colgen.core.files import write_text
 from problems.assignment.instance import random as random_assignment
 from problems.assignment.template import Assignment
 from problems.cutting_stock.instance import triplets
@@ -106,7 +107,7 @@ def _child(make: Callable[[], Problem], path: Path, seconds: float) -> Any:
         code = 1
         try:
             result = solve(make(), checkpoint=path, every=_EVERY)
-            told.write_text(json.dumps([result.termination.name, result.objective]), encoding="utf-8")
+            write_text(told, json.dumps([result.termination.name, result.objective]))  # whole, or killed before it
             code = 0
         finally:
             os._exit(code)

@@ -33,6 +33,39 @@ def test_an_interrupt_that_came_before_the_wait_is_raised_there():
             pytest.fail("nobody waits after an interrupt")
 
 
+def test_an_interrupt_that_no_run_has_seen_ends_the_next_one():
+    """A loop over runs too short to look at the clock could not be ended."""
+    with holding_signals():
+        interrupt()
+    with pytest.raises(KeyboardInterrupt), holding_signals():
+        pytest.fail("nothing begins after an interrupt that nobody knows of")
+    with holding_signals():
+        assert not Budget().interrupted
+
+
+def test_an_interrupt_that_a_run_has_told_of_ends_no_other():
+    with holding_signals():
+        budget = Budget()
+        interrupt()
+        assert budget.interrupted
+    with holding_signals():
+        assert not Budget().interrupted
+
+
+def test_no_run_of_a_command_begins_after_a_signal():
+    """Whoever reads no termination, a bench or a training, solves one instance after the other."""
+    with handling_signals():
+        with holding_signals():
+            budget = Budget()
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert budget.interrupted
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt), holding_signals():
+                pytest.fail("a command goes on after a signal")
+    with holding_signals():
+        assert not Budget().interrupted
+
+
 def test_the_handler_is_put_back():
     before = signal.getsignal(signal.SIGINT)
     with holding_signals(), holding_signals():
