@@ -154,6 +154,10 @@ def _solved(
             cluster.close()
 
 
+_CLUSTER = ("submit", "as_completed", "result", "cancel", "is_lost", "count", "isolates")
+"""What makes something a :class:`Cluster`."""
+
+
 def cluster_of(client: Any, workers: int | None = None) -> tuple[Cluster, bool]:
     """The cluster that is meant, and whether it is made for it, so that whoever asks closes it."""
     if client is None:
@@ -162,7 +166,7 @@ def cluster_of(client: Any, workers: int | None = None) -> tuple[Cluster, bool]:
         return DaskCluster.at(client, workers), True
     if is_client(client):
         return DaskCluster(client), False
-    if all(hasattr(client, name) for name in ("submit", "as_completed", "cancel", "is_lost", "count", "isolates")):
+    if all(hasattr(client, name) for name in _CLUSTER):
         found: Cluster = client
         return found, False
     raise InputError(f"client: expected a client of Dask, an address or a Cluster, not {what(client)}")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
+
+Task: TypeAlias = Any
+"""What has been sent: a future, of the standard library or of Dask."""
 
 
-class Task(Protocol):
-    """What has been sent: a future, of the standard library or of Dask."""
-
-    def result(self) -> Any:
-        """What the work has brought, or whatever ended it as an exception."""
-        ...
+class StillPending(Exception):  # noqa: N818  (no error: what a task is)
+    """A task that had ended has to be done again: the worker that kept its outcome is gone."""
 
 
 class Cluster(Protocol):
@@ -39,6 +38,16 @@ class Cluster(Protocol):
 
     def as_completed(self, tasks: Collection[Task], seconds: float) -> Collection[Task]:
         """Those of the tasks that have ended, one at least unless there is none within so many seconds."""
+        ...
+
+    def result(self, task: Task) -> Any:
+        """What the work of a task that has ended has brought, or whatever ended it as an exception.
+
+        Raises
+        ------
+        StillPending
+            If the outcome cannot be had now; the task is among those to wait for again.
+        """
         ...
 
     def cancel(self, tasks: Collection[Task]) -> None:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Collection
 from concurrent.futures import CancelledError
 from typing import Any
 
 from colgen.core.errors import InputError
-from colgen.parallel.cluster import Cluster
+from colgen.parallel.cluster import Cluster, StillPending
 
 LOCAL = "local"
 """Instead of an address: a scheduler and workers of this machine."""
+
+_FETCHING = 2.0
+"""Seconds for an outcome to come from its worker: after these, whether it is still there is asked again."""
+
+_RESTORING = 1.0
+"""Seconds between two looks at whether a local cluster has the workers that were asked for."""
 
 _INSTALL = "pip install 'colgen[distributed]'"
 
@@ -25,11 +32,13 @@ class DaskCluster(Cluster):
         A ``distributed.Client``; whoever has made it closes it.
     """
 
-    isolates = True
+    isolates = False  # a task that waits on a worker can end with it, and Dask blames that one as well
 
     def __init__(self, client: Any) -> None:
         self.client = client
         self._close: list[Callable[[], object]] = []
+        self._restore: Callable[[], object] | None = None
+        self._wanted, self._looked = 0, 0.0
 
     @classmethod
     def at(cls, address: str, count: int | None = None) -> DaskCluster:
@@ -47,6 +56,8 @@ class DaskCluster(Cluster):
             )
             found = cls(distributed.Client(here))
             found._close = [found.client.close, here.close]
+            found._wanted = len(here.worker_spec)
+            found._restore = lambda: here.scale(found._wanted)
             return found
         try:
             client = distributed.Client(address, timeout=10)
@@ -66,9 +77,18 @@ class DaskCluster(Cluster):
 
     def as_completed(self, tasks: Collection[Any], seconds: float) -> Collection[Any]:
         distributed = dask_distributed()
+        self._look_after_workers()
         with contextlib.suppress(TimeoutError, CancelledError):  # one that was called off is done as well
             distributed.wait(list(tasks), timeout=seconds, return_when="FIRST_COMPLETED")
         return [task for task in tasks if task.status != "pending"]
+
+    def result(self, task: Any) -> Any:
+        if task.status != "finished":
+            return task.result()  # what ended it is here
+        try:
+            return task.result(timeout=_FETCHING)
+        except TimeoutError:
+            raise StillPending from None
 
     def cancel(self, tasks: Collection[Any]) -> None:
         self.client.cancel(list(tasks))
@@ -76,6 +96,14 @@ class DaskCluster(Cluster):
     def is_lost(self, error: BaseException) -> bool:
         distributed = dask_distributed()
         return isinstance(error, (distributed.KilledWorker, CancelledError))
+
+    def _look_after_workers(self) -> None:
+        """Bring back workers of a local cluster: where they die often, what restarts them gives up after a while."""
+        now = time.monotonic()
+        if self._restore is not None and now - self._looked > _RESTORING:
+            self._looked = now
+            if self.count < self._wanted:
+                self._restore()
 
     def close(self) -> None:
         for close in self._close:

@@ -41,6 +41,9 @@ class Processes(Cluster):
     def as_completed(self, tasks: Collection[Any], seconds: float) -> Collection[Any]:
         return wait(tasks, seconds, FIRST_COMPLETED).done
 
+    def result(self, task: Any) -> Any:
+        return task.result()
+
     def cancel(self, tasks: Collection[Any]) -> None:
         called_off = [task.cancel() for task in tasks]
         if not all(called_off):

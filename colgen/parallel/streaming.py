@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from colgen.parallel.cluster import Cluster, Task
+from colgen.parallel.cluster import Cluster, StillPending, Task
 
 _AHEAD = 4
 """So many pieces a worker are under way, so that none waits for the next one."""
@@ -141,7 +141,9 @@ class Stream:
 
     def _take(self, task: Task, piece: _Piece, is_to_blame: bool) -> None:
         try:
-            outcome = task.result()
+            outcome = self.cluster.result(task)
+        except StillPending:
+            self._sent[task] = piece
         except Exception as error:
             if not self.cluster.is_lost(error):
                 self._ended[piece.number] = Done(piece.number, error=error, attempts=piece.attempts)

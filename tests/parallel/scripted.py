@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from colgen.parallel.cluster import StillPending
+
 
 class WorkerLostError(Exception):
     """A worker is gone."""
@@ -18,16 +20,22 @@ class Future:
 
 
 class Scripted:
-    """Does a random task at each look; ``deaths`` says how often a piece ends its worker before it is done."""
+    """Does a random task at each look.
 
-    def __init__(self, seed=0, count=2, isolates=True, deaths=None, never=()):
+    ``deaths`` says how often a piece ends its worker before it is done, ``forgotten`` how often afterwards: its outcome
+    is gone before anybody has asked for it.
+    """
+
+    def __init__(self, seed=0, count=2, isolates=True, deaths=None, never=(), forgotten=None):
         self.rng = np.random.default_rng(seed)
         self.count, self.isolates = count, isolates
         self.deaths, self.never = dict(deaths or {}), list(never)
+        self.forgotten = dict(forgotten or {})
         self.queue, self.called_off, self.most, self.begun = [], [], 0, []
 
     def submit(self, work, piece):
         future = Future(piece)
+        future.work = work
         self.queue.append((future, work))
         self.most = max(self.most, len(self.queue))
         return future
@@ -52,6 +60,13 @@ class Scripted:
         except Exception as error:
             future.error = error
         return [future]
+
+    def result(self, task):
+        if self.forgotten.get(task.piece, 0) > 0:
+            self.forgotten[task.piece] -= 1
+            self.queue.append((task, task.work))
+            raise StillPending
+        return task.result()
 
     def cancel(self, tasks):
         self.called_off += [task.piece for task in tasks]

@@ -36,7 +36,7 @@ def cluster():
 
 
 @pytest.mark.parametrize(
-    ("pieces", "times"), [(60, 4), pytest.param(160, 20, marks=[pytest.mark.slow, pytest.mark.timeout(1500)])]
+    ("pieces", "times"), [(60, 4), pytest.param(800, 100, marks=[pytest.mark.slow, pytest.mark.timeout(1500)])]
 )
 def test_nothing_is_lost_when_workers_are_killed(cluster, pieces, times):
     """Whoever has sent one of these answers is killed; another process takes its place."""
@@ -55,8 +55,14 @@ def test_nothing_is_lost_when_workers_are_killed(cluster, pieces, times):
     assert str(found[7].error) == "seven"
 
 
-def test_what_ends_every_worker_is_named(cluster):
-    found = list(Stream(cluster, deadly, retries=0).over(range(6)))
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_ends_every_worker_is_named_and_not_its_neighbours(count):
+    """A worker that ends takes with it what was sent there to be done next."""
+    cluster = DaskCluster.at("local", count)
+    try:
+        found = list(Stream(cluster, deadly, retries=0).over(range(6)))
+    finally:
+        cluster.close()
     assert [done.outcome for done in found] == [0, 1, None, 3, 4, 5]
     assert "its worker was lost" in found[2].fault
 

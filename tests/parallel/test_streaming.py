@@ -35,6 +35,17 @@ def test_nothing_is_lost_whoever_ends_when(seed, isolates):
             assert not done.fault
 
 
+@pytest.mark.parametrize("seed", seeds(20))
+def test_an_outcome_that_is_lost_after_the_work_is_waited_for_again(seed):
+    """Its worker ends between the two; on a real cluster somebody else does it again."""
+    cluster = Scripted(seed, 3, forgotten={3: 1, 5: 4, 13: 2, 39: 1})
+    found = list(Stream(cluster, square, retries=0).over(range(40)))
+    assert [done.number for done in found] == list(range(40))
+    assert [done.outcome for done in found] == [k * k if k != 13 else None for k in range(40)]
+    assert str(found[13].error) == "thirteen"
+    assert sum(cluster.forgotten.values()) == 0
+
+
 def test_pieces_are_taken_as_they_are_needed():
     taken = []
 
