@@ -12,16 +12,13 @@ from colgen.core.domains import real, whole
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.result import Result
 from colgen.core.stop import AnyOf, TimeLimit
-from colgen.parallel.cluster import Cluster
-from colgen.parallel.dask_cluster import DaskCluster, is_client
-from colgen.parallel.executor import usable_processors
-from colgen.parallel.processes import Processes
+from colgen.parallel.clusters import cluster_of
 from colgen.parallel.streaming import Done, Stream
 from colgen.problem import Problem
 from colgen.settings import check_settings, what
 from colgen.solving import solve
 
-_HERE_ALONE = ("progress", "on_node", "certificate", "start")
+_HERE_ALONE = ("progress", "on_node", "certificate", "start", "free_running")
 """Settings of one run that speak of this process, or of one instance."""
 
 _GRACE = 30.0
@@ -83,8 +80,8 @@ def solve_many(
         module.
     client
         Who works: a ``distributed.Client`` of Dask, a scheduler's address (``"tcp://host:8786"``), ``"local"`` for
-        Dask on this machine, or any :class:`~colgen.parallel.cluster.Cluster`.  By default processes of this machine; a
-        script then calls this below ``if __name__ == "__main__":``.
+        Dask on this machine, or any :class:`~colgen.parallel.cluster.Cluster`.  By default processes of this machine
+        (``"processes"``); a script then calls this below ``if __name__ == "__main__":``.
     workers
         How many processes, where they are of this machine; by default one for each processor.
     seconds
@@ -152,24 +149,6 @@ def _solved(
     finally:
         if is_mine:
             cluster.close()
-
-
-_CLUSTER = ("submit", "as_completed", "result", "cancel", "is_lost", "count", "isolates")
-"""What makes something a :class:`Cluster`."""
-
-
-def cluster_of(client: Any, workers: int | None = None) -> tuple[Cluster, bool]:
-    """The cluster that is meant, and whether it is made for it, so that whoever asks closes it."""
-    if client is None:
-        return Processes(workers or usable_processors()), True
-    if isinstance(client, str):
-        return DaskCluster.at(client, workers), True
-    if is_client(client):
-        return DaskCluster(client), False
-    if all(hasattr(client, name) for name in _CLUSTER):
-        found: Cluster = client
-        return found, False
-    raise InputError(f"client: expected a client of Dask, an address or a Cluster, not {what(client)}")
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from colgen.core.errors import InputError
 from colgen.core.pool import Pool
 from colgen.core.result import Result
 from colgen.core.warm_start import WarmStart
+from colgen.parallel.clusters import check_client
 from colgen.tree.checkpoint import Saving
 from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
@@ -49,6 +50,8 @@ def check_settings(
     certificate: Any = None,
     workers: Any = None,
     node_batch: Any = 1,
+    client: Any = None,
+    free_running: Any = False,
     checkpoint: Any = None,
     every: Any = 1.0,
     pool: Any = None,
@@ -68,7 +71,8 @@ def check_settings(
             raise InputError(f"stop: expected stop rules, such as TimeLimit(60), not {what(rule)}")
     if start is not None and not isinstance(start, (Result, WarmStart)):
         raise InputError(f"start: expected the result of another run, or a WarmStart, not {what(start)}")
-    for name, value in (("relaxation", relaxation), ("keep_duals", keep_duals), ("keep_values", keep_values)):
+    flags = {"relaxation": relaxation, "keep_duals": keep_duals, "keep_values": keep_values}
+    for name, value in {**flags, "free_running": free_running}.items():
         if not isinstance(value, (bool, np.bool_)):
             raise InputError(f"{name}: expected True or False, not {what(value)}")
     if not isinstance(progress, (bool, np.bool_)) and (not callable(progress) or isinstance(progress, type)):
@@ -119,6 +123,13 @@ def check_settings(
         whole(node_batch, "node_batch", low=1)
         if certificate is not None:
             raise InputError("certificate: it is written of nodes that are evaluated one by one: leave node_batch out")
+    if client is not None:
+        check_client(client)
+        for name, value in (("certificate", certificate), ("depth_limit", depth_limit), ("relaxation", relaxation)):
+            if value is not None and value is not False:
+                raise InputError(f"client: a tree is searched on a cluster without {name}: leave one of them out")
+    elif free_running:
+        raise InputError("free_running: it says how the workers of a cluster search a tree: name a client")
     if lp is not None:
         try:
             check_backend(lp)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +30,8 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.protocol import RestrictedMaster
+from colgen.parallel.cluster import Cluster
+from colgen.parallel.clusters import cluster_of
 from colgen.parallel.threads import Threads
 from colgen.pricing.grouping import grouped
 from colgen.pricing.oracles import Pricing
@@ -46,9 +48,10 @@ from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
 from colgen.tree.means import Search
 from colgen.tree.open_tree import OpenTree
-from colgen.tree.queues import NodeQueue
+from colgen.tree.queues import BestBound, NodeQueue, Plunging
 from colgen.tree.search import Relaxation, TreeResult, branch_and_bound
 from colgen.tree.sparing import as_diagnostic
+from colgen.tree.subtrees import WIDTH, OnCluster, packed
 
 
 @held
@@ -77,6 +80,8 @@ def solve(
     certificate: Path | str | None = None,
     workers: int | None = None,
     node_batch: int = 1,
+    client: Any = None,
+    free_running: bool = False,
     checkpoint: Path | str | Saving | None = None,
     every: float = EVERY,
     pool: Path | str | Pool | None = None,
@@ -142,6 +147,15 @@ def solve(
         Evaluate so many open nodes of the tree at once, each over a restricted master and oracles of its own (of a copy
         of the problem).  It is another tree than that of 1, but the same one for any number of workers; stop rules
         other than limits of time and memory look at it between batches.
+    client
+        Search the tree on a cluster: a ``distributed.Client`` of Dask, a scheduler's address
+        (``"tcp://host:8786"``), ``"local"`` for Dask on this machine, ``"processes"`` for processes without it, or any
+        :class:`~colgen.parallel.cluster.Cluster`; ``workers`` says how many, where they are of this machine.  The root
+        is solved here, then subtrees are sent out, ``node_batch`` of them at once (16).  It is another tree than that
+        of one process, but the same one for any number of workers, whichever of them are lost.  The problem travels by
+        ``pickle``, and so do columns; a script calls this below ``if __name__ == "__main__":``.
+    free_running
+        Of subtrees on a cluster none waits for another: faster, and no two runs have the same tree.
     checkpoint
         Write to this file, as the run goes on, what another run needs to go on; if the file is there already, go on
         from it.  Ctrl-C and SIGTERM write a last one.  Answers and columns in the file are checked; its open nodes,
@@ -191,6 +205,8 @@ def solve(
         certificate=certificate,
         workers=workers,
         node_batch=node_batch,
+        client=client,
+        free_running=free_running,
         checkpoint=checkpoint,
         every=every,
         pool=pool,
@@ -200,20 +216,7 @@ def solve(
     recording = None if certificate is None else _Recording(certificate, problem.certifier())
     rule = AnyOf(*((stop,) if callable(stop) else stop))
     budget = Budget(rule.seconds, rule.bytes)
-    budget.workers = threads = Threads(1 if workers is None else int(workers))
-    warm = _warm(problem, start, budget)
-    spare = None
-    if node_batch > 1:
-        spare = _Spare(problem, bounding, stabilization, heuristics, choice, lp, lp_options).copied()
-    try:
-        master = problem.restricted_master()
-    except OutOfBudget as spent:
-        return _nothing(spent.reason, budget)
-
-    def check(solution: Solution) -> float | None:
-        return problem.check(answer_to_check(problem, solution))
-
-    _suit(master, lp, lp_options)
+    budget.workers = threads = Threads(1 if workers is None or client is not None else int(workers))
     settings = Settings(
         stop_early=not relaxation,
         round_early=not relaxation,
@@ -224,9 +227,26 @@ def solve(
         scale=problem.scale,
         pricing_share=pricing_share,
     )
-    tree = OpenTree(master.sense, None if queue is None else queue(master.sense))
+    spare = None
+    if node_batch > 1 or client is not None:
+        spare = _Spare(problem, bounding, stabilization, heuristics, choice, lp, lp_options)
+        spare = spare.copied() if client is None else spare
+    made = b"" if spare is None or client is None else packed(spare, settings)
+    warm = _warm(problem, start, budget)
+    try:
+        master = problem.restricted_master()
+    except OutOfBudget as spent:
+        return _nothing(spent.reason, budget)
+
+    def check(solution: Solution) -> float | None:
+        return problem.check(answer_to_check(problem, solution))
+
+    _suit(master, lp, lp_options)
+    if queue is None:
+        queue = Plunging if client is None else BestBound  # on a cluster it is the workers that plunge
+    tree = OpenTree(master.sense, queue(master.sense))
     terminated = nullcontext() if saved is None else holding_termination()
-    with listening(progress, master.sense) as listener, threads, terminated:
+    with listening(progress, master.sense) as listener, threads, terminated, _clustered(client, workers) as cluster:
         run = Run(
             master.sense,
             rule,
@@ -255,7 +275,7 @@ def solve(
         try:
             with run.stage("setup"):
                 if saved is not None:
-                    saved.begin(search, tree, node_batch == 1)
+                    saved.begin(search, tree, spare is None)
                 if pooled is not None:
                     warm = pooled.warm_start(warm, master, search.answers.separation)
                     run.notes.append(pooled.note)
@@ -266,8 +286,15 @@ def solve(
                 outcome = TreeResult(Termination.OPTIMAL, run.global_bound, ())
             else:
                 seats: Relaxation = search
-                if spare is not None:
-                    seats = InBatches(search, partial(spare.search, run, settings), int(node_batch), threads)
+                if cluster is not None:
+                    width = int(node_batch) if node_batch > 1 else WIDTH
+                    if free_running and node_batch == 1:
+                        width = 2 * max(cluster.count, 1)
+                    seats = OnCluster(
+                        search, made, cluster, tree, width=width, free=bool(free_running), node_limit=node_limit
+                    )
+                elif spare is not None:
+                    seats = InBatches(search, partial(spare.search, budget, settings), int(node_batch), threads)
                 outcome = branch_and_bound(
                     seats,
                     run,
@@ -343,8 +370,8 @@ class _Spare:
                 f"master: {type(error).__name__}: {error}"
             ) from error
 
-    def search(self, run: Run, settings: Settings) -> BranchAndPrice:
-        """A copy's branch and price, whose own run has the clock of this one and no other stop rules."""
+    def search(self, budget: Budget, settings: Settings) -> BranchAndPrice:
+        """A copy's branch and price, whose own run has the clock of this budget and no other stop rules."""
         mine = self.copied()
         problem = mine.problem
         master = problem.restricted_master()
@@ -354,10 +381,24 @@ class _Spare:
             return problem.check(answer_to_check(problem, solution))
 
         scale = problem.scale or 0.0
-        own = Run(master.sense, AnyOf(), problem.objective_step, None, run.budget, check, scale, master.offset)
+        own = Run(master.sense, AnyOf(), problem.objective_step, None, budget, check, scale, master.offset)
         return _search(
             problem, master, own, settings, False, mine.bounding, mine.stabilization, mine.heuristics, mine.choice, None
         )
+
+
+@contextmanager
+def _clustered(client: Any, workers: int | None) -> Iterator[Cluster | None]:
+    """The cluster that the tree is searched on, if any; one that was made for it is closed."""
+    if client is None:
+        yield None
+        return
+    cluster, is_mine = cluster_of(client, workers)
+    try:
+        yield cluster
+    finally:
+        if is_mine:
+            cluster.close()
 
 
 def _suit(master: RestrictedMaster, lp: str | None, lp_options: Mapping[str, Any] | None) -> None:

@@ -28,6 +28,8 @@ WITHOUT_MIRROR = {
     "colgen.tree.checkpoint": "whole runs: tests/test_checkpointing.py",
     "colgen.tree.keeping": "whole runs: tests/test_checkpointing.py",
     "colgen.tree.resuming": "whole runs: tests/test_checkpointing.py",
+    "colgen.tree.node_data": "whole runs: tests/test_checkpointing.py, tests/tree/test_subtrees.py",
+    "colgen.parallel.clusters": "tests/test_many.py and tests/tree/test_subtrees.py name each kind",
     "colgen.parallel.cluster": "a protocol: mypy holds Processes and DaskCluster against it",
     "colgen.master.tabular": "a protocol without a line that runs: mypy holds LinearMaster against it",
 }

@@ -40,16 +40,15 @@ colgen COMMAND --help says more of each.
 """
 
 _SOLVE = """\
-FILE is one of these:
-  an instance           colgen solve cutting_stock rolls.txt
+FILE is an instance     colgen solve cutting_stock rolls.txt
   a text, with a model  colgen solve coreference text.conll --model coref.npz
   a trained model       colgen solve grandparent_parsing MODEL < in.conllu
 
 One instance: a report of the run on standard output. All instances of a text, or
-several FILEs (by so many processes as --workers says, or on a --cluster): the
-answers alone, as they come, and one line that sums up on standard error; --json
-then writes a line for each. Exit code 0: all are proved optimal; 5: some among few
-candidates; 1: the others are infeasible; 3 otherwise. --time-limit, --gap: of each.
+several FILEs (by --workers processes, or on a --cluster): answers as they come, and
+a line that sums up on standard error; --json writes a line for each. Exit code 0: all
+proved optimal; 5: some among few candidates; 1: the others infeasible; 3 otherwise.
+--time-limit, --gap: of each.
 """
 
 _RESUME = """\
@@ -208,6 +207,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--node-limit", metavar="N", type=_count, help="stop after so many branch-and-bound nodes")
     command.add_argument("--workers", metavar="N", type=_count, help="compute on so many processors (1)")
     command.add_argument("--cluster", metavar="ADDRESS", help="solve each FILE by Dask: a scheduler, or local")
+    command.add_argument("--subtrees", metavar="HOW", type=_subtrees, help="share one tree out: batches, or free")
     command.add_argument("--node-batch", metavar="K", type=_count, help="so many open nodes at once (1)")
     command.add_argument("--lp", metavar="NAME", help="the solver of linear programs (highs), such as gurobi")
     command.add_argument("--relaxation", action="store_true", help="solve the root's relaxation only")
@@ -307,6 +307,12 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     if arguments.command == "solve":
         arguments.file = arguments.files[0]
     return arguments
+
+
+def _subtrees(text: str) -> str:
+    if text not in ("batches", "free"):
+        raise argparse.ArgumentTypeError(f"expected batches or free, not {text!r}")
+    return text
 
 
 def _nonnegative(text: str) -> float:

@@ -32,7 +32,7 @@ def resume_file(arguments: argparse.Namespace) -> int:
         **{**vars(arguments), **{name: asked[name] for name in ASKED}, "every": every, "certificate": None}
     )
     told.file = Path(told.file)
-    told.files, told.cluster = [told.file], None
+    told.files, told.cluster, told.subtrees = [told.file], None, None
     told.skip_bad = told.all_heads = False  # the options say the latter
     told.model = None if told.model is None else Path(told.model)
     return solve_file(told)

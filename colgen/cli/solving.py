@@ -23,6 +23,7 @@ from colgen.core.result import Result, Termination
 from colgen.core.signals import exit_code, holding_signals
 from colgen.core.stop import GapLimit, StopRule, TimeLimit
 from colgen.core.wording import counted, is_terminal, number, percent
+from colgen.parallel.clusters import PROCESSES
 from colgen.reporting.figures import can_draw
 from colgen.reporting.live_log import LogFile
 from colgen.solving import solve
@@ -45,7 +46,7 @@ def solve_file(arguments: argparse.Namespace) -> int:
         stop.append(TimeLimit(arguments.time_limit))
     if arguments.gap is not None:
         stop.append(GapLimit(arguments.gap))
-    if len(arguments.files) > 1 or arguments.cluster is not None:
+    if len(arguments.files) > 1 or (arguments.cluster is not None and arguments.subtrees is None):
         from colgen.cli.many import solved_files
 
         return _solve_all(arguments, template, solved_files(arguments, template, stop), "the files", _FOR_ONE_FILE)
@@ -80,6 +81,8 @@ def solve_file(arguments: argparse.Namespace) -> int:
                 node_limit=arguments.node_limit,
                 workers=arguments.workers,
                 node_batch=arguments.node_batch or 1,
+                client=None if arguments.subtrees is None else arguments.cluster or PROCESSES,
+                free_running=arguments.subtrees == "free",
                 lp=arguments.lp,
                 certificate=arguments.certificate,
                 checkpoint=saving_of(arguments),
@@ -115,7 +118,7 @@ def _material(arguments: argparse.Namespace, template: Template) -> tuple[Materi
     return None, file
 
 
-_FOR_ONE_FILE = ("log", "plot", "picture", "report", "certificate", "checkpoint")
+_FOR_ONE_FILE = ("subtrees", "log", "plot", "picture", "report", "certificate", "checkpoint")
 _FOR_ONE = ("node_limit", "workers", "node_batch", "lp", "relaxation", *_FOR_ONE_FILE)
 """Options that nobody could mean of several files, or of all instances of a text."""
 

@@ -151,7 +151,7 @@ def handling_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        SIGNALS.is_command = False
+        SIGNALS.is_command, SIGNALS.told = False, SIGNALS.count  # the command has said so
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 

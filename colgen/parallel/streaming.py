@@ -117,8 +117,31 @@ class Stream:
                 if is_last and not self._sent and not self._suspects and not self._ended:
                     return
         finally:
-            if self._sent:
-                self.cluster.cancel(list(self._sent))
+            self.close()
+
+    def send(self, number: int, piece: Any) -> None:
+        """Send one piece, for whoever asks for them by :meth:`some`."""
+        if self._suspects:
+            self._suspects.append(_Piece(number, piece))
+        else:
+            self._send(_Piece(number, piece))
+
+    def some(self) -> list[Done]:
+        """What has become of pieces that were sent, in the order of their numbers, within a second or so.
+
+        There may be none of them by then.
+        """
+        if self._suspects and not self._sent:
+            self._send(self._suspects.popleft())
+        self._look()
+        return [self._ended.pop(number) for number in sorted(self._ended)]
+
+    def close(self) -> None:
+        """Call off what is under way."""
+        if self._sent:
+            self.cluster.cancel(list(self._sent))
+        self._sent.clear()
+        self._suspects.clear()
 
     def _has_room(self) -> bool:
         ahead = self.ahead or _AHEAD * max(self.cluster.count, 1)

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 
 from colgen.bounds.run import Run
 from colgen.core.column_data import ARRAYS, Plainly, row_data, solution_data
-from colgen.core.decision import Decision
 from colgen.core.decision_data import DecisionWriter
 from colgen.core.digest import digest_of
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
-from colgen.core.path import DecisionPath
 from colgen.core.plain import as_plain
 from colgen.core.sealed_files import parts_of, write_parts
 from colgen.master.linear import LinearMaster, as_linear
@@ -27,6 +25,7 @@ from colgen.master.protocol import RestrictedMaster
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.checkpoint import FORMAT, Saving, versions
 from colgen.tree.node import Node
+from colgen.tree.node_data import PathWriter, node_data
 from colgen.tree.open_tree import OpenTree
 
 _SHARE = 0.01
@@ -75,7 +74,7 @@ class Keeper:
         self._columns = _Columns(as_linear(search.master), plainly)
         self._plainly = plainly
         self._rows: list[Any] = []
-        self._decisions: dict[int, tuple[Decision, Any]] = {}
+        self._paths = PathWriter(self.writer)
         self._due = 0.0
         self._tree: OpenTree | None = None
         self._master_digest = master_digest(search.master)
@@ -157,7 +156,7 @@ class Keeper:
             nodes = [
                 Node(bound=run.sense.ideal)
             ]  # what is wanted is its solution: it is solved again, with all columns
-        links, listed = self._paths(nodes)
+        links, listed = self._paths.data([node.path for node in nodes])
         said: dict[str, Any] = {
             "versions": versions(),
             "asked": dict(self._saving.asked),
@@ -175,10 +174,7 @@ class Keeper:
             "generated": [run.columns_generated, run.rows_generated],
             "incumbent": None if run.incumbent is None else solution_data(run.incumbent, self._plainly),
             "links": links,
-            "nodes": [
-                [node.number, node.parent, node.depth, link, node.bound, _moved(node)]
-                for node, link in zip(nodes, listed, strict=True)
-            ],
+            "nodes": [node_data(node, link) for node, link in zip(nodes, listed, strict=True)],
             "rows": self._separated(search.master),
             "pseudo_costs": search.costs.as_plain(),
         }
@@ -186,33 +182,6 @@ class Keeper:
         self._columns.add(said, arrays)
         self._add_duals(said, arrays)
         return said, arrays
-
-    def _paths(self, nodes: list[Node]) -> tuple[list[Any], list[int]]:
-        """All links of the nodes' paths, each with the number of the one above it, and each node's own."""
-        number: dict[int, int] = {}
-        links: list[Any] = []
-        kept: dict[int, tuple[Decision, Any]] = {}
-        found = []
-        for node in nodes:
-            chain: list[DecisionPath] = []
-            path: DecisionPath | None = node.path
-            while path is not None and id(path) not in number:
-                chain.append(path)
-                path = path.above
-            above = -1 if path is None else number[id(path)]
-            for link in reversed(chain):
-                links.append([above, [self._data(decision, kept) for decision in link.own]])
-                above = number[id(link)] = len(links) - 1
-            found.append(above)
-        self._decisions = kept  # those of nodes that are done with are forgotten
-        return links, found
-
-    def _data(self, decision: Decision, kept: dict[int, tuple[Decision, Any]]) -> Any:
-        known = self._decisions.get(id(decision)) or kept.get(id(decision))
-        if known is None or known[0] is not decision:
-            known = (decision, self.writer.data(decision))
-        kept[id(decision)] = known
-        return known[1]
 
     def _separated(self, master: RestrictedMaster) -> list[Any]:
         rows = master.joined_rows
@@ -264,17 +233,6 @@ class _Columns:
 
 def _line(value: Any, what: str) -> bytes:
     return json.dumps(as_plain(value, what), separators=(",", ":")).encode() + b"\n"
-
-
-def _moved(node: Node) -> Any:
-    """What pseudo-costs are to learn of a node; None if it is no plain data, which is no more than a pity."""
-    moved = getattr(node.start, "moved", None)
-    if moved is None:
-        return None
-    try:
-        return as_plain(tuple(moved), "what has moved")
-    except InputError:
-        return None
 
 
 def master_digest(master: RestrictedMaster) -> str:

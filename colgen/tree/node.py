@@ -8,7 +8,7 @@ from typing import Any
 
 from colgen.core.decision import Decision
 from colgen.core.path import ROOT, DecisionPath
-from colgen.core.result import Termination
+from colgen.core.result import NodeRecord, Termination
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,26 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Subtree:
+    """What has become of a node and of those below it that somebody else has treated.
+
+    Attributes
+    ----------
+    done
+        Nodes that are done with, parents before children.
+    left
+        Nodes that are open still.
+    lost, why_lost
+        A bound on leaves that nobody can resolve, hopeless if there are none, and why not.
+    """
+
+    done: Sequence[NodeRecord]
+    left: Sequence[Node]
+    lost: float
+    why_lost: Termination | None
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """What a relaxation says of a node.
 
@@ -67,6 +87,8 @@ class Evaluation:
         Why a leaf is left although it may hold better answers; None for a leaf that is done with.
     stop
         Why the whole search must end; the node then stays open.
+    subtree
+        Instead of children, where more than the node itself was treated.
     """
 
     bound: float
@@ -79,3 +101,4 @@ class Evaluation:
     fixed: tuple[Decision, ...] = ()
     bounds: Sequence[float] = ()
     starts: Sequence[Any] = ()
+    subtree: Subtree | None = None

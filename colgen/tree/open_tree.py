@@ -77,6 +77,19 @@ class OpenTree:
         self.bounds.add(nodes)
         self.queue.push(nodes)
 
+    def put(self, nodes: Sequence[Node]) -> None:
+        """Open nodes that somebody else has left, which are not the children of one."""
+        if self.admit is not None:
+            self.admit(nodes)
+        self.bounds.add(nodes)
+        self.queue.refill(nodes)
+
+    def lose(self, bound: float, why: Termination | None) -> None:
+        """Take in that leaves of such a bound cannot be resolved by anybody; no ``why``: that there are none."""
+        if why is not None:
+            self.left, self.why_left = self.sense.best(self.left, bound), why
+            self.lost, self.why_lost = self.sense.best(self.lost, bound), why
+
     def pop(self) -> Node:
         """The next node: it is current from now on."""
         node = self.queue.pop()

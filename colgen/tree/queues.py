@@ -31,7 +31,7 @@ class NodeQueue(ABC):
         """All open nodes."""
 
     def refill(self, nodes: Sequence[Node]) -> None:
-        """Take in open nodes of another run, in the order in which its queue was looked at, into an empty queue."""
+        """Take in open nodes of another search, in the order in which its queue was looked at."""
         for node in nodes:
             self.push((node,))
 

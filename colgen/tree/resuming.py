@@ -12,16 +12,15 @@ from colgen.core.column_data import ARRAYS, Plainly, batch_of_data, row_of_data,
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision_data import DecisionWriter
 from colgen.core.errors import ColgenError, InputError
-from colgen.core.path import ROOT, DecisionPath
 from colgen.core.plain import of_plain
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.cuts.separation import Separation
 from colgen.master.linear import as_linear
-from colgen.tree.branch_and_price import BranchAndPrice, started
+from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.checkpoint import Checkpoint
 from colgen.tree.keeping import master_digest
-from colgen.tree.node import Node
+from colgen.tree.node_data import node_of, paths_of
 from colgen.tree.open_tree import OpenTree
 
 
@@ -92,22 +91,9 @@ def _bring(
         search.bounds.begin_near(search.master.guessed(dict(zip(names, duals.tolist(), strict=False))))
     elif said["duals"] is not None:
         search.bounds.begin_near(of_plain(said["duals"]))
-    links: list[DecisionPath] = []
-    for above, own in said["links"]:
-        before = ROOT if above == -1 else links[above]
-        links.append(before.below([writer.made(data) for data in own]))
+    paths = paths_of(said["links"], writer)
     tree.refill(
-        [
-            Node(
-                int(number),
-                None if parent is None else int(parent),
-                int(depth),
-                links[link],
-                float(bound),
-                None if moved is None else started(of_plain(moved)),
-            )
-            for number, parent, depth, link, bound, moved in said["nodes"]
-        ],
+        [node_of(data, paths) for data in said["nodes"]],
         lost=float(said["lost"]),
         why_lost=None if said["why_lost"] is None else Termination[said["why_lost"]],
         treated=int(said["treated"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from colgen.core.errors import ChildBoundError
 from colgen.core.pool import Pool
 from colgen.core.result import Certificate, NodeRecord, NodeVisit, Termination
 from colgen.core.solution import Solution
-from colgen.tree.node import Evaluation, Node
+from colgen.tree.node import Evaluation, Node, Subtree
 from colgen.tree.open_tree import OpenTree
 from colgen.tree.queues import NodeQueue
 
@@ -29,12 +30,18 @@ class Relaxation(ABC):
         What proves the root's bound, where dual values do.
     width
         So many open nodes are evaluated at once.
+    busy
+        So many of those that it was given before it is at still.
     """
 
     root: Solution | None = None
     root_bound: float | None = None
     certificate: Certificate | None = None
     width: int = 1
+
+    @property
+    def busy(self) -> int:
+        return 0
 
     @abstractmethod
     def evaluate(self, node: Node) -> Evaluation:
@@ -43,6 +50,14 @@ class Relaxation(ABC):
     def evaluate_all(self, nodes: Sequence[Node]) -> list[Evaluation]:
         """The same for several open nodes, ``width`` of them at most, in their order."""
         return [self.evaluate(node) for node in nodes]
+
+    def evaluate_some(self, nodes: Sequence[Node]) -> list[tuple[Node, Evaluation]]:
+        """Begin with these open nodes too, and tell of those that are done: one at least, of all that are under way."""
+        return list(zip(nodes, self.evaluate_all(nodes), strict=True))
+
+    def close(self) -> None:
+        """Let go of nodes that are still under way: the search has ended."""
+        return
 
     def pool(self) -> Pool | None:
         """The columns that are left at the end; None where there are none."""
@@ -85,10 +100,13 @@ def branch_and_bound(
     tree = OpenTree(run.sense, queue) if tree is None else tree
     search = _Search(relaxation, run, tree, node_limit, depth_limit, on_node)
     tree.begin()
-    while tree.queue and search.goes_on():
-        nodes = search.next_nodes()
-        for node, evaluation in search.evaluated(nodes):
-            search.take(node, evaluation)
+    try:
+        while (tree.queue or relaxation.busy) and search.goes_on():
+            nodes = search.next_nodes()
+            for node, evaluation in search.evaluated(nodes):
+                search.take(node, evaluation)
+    finally:
+        relaxation.close()
     return search.result()
 
 
@@ -123,7 +141,8 @@ class _Search:
     def next_nodes(self) -> list[Node]:
         """The nodes to be evaluated next, at most as many as the relaxation takes at once; pruned ones are recorded."""
         tree, run, nodes = self._tree, self._run, list[Node]()
-        while len(nodes) < self._relaxation.width and not self._is_full(len(nodes)) and tree.queue:
+        busy = self._relaxation.busy
+        while busy + len(nodes) < self._relaxation.width and not self._is_full(busy + len(nodes)) and tree.queue:
             node = tree.pop()
             run.prove(tree.best)
             if run.prunes(node.bound) and node.number:
@@ -136,16 +155,18 @@ class _Search:
 
     def evaluated(self, nodes: Sequence[Node]) -> Sequence[tuple[Node, Evaluation]]:
         """Each node with what the relaxation says of it; of an interrupted one what is known by then."""
-        if not nodes:
-            return ()
         run = self._run
-        run.node_bound = nodes[0].bound
+        if nodes:
+            run.node_bound = nodes[0].bound
+        elif not self._relaxation.busy:
+            return ()
         try:
-            evaluations = self._relaxation.evaluate_all(nodes)
+            return self._relaxation.evaluate_some(nodes)
         except KeyboardInterrupt:
             known = [run.node_bound] if len(nodes) == 1 else [node.bound for node in nodes]
             evaluations = [Evaluation(bound, "interrupted", stop=Termination.INTERRUPTED) for bound in known]
-        return list(zip(nodes, evaluations, strict=True))
+            self._stop = self._stop or Termination.INTERRUPTED
+            return list(zip(nodes, evaluations, strict=True))
 
     def take(self, node: Node, evaluation: Evaluation) -> None:
         """Close a node: open its children, or leave it unresolved; one at which the search stops stays current."""
@@ -154,6 +175,10 @@ class _Search:
         if tree.compares:
             _check_child(run, node, evaluation)
         bound = run.sense.worst(node.bound, evaluation.bound)
+        if evaluation.subtree is not None:
+            self._stop = self._stop or evaluation.stop
+            self._graft(node, evaluation.subtree)
+            return
         if evaluation.stop is not None:
             self._stop = self._stop or evaluation.stop
             tree.left = run.sense.best(tree.left, bound)
@@ -172,6 +197,16 @@ class _Search:
         elif not self._run.prunes(bound):
             tree.push(self._children(node, evaluation, bound))
 
+    def _graft(self, node: Node, found: Subtree) -> None:
+        """Put in place of a node what somebody else has left of its subtree."""
+        tree, sense = self._tree, self._run.sense
+        tree.done(node)
+        tree.treated += len(found.done) - 1
+        tree.lose(sense.worst(node.bound, found.lost), found.why_lost)
+        tree.put([dataclasses.replace(each, bound=sense.worst(node.bound, each.bound)) for each in found.left])
+        for record in found.done:
+            self._keep(dataclasses.replace(record, bound=sense.worst(node.bound, record.bound)))
+
     def _children(self, node: Node, evaluation: Evaluation, bound: float) -> list[Node]:
         path = node.path.below(evaluation.fixed)
         return [
@@ -187,9 +222,11 @@ class _Search:
         ]
 
     def _record(self, node: Node, bound: float, outcome: str) -> None:
+        self._keep(NodeRecord(node.number, node.parent, node.depth, bound, outcome, node.path))
+
+    def _keep(self, record: NodeRecord) -> None:
         """Keep what has become of a node, and tell whoever asked."""
         run, tree = self._run, self._tree
-        record = NodeRecord(node.number, node.parent, node.depth, bound, outcome, node.path)
         self._records.append(record)
         run.look()
         if self._on_node is not None:

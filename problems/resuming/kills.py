@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -84,8 +85,10 @@ def killed(make: Callable[[], Problem], kills: int, seed: int, until: float = fl
     wanted = [whole.termination.name, whole.objective]
     draw, done, same, written = random.Random(seed), 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        while done < kills and time.monotonic() < until:
-            path = Path(folder) / f"run{done}"
+        for number in itertools.count():
+            if done >= kills or time.monotonic() >= until:
+                break
+            path = Path(folder) / f"run{number}"  # a new one, though nobody was killed in the last chain
             chain = 0
             while True:
                 last = done + chain >= kills

@@ -11,8 +11,9 @@ from typing import Any
 from colgen import ColumnGeneration, IterationLimit, Result, TimeLimit, WarmStart, solve
 from colgen.cli.template import BenchOptions, Figure
 from colgen.core.errors import InputError
-from colgen.many import cluster_of, solve_many
+from colgen.many import solve_many
 from colgen.parallel.cluster import Cluster
+from colgen.parallel.clusters import cluster_of
 from colgen.parallel.streaming import Stream
 from problems.assignment.instance import Instance, random
 from problems.assignment.template import Assignment

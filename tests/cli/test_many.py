@@ -23,7 +23,7 @@ def here(monkeypatch):
     """Whoever solves does it in this process, which knows the stub."""
     from tests.parallel.scripted import Scripted
 
-    monkeypatch.setattr("colgen.many.Processes", lambda count: Scripted(count=count))
+    monkeypatch.setattr("colgen.parallel.clusters.Processes", lambda count: Scripted(count=count))
 
 
 def test_files_are_told_in_their_order(capsys, install, files, here):
@@ -61,3 +61,23 @@ def test_a_cluster_that_is_none_is_refused(capsys, install, files):
     code, _, err = run(capsys, "solve", "stub", files[0], "--cluster", "nowhere")
     assert code == 2
     assert "Dask" in err
+
+
+@pytest.mark.parametrize("how", ["batches", "free"])
+def test_the_tree_of_one_file_is_searched_by_processes(capsys, tmp_path, how):
+    """A template of the library: the processes import it."""
+    from problems.assignment import random, write
+
+    machines = random(5, 20, 2)
+    file = tmp_path / "machines.txt"
+    write(machines, file)
+    alone, out, _ = run(capsys, "solve", "assignment", file, "--json", "-")
+    code, found, _ = run(capsys, "solve", "assignment", file, "--subtrees", how, "--workers", 2, "--json", "-")
+    assert (alone, code) == (0, 0)
+    assert json.loads(found)["objective"] == json.loads(out)["objective"]
+
+
+def test_subtrees_of_several_files_are_refused(capsys, install, files, here):
+    code, _, err = run(capsys, "solve", "stub", *files, "--subtrees", "free")
+    assert code == 2
+    assert "--subtrees is for one instance: expected one FILE with it" in err

@@ -62,7 +62,7 @@ class Scripted:
         return [future]
 
     def result(self, task):
-        if self.forgotten.get(task.piece, 0) > 0:
+        if self.forgotten and self.forgotten.get(task.piece, 0) > 0:
             self.forgotten[task.piece] -= 1
             self.queue.append((task, task.work))
             raise StillPending
