@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Collection
 from concurrent.futures import CancelledError
 from typing import Any
 
-from colgen.core.errors import InputError
+from colgen.core.errors import ColgenError, InputError
 from colgen.parallel.cluster import Cluster, StillPending
 
 LOCAL = "local"
@@ -19,6 +20,9 @@ _FETCHING = 2.0
 
 _RESTORING = 1.0
 """Seconds between two looks at whether a local cluster has the workers that were asked for."""
+
+_LOOKING = 0.05
+"""Seconds between two looks at whether a scheduler is there again."""
 
 _INSTALL = "pip install 'colgen[distributed]'"
 
@@ -73,14 +77,18 @@ class DaskCluster(Cluster):
         return sum(self.client.nthreads().values())
 
     def submit(self, work: Callable[[Any], Any], piece: Any) -> Any:
+        self._reached(math.inf)
         return self.client.submit(work, piece, pure=False)
 
     def as_completed(self, tasks: Collection[Any], seconds: float) -> Collection[Any]:
         distributed = dask_distributed()
+        if not self._reached(seconds):
+            return []
         self._look_after_workers()
-        with contextlib.suppress(TimeoutError, CancelledError):  # one that was called off is done as well
+        with contextlib.suppress(TimeoutError, CancelledError, ValueError):  # called off, or no scheduler
             distributed.wait(list(tasks), timeout=seconds, return_when="FIRST_COMPLETED")
-        return [task for task in tasks if task.status != "pending"]
+        # Tasks of a scheduler that has gone are called off, which says nothing against their workers.
+        return [task for task in tasks if task.status != "pending"] if self.client.status == "running" else []
 
     def result(self, task: Any) -> Any:
         if task.status != "finished":
@@ -91,11 +99,29 @@ class DaskCluster(Cluster):
             raise StillPending from None
 
     def cancel(self, tasks: Collection[Any]) -> None:
-        self.client.cancel(list(tasks))
+        if self.client.status == "running":  # nobody is at tasks of a scheduler that has gone
+            self.client.cancel(list(tasks))
 
     def is_lost(self, error: BaseException) -> bool:
         distributed = dask_distributed()
         return isinstance(error, (distributed.KilledWorker, CancelledError))
+
+    def _reached(self, seconds: float) -> bool:
+        """Whether there is a scheduler within so many seconds: Dask looks for one that has gone for a while.
+
+        Raises
+        ------
+        ColgenError
+            If it has given up.
+        """
+        until = time.monotonic() + seconds
+        while self.client.status != "running":
+            if self.client.status != "connecting":
+                raise ColgenError("the scheduler of the cluster is gone: begin it again, and go on from a checkpoint")
+            if time.monotonic() > until:
+                return False
+            time.sleep(_LOOKING)
+        return True
 
     def _look_after_workers(self) -> None:
         """Bring back workers of a local cluster: where they die often, what restarts them gives up after a while."""
