@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,12 @@ from colgen.core.columns import Column, Key
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.pool import Pool
 from colgen.core.pool_files import Origin, kept_pool, read_pool
-from colgen.core.warm_start import WarmStart
+from colgen.core.solution import Solution
+from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
+from colgen.master.linear import as_linear
 from colgen.master.protocol import RestrictedMaster
-from colgen.problem import Problem
+from colgen.problem import Problem, answer_to_check
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.checkpoint import Saving, read_checkpoint
 from colgen.tree.keeping import Keeper
@@ -97,31 +99,66 @@ class Pooled:
                 f"define {kind}.column_of(structure)"
             )
 
-    def warm_start(self, own: WarmStart, master: RestrictedMaster, separation: Sequence[Separation]) -> WarmStart:
-        """The problem's own guesses, and what of the pool is of this instance."""
-        kept, columns = self._kept, self._columns(master)
-        found = [next((row for one in separation if (row := one.restated(key)) is not None), None) for key in kept.rows]
+    def warm_start(
+        self,
+        start: WarmStart | None,
+        guess: Callable[[], WarmStart],
+        master: RestrictedMaster,
+        separation: Sequence[Separation],
+    ) -> WarmStart:
+        """What of the pool is of this instance, beside what the user starts from, or else what the problem guesses.
+
+        The latter is not asked for where the pool has an answer of this instance, and dual values.  Those of a similar
+        instance are near the optimal ones, and its answer is near the best: what a problem does to guess
+        either is then the longest part of the run.
+        """
+        kept, columns, answer = self._kept, self._columns(master), self._answer(master)
+        known = {key: value for key, value in kept.duals.items() if master.has_row(key)}
+        if start is None:
+            start = NOTHING if answer is not None and known else guess()
+        own = start
+        # A cut that was worth nothing in the end makes pricing as much slower as one that was.
+        worth = [key for key in kept.rows if kept.duals.get(key, 0.0)]
+        found = [next((row for one in separation if (row := one.restated(key)) is not None), None) for key in worth]
         rows = [row for row in found if row is not None]
-        duals = own.duals
-        if duals is None:
-            duals = {key: value for key, value in kept.duals.items() if master.has_row(key)} or None
+        duals = own.duals if own.duals is not None or not known else known
         self.note = (
             f"Of {len(kept.structures)} columns and {len(kept.rows)} cuts of the pool, {len(columns)} and {len(rows)} "
             "are of this instance."
         )
-        return dataclasses.replace(own, duals=duals, columns=[*own.columns, *columns], rows=[*own.rows, *rows])
+        answers = own.answers if answer is None else [*own.answers, answer]
+        columns = [*own.columns, *columns]
+        return dataclasses.replace(own, duals=duals, answers=answers, columns=columns, rows=[*own.rows, *rows])
+
+    def _answer(self, master: RestrictedMaster) -> Solution | None:
+        """The answer of the other run, if it is one of this instance too."""
+        kept, problem = self._kept.answer, self._problem
+        if kept is None or not states_columns(problem) or as_linear(master) is None:
+            return None
+        columns = list(self._made([structure for structure, _ in kept.columns]))
+        if len(columns) < len(kept.columns):
+            return None
+        uses = tuple(zip(columns, [value for _, value in kept.columns], strict=True))
+        with suppress(ColgenError, ValueError, KeyError, IndexError, TypeError):
+            found = Solution(0.0, uses, kept.variables)
+            found = dataclasses.replace(found, objective=master.objective_of(found))
+            if master.violation(found) is None:
+                problem.check(answer_to_check(problem, found))
+                return found
+        return None
 
     def _columns(self, master: RestrictedMaster) -> list[Column]:
         best = self._kept.best(max(_COLUMNS * master.num_rows, _FEW)).tolist()
-        columns = self._stated(best) if states_columns(self._problem) else (self._kept.columns[k] for k in best)
+        kept: Iterable[Column] = (self._kept.columns[k] for k in best)
+        columns = self._made([self._kept.structures[k] for k in best]) if states_columns(self._problem) else kept
         return [column for column in columns if all(map(master.has_row, column.coefficients))]
 
-    def _stated(self, chosen: Sequence[int]) -> Iterator[Column]:
+    def _made(self, structures: Sequence[Any]) -> Iterator[Column]:
         """What the problem makes of structures: it may know nothing of some, or fail at them."""
-        for k in chosen:
+        for structure in structures:
             made = None
             with suppress(ColgenError, ValueError, KeyError, IndexError, TypeError, AttributeError):  # it is a guess
-                made = self._problem.column_of(self._kept.structures[k])
+                made = self._problem.column_of(structure)
             if made is not None:
                 yield made
 
@@ -130,7 +167,7 @@ def origin_of(problem: Problem, search: BranchAndPrice) -> Origin:
     """What a pool must know to be saved."""
     rows = [row.key for row in search.master.joined_rows]
     duals: Mapping[Key, float] = {} if search.certificate is None else search.certificate.duals
-    return Origin(problem.digest, problem.written, rows, duals)
+    return Origin(problem.digest, problem.written, rows, duals, search.run.incumbent)
 
 
 def restored(problem: Problem) -> tuple[Callable[[Any], Any], Callable[[Column], bool] | None]:

@@ -164,9 +164,10 @@ def solve(
     every
         Seconds from one checkpoint to the next.
     pool
-        Columns and cuts of another run to start from, of the same instance or of a changed one, besides the problem's
-        own guesses: a file that ``result.pool.save`` has written, or ``result.pool`` itself.  Each column is made anew
-        (:meth:`Problem.column_of`) and left out if it is none of this instance.
+        Columns, cuts and the answer of another run to start from, of the same instance or of a changed one: a file that
+        ``result.pool.save`` has written, or ``result.pool`` itself.  Each column is made anew
+        (:meth:`Problem.column_of`) and left out if it is none of this instance.  Where the answer is one of this
+        instance, the problem is not asked for guesses of its own.
 
     Returns
     -------
@@ -232,7 +233,7 @@ def solve(
         spare = _Spare(problem, bounding, stabilization, heuristics, choice, lp, lp_options)
         spare = spare.copied() if client is None else spare
     made = b"" if spare is None or client is None else packed(spare, settings)
-    warm = _warm(problem, start, budget)
+    warm = NOTHING if pooled is not None and start is None else _warm(problem, start, budget)
     try:
         master = problem.restricted_master()
     except OutOfBudget as spent:
@@ -277,7 +278,8 @@ def solve(
                 if saved is not None:
                     saved.begin(search, tree, spare is None)
                 if pooled is not None:
-                    warm = pooled.warm_start(warm, master, search.answers.separation)
+                    given, guess = None if start is None else warm, partial(_warm, problem, None, budget)
+                    warm = pooled.warm_start(given, guess, master, search.answers.separation)
                     run.notes.append(pooled.note)
                 resumes = saved is not None and saved.resumes
                 closed = not resumes and search.start(warm, type(problem).__name__)

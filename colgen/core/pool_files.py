@@ -18,6 +18,7 @@ from colgen.core.columns import Column, Key
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.plain import as_plain, of_plain
 from colgen.core.sealed_files import read_sealed, write_sealed
+from colgen.core.solution import Solution
 from solvers.arrays import as_floats
 
 Floats = NDArray[np.float64]
@@ -40,12 +41,31 @@ class Origin:
         The names of the rows that were separated.
     duals
         Dual values that prove the root's bound, by the names of the rows.
+    answer
+        The run's best; None if it found none.
     """
 
     digest: Callable[[], str]
     plainly: Plainly
     rows: Sequence[Key] = ()
     duals: Mapping[Key, float] = dataclasses.field(default_factory=dict)
+    answer: Solution | None = None
+
+
+@dataclass(frozen=True)
+class KeptAnswer:
+    """An answer of another run.
+
+    Attributes
+    ----------
+    columns
+        The structure of each that it uses, as plain data, and how often.
+    variables
+        Values of the template's variables.
+    """
+
+    columns: Sequence[tuple[Any, float]]
+    variables: Mapping[Key, float]
 
 
 @dataclass(frozen=True)
@@ -64,6 +84,8 @@ class KeptPool:
         Of the columns, at the dual values below; not a number where nothing was proved.
     rows, duals
         Names of separated rows, and dual values by the names of rows.
+    answer
+        The best one; None if there was none.
     """
 
     digest: str
@@ -72,6 +94,7 @@ class KeptPool:
     reduced_costs: Floats
     rows: Sequence[Key]
     duals: Mapping[Key, float]
+    answer: KeptAnswer | None = None
 
     def best(self, limit: int) -> Ints:
         """At most so many columns: those whose reduced cost is nearest to zero, in the order in which they came."""
@@ -92,13 +115,19 @@ def write_pool(path: Path | str, columns: Sequence[Column], reduced_costs: Float
     names = batch.row_keys or ()
     plain = [as_plain(origin.plainly(batch.meanings.of(k)), "the structure of a column") for k in range(len(batch))]
     keys = None if batch.keys is None else [as_plain(key, "the key of a column") for key in batch.keys]
-    said = {
+    said: dict[str, Any] = {
         "digest": origin.digest(),
         "names": [as_plain(key, "the name of a row") for key in names],
         "keys": keys,
         "separated": [as_plain(key, "the name of a row") for key in origin.rows],
         "duals": [[as_plain(key, "the name of a row"), float(value)] for key, value in origin.duals.items() if value],
     }
+    if origin.answer is not None:
+        kept = _kept_answer(origin.answer, origin.plainly)
+        said["answer"] = [
+            [[as_plain(structure, "the structure of a column"), value] for structure, value in kept.columns],
+            [[as_plain(key, "the name of a variable"), value] for key, value in kept.variables.items()],
+        ]
     text = np.frombuffer(json.dumps(plain, separators=(",", ":")).encode(), dtype=np.uint8)
     arrays = {name: getattr(batch, name) for name in ARRAYS}
     write_sealed(path, FORMAT, said, {"structures": text, "reduced_costs": reduced_costs, **arrays})
@@ -121,7 +150,14 @@ def read_pool(path: Path | str) -> KeptPool:
         separated: list[Key] = [of_plain(key) for key in said["separated"]]
         duals = {of_plain(key): float(value) for key, value in said["duals"]}
         reduced_costs = as_floats(arrays["reduced_costs"], "reduced costs", shape=(len(batch),), finite=False)
-        return KeptPool(str(said["digest"]), structures, batch, reduced_costs, separated, duals)
+        answer = None
+        if "answer" in said:
+            used, variables = said["answer"]
+            answer = KeptAnswer(
+                [(of_plain(structure), float(value)) for structure, value in used],
+                {of_plain(key): float(value) for key, value in variables},
+            )
+        return KeptPool(str(said["digest"]), structures, batch, reduced_costs, separated, duals, answer)
     except (KeyError, ValueError, TypeError, IndexError, ColgenError) as error:
         raise InputError(f"{path}: expected a pool that result.pool.save has written ({error})") from None
 
@@ -139,7 +175,12 @@ def kept_pool(pool: Any) -> KeptPool:
         raise InputError("pool: expected that of a run in this process, or the name of a file")
     structures = [origin.plainly(column.structure) for column in pool]
     columns = [dataclasses.replace(column, rows=()) if column.rows else column for column in pool]
-    return KeptPool(origin.digest(), structures, columns, pool.reduced_costs, origin.rows, origin.duals)
+    answer = None if origin.answer is None else _kept_answer(origin.answer, origin.plainly)
+    return KeptPool(origin.digest(), structures, columns, pool.reduced_costs, origin.rows, origin.duals, answer)
+
+
+def _kept_answer(answer: Solution, plainly: Plainly) -> KeptAnswer:
+    return KeptAnswer([(plainly(column.structure), value) for column, value in answer.columns], answer.variables)
 
 
 def _as_batch(columns: Sequence[Column]) -> Columns:

@@ -12,8 +12,9 @@ from colgen import Bounded, Bounding, Column, ColumnGeneration, Outcome, Solutio
 from colgen.bounds.bounding import NodeState, Parts
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import ROUNDING, TOLERANCES
+from problems.assignment.decisions import ASSIGN, USE
 from problems.assignment.kernels.ascent import ascend
-from problems.assignment.pricing import ASSIGN, USE, KnapsackOracle
+from problems.assignment.pricing import KnapsackOracle
 from problems.assignment.warm_start import Way
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from colgen import Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
 from colgen.tree.branching import Bound
-from problems.assignment.decisions import AssignmentsForbidden
-from problems.assignment.pricing import TAKES, KnapsackOracle, takes
+from problems.assignment.decisions import TAKES, AssignmentsForbidden
+from problems.assignment.pricing import KnapsackOracle, takes
 
 
 class OnAssignments(OnOriginalVariable):

@@ -9,7 +9,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Decision, PricingContext
+from colgen import Column, Columns, Decision, PricingContext
+
+ASSIGN, USE, TAKES = "assign", "use", "takes"
+"""Rows of tasks, of machines, and of branching, whose index is ``(machine, task)``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,25 @@ class AssignmentsForbidden(Decision):
     def allows(self, column: Column) -> bool:
         machine, tasks = column.structure
         return not self.closed[machine, list(tasks)].any()
+
+    def allows_each(self, columns: Columns) -> NDArray[np.bool_]:
+        place, (machines, tasks) = columns.row_position, self.closed.shape
+        kinds = ((ASSIGN, tasks), (USE, machines))
+        rows = [[place.get((block, k), -1) for k in range(count)] for block, count in kinds]
+        if min(map(min, rows)) < 0:  # a batch that no master has seen
+            return super().allows_each(columns)
+        size = int(max(columns.rows.max(initial=0), *map(max, rows))) + 1
+        task_of, machine_of = np.full((2, size), -1)
+        task_of[rows[0]], machine_of[rows[1]] = np.arange(tasks), np.arange(machines)
+        column_of = np.repeat(np.arange(len(columns)), np.diff(columns.starts))
+        machine = np.zeros(len(columns), dtype=np.int64)
+        named = machine_of[columns.rows] >= 0
+        machine[column_of[named]] = machine_of[columns.rows[named]]
+        used = task_of[columns.rows] >= 0
+        closed = self.closed[machine[column_of[used]], task_of[columns.rows[used]]]
+        mask = np.ones(len(columns), dtype=np.bool_)
+        mask[column_of[used][closed]] = False
+        return mask
 
     def forbids(self, block: str) -> Collection[Hashable]:
         return [(int(j), int(t)) for j, t in np.argwhere(self.closed)] if block == self.block else ()

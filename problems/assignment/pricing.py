@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from colgen import Column, Columns, Count, Duals, Key, Marginals, Pricing, PricingContext, PricingResult, Solution
 from colgen.core.workers import shares
-from problems.assignment.decisions import closed_by
+from problems.assignment.decisions import ASSIGN, TAKES, USE, closed_by
 from problems.assignment.instance import Instance
 from solvers.packing.counted import best_counted
 from solvers.packing.zero_one import best_sets, best_with_each
-
-ASSIGN, USE, TAKES = "assign", "use", "takes"
-"""Rows of tasks, of machines, and of branching, whose index is ``(machine, task)``."""
 
 _SHARES = 2
 """So many shares of the machines a worker, so that one that was held up holds the others up little."""

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from colgen import Decision, Duals, Sense, Solution
 from colgen.proof.certifier import Record
 from colgen.proof.knapsacks import KnapsackCertifier, Place
-from problems.assignment.decisions import AssignmentsForbidden
+from problems.assignment.decisions import ASSIGN, TAKES, AssignmentsForbidden
 from problems.assignment.instance import Instance
-from problems.assignment.pricing import ASSIGN, TAKES
 
 
 class AssignmentCertifier(KnapsackCertifier):

@@ -31,10 +31,11 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.proof.certifier import Certifier
 from problems.assignment.bound import KnapsackAscent
 from problems.assignment.branching import AssignmentFixing, OnAssignments
+from problems.assignment.decisions import ASSIGN, USE
 from problems.assignment.heuristics import Shifting
 from problems.assignment.instance import Instance
 from problems.assignment.model import master
-from problems.assignment.pricing import ASSIGN, USE, KnapsackOracle
+from problems.assignment.pricing import KnapsackOracle
 from problems.assignment.proof import AssignmentCertifier
 from problems.assignment.warm_start import Way, ascended, likely, scale_of, searched, too_dear
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from colgen import solve
+from colgen import ColumnGeneration, solve
 from problems import assignment, colouring, coreference, cutting_stock, vehicle_routing
+from problems.assignment.decisions import AssignmentsForbidden
 
 
 def rolls(seed):
@@ -59,3 +60,54 @@ def test_a_pool_of_the_same_instance_is_taken_whole(name):
 def test_what_is_no_column_of_the_instance_is_none(name, structures):
     problem = TEMPLATES[name](0)
     assert [problem.column_of(structure) for structure in structures] == [None] * len(structures)
+
+
+@pytest.mark.parametrize("name", sorted(TEMPLATES))
+def test_the_answer_of_a_pool_is_an_answer_of_the_same_instance(name, tmp_path, monkeypatch):
+    """Then the problem guesses nothing itself, and the run begins with what the other has ended with."""
+    first = solve(TEMPLATES[name](4))
+    if not first.certificate or not any(first.certificate.duals.values()):
+        pytest.skip("closed without dual values")
+    first.pool.save(tmp_path / "pool")
+    for pool in (first.pool, tmp_path / "pool"):
+        problem = TEMPLATES[name](4)
+        monkeypatch.setattr(problem, "warm_start", lambda budget: pytest.fail("there is an answer already"))
+        warm = solve(problem, pool=pool)
+        assert warm.is_optimal
+        assert warm.objective == first.objective
+        assert len(warm.iterations) <= len(first.iterations)
+
+
+def test_an_answer_that_is_none_of_the_changed_instance_is_left_out():
+    """A demand more: the rolls of yesterday leave one piece over."""
+
+    def day(demand):
+        return cutting_stock.CuttingStock(cutting_stock.Instance(100, (45, 36, 31, 14), (demand, 610, 395, 211)))
+
+    first = solve(day(97))
+    more = solve(day(131), pool=first.pool)
+    assert more.is_optimal
+    assert more.objective == solve(day(131)).objective
+
+
+def test_cuts_that_were_worth_nothing_are_not_taken_along():
+    """Each makes pricing slower, and over the days they would grow without end."""
+    drawn = vehicle_routing.random(3, customers=14)
+    first = solve(vehicle_routing.VehicleRouting(drawn))
+    rows = first.pool.origin.rows
+    worth = [key for key in rows if first.pool.origin.duals.get(key, 0.0)]
+    warm = solve(vehicle_routing.VehicleRouting(drawn), pool=first.pool)
+    assert len(worth) < len(rows), "the instance shows nothing"
+    assert any(f"{len(worth)} are of this instance" in note for note in warm.notes)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_forbidden_is_told_of_many_columns_as_of_one(seed):
+    """Columns as a master holds them, with rows of branching among their coefficients, and as no master has seen."""
+    problem = assignment.Assignment(assignment.random(4, 12, seed))
+    pool = solve(problem, bounding=ColumnGeneration(), heuristics=()).pool
+    rng = np.random.default_rng(seed)
+    for share in (0.0, 0.05, 0.3, 1.0):
+        decision = AssignmentsForbidden("takes", rng.random((4, 12)) < share)
+        expected = [decision.allows(column) for column in pool]
+        assert decision.allows_each(pool._columns).tolist() == expected

@@ -9,7 +9,7 @@ from colgen import ColumnGeneration, Count, RankOne, TimeLimit, solve
 from colgen.proof.checker import check
 from colgen.testing import check_problem
 from problems.assignment import Assignment, Instance, random
-from problems.assignment.pricing import ASSIGN
+from problems.assignment.decisions import ASSIGN
 from tests.amounts import BUSY, examples
 
 
