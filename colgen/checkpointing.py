@@ -114,14 +114,14 @@ class Pooled:
         """
         kept, columns, answer = self._kept, self._columns(master), self._answer(master)
         known = {key: value for key, value in kept.duals.items() if master.has_row(key)}
-        if start is None:
-            start = NOTHING if answer is not None and known else guess()
         own = start
+        if own is None:
+            own = NOTHING if answer is not None and known else guess()
         # A cut that was worth nothing in the end makes pricing as much slower as one that was.
         worth = [key for key in kept.rows if kept.duals.get(key, 0.0)]
         found = [next((row for one in separation if (row := one.restated(key)) is not None), None) for key in worth]
         rows = [row for row in found if row is not None]
-        duals = own.duals if own.duals is not None or not known else known
+        duals = own.duals if not known or (start is not None and own.duals is not None) else known
         self.note = (
             f"Of {len(kept.structures)} columns and {len(kept.rows)} cuts of the pool, {len(columns)} and {len(rows)} "
             "are of this instance."
