@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bounded, Bounding, Column, ColumnGeneration, Outcome, Solution
+from colgen import Bounded, Bounding, ColumnGeneration, Outcome, Solution
 from colgen.bounds.bounding import NodeState, Parts
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import ROUNDING, TOLERANCES
 from problems.assignment.decisions import ASSIGN, USE
-from problems.assignment.kernels.ascent import ascend
+from problems.assignment.kernels.ascent import ascend, distinct
 from problems.assignment.pricing import KnapsackOracle
 from problems.assignment.warm_start import Way
 
@@ -88,20 +88,14 @@ class KnapsackAscent(Bounding):
         """The mean of what the machines took as a solution of the relaxation; None if machines share no task."""
         shares = _FADING ** np.arange(len(sets))[::-1]
         shares = shares / shares.sum()
-        weights: dict[tuple[int, bytes], list[Any]] = {}
-        packed = np.packbits(sets, axis=2)
-        for round_, share in enumerate(shares.tolist()):
-            for machine in range(sets.shape[1]):
-                entry = weights.setdefault((machine, packed[round_, machine].tobytes()), [0.0, round_])
-                entry[0] += share
-        kept = {key: entry for key, entry in weights.items() if entry[0] >= _SELDOM}
+        machines, rounds, totals = distinct(sets, shares)
+        often = totals >= _SELDOM
+        machines, totals = machines[often], totals[often]
+        chosen = sets[rounds[often], machines]
         taken = np.zeros(sets.shape[1:])
-        columns: list[tuple[Column, float]] = []
-        for (machine, _), (share, round_) in kept.items():
-            chosen = np.flatnonzero(sets[round_, machine])
-            taken[machine, chosen] += share
-            columns.append((self.oracle.encode(machine, chosen.tolist()), share))
+        np.add.at(taken, machines, chosen * totals[:, None])
         split = taken[:, (taken > 0.0).sum(axis=0) > 1]
         if not any(fractionality(value) for value in split.ravel().tolist()):
             return None
-        return Solution(math.fsum(column.cost * share for column, share in columns), tuple(columns))
+        columns = tuple(zip(self.oracle.encoded(machines, chosen), totals.tolist(), strict=True))
+        return Solution(math.fsum(column.cost * share for column, share in columns), columns)

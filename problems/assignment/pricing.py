@@ -141,21 +141,28 @@ class KnapsackOracle(Pricing):
 
     def encode(self, machine: int, tasks: Sequence[int]) -> Column:
         """The column of a set of tasks on a machine."""
-        rows: dict[Key, float] = {(ASSIGN, task): 1.0 for task in tasks}
-        rows[USE, machine] = 1.0
-        chosen = np.zeros(self.instance.num_tasks, dtype=np.bool_)
-        chosen[list(tasks)] = True
+        chosen = np.zeros((1, self.instance.num_tasks), dtype=np.bool_)
+        chosen[0, list(tasks)] = True
+        return self.encoded(np.array([machine]), chosen)[0]
+
+    def encoded(self, machines: NDArray[np.int64], chosen: Mask) -> list[Column]:
+        """The columns of sets of tasks, one a row of the mask, each on its machine."""
         # Summed up as in a batch, so that the same column has the same cost to the last bit.
-        cost = float(np.where(chosen, self.instance.costs[machine], 0.0).sum())
-        return Column(cost, rows, (machine, tuple(tasks)))
+        costs = np.where(chosen, self.instance.costs[machines], 0.0).sum(axis=1).tolist()
+        ends = np.cumsum(chosen.sum(axis=1)).tolist()
+        tasks, begin, found = np.nonzero(chosen)[1].tolist(), 0, []
+        for machine, cost, end in zip(machines.tolist(), costs, ends, strict=True):
+            mine = tasks[begin:end]
+            rows: dict[Key, float] = {(ASSIGN, task): 1.0 for task in mine}
+            rows[USE, machine] = 1.0
+            found.append(Column(cost, rows, (machine, tuple(mine))))
+            begin = end
+        return found
 
     def columns(self, sets: Mask) -> list[Column]:
         """The columns of sets of tasks, shape (sets, machines, tasks), each once; an idle machine has the empty set."""
-        return [
-            self.encode(machine, np.flatnonzero(chosen).tolist())
-            for machine in range(self.instance.num_machines)
-            for chosen in np.unique(sets[:, machine], axis=0)
-        ]
+        each = [np.unique(sets[:, machine], axis=0) for machine in range(self.instance.num_machines)]
+        return self.encoded(np.repeat(np.arange(len(each)), list(map(len, each))), np.concatenate(each))
 
     def as_solution(self, machines: NDArray[np.int64]) -> Solution:
         """An answer, the machine of each task, as a solution of the master."""

@@ -3,7 +3,7 @@ r"""Several zero-one knapsacks at once, and what the best set is worth with each
     max Σ_i p_ji x_i    subject to    Σ_i w_ji x_i ≤ C_j,  x binary,    for each knapsack j.
 
 The table over the items and all loads up to the capacity is filled item by item, a row at a time, which is what a
-processor does fastest: n C_j cells, with no memory for anything but the table.  It is for capacities of moderate size;
+processor does fastest: n C_j cells, of which a byte is kept where only the best set is wanted.  It is for capacities of moderate size;
 where those are large and few sums of sizes can be reached, :mod:`solvers.packing.knapsack` is the better one.
 
 Sources: R. Bellman, *Dynamic Programming* (1957); for items forced in, by tables from both ends, H. Kellerer,
@@ -156,12 +156,55 @@ def trace(sizes, capacity, table, chosen):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def choose(inside, outside, profit, found, taken):  # type: ignore[no-untyped-def]
+    """As :func:`better`; ``taken`` hears where ``inside + profit`` is: bytes, for they are vectorised too."""
+    for c in range(found.size):
+        with_it, without = inside[c] + profit, outside[c]
+        found[c] = max(with_it, without)
+        taken[c] = np.uint8(with_it > without)
+
+
+@njit(cache=True, nogil=True)
+def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ignore[no-untyped-def]
+    """What the best set of one knapsack is worth; ``chosen`` becomes the set.
+
+    Two rows of values and a byte a cell, instead of a table of values, stay in a processor's own cache; so knapsacks on
+    several processors do not wait for one memory.
+
+    Parameters
+    ----------
+    rows, taken, items
+        Room to work in, of shapes (2, more than capacity), (items, more than capacity) and (items,); ``taken`` of type
+        ``uint8``.
+    """
+    here, other, count = rows[0, : capacity + 1], rows[1, : capacity + 1], 0
+    for c in range(capacity + 1):
+        here[c] = 0.0
+    for i in range(len(profits)):
+        w, p = sizes[i], profits[i]
+        chosen[i] = False
+        if p <= 0.0 or w > capacity:
+            continue
+        overwrite(other[:w], here[:w])
+        choose(here[: capacity + 1 - w], here[w:], p, other[w:], taken[count, w : capacity + 1])
+        here, other = other, here
+        items[count] = i
+        count += 1
+    c = capacity
+    for k in range(count - 1, -1, -1):
+        w = sizes[items[k]]
+        if w <= c and taken[k, c]:
+            chosen[items[k]] = True
+            c -= w
+    return here[capacity]
+
+
+@njit(cache=True, nogil=True)
 def _best_sets(profits, sizes, capacities, values, chosen):  # type: ignore[no-untyped-def]
-    table = np.empty((profits.shape[1] + 1, capacities.max() + 1))
+    n, room = profits.shape[1], capacities.max() + 1
+    rows, taken, items = np.empty((2, room)), np.empty((n, room), np.uint8), np.empty(n, np.int64)
     for j in range(len(profits)):
-        fill(profits[j], sizes[j], capacities[j], table)
-        trace(sizes[j], capacities[j], table, chosen[j])
-        values[j] = table[profits.shape[1], capacities[j]]
+        values[j] = best_set(profits[j], sizes[j], capacities[j], rows, taken, items, chosen[j])
 
 
 @njit(cache=True, nogil=True)

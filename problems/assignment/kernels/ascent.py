@@ -13,7 +13,7 @@ import numpy as np
 
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
-from solvers.packing.zero_one import fill, trace
+from solvers.packing.zero_one import best_set
 
 _MEMORY = 0.7
 """How much of the former direction stays in the next one."""
@@ -45,29 +45,22 @@ def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patien
         The best value, the sets of the last rounds (shape (rounds, machines, tasks)), their mean, and the last factor.
     """
     m, n = costs.shape
-    table = np.empty((n + 1, capacities.max() + 1))
+    room = capacities.max() + 1
+    rows, packed, items = np.empty((2, room)), np.empty((n, room), np.uint8), np.empty(n, np.int64)
     sets = np.zeros((rounds, m, n), np.bool_)
     mean = np.zeros((m, n))
     gains, point, direction = np.empty(n), duals.copy(), np.zeros(n)
-    needs, items, taken = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.bool_)
     best, worse, done = -np.inf, 0, 0
     for k in range(rounds):
         slope = np.ones(n)
         value = point.sum()
         for j in range(m):
-            count = 0  # tasks that earn something: the table has rows for no others
             for t in range(n):
-                gain = point[t] - costs[j, t]
-                if gain > 0.0 and not closed[j, t] and sizes[j, t] <= capacities[j]:
-                    gains[count], needs[count], items[count] = gain, sizes[j, t], t
-                    count += 1
-            fill(gains[:count], needs[:count], capacities[j], table)
-            trace(needs[:count], capacities[j], table, taken[:count])
-            value -= table[count, capacities[j]]
-            for i in range(count):
-                if taken[i]:
-                    sets[k, j, items[i]] = True
-                    slope[items[i]] -= 1.0
+                gains[t] = 0.0 if closed[j, t] else point[t] - costs[j, t]
+            value -= best_set(gains, sizes[j], capacities[j], rows, packed, items, sets[k, j])
+            for t in range(n):
+                if sets[k, j, t]:
+                    slope[t] -= 1.0
         done = k + 1
         mean *= _FADING
         mean += (1.0 - _FADING) * sets[k]
@@ -91,3 +84,49 @@ def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patien
         missing = min(target - value, _FURTHEST * (target - best))
         point = point + (step * missing / squared) * direction
     return best, sets[:done], mean, step
+
+
+@njit(cache=True, nogil=True)
+def distinct(sets, shares):  # type: ignore[no-untyped-def]
+    """The sets that machines took in some rounds, each once, in the order in which they came, and their shares.
+
+    Parameters
+    ----------
+    sets
+        Shape (rounds, machines, tasks).
+    shares
+        One a round.
+
+    Returns
+    -------
+    machines, firsts, totals
+        Of each set: whose it is, in which round it came first, and the sum of the rounds' shares.
+    """
+    rounds, m, n = sets.shape
+    machines, firsts = np.empty(rounds * m, np.int64), np.empty(rounds * m, np.int64)
+    totals, marks = np.zeros(rounds * m), np.empty(rounds * m, np.int64)
+    last = np.full(m, -1)  # of each machine's sets, the one that came last, and of each set the one before
+    before = np.empty(rounds * m, np.int64)
+    count = 0
+    for k in range(rounds):
+        for j in range(m):
+            mark = 0
+            for t in range(n):
+                mark = (mark * 31 + sets[k, j, t] * (t + 7)) & 0xFFFFFFFFFFFF
+            at = last[j]
+            while at >= 0 and not (marks[at] == mark and _same(sets[k, j], sets[firsts[at], j])):
+                at = before[at]
+            if at < 0:
+                at, count = count, count + 1
+                machines[at], firsts[at], marks[at], before[at] = j, k, mark, last[j]
+                last[j] = at
+            totals[at] += shares[k]
+    return machines[:count], firsts[:count], totals[:count]
+
+
+@njit(cache=True, nogil=True)
+def _same(one, other):  # type: ignore[no-untyped-def]
+    t = 0
+    while t < len(one) and one[t] == other[t]:
+        t += 1
+    return t == len(one)
