@@ -306,14 +306,14 @@ def solve(
                     tree=tree,
                 )
         except OutOfBudget as spent:
-            outcome = TreeResult(spent.reason, run.global_bound, ())
+            outcome = TreeResult(spent.reason, run.global_bound, tree.records)
         except KeyboardInterrupt:
-            outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, ())
+            outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, tree.records)
         except MemoryError as error:  # a limit like others: of a kernel, or of the machine
             run.notes.append(f"Memory ran out: {str(error) or 'there is no more of it'}.")
-            outcome = TreeResult(Termination.MEMORY_LIMIT, run.global_bound, ())
+            outcome = TreeResult(Termination.MEMORY_LIMIT, run.global_bound, tree.records)
         except Exception as error:
-            fault = TreeResult(Termination.FAULT, run.global_bound, ())
+            fault = TreeResult(Termination.FAULT, run.global_bound, tree.records)
             told = as_diagnostic(error)
             told.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
             if told is error:

@@ -34,7 +34,7 @@ from colgen.core.errors import ColgenError, InfeasibleAnswerError, SeparationErr
 from colgen.core.signals import holding_signals
 from solvers.linear import lp
 from tests.amounts import BUSY
-from tests.assignment import assignment
+from tests.assignment import assignment, pairs
 from tests.toys import CuttingStock, Partition, SetPartitioning
 
 
@@ -243,6 +243,38 @@ def test_a_limit_that_comes_before_the_run_has_its_parts_is_a_termination(part):
     assert result.termination is Termination.TIME_LIMIT
     assert result.solution is None
     assert (result.objective, result.dual_bound) == (math.inf, -math.inf)
+
+
+@pytest.mark.parametrize(
+    ("raised", "termination"),
+    [
+        (OutOfBudget(Termination.TIME_LIMIT), Termination.TIME_LIMIT),
+        (MemoryError("no more"), Termination.MEMORY_LIMIT),
+        (KeyboardInterrupt(), Termination.INTERRUPTED),
+        (ZeroDivisionError("oh"), None),
+    ],
+)
+def test_nodes_before_a_limit_are_told_wherever_it_comes(raised, termination):
+    """In the middle of a node: those before it are in the result."""
+    problem, visits = assignment(4, 10, 5), []
+    rule = problem.branching()[0]
+
+    class Limited(type(rule)):
+        def branch(self, solution):
+            if len(visits) >= 5:
+                raise raised
+            return super().branch(solution)
+
+    problem.branching = lambda: [Limited(pairs)]
+    if termination is None:
+        with pytest.raises(ZeroDivisionError) as found:
+            solve(problem, on_node=visits.append)
+        result = found.value.result
+    else:
+        result = solve(problem, on_node=visits.append)
+        assert result.termination is termination
+    assert [visit.node.number for visit in visits] == [node.number for node in result.nodes][: len(visits)]
+    assert len(visits) >= 5
 
 
 class Interrupting(BranchingRule):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 
-from colgen.core.result import Termination
+from colgen.core.result import NodeRecord, Termination
 from colgen.core.sense import Sense
 from colgen.tree.node import Node
 from colgen.tree.queues import NodeQueue, Plunging
@@ -30,6 +30,8 @@ class OpenTree:
         Of the next child.
     compares
         Whether children are held against the bounds of their parents.
+    records
+        What has become of the nodes that are done with.
     """
 
     def __init__(self, sense: Sense, queue: NodeQueue | None = None) -> None:
@@ -43,6 +45,7 @@ class OpenTree:
         self.next_number = 1
         self.current: list[Node] = []
         self.compares = True
+        self.records: list[NodeRecord] = []
         self._again: list[Node] = []
         self._closed = False
         self.begun = False

@@ -124,7 +124,6 @@ class _Search:
     ) -> None:
         self._relaxation, self._run, self._tree = relaxation, run, tree
         self._node_limit, self._depth_limit, self._on_node = node_limit, depth_limit, on_node
-        self._records: list[NodeRecord] = []
         self._stop: Termination | None = None
 
     def goes_on(self) -> bool:
@@ -227,7 +226,7 @@ class _Search:
     def _keep(self, record: NodeRecord) -> None:
         """Keep what has become of a node, and tell whoever asked."""
         run, tree = self._run, self._tree
-        self._records.append(record)
+        tree.records.append(record)
         run.look()
         if self._on_node is not None:
             run.prove(tree.best)
@@ -243,8 +242,8 @@ class _Search:
         if run.prunes(bound):  # nothing open can be better
             proved = Termination.OPTIMAL if run.incumbent is not None else Termination.INFEASIBLE
             # An empty tree without an incumbent proves infeasibility; a stopped one without open nodes does not exist.
-            return TreeResult(proved, bound, self._records)
-        return TreeResult(self._stop or tree.why_left or Termination.NO_BRANCHING, bound, self._records)
+            return TreeResult(proved, bound, tree.records)
+        return TreeResult(self._stop or tree.why_left or Termination.NO_BRANCHING, bound, tree.records)
 
 
 def _check_child(run: Run, node: Node, evaluation: Evaluation) -> None:
