@@ -63,17 +63,20 @@ def bench_workers(options: BenchOptions) -> Sequence[Figure]:
     tree = _compared(repeats, _searched, say, "tree")
     corpus, corpus_same, corpus_size = _corpus(max(int(60 * share), 8), say)
     efficiency, by, tasks = _efficiency(max(int(150 * share), 20), say)
-    same = pricing.identical + tree.identical + corpus_same
-    runs = pricing.runs + tree.runs + corpus_size
+    shared = _subtrees(max(round(3 * share), 1), say)
+    same = pricing.identical + tree.identical + corpus_same + shared.identical
+    runs = pricing.runs + tree.runs + corpus_size + shared.runs
     return [
         Figure("pricing_speedup_2", pricing.speedup, "x", repeats, f"one oracle, {_MACHINES} machines"),
         Figure("corpus_speedup_2", corpus.speedup, "x", corpus_size, "instances, two processes against one"),
         Figure("tree_speedup_2", tree.speedup, "x", repeats, f"{_BATCH} open nodes at once on one thread and on two"),
+        Figure("subtrees_speedup_2", shared.speedup, "x", shared.runs // 2, "one tree, two processes against one"),
         Figure("cluster_efficiency", efficiency, "", tasks, f"two processes, tasks of 100 ms: {by}"),
         Figure("identical", same / runs, "", runs, "runs that say the same to the last bit"),
         *kept,
         *(Figure(f"pricing_seconds_{n}", s, "s", repeats, f"{_ROUNDS} rounds") for n, s in pricing.seconds.items()),
         *(Figure(f"corpus_seconds_{n}", s, "s", corpus_size) for n, s in corpus.seconds.items()),
+        *(Figure(f"subtrees_seconds_{n}", s, "s", shared.runs // 2, "after set-up") for n, s in shared.seconds.items()),
         *(Figure(f"tree_seconds_{n}", s, "s", repeats, "after set-up") for n, s in tree.seconds.items()),
     ]
 
@@ -140,6 +143,28 @@ def _corpus(count: int, say: Callable[[str], None]) -> tuple[Compared, int, int]
         say(f"corpus: {count} instances in {seconds[workers]:.2f} s by {workers} processes")
     same = sum(one == two for one, two in zip(*told, strict=True))
     return Compared(seconds, same, count), same, count
+
+
+def _subtrees(repeats: int, say: Callable[[str], None]) -> Compared:
+    """Seconds of one tree whose subtrees go out to one process, and to two, which have loaded the kernels."""
+    seconds, told, identical = {1: math.inf, 2: math.inf}, None, 0
+    clusters = {workers: cluster_of(None, workers)[0] for workers in seconds}
+    try:
+        for workers, cluster in clusters.items():
+            list(solve_many(_drawn(4 * workers), problem=Assignment, client=cluster))
+        for _ in range(repeats):
+            for workers, cluster in clusters.items():
+                began = time.perf_counter()
+                result = solve(Assignment(random(10, 60, 2)), client=cluster)
+                seconds[workers] = min(seconds[workers], time.perf_counter() - began - result.seconds["setup"])
+                found = _told(result)
+                told = found if told is None else told
+                identical += found == told
+            say(f"subtrees: {seconds[1]:.2f} s by one process, {seconds[2]:.2f} s by two")
+    finally:
+        for cluster in clusters.values():
+            cluster.close()
+    return Compared(seconds, identical, 2 * repeats)
 
 
 def _efficiency(count: int, say: Callable[[str], None]) -> tuple[float, str, int]:
