@@ -3,8 +3,9 @@ r"""Several zero-one knapsacks at once, and what the best set is worth with each
     max Σ_i p_ji x_i    subject to    Σ_i w_ji x_i ≤ C_j,  x binary,    for each knapsack j.
 
 The table over the items and all loads up to the capacity is filled item by item, a row at a time, which is what a
-processor does fastest: n C_j cells, of which a byte is kept where only the best set is wanted.  It is for capacities of moderate size;
-where those are large and few sums of sizes can be reached, :mod:`solvers.packing.knapsack` is the better one.
+processor does fastest: n C_j cells, of which a byte is kept where only the best set is wanted.  It is for capacities of
+moderate size; where those are large and few sums of sizes can be reached, :mod:`solvers.packing.knapsack` is the better
+one.
 
 Sources: R. Bellman, *Dynamic Programming* (1957); for items forced in, by tables from both ends, H. Kellerer,
 U. Pferschy, D. Pisinger, *Knapsack Problems* (2004), section 2.3.
