@@ -47,6 +47,8 @@ WRONG = {
     "certificate": [3, "", "/no/such/folder/proof.jsonl", True],
     "workers": [0, -1, 1.5, math.nan, "2", True],
     "node_batch": [0, -1, 1.5, math.nan, "2", None],
+    "client": [3, "", True, math.nan, object()],
+    "free_running": [1, "yes", None, math.nan],
     "checkpoint": [3, "", "/no/such/folder/run.checkpoint", True],
     "pool": [3, "", [], True],
     "every": [0, -1.0, math.nan, "60", None, True],

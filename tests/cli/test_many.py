@@ -63,7 +63,7 @@ def test_a_cluster_that_is_none_is_refused(capsys, install, files):
     assert "Dask" in err
 
 
-@pytest.mark.parametrize("how", ["batches", "free"])
+@pytest.mark.parametrize("how", ["free", pytest.param("batches", marks=pytest.mark.slow)])
 def test_the_tree_of_one_file_is_searched_by_processes(capsys, tmp_path, how):
     """A template of the library: the processes import it."""
     from problems.assignment import random, write
