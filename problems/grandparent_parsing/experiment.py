@@ -35,6 +35,7 @@ from problems.grandparent_parsing.baseline import Relaxed, compiled_complete, so
 from problems.grandparent_parsing.compared import Compared, Priced
 from problems.grandparent_parsing.drawing import draw_seconds
 from problems.grandparent_parsing.instance import as_heads
+from problems.grandparent_parsing.kept_duals import kept_duals
 from problems.grandparent_parsing.model import FORMULATIONS
 from problems.grandparent_parsing.parser import Parse, parse
 from problems.grandparent_parsing.reading import labelled, parse_sentences
@@ -410,6 +411,7 @@ def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> li
         engine_vs_kernel(name, choose(corpus.test, 5, 25, plan.generic), weights),
         Figure(f"tokens_per_second_{name}", tokens / total, "tokens/s", n, "features and exact search"),
         *one_by_one(name, spread(corpus.test, _FEW / n), weights),
+        *kept_duals(name, corpus.test, weights),
         *attachment_figures(reached, n, lambda measure: f"{measure}_{name}"),
         Figure(f"{name}.proved", 100.0 * mean(p.is_optimal for p in parses), "%", n, "of the trees are proved optimal"),
         Figure(f"{name}.branched", sum(p.nodes > 1 for p in parses), "sentences", n, "need branch and bound"),

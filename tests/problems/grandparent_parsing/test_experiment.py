@@ -1,12 +1,16 @@
 """The benchmark on a small language: all figures, and the equalities that the source's tables rest on."""
 
+import numpy as np
 import pytest
 
-from colgen import InputError
+from colgen import InputError, solve
 from colgen.cli.template import BenchOptions
 from problems.dependency import write_conll
+from problems.grandparent_parsing.automata import AutomataParsing, Multipliers
 from problems.grandparent_parsing.drawing import draw_tree
 from problems.grandparent_parsing.experiment import bench_grandparent_parsing
+from problems.grandparent_parsing.instance import random
+from problems.grandparent_parsing.kept_duals import KeptDuals
 from tests.problems.dependency.treebank import sentences
 
 
@@ -27,6 +31,8 @@ def test_bench(tmp_path):
     assert figures[f"tokens_per_second_{name}"].value > 0.0
     assert figures[f"parse_one_sentence_ms_{name}"].value > 0.0
     assert figures[f"parse_one_sentence_vs_batch_{name}"].value > 0.0
+    assert 0.0 < figures[f"own_duals_{name}"].value < 1.0
+    assert figures[f"kept_duals_{name}"].value > figures[f"own_duals_{name}"].value
     assert (tmp_path / "seconds.png").stat().st_size > 0
     assert said
 
@@ -42,3 +48,18 @@ def test_a_tree_is_drawn(tmp_path):
     picture = draw_tree(("a", "b"), {(0, 1): 1.0, (1, 2): 0.5, (0, 2): 0.5, (2, 1): 0.0}, "two readings")
     picture.savefig(tmp_path / "tree.png")
     assert len(picture.axes[0].patches) == 3
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_multipliers_of_anything_change_no_tree(seed):
+    """They are guesses: those of another sentence, and numbers that nobody has found."""
+    rng = np.random.default_rng(seed)
+    one, other = (random(7, seed=2 * seed + k, siblings=True) for k in range(2))
+    expected = solve(AutomataParsing(one))
+    found = KeptDuals(other)
+    solve(found)
+    nonsense = Multipliers(rng.random((8, 8)) < 0.5, *(10.0 * rng.normal(size=(8, 8)) for _ in range(2)))
+    for guess in (found.multipliers, nonsense):
+        result = solve(KeptDuals(one, guess))
+        assert result.is_optimal
+        assert result.objective == pytest.approx(expected.objective)
