@@ -16,12 +16,15 @@ from colgen import (
     PricingContext,
     RestrictedMIP,
     Termination,
+    WarmStart,
     Wentges,
     solve,
 )
 from colgen.testing.conformance import check_problem
+from colgen.tree import subtrees
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.amounts import examples
+from tests.parallel.scripted import Travelling
 from tests.twins import TWINS
 
 every_template = pytest.mark.parametrize("twin", TWINS, ids=repr)
@@ -44,6 +47,18 @@ def bare(problem):
     problem.warm_start = lambda budget: replace(start(budget), duals=None, answers=())
     problem.reductions = lambda: ()
     return problem
+
+
+@every_template
+@given(data=st.data(), how=options)
+def test_a_tree_in_batches_has_the_same_optimum(twin, data, how):
+    instance = data.draw(twin.instances)
+    result = solve(twin.problem(instance), start=WarmStart(), node_batch=3, **how)
+    optimum = twin.optimum(instance)
+    assert result.termination is (Termination.INFEASIBLE if optimum is None else Termination.OPTIMAL)
+    if optimum is not None:
+        assert result.objective == pytest.approx(optimum)
+        assert twin.check(instance, result.answer) == pytest.approx(optimum)
 
 
 def holds_for(twin, instance, problem, how):
@@ -89,6 +104,40 @@ def test_optimum_is_that_of_enumeration(twin, data, how):
 def test_optimum_without_help_at_the_start(twin, data, how):
     instance = data.draw(twin.instances)
     holds_for(twin, instance, bare(twin.problem(instance)), how)
+
+
+def subtrees_hold(twin, instance, seed, free):
+    """Subtrees of a node each, by a cluster to which everything travels; without help, so that there are some."""
+    how = {"start": WarmStart(), "heuristics": (), "node_batch": 3, "free_running": free}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subtrees, "_ENOUGH", 0.0)
+        patch.setattr(subtrees, "_FIRST", 1)
+        result = solve(twin.problem(instance), **how, client=Travelling(seed, 2))
+    optimum = twin.optimum(instance)
+    if optimum is None:
+        assert result.termination is Termination.INFEASIBLE
+        return
+    assert result.termination is Termination.OPTIMAL
+    assert result.objective == pytest.approx(optimum)
+    assert result.dual_bound == pytest.approx(optimum)
+    assert twin.check(instance, result.answer) == pytest.approx(optimum)
+    bounds = [result.root_bound, *(iteration.global_bound for iteration in result.iterations)]
+    assert not any(result.sense.is_better(optimum, bound, 1e-6 * max(1.0, abs(optimum))) for bound in bounds)
+
+
+@every_template
+@given(data=st.data(), seed=st.integers(0, 99), free=st.booleans())
+def test_a_tree_on_a_cluster_has_the_same_optimum(twin, data, seed, free):
+    subtrees_hold(twin, data.draw(twin.instances), seed, free)
+
+
+@every_template
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@settings(max_examples=500)
+@given(data=st.data(), seed=st.integers(0, 99), free=st.booleans())
+def test_trees_on_a_cluster_many_times(twin, data, seed, free):
+    subtrees_hold(twin, data.draw(twin.instances), seed, free)
 
 
 @every_template

@@ -321,7 +321,7 @@ class OnCluster(Relaxation):
         return Known(
             [] if pool is None else list(pool),
             run.incumbent,
-            dict(zip(duals.keys, duals.values.tolist(), strict=True)) if isinstance(duals, Duals) else duals,
+            dict(zip(duals.keys, duals.values.tolist(), strict=True)) if isinstance(duals, Duals) else _or_none(duals),
             first.costs.as_plain(),
             run.global_bound,
             run.scale,
@@ -378,3 +378,12 @@ class OnCluster(Relaxation):
             above = parent_of(node.number, node.parent)
             left.append(dataclasses.replace(node, number=names[node.number], parent=above))
         return Subtree(done, left, found.lost, found.why_lost), names
+
+
+def _or_none(guess: Any) -> Any:
+    """What is no more than a guess, if it can travel."""
+    try:
+        pickle.dumps(guess)
+    except Exception:
+        return None
+    return guess

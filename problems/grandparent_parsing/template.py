@@ -636,12 +636,20 @@ class _Master(LinearMaster):
 
     def _add_slice(self, columns: Sequence[Column], rows: Sequence[Row], origin: int) -> int:
         added = super().add(columns, rows, origin)
-        if isinstance(columns, Columns) and columns.keys is not None and self._problem.arc_formulation == "all":
-            self._link([key for key in columns.keys if key is not None and key[0] == "grandparent"])
+        if self._problem.arc_formulation == "all":
+            if isinstance(columns, Columns):
+                keys = columns.keys or ()
+            else:  # those of another master, which were in a batch there: others bring their rows
+                keys = [column.key for column in columns if not column.rows]
+            linked = self.names.position
+            parts = [key for key in keys if key is not None and key[0] == "grandparent"]
+            self._link([key for key in parts if ("gp_arc", key[1]) not in linked])
         return added
 
     def _link(self, parts: Sequence[Key]) -> None:
         """Add the rows u_gpc ≤ z_gp of parts that are there."""
+        if not parts:
+            return
         position = self.table.position
         keys: list[Key] = [("gp_arc", key[1]) for key in parts]
         arcs = self._arc_places()

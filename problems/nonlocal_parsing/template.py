@@ -18,6 +18,7 @@ from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.bound import METHODS, Ascent, Method, OnBlame, TreeBounding
 from problems.nonlocal_parsing.checking import checked, checked_list
 from problems.nonlocal_parsing.instance import Instance
+from problems.nonlocal_parsing.losses import NearOne
 from problems.nonlocal_parsing.pool import Effort, Pool
 from problems.nonlocal_parsing.pricing import BestTrees
 from solvers.trees.eisner_items import FIRST
@@ -111,7 +112,10 @@ class NonlocalParsing(Problem):
         return list(first._pool.trees)
 
     def _new_oracle(self) -> BestTrees:
-        return BestTrees(self._pool, self.effort, lambda: self.ascent(Budget()).near)
+        return BestTrees(self._pool, self.effort, self._near)
+
+    def _near(self) -> NearOne:
+        return self.ascent(Budget()).near
 
     def ascent(self, budget: Budget) -> Ascent:
         """What looks for shares and trees, made when it is first asked for."""

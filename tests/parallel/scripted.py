@@ -1,5 +1,7 @@
 """A cluster that a test directs: which worker ends when, and which task is done first."""
 
+import pickle
+
 import numpy as np
 
 from colgen.parallel.cluster import StillPending
@@ -77,3 +79,10 @@ class Scripted:
 
     def close(self):
         self.closed = True
+
+
+class Travelling(Scripted):
+    """A scripted cluster to which tasks travel, and outcomes back."""
+
+    def submit(self, work, piece):
+        return super().submit(lambda sent: pickle.loads(pickle.dumps(work(pickle.loads(sent)))), pickle.dumps(piece))

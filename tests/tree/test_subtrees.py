@@ -1,7 +1,5 @@
 """Subtrees on a cluster: one tree, and the optimum, whoever works and whatever becomes of them."""
 
-import pickle
-
 import pytest
 
 from colgen import InputError, NodeVisit, Termination, solve
@@ -9,16 +7,9 @@ from colgen.parallel.processes import Processes
 from colgen.tree import subtrees
 from problems.assignment import Assignment, random
 from tests.assignment import assignment
-from tests.parallel.scripted import Scripted
+from tests.parallel.scripted import Travelling
 from tests.parallel.test_same_run import told
 from tests.sweeps import seeds
-
-
-class Travelling(Scripted):
-    """A scripted cluster to which tasks travel, and outcomes back."""
-
-    def submit(self, work, piece):
-        return super().submit(lambda sent: pickle.loads(pickle.dumps(work(pickle.loads(sent)))), pickle.dumps(piece))
 
 
 def column_generation():
