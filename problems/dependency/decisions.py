@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from colgen import Column, Decision
 from problems.dependency.sentence import Heads
 
+Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -37,6 +39,12 @@ class NoBetter(Decision):
 
     exhaustive = False
 
+    @cached_property
+    def places(self) -> tuple[Ints, Ints]:
+        """Heads and modifiers of the arcs."""
+        heads, modifiers = np.array(list(self.arcs), dtype=np.int64).reshape(-1, 2).T
+        return heads, modifiers
+
     def allows(self, column: Column) -> bool:
         return not any((h, m) in self.arcs for heads in _trees(column) for m, h in enumerate(heads, 1))
 
@@ -54,7 +62,7 @@ def restrict(allowed: Mask, decisions: Iterable[Decision]) -> Mask:
     """Forbid what decisions forbid in a mask of arcs by head and modifier, which is changed."""
     for decision in decisions:
         if isinstance(decision, NoBetter):
-            allowed[tuple(np.array(list(decision.arcs), dtype=np.int64).reshape(-1, 2).T)] = False
+            allowed[decision.places] = False
         elif isinstance(decision, ArcDecision):
             own = decision.required and allowed[decision.head, decision.modifier]
             if decision.required:

@@ -69,6 +69,9 @@ ROUNDS = 20
 
 NODE_ITERATIONS = 200
 
+TARGET_ITERATIONS = 50
+"""Of an ascent over candidates that trees better than the best known may need, before the node is branched on."""
+
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
@@ -329,8 +332,7 @@ class Ascent(Bounding):
         oracle = next(oracle for oracle in parts.oracles if isinstance(oracle, BestTree))
         work = problem.prepare(run.budget)
         arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
-        best = None if run.incumbent is None else np.array([-1, *problem.answer(run.incumbent)])
-        lower = -math.inf if best is None else tree_objective(work.standard, as_heads(best))
+        best = _Best.of(problem, run.incumbent)
         duals: Multipliers = node.duals if node.start is None else node.start
         short = np.zeros_like(duals.candidates)
         if node.number == 0 and oracle.priced is not None and oracle.short is not None:
@@ -341,27 +343,32 @@ class Ascent(Bounding):
                 if not short.any() and not settled:
                     iterations, settled = 4 * iterations, True
                 duals = duals.extended(short, arcs)
-                tree, score = problem.ascended(arcs, duals, duals.candidates, lower, best, iterations)
-                if tree is not None and score > lower:
-                    best, lower = tree, score
-                    parts.take(problem.solution(best, score), "head automata")
+                self._ascended(parts, arcs, duals, best, iterations)
                 short, proved = self._priced(node, parts, oracle, duals)
                 if run.expired or run.prunes(proved.bound) or (settled and not short.any()):
                     break
                 duals = oracle.priced or duals
             near = None
-            if best is not None and not run.prunes(proved.bound) and not run.expired:
-                if run.incumbent is not None:  # which a tree may have been too little better than to be taken
-                    lower = tree_objective(work.standard, problem.answer(run.incumbent))
-                duals = replace(duals, target=lower, tree=best)
-                short, proved = self._priced(node, parts, oracle, duals)
+            if best.tree is not None and not run.prunes(proved.bound) and not run.expired:
+                for _ in range(ROUNDS):
+                    # A tree may have been too little better than the incumbent to be taken.
+                    best = best if run.incumbent is None else _Best.of(problem, run.incumbent)
+                    duals = replace(duals, target=best.score, tree=best.tree)
+                    short, proved = self._priced(node, parts, oracle, duals)
+                    if not short.any() or run.expired or run.prunes(proved.bound):
+                        break
+                    # Arcs that a better tree may need become candidates: once none is left, all others are given up.
+                    duals = (oracle.priced or duals).extended(short, arcs)
+                    self._ascended(parts, arcs, duals, best, TARGET_ITERATIONS)
+                lower = best.score + 0.5 * epsilon
                 # Half of what pruning allows: what is left below it must not be too much by a rounding error.
-                left = self._left(duals, arcs, lower + 0.5 * epsilon, not short.any())
+                left = self._left(duals, arcs, lower, not short.any())
                 if not run.prunes(proved.bound) and (left[:, 1:].sum(axis=0) == 1).all():
                     # One tree is left, and of all others arcs tell: nothing is there to branch on.
                     duals = replace(duals, tree=np.concatenate([[-1], left[:, 1:].argmax(axis=0)]))
                     short, proved = self._priced(node, parts, oracle, duals)
-                near = self._near(duals, arcs, left, best, lower + 0.5 * epsilon)
+                assert best.tree is not None
+                near = self._near(duals, arcs, left, best.tree, lower)
         outcome = Outcome.STOPPED if run.expired else Outcome.PRUNED if run.prunes(proved.bound) else Outcome.SOLVED
         start = replace(duals, target=math.inf, tree=None)
         return Bounded(
@@ -396,6 +403,13 @@ class Ascent(Bounding):
         alive[a.heads, a.modifiers] = most > lower
         return alive
 
+    def _ascended(self, parts: Parts, arcs: Floats, duals: Multipliers, best: _Best, iterations: int) -> None:
+        """Bring multipliers down, in place; a better tree is kept, and the engine is told of it."""
+        tree, score = self.problem.ascended(arcs, duals, duals.candidates, best.score, best.tree, iterations)
+        if tree is not None and score > best.score:
+            best.tree, best.score = tree, score
+            parts.take(self.problem.solution(tree, score), "head automata")
+
     def _near(self, duals: Multipliers, arcs: Floats, left: Mask, best: Ints, lower: float) -> Solution:
         """Where to branch: two heads of the modifier that has most left, half each; 0 for arcs of no better tree."""
         possible, alive = arcs > -math.inf, left & duals.candidates
@@ -410,6 +424,21 @@ class Ascent(Bounding):
         own = heads if left[best[m], m] else heads[::-1]
         trees = [as_heads(np.concatenate([best[:m], [head], best[m + 1 :]])) for head in own]
         return Solution(lower, tuple((Column(0.0, {}, tree, ("tree", tree)), 0.5) for tree in trees), values)
+
+
+@dataclass(eq=False)
+class _Best:
+    """The best tree known: heads of all vertices, and its standard score; None and -inf if none is."""
+
+    tree: Ints | None
+    score: float
+
+    @classmethod
+    def of(cls, problem: AutomataParsing, incumbent: Solution | None) -> _Best:
+        if incumbent is None:
+            return cls(None, -math.inf)
+        tree = np.array([-1, *problem.answer(incumbent)])
+        return cls(tree, tree_objective(problem.standard, as_heads(tree)))
 
 
 class OnCandidates(BranchingRule):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from colgen import PricingContext, Sense, Termination, TimeLimit, solve
+from colgen import NodeVisit, PricingContext, Sense, Termination, TimeLimit, solve
 from colgen.core.errors import InputError, InvalidBoundError
 from problems.dependency import Vocabulary, Weights
+from problems.dependency.decisions import NoBetter, restrict
 from problems.grandparent_parsing import Instance, from_scores, parse, random
 from problems.grandparent_parsing.automata import AutomataParsing
 from tests.problems.dependency.treebank import random_weights, sentences
@@ -116,6 +117,35 @@ def test_a_limit_leaves_a_tree_and_a_bound():
     assert instance.check(found.heads) == pytest.approx(found.score)
     assert found.score <= whole.score + 1e-9
     assert found.bound >= whole.score - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_below_a_branching_candidates_alone_are_left(seed):
+    """Arcs that a better tree may need become candidates first, so that all others are given up at once."""
+    rng = np.random.default_rng(seed)
+    n = 12
+    problem = AutomataParsing(Instance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3)))
+    candidates: list[int] = []
+
+    def visited(visit: NodeVisit) -> None:
+        if not candidates:
+            candidates.append(problem.candidates)
+
+    result = solve(problem, on_node=visited)
+    assert result.is_optimal
+    children = [node for node in result.nodes if node.depth == 1]
+    assert children or len(result.nodes) == 1
+    for node in children:
+        given_up = [decision for decision in node.decisions if isinstance(decision, NoBetter)]
+        assert n * n - sum(len(decision.arcs) for decision in given_up) <= candidates[0]
+
+
+def test_arcs_of_no_better_tree_are_forbidden():
+    allowed = np.ones((4, 4), dtype=bool)
+    given_up = NoBetter(frozenset({(0, 1), (2, 3), (3, 1)}))
+    restrict(allowed, [given_up])
+    assert sorted(np.argwhere(~allowed).tolist()) == [[0, 1], [2, 3], [3, 1]]
+    assert given_up == NoBetter(frozenset({(3, 1), (0, 1), (2, 3)}))
 
 
 class Own:
