@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from colgen.bounds.bounding import Bounded, Outcome
 from colgen.master.protocol import MasterStatus
 from colgen.tree.enumeration import Enumeration
@@ -9,15 +11,24 @@ from colgen.tree.node import Evaluation, Node
 from colgen.tree.node_bounds import NodeBounds
 from colgen.tree.sparing import sparing
 
+_NARROWER = 0.5
+"""A node is tried after one whose program came to no end if its gap is at most this share of that one's."""
+
 
 class NodeEnumeration:
-    """Lists the columns that can be part of a better answer in a node, where a problem knows how; solves over them."""
+    """Lists the columns that can be part of a better answer in a node, where a problem knows how; solves over them.
+
+    Where a program came to no end within its time, those of nodes with nearly as wide a gap would not either: these
+    are branched on, and a list is only made again once the gap is half as wide.
+    """
 
     def __init__(self, enumeration: Enumeration | None, bounds: NodeBounds) -> None:
         self.enumeration, self._bounds = enumeration, bounds
         self._closes = bounds.search.enumeration_closes
         self._barren: set[int] = set()
         """Nodes that hold nothing better as far as a list says, and that may not be closed by it."""
+        self._too_wide = math.inf
+        """Gaps from here on leave more columns than a program comes to an end with."""
 
     def close(self, node: Node, relaxed: Bounded, share: float = 1.0) -> tuple[Evaluation | None, bool]:
         """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed.
@@ -32,6 +43,9 @@ class NodeEnumeration:
             return None, False
         if node.number in self._barren or node.parent in self._barren:
             self._barren.add(node.number)
+            return None, False
+        gap = abs(run.target - relaxed.bound)
+        if gap >= self._too_wide:
             return None, False
         with run.stage("enumeration"), sparing(run, self.enumeration.name, node):
             found = self.enumeration.enumerate(self._bounds.proved_at(node, relaxed))
@@ -59,5 +73,8 @@ class NodeEnumeration:
                     return Evaluation(solution.objective, "enumerated"), False
             if run.prunes(relaxed.bound):
                 return Evaluation(relaxed.bound, "pruned"), False
-            return None, status is MasterStatus.LIMIT
+            cut_short = status is MasterStatus.LIMIT
+            if cut_short and share >= 1.0 and not run.expired:
+                self._too_wide = _NARROWER * gap
+            return None, cut_short
         return None, False
