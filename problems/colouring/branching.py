@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from colgen import Apart, Decision, RyanFoster, Solution, Together
+from colgen import Apart, Candidate, Decision, RyanFoster, Solution, Together
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
+from colgen.tree.candidates import DOWN, UP
 from problems.colouring.zykov import VERTEX
 
 
@@ -28,6 +29,10 @@ class OnPairs(RyanFoster):
         pass  # what the parent refuses, rows that may be covered twice, is what this one is for
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        found = self.candidates(solution)
+        return found[0].children if found else ()
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
         both: dict[tuple[int, int], float] = defaultdict(float)
         alone: dict[int, float] = defaultdict(float)
         for column, value in solution.columns:
@@ -36,15 +41,19 @@ class OnPairs(RyanFoster):
                 alone[u] += value
                 for v in rows[k + 1 :]:
                     both[u, v] += value
-        best, pair = -1.0, None
-        for (u, v), value in both.items():
-            # Of what covers u or v: how much holds both, as a share of what has to.
-            if alone[u] - value > TOLERANCES.pruning or alone[v] - value > TOLERANCES.pruning:
-                score = min(value, 1.0 - value) if value < 1.0 else 0.0
-                if (score, (u, v)) > (best, pair or (u, v)):
-                    best, pair = score, (u, v)
-        if pair is None:
-            return ()
-        first, second = (VERTEX, pair[0]), (VERTEX, pair[1])
-        children: list[Sequence[Decision]] = [(Together(first, second),), (Apart(first, second),)]
-        return children if both[pair] >= 0.5 else children[::-1]
+        # Of what covers u or v: how much holds both, as a share of what has to.
+        found = [
+            (min(value, 1.0 - value) if value < 1.0 else 0.0, pair)
+            for pair, value in both.items()
+            if all(alone[v] - value > TOLERANCES.pruning for v in pair)
+        ]
+        return [_split(pair, both[pair]) for _, pair in sorted(found, reverse=True)]
+
+
+def _split(pair: tuple[int, int], value: float) -> Candidate:
+    """The ways to split a node by a pair, of which columns of this value in all hold both."""
+    first, second = (VERTEX, pair[0]), (VERTEX, pair[1])
+    children: list[Sequence[Decision]] = [(Together(first, second),), (Apart(first, second),)]
+    moves = [(UP, 1.0 - value), (DOWN, value)] if value < 1.0 else []
+    order = 1 if value >= 0.5 else -1
+    return Candidate(children[::order], pair, moves[::order], max(min(value, 1.0 - value), 0.0))

@@ -72,6 +72,7 @@ def bench_colouring(options: BenchOptions) -> Sequence[Figure]:
         figures += [
             Figure("colours_dsjc250_9", result.objective, "colours", 1, f"after {_LIMIT:g} s"),
             Figure("bound_dsjc250_9", result.dual_bound, "colours", 1, f"after {_LIMIT:g} s"),
+            Figure("seconds_dsjc250_9", seconds, "s", 1, "processor time; " + result.termination.value),
         ]
     return figures
 

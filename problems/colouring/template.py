@@ -11,6 +11,7 @@ import pyomo.environ as pyo
 
 from colgen import (
     BranchingRule,
+    Choice,
     Column,
     Enumeration,
     Heuristic,
@@ -19,6 +20,7 @@ from colgen import (
     RankOne,
     Separation,
     Solution,
+    StrongBranching,
     TimeLimit,
     WarmStart,
     solve,
@@ -89,6 +91,9 @@ class Colouring(Problem[list[int]]):
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnPairs(),)
+
+    def choice(self) -> Choice:
+        return StrongBranching()
 
     def enumeration(self) -> Enumeration | None:
         return StableSetEnumeration(self.oracle)

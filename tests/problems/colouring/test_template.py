@@ -6,6 +6,7 @@ import pytest
 
 from colgen import Apart, PricingContext, ReductionContext, Sense, Solution, Together, solve
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.tree.candidates import DOWN, UP
 from problems.colouring import Colouring, Instance, from_networkx, mycielski, queens, random
 from problems.colouring.baseline import solve_full
 from problems.colouring.branching import OnPairs
@@ -134,6 +135,32 @@ def test_children_cut_off_a_solution_that_covers_twice():
     assert len(children) == 2
     for (decision,) in children:
         assert any(not decision.allows(column) for column, _ in solution.columns)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_candidate_splits_all_colourings_and_cuts_the_relaxation_off(seed):
+    instance = random(12, seed, density=0.5)
+    oracle = StableSetOracle(list(range(12)), instance.adjacency)
+    rng = np.random.default_rng(seed)
+    sets = [s for s in stable_sets(instance.adjacency) if len(s) > 1]
+    some = [sets[k] for k in rng.choice(len(sets), size=10, replace=False)]
+    solution = Solution(1.0, tuple((oracle.encode(s), float(rng.uniform(0.05, 0.95))) for s in some))
+    candidates = OnPairs().candidates(solution)
+    assert candidates
+    assert [c.score for c in candidates] == sorted((c.score for c in candidates), reverse=True)
+    assert OnPairs().branch(solution) == candidates[0].children
+    for candidate in candidates:
+        u, v = candidate.quantity
+        keys = (VERTEX, u), (VERTEX, v)
+        assert {type(decision): (decision.first, decision.second) for (decision,) in candidate.children} == {
+            Together: keys,
+            Apart: keys,
+        }
+        value = sum(x for column, x in solution.columns if {u, v} <= set(column.structure))
+        for (decision,), move in zip(candidate.children, candidate.moves, strict=False):
+            together = isinstance(decision, Together)
+            assert move == (UP if together else DOWN, pytest.approx(1.0 - value if together else value))
+            assert any(not decision.allows(column) for column, _ in solution.columns)
 
 
 @pytest.mark.parametrize(("n", "value"), [(5, 5 / 2), (7, 7 / 3)])
