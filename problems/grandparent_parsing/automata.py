@@ -47,6 +47,7 @@ from problems.grandparent_parsing.instance import (
     allowed,
     as_heads,
     dense_scores,
+    refuse_pairs,
     tree_objective,
 )
 from problems.grandparent_parsing.kernels import tree_parts
@@ -122,6 +123,7 @@ class AutomataParsing(Problem):
     """
 
     def __init__(self, scores: PartScores, *, single_root: bool | None = None) -> None:
+        refuse_pairs(scores, type(self).__name__)
         self.scores = scores
         self.single_root = is_single_root(scores) if single_root is None else single_root
         self.iterations = self.rounds = self.candidates = 0

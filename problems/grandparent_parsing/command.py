@@ -17,7 +17,8 @@ from problems.dependency.sentence import Sentence
 from problems.grandparent_parsing import reading, training
 from problems.grandparent_parsing.demo import sentence, short_sentence
 from problems.grandparent_parsing.experiment import bench_grandparent_parsing
-from problems.grandparent_parsing.instance import PartScores, random, read, write
+from problems.grandparent_parsing.instance import Instance, PartScores, random, read, write
+from problems.grandparent_parsing.pairs import PairParsing
 from problems.grandparent_parsing.parser import Parse
 from problems.grandparent_parsing.reading import (
     ScoredSentence,
@@ -29,6 +30,13 @@ from problems.grandparent_parsing.reading import (
 )
 from problems.grandparent_parsing.template import GrandparentParsing
 from problems.grandparent_parsing.training import train_from_files
+
+
+def _problem(scores: PartScores) -> GrandparentParsing:
+    """With pairs of modifiers where an instance has scores of them."""
+    if isinstance(scores, Instance) and scores.pair_scores is not None:
+        return PairParsing(scores)
+    return GrandparentParsing(scores)
 
 
 def _lines(scores: PartScores, result: Result) -> Sequence[str]:
@@ -75,7 +83,7 @@ TEMPLATE = Template(
     title="Second-order dependency parsing: the best tree of arcs, grandparents and siblings",
     source="Riedel, Smith and McCallum (2012)",
     read=read_instance,
-    problem=GrandparentParsing,
+    problem=_problem,
     lines=_lines,
     data=_data,
     draw=_draw,

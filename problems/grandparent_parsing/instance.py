@@ -95,11 +95,15 @@ class Instance:
         By head, sibling, modifier, likewise; see :class:`PartScores`.
     single_root
         Whether exactly one token must hang from the root.
+    pair_scores
+        By head h and any two of its modifiers s < m, adjacent or not, on any sides, likewise; other places are not
+        looked at.  With them an instance is one of :class:`~problems.grandparent_parsing.pairs.PairParsing`.
 
     Raises
     ------
     InputError
-        If shapes do not agree, there is no token, or a score is NaN or +inf.
+        If shapes do not agree, there is no token, or a score is NaN or +inf; or one of a pair is -inf, or there are
+        pairs where a part is ruled out.
 
     Notes
     -----
@@ -115,6 +119,7 @@ class Instance:
     scored: list[int] = field(default_factory=lambda: [0, 0], repr=False)
     ruled_out: tuple[Mask | None, Mask | None] = field(default=(None, None), init=False, repr=False)
     """Which grandparent and sibling parts no tree may have; None: it may have any."""
+    pair_scores: Floats | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         arcs = np.array(_numbers(self.arc_scores, "arc_scores"))
@@ -137,9 +142,33 @@ class Instance:
                 raise InputError(f"expected {name} that are numbers, or -inf of parts ruled out, not NaN or +inf")
             object.__setattr__(self, name, scores)
         self._rule_out()
-        for table in (self.grandparent_scores, self.sibling_scores):
+        if self.pair_scores is not None:
+            object.__setattr__(self, "pair_scores", self._pairs(self.pair_scores))
+        for table in (self.grandparent_scores, self.sibling_scores, self.pair_scores):
             if table is not None:
                 table.setflags(write=False)
+
+    def with_pairs(self, pair_scores: ArrayLike) -> Instance:
+        """The instance with these scores of pairs."""
+        self._require_finite_parts()  # which penalties, once they are there, look like
+        return replace(self, pair_scores=_numbers(pair_scores, "pair_scores"))
+
+    def _require_finite_parts(self) -> None:
+        if any(mask is not None for mask in self.ruled_out):
+            raise InputError("pairs of modifiers need finite scores of grandparent and sibling parts: rule out arcs")
+
+    def _pairs(self, given: ArrayLike) -> Floats:
+        """Scores of pairs, checked; 0 where there is none."""
+        self._require_finite_parts()
+        scores = _numbers(given, "pair_scores")
+        size = len(self.arc_scores)
+        if scores.shape != (size,) * 3:
+            raise InputError(f"expected pair_scores of shape {(size,) * 3}, not {scores.shape}")
+        there = self.arc_scores > -np.inf
+        real = there[:, :, None] & there[:, None, :] & np.triu(np.ones((size, size), dtype=np.bool_), 1)
+        if not np.isfinite(scores[real]).all():
+            raise InputError("expected pair_scores that are finite numbers")
+        return np.where(real, scores, 0.0)
 
     def _rule_out(self) -> None:
         """Put penalties in the place of -inf."""
@@ -215,7 +244,8 @@ class Instance:
 
     def objective(self, heads: Sequence[int]) -> float:
         """The score of a tree, given the head of each token."""
-        return tree_objective(self, heads)
+        score = tree_objective(self, heads)
+        return score if self.pair_scores is None else score + pair_objective(self.pair_scores, heads)
 
     def check(self, heads: Sequence[int]) -> float:
         """The score of a tree, after checking that it is one and of candidate arcs alone.
@@ -244,6 +274,26 @@ def tree_objective(scores: PartScores, heads: Sequence[int], *, siblings: bool =
     return float(total)
 
 
+def pairs_of(scores: Floats, heads: Sequence[int]) -> Ints:
+    """The pairs of modifiers of one head that have a score other than 0, shape (pairs, 3)."""
+    vertices = np.array([-1, *heads], dtype=np.int64)
+    s, m = np.nonzero(np.triu(vertices[:, None] == vertices, 1))
+    found = np.stack([vertices[s], s, m], axis=1)
+    scored: Ints = found[scores[tuple(found.T)] != 0.0]
+    return scored
+
+
+def pair_objective(scores: Floats, heads: Sequence[int]) -> float:
+    """What all pairs of modifiers of one head score in a tree."""
+    return float(scores[tuple(pairs_of(scores, heads).T)].sum())
+
+
+def refuse_pairs(scores: object, name: str) -> None:
+    """Say that what is called by this name would leave out the pairs of an instance that has them."""
+    if isinstance(scores, Instance) and scores.pair_scores is not None:
+        raise InputError(f"{name} knows no scores of pairs of modifiers: PairParsing does, and parse")
+
+
 def allowed(scores: PartScores, result: Result[Heads], *, siblings: bool = True) -> Result[Heads]:
     """A run's result; none of its answer where that has a part that is ruled out, which all are worse than."""
     if not isinstance(scores, Instance) or result.answer is None or scores.allows(result.answer, siblings=siblings):
@@ -269,8 +319,9 @@ def random(
     siblings: bool = False,
     strength: float = 0.5,
     single_root: bool = False,
+    pairs: bool = False,
 ) -> Instance:
-    """Random scores: arcs favour near heads, parts are ``strength`` times as large.
+    """Random scores: arcs favour near heads, parts are ``strength`` times as large, and half as large those of pairs.
 
     Parts of one sign pattern repeat between tokens of the same kind, as those of a trained model do.
     """
@@ -286,9 +337,14 @@ def random(
     def parts() -> Floats:
         return strength * (rng.normal(size=(5, 5, 5))[by_kind] + 0.3 * rng.normal(size=(size, size, size)))
 
-    grandparents = parts()
+    grandparents, consecutive = parts(), parts() if siblings else None
     return Instance(
-        arcs, grandparents, parts() if siblings else None, single_root, f"random, {tokens} tokens, seed {seed}"
+        arcs,
+        grandparents,
+        consecutive,
+        single_root,
+        f"random, {tokens} tokens, seed {seed}",
+        pair_scores=0.5 * parts() if pairs else None,
     )
 
 
@@ -350,15 +406,17 @@ def write(instance: Instance, path: Path | str) -> None:
     for name, table, mask in zip(("grandparents", "siblings"), tables, instance.ruled_out, strict=True):
         if table is not None:
             arrays[name] = table if mask is None else np.where(mask, -np.inf, table)
+    if instance.pair_scores is not None:
+        arrays["pairs"] = instance.pair_scores
     with writing(path, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def read(path: Path | str) -> Instance:
-    """Read an instance that :func:`write` has written, or any ``.npz`` with ``arcs`` and maybe ``grandparents``.
+    """Read an instance that :func:`write` has written, or any ``.npz`` with ``arcs`` and maybe more.
 
     ``arcs[h, m]`` is the score of the arc from h to m, tokens from 1, the root 0; ``grandparents[g, h, m]`` that of two
-    arcs in a row.
+    arcs in a row, ``siblings`` and ``pairs`` as :class:`Instance` has them.
 
     Raises
     ------
@@ -372,5 +430,6 @@ def read(path: Path | str) -> Instance:
             given.get("siblings"),
             bool(as_booleans(given.get("single_root", False), "single_root", shape=())),
             Path(path).stem,
+            pair_scores=given.get("pairs"),
         )
     return instance

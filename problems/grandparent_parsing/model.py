@@ -154,6 +154,8 @@ def full(
         ``"flow"``; or ``"cuts"``, all 2ⁿ - 1 of them, for few tokens.
     siblings
         With consecutive siblings as well; by default if the instance has scores for them.
+
+    Pairs of modifiers that an instance has scores of are in it with all their rows.
     """
     if formulation != "first_order" and formulation not in FORMULATIONS:
         raise ValueError(f"formulation must be 'first_order' or one of {FORMULATIONS}, not {formulation!r}")
@@ -174,8 +176,21 @@ def full(
         if scores is not None and hasattr(m, name):
             variable = getattr(m, name)
             terms += [float(scores[index]) * variable[index] for index in variable]
+    if instance.pair_scores is not None:
+        scores = instance.pair_scores
+        _add_pairs(m)
+        terms += [float(scores[index]) * m.w[index] for index in m.w]
     m.score = pyo.Objective(expr=pyo.quicksum(terms), sense=pyo.maximize)
     return m
+
+
+def _add_pairs(m: pyo.ConcreteModel) -> None:
+    """Variables of two arcs of one head, each their product."""
+    m.two = pyo.Set(initialize=[(h, s, t) for h, s in m.arc for t in m.token if s < t != h], dimen=3)
+    m.w = pyo.Var(m.two, bounds=(0, 1))
+    m.pair_first = pyo.Constraint(m.two, rule=lambda m, h, s, t: m.w[h, s, t] <= m.z[h, s])
+    m.pair_second = pyo.Constraint(m.two, rule=lambda m, h, s, t: m.w[h, s, t] <= m.z[h, t])
+    m.pair_both = pyo.Constraint(m.two, rule=lambda m, h, s, t: m.z[h, s] + m.z[h, t] - m.w[h, s, t] <= 1)
 
 
 def complete(

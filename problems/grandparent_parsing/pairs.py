@@ -42,7 +42,7 @@ from colgen import (
 from colgen.core.columns import Key
 from colgen.core.tolerances import TOLERANCES, power_of_two
 from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.instance import Floats, Instance, Ints
+from problems.grandparent_parsing.instance import Floats, Instance, pair_objective, pairs_of
 from problems.grandparent_parsing.separation import arc_values
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
 from problems.grandparent_parsing.template import GrandparentParsing
@@ -56,9 +56,10 @@ class PairParsing(GrandparentParsing):
     Parameters
     ----------
     instance
-        Scores of all else; parts of score -inf are not supported, arcs are.
+        All scores; parts of score -inf are not supported, arcs are.
     pair_scores
-        By head h and two of its modifiers s < m, shape (n + 1, n + 1, n + 1); other places are not looked at.
+        By head h and two of its modifiers s < m, shape (n + 1, n + 1, n + 1); other places are not looked at.  By
+        default those of the instance.
     options
         As :class:`~problems.grandparent_parsing.GrandparentParsing` has them.
 
@@ -68,19 +69,15 @@ class PairParsing(GrandparentParsing):
         If the scores are not finite, or not of that shape, or a part of the instance is ruled out.
     """
 
-    def __init__(self, instance: Instance, pair_scores: ArrayLike, **options: Any) -> None:
+    takes_pairs = True
+
+    def __init__(self, instance: Instance, pair_scores: ArrayLike | None = None, **options: Any) -> None:
+        if pair_scores is not None:
+            instance = instance.with_pairs(pair_scores)
         super().__init__(instance, **options)
-        if any(mask is not None for mask in instance.ruled_out):
-            raise InputError("pairs of modifiers need finite scores of grandparent and sibling parts: rule out arcs")
-        given = np.asarray(pair_scores, dtype=np.float64)
-        if given.shape != (self.tokens + 1,) * 3:
-            raise InputError(f"expected pair_scores of shape {(self.tokens + 1,) * 3}, not {given.shape}")
-        there = instance.arcs > -np.inf
-        h, s, m = np.ogrid[: len(there), : len(there), : len(there)]
-        real = there[:, :, None] & there[:, None, :] & (s < m) & (h >= 0)
-        if not np.isfinite(given[real]).all():
-            raise InputError("expected pair_scores that are finite numbers")
-        self.pairs: Floats = np.where(real, given, 0.0)
+        if instance.pair_scores is None:
+            raise InputError("expected pair_scores, or an instance that has them")
+        self.pairs: Floats = instance.pair_scores
 
     @cached_property
     def standard(self) -> StandardScores:
@@ -97,29 +94,18 @@ class PairParsing(GrandparentParsing):
     def separation(self) -> Sequence[Separation]:
         return [*super().separation(), PairRows(self.pairs)]
 
-    def _of(self, heads: Heads) -> Ints:
-        """The pairs of a tree that have a score, shape (pairs, 3)."""
-        vertices = np.array([-1, *heads], dtype=np.int64)
-        s, m = np.nonzero(np.triu(vertices[:, None] == vertices, 1))
-        found = np.stack([vertices[s], s, m], axis=1)
-        scored: Ints = found[self.pairs[tuple(found.T)] != 0.0]
-        return scored
-
-    def _worth_of_pairs(self, heads: Heads) -> float:
-        return float(self.pairs[tuple(self._of(heads).T)].sum())
-
     def solution(self, heads: Heads) -> Solution:
         found = super().solution(heads)
-        columns = tuple((pair_column(triple, self.pairs), 1.0) for triple in map(tuple, self._of(heads).tolist()))
-        return replace(
-            found, objective=found.objective + self._worth_of_pairs(heads), columns=(*found.columns, *columns)
-        )
+        pairs = map(tuple, pairs_of(self.pairs, heads).tolist())
+        columns = tuple((pair_column(pair, self.pairs), 1.0) for pair in pairs)
+        objective = found.objective + pair_objective(self.pairs, heads)
+        return replace(found, objective=objective, columns=(*found.columns, *columns))
 
     def worth(self, heads: Heads) -> float:
-        return super().worth(heads) + self._worth_of_pairs(heads)
+        return super().worth(heads) + pair_objective(self.pairs, heads)
 
     def check(self, heads: Heads) -> float:
-        return super().check(heads) + self._worth_of_pairs(heads)
+        return super().check(heads) + pair_objective(self.pairs, heads)
 
 
 class Pairs(Pricing):

@@ -20,6 +20,7 @@ from colgen.reporting.proofs import proved_by_engine
 from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.automata import AutomataParsing
 from problems.grandparent_parsing.instance import Instance, PartScores, tree_objective
+from problems.grandparent_parsing.pairs import PairParsing
 from solvers.arrays import ArrayError, as_batch
 
 
@@ -90,7 +91,8 @@ def parse(
         Scores of arcs, an array or whatever makes one, shape (n + 1, n + 1) by head and modifier, the root first, -inf
         where there is no arc, or a batch of them, shape (sentences, n + 1, n + 1); more arrays
         (:class:`~problems.grandparent_parsing.instance.Instance`); a trained model's scorer, or a class of your own
-        (all of whose parts are then scored).
+        (all of whose parts are then scored).  An instance with scores of pairs goes to branch and bound at once
+        (:class:`~problems.grandparent_parsing.pairs.PairParsing`).
     lengths
         How many tokens each sentence of a batch has; by default n.
     single_root
@@ -123,8 +125,28 @@ def parse(
         scores = Instance(scores)
     elif lengths is not None:
         raise InputError("lengths: expected scores of shape (sentences, n + 1, n + 1) to go with them")
+    if isinstance(scores, Instance) and scores.pair_scores is not None:
+        return _with_pairs(PairParsing(scores, single_root=single_root), stop)
     problem = AutomataParsing(cast(PartScores, scores), single_root=single_root)
     return parsed(problem, solve(problem, stop=stop))
+
+
+def _with_pairs(problem: PairParsing, stop: StopRule | Sequence[StopRule]) -> Parse:
+    result = solve(problem, stop=stop)
+    scored = problem.scored.get("grandparent", 0), problem.scored.get("sibling", 0)
+    candidates = int((problem.scores.arcs > -math.inf).sum())
+    return Parse(
+        result.answer,
+        result.objective,
+        result.dual_bound,
+        result.termination,
+        len(result.nodes),
+        scored,
+        candidates,
+        len(result.iterations),
+        0,
+        proved_by_engine(result),
+    )
 
 
 def parsed(problem: AutomataParsing, result: Result) -> Parse:

@@ -60,6 +60,7 @@ from problems.grandparent_parsing.instance import (
     allowed,
     as_heads,
     from_scores,
+    refuse_pairs,
     tree_objective,
 )
 from problems.grandparent_parsing.kernels.patience import watching
@@ -126,6 +127,9 @@ class GrandparentParsing(Problem):
         Of the combinatorial dual, at most.
     """
 
+    takes_pairs = False
+    """Whether scores of arbitrary pairs of modifiers count."""
+
     def __init__(
         self,
         scores: PartScores | ArrayLike,
@@ -149,6 +153,8 @@ class GrandparentParsing(Problem):
         else:
             given = [None if part is None else np.asarray(part) for part in (grandparent_scores, sibling_scores)]
             self.scores = Instance(np.asarray(scores), given[0], given[1], bool(single_root))
+        if not self.takes_pairs:
+            refuse_pairs(self.scores, type(self).__name__)
         self.tokens = len(self.scores)
         if siblings is None:
             siblings = _has_siblings(self.scores)

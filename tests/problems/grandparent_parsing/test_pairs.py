@@ -1,13 +1,17 @@
 """Arbitrary siblings against all trees."""
 
 import itertools
+import json
 
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, solve
-from problems.grandparent_parsing import Instance, PairParsing, random
+from colgen import InputError, Termination, solve
+from colgen.cli.main import main
+from problems.grandparent_parsing import GrandparentParsing, Instance, PairParsing, parse, random, read, write
+from problems.grandparent_parsing.automata import AutomataParsing
+from problems.grandparent_parsing.baseline import solve_complete
 from problems.grandparent_parsing.model import full
 from tests.problems.grandparent_parsing.trees import all_worths
 
@@ -64,6 +68,58 @@ def test_what_is_no_score_of_pairs_is_refused():
         PairParsing(Instance(instance.arc_scores, ruled), np.zeros((4, 4, 4)))
 
 
+def test_what_leaves_pairs_out_is_refused():
+    instance = random(4, 0, pairs=True)
+    for made in (GrandparentParsing, AutomataParsing, solve_complete):
+        with pytest.raises(InputError, match="knows no scores of pairs"):
+            made(instance)
+    with pytest.raises(InputError, match="expected pair_scores"):
+        PairParsing(random(4, 0))
+
+
+def test_penalties_in_the_place_of_parts_ruled_out_are_no_scores():
+    ruled = np.zeros((4, 4, 4))
+    ruled[0, 1, 2] = -np.inf
+    with pytest.raises(InputError, match="rule out arcs"):
+        Instance(np.zeros((4, 4)), ruled).with_pairs(np.zeros((4, 4, 4)))
+    with pytest.raises(InputError, match="rule out arcs"):
+        Instance(np.zeros((4, 4)), ruled, pair_scores=np.zeros((4, 4, 4)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_parse_and_files_know_pairs(seed, tmp_path):
+    instance = random(4, seed, siblings=seed % 2 == 0, pairs=True, single_root=seed > 1)
+    write(instance, tmp_path / "scores.npz")
+    again = read(tmp_path / "scores.npz")
+    assert np.array_equal(again.pair_scores, instance.pair_scores)
+    worths = all_worths(instance)
+    best = max(worths, key=lambda heads: worths[heads] + of_pairs(instance.pair_scores, heads))
+    found = parse(again)
+    assert found.is_optimal
+    assert found.heads == best
+    assert found.score == pytest.approx(instance.check(best), abs=1e-9)
+    assert instance.check(best) == pytest.approx(worths[best] + of_pairs(instance.pair_scores, best), abs=1e-9)
+
+
+def test_the_command_line_takes_pairs_in(tmp_path, capsys):
+    arcs = np.zeros((4, 4))
+    arcs[1, 2] = arcs[1, 3] = -1.0
+    pairs = np.zeros((4, 4, 4))
+    pairs[1, 2, 3] = 3.0
+    write(Instance(arcs, pair_scores=pairs), tmp_path / "scores.npz")
+    assert main(["solve", "grandparent_parsing", str(tmp_path / "scores.npz"), "--json", "-"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["objective"] == pytest.approx(1.0)
+
+
+def test_without_a_tree_there_is_none_with_pairs():
+    arcs = np.full((3, 3), -np.inf)
+    arcs[1, 2] = arcs[2, 1] = 0.0
+    found = parse(Instance(arcs, pair_scores=np.ones((3, 3, 3))))
+    assert found.heads is None
+    assert found.termination is Termination.INFEASIBLE
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("single_root", [False, True])
 def test_the_complete_program_agrees(single_root):
@@ -75,13 +131,7 @@ def test_the_complete_program_agrees(single_root):
 
 
 def complete_with_pairs(instance, pairs):
-    """The optimum of the complete program, all four rows of logic and every pair in it, by HiGHS."""
-    m = full(instance)
-    m.both = pyo.Set(initialize=[(h, s, t) for h, s in m.arc for t in m.token if s < t != h], dimen=3)
-    m.w = pyo.Var(m.both, bounds=(0, 1))
-    m.first_of = pyo.Constraint(m.both, rule=lambda m, h, s, t: m.w[h, s, t] <= m.z[h, s])
-    m.second_of = pyo.Constraint(m.both, rule=lambda m, h, s, t: m.w[h, s, t] <= m.z[h, t])
-    m.both_of = pyo.Constraint(m.both, rule=lambda m, h, s, t: m.w[h, s, t] >= m.z[h, s] + m.z[h, t] - 1)
-    m.score.set_value(m.score.expr + pyo.quicksum(float(pairs[part]) * m.w[part] for part in m.both))
+    """The optimum of the complete program, all rows of logic and every pair in it, by HiGHS."""
+    m = full(instance.with_pairs(pairs))
     pyo.SolverFactory("appsi_highs").solve(m)
     return pyo.value(m.score)
