@@ -37,6 +37,7 @@ from solvers.packing.network import (
     Network,
     NetworkTooLargeError,
     arc_at,
+    filled,
     look_away,
     network,
     restricted,
@@ -52,6 +53,7 @@ __all__ = [
     "best_from",
     "best_packing",
     "bounded_knapsack",
+    "filled",
     "network",
     "packings_above",
     "packings_by_first_item",
@@ -62,13 +64,13 @@ __all__ = [
 def best_from(net: Network, profits: ArrayLike, *, look: Callable[[], object] = look_away) -> Floats:
     """Best profit of pieces of items i, i + 1, ... placed from a state on; shape (items + 1, states).
 
-    Entry (0, 0) is the optimum.  ``profits`` has one entry an arc; ``look`` is called every few hundredths of a second,
-    and may raise.
+    Entry (0, 0) is the optimum; entries are ``NEVER``, or as far below zero, where no packing ends as it has to.
+    ``profits`` has one entry an arc; ``look`` is called every few hundredths of a second, and may raise.
     """
     profits = as_profits(net, profits)
     m = net.num_items
     values = np.empty((m + 1, net.num_states))
-    values[m] = 0.0
+    values[m] = 0.0 if net.least <= 0 else np.where(net.ends, 0.0, NEVER)
     if m == 0:
         return values
     portions = in_portions(net)

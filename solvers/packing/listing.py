@@ -42,7 +42,9 @@ def packings_above(
     while depth[0] >= 0:
         look()
         rows = np.empty((min(limit + 1 - count, 1 + PORTION // (100 * (m + 1))), m), np.int64)
-        listed = _packings_above(*arrays(net), values, profits, threshold, stack, profit, packing, depth, rows, PORTION)
+        listed = _packings_above(
+            *arrays(net), values, profits, threshold, net.ends, stack, profit, packing, depth, rows, PORTION
+        )
         count += listed
         if count > limit:
             return None
@@ -61,6 +63,7 @@ def _packings_above(  # type: ignore[no-untyped-def]
     values,
     profits,
     threshold,
+    ends,
     stack,
     profit,
     packing,
@@ -94,7 +97,7 @@ def _packings_above(  # type: ignore[no-untyped-def]
         depth += 1
         stack[depth, 0], stack[depth, 1], stack[depth, 2], profit[depth] = i, head, i, further
         packing[i] += 1
-        if further >= threshold:
+        if further >= threshold and ends[head]:
             overwrite(rows[count], packing)
             count += 1
     at[0] = depth

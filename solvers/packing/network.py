@@ -60,6 +60,8 @@ class Network(NamedTuple):
         The states that each arc leads from and to, as indices of ``states``; increasing within an item.
     origin
         The numbers of the arcs in the network that this one was made from by :func:`restricted`; None in the first.
+    least
+        Where packings may end: at this position or further on.
     """
 
     capacity: int
@@ -70,6 +72,13 @@ class Network(NamedTuple):
     tails: NDArray[np.int32]
     heads: NDArray[np.int32]
     origin: Ints | None = None
+    least: int = 0
+
+    @property
+    def ends(self) -> NDArray[np.bool_]:
+        """Mask of the states in which packings may end."""
+        ends: NDArray[np.bool_] = self.states >= self.least
+        return ends
 
     @property
     def num_items(self) -> int:
@@ -98,7 +107,7 @@ class Network(NamedTuple):
         return np.repeat(per_item, np.diff(self.first_arc))
 
     def first_items(self, count: int) -> Network:
-        """The network of the first ``count`` items; its arcs are the first ones of this network."""
+        """The network of the first ``count`` items, which may end anywhere; its arcs are the first ones of this one."""
         last = int(self.first_arc[count])
         return Network(
             self.capacity,
@@ -220,7 +229,19 @@ def restricted(net: Network, copies: ArrayLike, allowed: ArrayLike | None = None
     reached, first_arc, kept = _kept(fewer, net.first_arc, net.tails, net.heads, mask, net.num_states)
     number = np.cumsum(reached, dtype=np.int32) - np.int32(1)
     tails, heads = number[net.tails[kept]], number[net.heads[kept]]
-    return Network(net.capacity, net.widths, fewer, net.states[reached], first_arc, tails, heads, kept)
+    return Network(net.capacity, net.widths, fewer, net.states[reached], first_arc, tails, heads, kept, net.least)
+
+
+def filled(net: Network, least: int) -> Network:
+    """The network of the packings that end at position ``least`` or further on, without arcs that none of them has.
+
+    Of an item with several copies some arcs may be left that are of no use.  Where there is no such packing, there is
+    no arc either.
+    """
+    least = as_integer(least, "least", low=0, high=LARGEST_CAPACITY)
+    ends = net.states >= max(least, net.least)
+    useful = _useful(net.copies, net.first_arc, net.tails, net.heads, ends)
+    return restricted(net, net.copies, useful)._replace(least=max(least, net.least))
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -324,6 +345,26 @@ def _kept(copies, first_arc, tails, heads, allowed, num_states):  # type: ignore
                     owner[head], laid[head] = i, pieces + 1
         first[i + 1] = count
     return reached, first, kept[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _useful(copies, first_arc, tails, heads, ends):  # type: ignore[no-untyped-def]
+    """Which arcs are followed by an end: any number of pieces of an item with copies is allowed for."""
+    open_ = ends.copy()  # from which states pieces of the items that are left lead to an end
+    useful = np.zeros(len(tails), np.bool_)
+    for i in range(len(copies) - 1, -1, -1):
+        first, last = first_arc[i], first_arc[i + 1]
+        if copies[i] == 1:  # in ascending order no state behind an arc has been opened by another piece of the item
+            for k in range(first, last):
+                if open_[heads[k]]:
+                    useful[k] = True
+                    open_[tails[k]] = True
+        else:
+            for k in range(last - 1, first - 1, -1):
+                if open_[heads[k]]:
+                    useful[k] = True
+                    open_[tails[k]] = True
+    return useful
 
 
 @njit(cache=True, nogil=True)

@@ -204,6 +204,7 @@ TRUSTING = {
     "arc_values": "takes networks, which check themselves",
     "listing": "takes networks, which check themselves",
     "network": "tests of its own",
+    "counted_network": "takes networks; tests of its own",
     "doors": "the door of the packings",
     "subsets": "takes searches, which check themselves",
     "highs": "the engine's: models are checked where they are made",
