@@ -42,7 +42,8 @@ def separate(parts: Parts, solution: Solution, context: SeparationContext) -> li
 def _taken(separator: Separation, rows: Sequence[Row], parts: Parts, solution: Solution) -> list[Row]:
     """Of what a separation has returned: what is violated by more than rounding, and no more than its limit."""
     check_priced(parts.oracles, rows)
-    taken = check_rows(separator, rows, solution, parts.run.known, parts.master.has_row)
+    known = parts.run.known if separator.exhaustive else ()
+    taken = check_rows(separator, rows, solution, known, parts.master.has_row)
     if separator.limit is not None and len(taken) > separator.limit:
         worst = sorted(range(len(taken)), key=lambda k: -taken[k][1])[: max(separator.limit, 1)]
         taken = [taken[k] for k in sorted(worst)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,14 @@ class RankOne(Separation):
         So many cuts a round.
     progress
         Separation at a node goes on as long as five rounds together move its objective by this share of what is left to
-        the incumbent (of the objective, as long as there is none).
+        the incumbent (of the objective, as long as there is none); negative: as long as any cut is violated.
     block
         The name of the cuts.
     idle_after
         See :class:`colgen.RowFamily`.
+    sides
+        Whole upper sides by the indices of rows, where answers of interest keep to them, whatever the rows say; cuts
+        are then over these rows alone.
 
     Raises
     ------
@@ -69,6 +72,7 @@ class RankOne(Separation):
         progress: float = 0.01,
         block: str = "rank_one",
         idle_after: int | None = 10,
+        sides: Mapping[Hashable, int] | None = None,
     ) -> None:
         if not sizes or not set(sizes) <= {3, 4, 5}:
             raise InputError(f"sizes: expected some of 3, 4 and 5, not {sizes!r}")
@@ -76,6 +80,7 @@ class RankOne(Separation):
         self.least, self.every, self.progress = least, every, progress
         self._most = limit
         self.family = Cuts(block, order=order, idle_after=idle_after)
+        self._given = sides
         self._sides: dict[Hashable, int] = {}
         self._memories: dict[tuple[Hashable, ...], frozenset[Hashable]] = {}
         self._node, self._objectives = -1, list[float]()
@@ -84,6 +89,9 @@ class RankOne(Separation):
         sides = master.packing_sides(self.rows)
         if not sides:
             raise InputError(f"RankOne({self.rows!r}) needs rows to cut, and the master has none of this name")
+        if self._given is not None:
+            self._sides = dict(self._given)
+            return
         for (_, index), side in sides.items():
             if side is None or side < 0 or side != math.floor(side):
                 raise InputError(
@@ -111,7 +119,11 @@ class RankOne(Separation):
         names = list(self._sides)
         number = {name: k for k, name in enumerate(names)}
         entries = [
-            [(number[key[1]], round(a)) for key, a in column.coefficients.items() if key[0] == self.rows and a]
+            [
+                (number[key[1]], round(a))
+                for key, a in column.coefficients.items()
+                if key[0] == self.rows and a and key[1] in number
+            ]
             for column, _ in used
         ]
         starts = np.cumsum([0, *map(len, entries)])

@@ -83,10 +83,14 @@ class Separation(ABC):
         would be answers are looked at everywhere.
     limit
         So many rows are added a round at most, those that are violated most first; None: all that are found.
+    exhaustive
+        Whether every answer satisfies the rows.  False where some answers need not that are no better than the
+        incumbent, or than another answer that does.
     """
 
     every: int = 1
     limit: int | None = None
+    exhaustive: bool = True
 
     @property
     def name(self) -> str:

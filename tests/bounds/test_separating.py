@@ -15,8 +15,8 @@ SOLUTION = Solution(0.0, variables={X: 3.0, Y: 5.0})
 class Given(Separation):
     """Rows ``x ≤ side`` and ``y ≤ side``, for sides in an order."""
 
-    def __init__(self, *rows, every=1, limit=None):
-        self.rows, self.every, self.limit = rows, every, limit
+    def __init__(self, *rows, every=1, limit=None, exhaustive=True):
+        self.rows, self.every, self.limit, self.exhaustive = rows, every, limit, exhaustive
 
     def separate(self, solution):
         return [Row((key[0], side), upper=side, coefficients={key: 1.0}) for key, side in self.rows]
@@ -53,6 +53,7 @@ def test_rows_are_held_against_answers_and_the_solution():
         found(Given((X, 4.0)))
     with pytest.raises(SeparationError, match="known answer"):
         found(Given((X, 2.0)), known=[SOLUTION])
+    assert found(Given((X, 2.0), exhaustive=False), known=[SOLUTION]) == [("x", 2.0)]  # another answer is as good
     assert found(Given((X, 3.0 - 1e-8))) == [("x", 3.0 - 1e-8)]
     assert found(Given((X, 3.0 - 1e-8)), rows=[("x", 3.0 - 1e-8)]) == []  # the solver may miss its own rows by that
 

@@ -3,7 +3,18 @@
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Best, Count, InputError, RankOne, artificial, solve
+from colgen import (
+    Best,
+    Column,
+    Count,
+    InputError,
+    RankOne,
+    Sense,
+    SeparationContext,
+    Solution,
+    artificial,
+    solve,
+)
 from tests.cuts.test_cut import ROWS, SETS, TRIPLES, WORTH, Packing, Sets, complete, naive
 
 
@@ -108,3 +119,18 @@ def test_a_cut_of_another_run_has_the_side_of_this_instance():
     separator.suit(Sides(1, 1))
     for key in (("rank_one", term), ("others", term), ("rank_one", 3)):
         assert separator.restated(key) is None
+
+
+def test_sides_that_are_given_count_whatever_the_rows_say():
+    separator = RankOne("row", sizes=(3,), sides={0: 1, 1: 1, 2: 1})
+    separator.suit(Sides(None, 2, 1.5, None))
+    term = Count("row", (0, 1, 2), (1, 1, 1), 2)
+    assert separator.restated(("rank_one", term)).upper == 1.0
+    columns = [
+        Column(1.0, {("row", i): 1.0 for i in pair} | {("row", 3): 2.0}, pair) for pair in ((0, 1), (1, 2), (0, 2))
+    ]
+    solution = Solution(1.5, tuple((column, 0.5) for column in columns))
+    (row,) = separator.separate(solution, SeparationContext(Sense.MINIMIZE))
+    assert (row.key[1], row.upper) == (term, 1.0)  # no row without a side is in a cut
+    with pytest.raises(InputError, match="the master has none of this name"):
+        separator.suit(Sides())
