@@ -9,10 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from colgen import Certificate, Duals, PricingContext
+from colgen import Certificate, Count, Duals, PricingContext
 from problems.cutting_stock.instance import Instance
 from problems.cutting_stock.layout import Layout, as_arc
 from problems.cutting_stock.pricing import ARC, PatternOracle
+from solvers.packing.counted_network import best_counted_packings
 from solvers.packing.knapsack import best_from
 
 
@@ -46,7 +47,7 @@ def sharpened(bound: float, oracle: PatternOracle, duals: Duals, context: Pricin
     """The rolls that dual values prove to be needed at a node of the tree, exactly; ``bound`` where that is no more.
 
     As :func:`exact_bound`, with the arcs that the node's decisions leave, and with the rows of those that have one: of
-    a row whose dual value is positive the lower side counts, else the upper one.
+    a row whose dual value is positive the lower side counts, else the upper one.  Rank-1 cuts pay as their terms say.
     """
     layout, net = oracle.layout, oracle.network(context)
     demand = np.maximum(np.asarray(duals["demand"])[layout.item_of_rank], 0.0)
@@ -75,7 +76,20 @@ def sharpened(bound: float, oracle: PatternOracle, duals: Duals, context: Pricin
         k = net.arc(*as_arc(arc))
         if k >= 0:
             profits[k] += price
-    most = int(best_from(net, profits, look=context.budget.require)[0, 0])
+    look = context.budget.require
+    values = best_from(net, profits, look=look)
+    most = int(values[0, 0])
+    if (cuts := duals.terms(Count)) and len(cuts):
+        terms = cuts.arrays(layout.rank_of_name)
+        charges = np.floor(np.maximum(-terms.values, 0.0) * scale)
+        owners = np.repeat(np.arange(len(cuts)), np.diff(terms.starts))
+        sums = np.zeros(len(cuts), dtype=np.int64)
+        np.add.at(sums, owners, terms.weights * layout.demands[terms.members])
+        total -= sum(int(f) * side for f, side in zip(charges.tolist(), (sums // terms.divisors).tolist(), strict=True))
+        # What proves one roll more than the bound says is asked for, and no more: near it there are many packings.
+        asked = (total - 1) // max(round(bound), 1)
+        found = best_counted_packings(net, values, profits, *terms[:4], charges, float(max(asked, 1)), look=look)
+        most = int(found.bound) if found.overflowed or len(found.profits) else max(asked, 1)
     return max(bound, float(math.ceil(Fraction(total, most)))) if most > 0 else bound
 
 

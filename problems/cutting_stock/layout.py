@@ -93,6 +93,33 @@ class Layout:
         net: Network = self.__dict__["network"]
         return net
 
+    @cached_property
+    def width_of_item(self) -> NDArray[np.int64]:
+        """Widths by item, not by rank."""
+        return self.widths[self.rank_of_item]
+
+    @cached_property
+    def rank_of_name(self) -> Mapping[Hashable, int]:
+        """Ranks by the indices of the demand rows."""
+        return dict(enumerate(self.rank_of_item.tolist()))
+
+    @property
+    def pieces(self) -> tuple[list[int], list[int]]:
+        """Widths and demands, as numbers that do not overflow."""
+        return self.widths.tolist(), self.demands.tolist()
+
+    def filled_each(self, columns: Columns) -> NDArray[np.int64]:
+        """How much of the roll the patterns of a batch fill; 0 for those with more pieces than demanded."""
+        numbers, starts = self.numbers_each(columns)
+        ends = np.concatenate([[0], np.cumsum(np.append(self._width_of_arc, 0)[numbers])])
+        filled: NDArray[np.int64] = ends[starts[1:]] - ends[starts[:-1]]
+        filled[np.searchsorted(starts, np.flatnonzero(numbers < 0), side="right") - 1] = 0
+        return filled
+
+    @cached_property
+    def _width_of_arc(self) -> NDArray[np.int64]:
+        return np.repeat(self.widths, np.diff(self.network.first_arc))
+
     def pattern(self, copies: NDArray[np.int64]) -> Pattern:
         """The pattern with these copies by rank."""
         ranks = np.flatnonzero(copies)
@@ -190,3 +217,22 @@ class ArcsForbidden(Decision):
 
     def __str__(self) -> str:
         return f"{int((~self.open_arcs).sum())} arcs forbidden"
+
+
+@dataclass(frozen=True, eq=False)
+class Full(Decision):
+    """Every pattern fills its roll: a better plan has nothing to waste."""
+
+    layout: Layout
+    exhaustive: bool = False
+
+    def allows(self, column: Column) -> bool:
+        width = self.layout.width_of_item
+        return bool(sum(int(width[item]) * copies for item, copies in column.structure) == self.layout.roll)
+
+    def allows_each(self, columns: Columns) -> NDArray[np.bool_]:
+        full: NDArray[np.bool_] = self.layout.filled_each(columns) == self.layout.roll
+        return full
+
+    def __str__(self) -> str:
+        return "full rolls"

@@ -7,12 +7,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Column, Columns, Duals, Marginals, Pricing, PricingContext, PricingResult
+from colgen import Bound, Column, Columns, Count, Duals, Marginals, Pricing, PricingContext, PricingResult
 from colgen.core.budget import OutOfBudget
+from colgen.core.terms import Priced
+from colgen.core.tolerances import TOLERANCES
 from problems.cutting_stock.instance import Pattern
-from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
+from problems.cutting_stock.layout import ArcsForbidden, Full, Layout, as_arc
 from solvers.packing.arc_values import arc_values, arc_work
-from solvers.packing.knapsack import NEVER, Network, best_from, packings_by_first_item, restricted
+from solvers.packing.counted_network import best_counted_packings
+from solvers.packing.knapsack import NEVER, Network, best_from, filled, packings_by_first_item, restricted
+
+Floats = NDArray[np.float64]
+
+_MUCH = 0.4
+"""Of what packings earn beyond a roll before they pay for cuts."""
 
 _WORK = 1e9
 """Elementary steps above which fixing arcs costs more than it saves: some seconds."""
@@ -29,19 +37,31 @@ class PatternOracle(Pricing):
     touch many rows, which saves rounds.  With all of them a bin packing instance of 402 items takes 65 rounds instead
     of 300, and a third of the time.
 
+    Where patterns pay for rank-1 cuts, labels find the best one, and others on the way
+    (:mod:`solvers.packing.counted_network`).
+
     Parameters
     ----------
     columns
         At most so many patterns a round; None: no limit.
+
+    Attributes
+    ----------
+    fills
+        Whether the node that was priced last has full rolls alone.
+    overflowed
+        Whether there have been too many labels once: more cuts would make still more of them.
     """
 
     cost_bound = 1.0  # every pattern costs a roll: Farley's bound holds
+    prices = frozenset({Count})
 
     def __init__(self, layout: Layout, columns: int | None = None) -> None:
         self.layout = layout
         self.columns = columns
         self._network: Network | None = None
         self._situation: tuple[object, ...] | None = None
+        self.fills = self.overflowed = False
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         try:
@@ -54,14 +74,23 @@ class PatternOracle(Pricing):
         if optimum <= 0.0:  # the empty pattern is best: no column at all
             return PricingResult(bound=None if context.fixed else context.cost_weight)
         weight = context.cost_weight
-        earned, packings = packings_by_first_item(net, values, profits, min(weight, (1.0 - 1e-12) * optimum))
+        if (cuts := duals.terms(Count)) and len(cuts):
+            try:
+                earned, packings, most = self._counted(net, values, profits, cuts, context)
+            except OutOfBudget:
+                return PricingResult(cut_off=True)
+            if not len(earned):
+                return PricingResult(bound=None if context.fixed else weight - most)
+        else:
+            earned, packings = packings_by_first_item(net, values, profits, min(weight, (1.0 - 1e-12) * optimum))
+            most = optimum
         best = np.argsort(-earned, kind="stable")[: self.columns]
         improving = best[earned[best] > weight]
         chosen = improving if len(improving) else best[:1]
         columns = self.batch(packings[chosen], duals)
         reduced_costs = (weight - earned[chosen]).tolist()
         # While a dive has fixed columns, patterns are limited to what is still demanded, which proves nothing.
-        bound = None if context.fixed else weight - optimum
+        bound = None if context.fixed else weight - most
 
         def marginals() -> Marginals | None:
             if arc_work(net) > _WORK:
@@ -71,6 +100,34 @@ class PatternOracle(Pricing):
             return Marginals(np.where(through > NEVER, weight - through, math.inf), arcs)
 
         return PricingResult(columns, bound, reduced_costs, marginals=marginals)
+
+    def _counted(
+        self, net: Network, values: Floats, profits: Floats, cuts: Priced[Count], context: PricingContext
+    ) -> tuple[Floats, NDArray[np.int64], float]:
+        """What packings earn that pay for cuts and are worth a roll or nearly, those, and what none earns more than."""
+        layout, weight, most = self.layout, context.cost_weight, float(values[0, 0])
+        terms = cuts.arrays(layout.rank_of_name)
+        charges = np.maximum(-terms.values, 0.0)
+        # What is worth a roll and no more must not be asked for: of full rolls there may be a great many.
+        enough = weight * (1.0 + TOLERANCES.pruning)
+        # The best one is found as soon as any is that earns more than what is asked for: much, first.
+        for asked in (weight + _MUCH * (most - weight), enough) if most > enough else (enough,):
+            found = best_counted_packings(
+                net,
+                values,
+                profits,
+                terms.starts,
+                terms.members,
+                terms.weights,
+                terms.divisors,
+                charges,
+                asked,
+                look=context.budget.require,
+            )
+            self.overflowed = self.overflowed or found.overflowed
+            if len(found.profits):
+                break
+        return found.profits, found.packings, found.bound
 
     def batch(self, packings: NDArray[np.int64], duals: Duals) -> Columns:
         """The columns of packings, one a row, by rank."""
@@ -89,12 +146,17 @@ class PatternOracle(Pricing):
             layout = self.layout
             net = layout.lay_network(context.budget.require)
             allowed = allowed_arcs(layout, context)
+            self.fills = any(isinstance(decision, Full) for decision in context.decisions)
             if allowed is not None or context.fixed:
                 demands = layout.demands.copy()
                 for column, value in context.fixed:
                     for item, copies in column.structure:
                         demands[layout.rank_of_item[item]] -= int(value) * copies
                 net = restricted(net, np.maximum(demands, 0), allowed)
+            if self.fills:
+                origin = net.origin
+                net = filled(net, layout.roll)
+                net = net if origin is None else net._replace(origin=origin[net.origin])
             self._network, self._situation = net, situation
         return self._network
 

@@ -26,6 +26,7 @@ from colgen import (
     Problem,
     Reduction,
     Sense,
+    Separation,
     Solution,
     Stabilization,
 )
@@ -45,6 +46,7 @@ from problems.cutting_stock.layout import Layout
 from problems.cutting_stock.model import master
 from problems.cutting_stock.pricing import PatternOracle
 from problems.cutting_stock.proof import PlanCertifier
+from problems.cutting_stock.waste import FullRollCuts, FullRolls
 
 
 class CuttingStock(Problem[list[tuple[Pattern, int]]]):
@@ -127,7 +129,10 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
         return (OnArcFlow(self.layout, self.oracle),)
 
     def reductions(self) -> Sequence[Reduction]:
-        return (ArcFixing(self.layout, self.oracle),)
+        return (FullRolls(self.layout), ArcFixing(self.layout, self.oracle))
+
+    def separation(self) -> Sequence[Separation]:
+        return (FullRollCuts(self.oracle),)
 
     def sharpen(self, bound: float, duals: Duals, context: PricingContext) -> float:
         return sharpened(bound, self.oracle, duals, context)

@@ -1,0 +1,233 @@
+"""Plans that waste nothing: full rolls, cuts over them, and proofs by them, against enumeration."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from colgen import (
+    Count,
+    Duals,
+    PricingContext,
+    RankOne,
+    ReductionContext,
+    Sense,
+    SeparationContext,
+    Solution,
+    solve,
+)
+from colgen.core.terms import Priced
+from problems.cutting_stock import CuttingStock, Instance, PatternOracle
+from problems.cutting_stock.bound import sharpened, verify
+from problems.cutting_stock.layout import Full, Layout
+from problems.cutting_stock.waste import FullRollCuts, FullRolls
+from tests.sweeps import seeds
+from tests.twins import fewest_rolls
+
+
+def full_rolls(seed, rolls=3, roll=30):
+    """Pieces that fill so many rolls, or do so but for moves of a width from one piece to another."""
+    rng = np.random.default_rng(seed)
+    pieces = []
+    for _ in range(rolls):
+        cuts = np.sort(rng.choice(np.arange(2, roll - 1), rng.integers(1, 3), replace=False))
+        pieces += np.diff([0, *cuts, roll]).tolist()
+    for _ in range(int(rng.integers(0, 3))):
+        a, b = rng.choice(len(pieces), 2, replace=False)
+        if pieces[a] > 2 and pieces[b] < roll - 2:
+            pieces[a], pieces[b] = pieces[a] - 1, pieces[b] + 1
+    widths, demands = np.unique(pieces, return_counts=True)
+    return Instance(roll, tuple(widths.tolist()), tuple(demands.tolist()))
+
+
+@pytest.mark.parametrize("seed", seeds(120))
+def test_full_rolls_are_proved_as_by_enumeration(seed):
+    instance = full_rolls(seed)
+    result = solve(CuttingStock(instance))
+    assert result.is_optimal
+    assert result.objective == instance.check(result.answer) == fewest_rolls(instance)
+    assert verify(instance, result.certificate) <= result.objective
+
+
+def context(problem, target):
+    return ReductionContext(Sense.MINIMIZE, None, 0.0, float(target), ())
+
+
+def test_full_rolls_alone_are_left_where_the_next_better_plan_wastes_nothing():
+    problem = CuttingStock(Instance(10, (6, 4, 3), (2, 2, 0 + 1)))
+    reduction = FullRolls(problem.layout)
+    assert reduction.reduce(context(problem, 2)) == ()  # 23 of 20
+    exact = CuttingStock(Instance(10, (6, 4), (2, 2)))
+    reduction = FullRolls(exact.layout)
+    (decision,) = reduction.reduce(context(exact, 2))
+    assert isinstance(decision, Full)
+    assert not decision.exhaustive
+    assert reduction.reduce(context(exact, 3)) == ()
+    again = ReductionContext(Sense.MINIMIZE, None, 0.0, 2.0, (decision,))
+    assert reduction.reduce(again) == ()
+
+
+def test_a_pattern_that_does_not_fill_its_roll_is_not_allowed():
+    layout = Layout(Instance(10, (6, 4, 2), (2, 2, 1)))
+    oracle, decision = PatternOracle(layout), Full(layout)
+    patterns = [((0, 1), (1, 1)), ((0, 1), (2, 1)), ((1, 2), (2, 1)), ((1, 1),)]
+    assert [decision.allows(oracle.encode(pattern)) for pattern in patterns] == [True, False, True, False]
+    packings = np.array([[1, 1, 0], [1, 0, 1], [0, 2, 1], [0, 1, 0]])
+    batch = oracle.batch(packings, Rows(3))
+    assert decision.allows_each(batch).tolist() == [True, False, True, False]
+
+
+def plans(instance):
+    """All ways to cut each item exactly as often as demanded from full rolls, as lists of counts."""
+    widths, demands = np.array(instance.widths), np.array(instance.demands)
+    every = [
+        np.array(p)
+        for p in itertools.product(*(range(d + 1) for d in instance.demands))
+        if np.dot(p, widths) == instance.roll
+    ]
+
+    def go_on(left, first):
+        if not left.any():
+            yield []
+            return
+        for k in range(first, len(every)):
+            if (every[k] <= left).all():
+                for rest in go_on(left - every[k], k):
+                    yield [every[k], *rest]
+
+    return go_on(demands, 0)
+
+
+CUT = [
+    Instance(30, (3, 4, 5, 6, 7, 8, 9, 13, 16, 18, 20, 26), (1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1)),
+    Instance(36, (2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 18, 20, 29), (1, 1, 1, 1, 1, 1, 2) + (1,) * 8),
+]
+"""Instances that take cuts."""
+
+KNOWN = [list(itertools.islice(plans(instance), 50)) for instance in CUT]
+
+
+def vertex(instance, rng):
+    """A vertex of the relaxation over full rolls, as a solution."""
+    oracle = PatternOracle(Layout(instance))
+    widths = np.array(instance.widths)
+    every = np.array(list(itertools.product(*(range(d + 1) for d in instance.demands))))
+    every = every[every @ widths == instance.roll]
+    found = optimize.linprog(rng.random(len(every)), A_eq=every.T, b_eq=instance.demands, method="highs-ds")
+    used = [
+        (oracle.encode(tuple((i, int(n)) for i, n in enumerate(packing) if n)), float(value))
+        for packing, value in zip(every, found.x, strict=True)
+        if value > 1e-9
+    ]
+    return oracle, Solution(float(found.x.sum()), tuple(used))
+
+
+def test_cuts_are_violated_and_cut_off_no_plan_that_wastes_nothing():
+    violated = 0
+    for seed in range(16):
+        instance = CUT[seed % 2]
+        oracle, solution = vertex(instance, np.random.default_rng(seed))
+        separation = FullRollCuts(oracle)
+        separation.suit(Rows(len(instance.widths)))
+        about = SeparationContext(Sense.MINIMIZE)
+        assert separation.separate(solution, about) == ()  # where other rolls are left, the rows are no equations
+        oracle.fills = True
+        rows = separation.separate(solution, about)
+        violated += len(rows)
+        assert separation.separate(solution, dataclasses.replace(about, whole=True)) == ()
+        for row in rows:
+            used = {tuple(column.structure): value for column, value in solution.columns}
+            assert sum(value * counted(row, dict(pattern)) for pattern, value in used.items()) > row.upper + 0.005
+            for plan in KNOWN[seed % 2]:
+                assert sum(counted(row, dict(enumerate(packing.tolist()))) for packing in plan) <= row.upper
+    assert violated > 20
+
+
+class Rows:
+    """As much of a master as its rows, and of dual values as where these are."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def packing_sides(self, block):
+        return {(block, item): None for item in range(self.items)}
+
+    def rows(self, block):
+        return np.arange(self.items)
+
+
+def counted(row, pattern):
+    """How often a cut counts a pattern."""
+    term = row.key[1]
+    return sum(w * pattern.get(i, 0) for i, w in zip(term.members, term.weights, strict=True)) // term.divisor
+
+
+@pytest.mark.parametrize("instance", CUT)
+def test_cuts_over_full_rolls_leave_the_optimum_where_it_is(instance, monkeypatch):
+    with_cuts = solve(CuttingStock(instance))
+    assert with_cuts.rows_generated
+    monkeypatch.setattr(CuttingStock, "separation", lambda self: ())
+    without = solve(CuttingStock(instance))
+    assert with_cuts.is_optimal
+    assert without.is_optimal
+    assert with_cuts.objective == without.objective == fewest_rolls(instance)
+
+
+class Paid(Duals):
+    """Dual values of demands, and of one cut."""
+
+    def __init__(self, demand, term, value):
+        self._demand, self._term, self._value = demand, term, value
+
+    def __getitem__(self, name):
+        return self._demand
+
+    def items(self, block):
+        return []
+
+    def rows(self, block):
+        return np.arange(len(self._demand))
+
+    def terms(self, kind):
+        return Priced((self._term,), np.array([self._value]))
+
+
+@pytest.mark.parametrize("seed", seeds(60))
+@pytest.mark.parametrize("full", [False, True])
+def test_patterns_that_pay_for_cuts_are_priced_as_by_enumeration(seed, full):
+    rng = np.random.default_rng(seed)
+    instance = full_rolls(seed, rolls=3, roll=18)
+    layout = Layout(instance)
+    oracle = PatternOracle(layout)
+    n = instance.num_items
+    members = tuple(rng.choice(n, min(n, 3), replace=False).tolist())
+    term, charge = Count("demand", members, (1,) * len(members), 2), float(rng.integers(0, 4)) / 4
+    demand = np.array(instance.widths) / 18 * rng.choice([1.0, 1.3, 0.9], n)
+    decisions = (Full(layout),) if full else ()
+    result = oracle.price(Paid(demand, term, -charge), PricingContext(Sense.MINIMIZE, decisions=decisions))
+    row = RankOne("demand").family.cut(term)
+    every = [
+        p
+        for p in itertools.product(*(range(d + 1) for d in instance.demands))
+        if 0 < np.dot(p, instance.widths) <= 18 and not (full and np.dot(p, instance.widths) < 18)
+    ]
+    reduced = [1.0 - np.dot(p, demand) + charge * counted(row, dict(enumerate(p))) for p in every]
+    least = min(reduced, default=1.0)
+    assert result.bound <= least + 1e-9
+    if least < -1e-6:
+        assert result.bound == pytest.approx(least)
+        assert min(result.reduced_costs) == pytest.approx(least)
+        for pattern, stated in zip(result.columns.structures, result.reduced_costs, strict=True):
+            p = dict(pattern)
+            paid = charge * counted(row, p)
+            assert stated == pytest.approx(1.0 - sum(demand[i] * k for i, k in p.items()) + paid)
+            assert all(decision.allows(oracle.encode(pattern)) for decision in decisions)
+    # In whole numbers: what the dual values prove, cut and all.
+    sharp = sharpened(0.0, oracle, Paid(demand, term, -charge), PricingContext(Sense.MINIMIZE, decisions=decisions))
+    earned = max((1.0 - each for each in reduced), default=0.0)
+    side = sum(instance.demands[i] for i in members) // 2
+    worth = float(np.dot(demand, instance.demands)) - charge * side
+    if earned > 0.0:
+        assert sharp <= np.ceil(worth / earned + 1e-9)
