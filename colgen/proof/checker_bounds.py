@@ -19,7 +19,7 @@ class Point:
     unit: Fraction
     duals: list[int]
     counts: dict[Place, int]
-    cuts: list[tuple[int, int, int]]  # divisor, rows as bits, dual value
+    cuts: list[tuple[int, dict[int, int], int]]  # divisor, weights by rows, dual value
     total: Fraction  # of the rows, times the denominator
 
 
@@ -45,7 +45,9 @@ def point_of(program: Program, state: State, claim: Mapping[str, Any], unit: int
         counts[place] = dual
         total += dual * (limit or 0)
     cuts = [_cut(program, each["dual"], *each["cut"]) for each in claim.get("cuts", ())]
-    total += sum(dual * (rows.bit_count() // divisor) for divisor, rows, dual in cuts)
+    for divisor, weights, dual in cuts:
+        most = sum((weight * (program.rows[row][1] or Fraction(0)) for row, weight in weights.items()), Fraction(0))
+        total += dual * (most // divisor)
     return Point(Fraction(unit) * program.sign, duals, counts, cuts, total)
 
 
@@ -53,28 +55,40 @@ def _frozen(record: Any) -> Any:
     return tuple(map(_frozen, record)) if isinstance(record, list) else None if record is None else whole(record)
 
 
-def _cut(program: Program, dual: Any, divisor: Any, rows: list[Any]) -> tuple[int, int, int]:
-    """A rank-1 cut, Σ ⌊how many of the rows a column covers / divisor⌋ ≤ ⌊how many they are / divisor⌋.
+def _cut(program: Program, dual: Any, divisor: Any, rows: list[Any]) -> tuple[int, dict[int, int], int]:
+    """A rank-1 cut: Σ_j ⌊Σ_i w_i a_ij / divisor⌋ x_j ≤ ⌊Σ_i w_i b_i / divisor⌋, w_i being how often row i is named.
 
-    Each of them is covered at most once, and columns are used a whole number of times (Chvátal and Gomory).
+    Columns have whole entries from 0, rows whole sides b_i, and columns are used a whole number of times (Chvátal and
+    Gomory).
     """
-    if whole(divisor) < 2 or whole(dual) > 0 or len(set(rows)) < len(rows):
-        raise WrongError("expected a divisor of 2 or more, different rows, and a dual value of an upper side")
-    if any(not 0 <= whole(row) < len(program.rows) or program.rows[row] != (1, 1) for row in rows):
-        raise WrongError("expected rows that are covered once")
-    return divisor, sum(1 << row for row in rows), dual
+    if whole(divisor) < 2 or whole(dual) > 0:
+        raise WrongError("expected a divisor of 2 or more, and a dual value of an upper side")
+    weights = dict[int, int]()
+    for row in rows:
+        if not 0 <= whole(row) < len(program.rows) or (program.rows[row][1] or Fraction(1, 2)).denominator != 1:
+            raise WrongError("expected rows with a whole upper side")
+        weights[row] = weights.get(row, 0) + 1
+    return divisor, weights, dual
 
 
-def _least(problem: Any, point: Point, state: State) -> Fraction:
-    """The least reduced cost of a pricing problem's columns, times the duals' denominator."""
+def _least(problem: Any, point: Point, state: State, stated: Fraction) -> Fraction:
+    """The least reduced cost of a pricing problem's columns, times the duals' denominator.
+
+    Under cuts on packings it is ``stated`` if none is less: whether one is so is all that is looked for.
+    """
     if state.listed is None:
         if point.cuts:
-            raise WrongError("cuts speak of columns that have been listed")
+            if not isinstance(problem, Knapsack):
+                raise WrongError("cuts speak of packings, or of columns that have been listed")
+            return problem.at_least(point.duals, point.unit, point.counts, state, point.cuts, stated)
         return problem.least(point.duals, point.unit, point.counts, state)  # type: ignore[no-any-return]
     least = []
+    bits = [(divisor, sum(1 << row for row in weights), dual) for divisor, weights, dual in point.cuts]
+    if any(weight > 1 for _, weights, _ in point.cuts for weight in weights.values()):
+        raise WrongError("cuts over listed columns name a row once")
     for rows, cost in state.listed.items():
         earned = sum(dual for row, dual in enumerate(point.duals) if rows >> row & 1)
-        earned += sum(dual * ((rows & some).bit_count() // divisor) for divisor, some, dual in point.cuts)
+        earned += sum(dual * ((rows & some).bit_count() // divisor) for divisor, some, dual in bits)
         least.append(point.unit * cost - earned)
     return min(least, default=Fraction(0))
 
@@ -109,7 +123,7 @@ def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Frac
         if isinstance(problem, Trusted):
             claims.trusted += 1
         else:
-            found = _least(problem, point, state)
+            found = _least(problem, point, state, least)
             if found != least:
                 raise WrongError(f"the least reduced cost of pricing problem {k} is {found}, not {least}")
             claims.checked += 1
@@ -138,6 +152,12 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
         raise WrongError("expected a denominator of at least 1, and positions, items or columns")
     point = point_of(program, state, fix, unit)
     told = [_through(program, problem, state, what, point) for problem in program.pricing]
+    if point.cuts:  # what columns through a position earn is taken before they pay, and so for no less than it is
+        stated = [exact(least) for least in fix["least"]]
+        told = [
+            (_least(problem, point, state, least), items)
+            for problem, least, (_, items) in zip(program.pricing, stated, told, strict=True)
+        ]
     total = point.total + sum(used(program, k, least) for k, (least, _) in enumerate(told))
     if [least for least, _ in told] != [exact(least) for least in fix["least"]]:
         raise WrongError("the least reduced costs are other ones")

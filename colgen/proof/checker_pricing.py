@@ -151,6 +151,65 @@ class Knapsack:
         best: Any = max(self._forward(self._gains(duals, unit), counts, state)[-1])
         return Fraction(unit * self.cost - best)
 
+    def at_least(
+        self,
+        duals: Sequence[int],
+        unit: Fraction,
+        counts: Mapping[Place, int],
+        state: State,
+        cuts: Sequence[tuple[int, Mapping[int, int], int]],
+        stated: Fraction,
+    ) -> Fraction:
+        """``stated`` if no column has a smaller reduced cost, cuts included; else one that is smaller.
+
+        Labels go from the last item to the first: where they are, what they have earned, and what is left of the sums
+        of the cuts.  One that earns no more than is stated whatever comes before it is given up; so is one that another
+        in its place outdoes even if that pays for every cut of which it has more left.
+        """
+        most, gains, extra = unit * self.cost - stated, self._gains(duals, unit), self._extra(counts)
+        before = self._forward(gains, counts, state)
+        last = {
+            c: min((i for i, row in enumerate(self.rows) if row in weights), default=0)
+            for c, (_, weights, _) in enumerate(cuts)
+        }
+        labels = {end: [(0, (0,) * len(cuts))] for end, value in enumerate(before[-1]) if value > most}
+        for item in reversed(range(len(self.sizes))):
+            size, gain, earned = self.sizes[item], gains[item], extra.get(item, {})
+            where = self._positions(item, state)
+            open_ = where if isinstance(where, range) else set(where)
+            counted = [
+                (c, q, weights[self.rows[item]], dual)
+                for c, (q, weights, dual) in enumerate(cuts)
+                if self.rows[item] in weights
+            ]
+            closed = [c for c, first in last.items() if first >= item]
+            laid: dict[int, list[tuple[Any, tuple[int, ...]]]] = {}
+            for end, here in labels.items():
+                for value, rests in here:
+                    position = end
+                    for pieces in range(self.copies[item] + 1):
+                        if pieces:
+                            position -= size
+                            if position < 0 or position not in open_:
+                                break
+                            value += gain + earned.get(position, 0)
+                            if counted:
+                                changed = list(rests)
+                                for c, q, weight, dual in counted:
+                                    changed[c] += weight
+                                    if changed[c] >= q:
+                                        value += dual * (changed[c] // q)
+                                        changed[c] %= q
+                                rests = tuple(changed)
+                        if value + before[item][position] > most:
+                            kept = rests
+                            if closed:
+                                kept = tuple(0 if c in closed else rest for c, rest in enumerate(rests))
+                            _keep(laid.setdefault(position, []), value, kept, cuts)
+            labels = laid
+        worst = max((value for here in labels.values() for value, _ in here), default=most)
+        return Fraction(unit * self.cost - max(worst, most))
+
     def _gains(self, duals: Sequence[int], unit: Fraction) -> list[Any]:
         gains: list[Any] = []
         for row, cost in zip(self.rows, self.costs, strict=True):
@@ -245,6 +304,21 @@ class Knapsack:
             found.append((item, [(p, b) for p, b in zip(where, best, strict=True) if b != NO]))
             after = rest
         return unit * self.cost - max(before[-1]), found
+
+
+def _keep(
+    here: list[tuple[Any, tuple[int, ...]]], value: Any, rests: tuple[int, ...], cuts: Sequence[tuple[int, Any, int]]
+) -> None:
+    """Add a label to those in its place, unless one of them outdoes it."""
+    for other, others in here:
+        if other >= value:
+            paid = other
+            for (_, _, dual), mine, its in zip(cuts, others, rests, strict=True):
+                if mine > its:
+                    paid += dual
+            if paid >= value:
+                return
+    here.append((value, rests))
 
 
 class Trusted:

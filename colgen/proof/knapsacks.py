@@ -21,6 +21,7 @@ from colgen.core.duals import Duals
 from colgen.core.sense import Sense
 from colgen.proof.certifier import Certifier, Record, Split, as_exact
 from colgen.proof.witness import Point
+from solvers.packing.counted_network import best_counted_packings
 from solvers.packing.knapsack import NEVER, Network, arc_values, best_from, network, restricted
 
 Place = tuple[int, int, int, int]
@@ -45,11 +46,14 @@ class Rounded:
         Of pieces that branching has counted.
     scale
         What they were multiplied by.
+    cuts
+        Divisor, weights by rows, and dual value of each.
     """
 
     duals: list[int]
     counts: Mapping[Place, int]
     scale: int
+    cuts: Sequence[tuple[int, Mapping[int, int], int]] = ()
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,14 @@ class KnapsackCertifier(Certifier):
         """Dual values of the formulation's rows and of pieces counted; None where others count."""
         raise NotImplementedError
 
+    def cuts(self, duals: Duals) -> Sequence[tuple[int, Mapping[int, int], float]]:
+        """Rank-1 cuts over the formulation's rows: divisor, weights by rows, and dual value of each."""
+        return ()
+
+    def lifted(self, rounded: Rounded, goal: Fraction | None) -> Rounded | None:
+        """Dual values that prove no more, but of other columns: None where there are none."""
+        return None
+
     def pieces(self, children: Sequence[Sequence[Decision]]) -> tuple[Place, int, Sequence[int]] | None:
         """What children count: the place, how many at most in the one child, and the order: that one first.
 
@@ -120,7 +132,7 @@ class KnapsackCertifier(Certifier):
     def claim(self, state: State, point: Point, goal: Fraction | None) -> Record | None:
         if goal is None and point.costs_count:
             return None
-        for rounded in self._rounded(point):
+        for rounded in self._each(point, goal):
             solved = self._solve(state, rounded, point.costs_count)
             if solved is None:
                 continue
@@ -139,9 +151,11 @@ class KnapsackCertifier(Certifier):
     def fix(self, state: State, point: Point, goal: Fraction | None) -> tuple[Record, State] | None:
         if goal is None:
             return None
-        *_, rounded = self._rounded(point)
-        solved = self._solve(state, rounded, True)
-        if solved is None:
+        for rounded in reversed(list(self._each(point, goal))):  # of most digits, unless there are too many
+            solved = self._solve(state, rounded, True)
+            if solved is not None:
+                break
+        else:
             return None
         step = self.formulation()["step"]
         enough = solved.unit * (goal - (0 if step is None else Fraction(step)))
@@ -176,6 +190,7 @@ class KnapsackCertifier(Certifier):
             "least": [as_exact(each) for each in solved.least],
             "bound": as_exact(sign_of(self) * solved.total / solved.unit),
             "closed": closed,
+            **self._cuts_said(rounded),
         }
         return record, replace(state, open=tuple(masks))
 
@@ -236,12 +251,20 @@ class KnapsackCertifier(Certifier):
 
     # --- numbers -----------------------------------------------------------------------------------------------------
 
+    def _each(self, point: Point, goal: Fraction | None) -> Iterator[Rounded]:
+        """Whole dual values, and those lifted."""
+        for rounded in self._rounded(point):
+            yield rounded
+            if (other := self.lifted(rounded, goal)) is not None:
+                yield other
+
     def _rounded(self, point: Point) -> Iterator[Rounded]:
         """A point's dual values as whole numbers, of ever more digits."""
         found = self.values(point.duals) if isinstance(point.duals, Duals) else None
         if found is None:
             return
         values, counts = found
+        paid = self.cuts(point.duals) if isinstance(point.duals, Duals) else ()
         largest = max(float(np.abs(values).max(initial=0.0)), max(map(abs, counts.values()), default=0.0))
         if not 0.0 < largest < math.inf:
             return
@@ -252,7 +275,9 @@ class KnapsackCertifier(Certifier):
                 scale = max(math.ldexp(1.0, math.frexp(_EXACT / (4.0 * largest * self._most_pieces()))[1] - 1), 1.0)
             duals = [int(x) for x in np.rint(sign_of(self) * values * scale).tolist()]
             whole = {place: round(sign_of(self) * dual * scale) for place, dual in counts.items()}
-            yield Rounded(duals, {place: dual for place, dual in whole.items() if dual}, int(scale))
+            cuts = [(q, weights, round(sign_of(self) * dual * scale)) for q, weights, dual in paid]
+            kept = {place: dual for place, dual in whole.items() if dual}
+            yield Rounded(duals, kept, int(scale), [cut for cut in cuts if cut[-1] < 0])
 
     def _most_pieces(self) -> float:
         """In a column, and so the most terms of a sum; two a piece, of its row and of what counts it."""
@@ -269,6 +294,8 @@ class KnapsackCertifier(Certifier):
             if dual and side is None:
                 return None
             total += dual * Fraction(side or 0)
+        for divisor, weights, dual in rounded.cuts:
+            total += dual * (sum(weight * program["rows"][row][1] for row, weight in weights.items()) // divisor)
         for place, dual in rounded.counts.items():
             side = state.counts.get(place, (None, None))[dual < 0]
             if side is None:
@@ -284,7 +311,7 @@ class KnapsackCertifier(Certifier):
             gains = np.array(rounded.duals, dtype=float)[np.array(problem["rows"], dtype=np.int64)]
             if problem["costs"]:
                 gains = gains - sign * unit * np.array(problem["costs"], dtype=float)
-            if self._most_pieces() * float(np.abs(gains).max(initial=0.0)) * 2.0 >= _EXACT:
+            if not self._exact(problem, gains):
                 return None
             profits = net.spread(gains)
             for (owner, item, first, last), dual in rounded.counts.items():
@@ -293,7 +320,13 @@ class KnapsackCertifier(Certifier):
                     positions = net.positions[arcs]
                     profits[arcs][(positions >= first) & (positions <= last)] += dual
             values = best_from(net, profits)
-            best.append(int(values[0, 0]))
+            most = int(values[0, 0])
+            if rounded.cuts:
+                found = self._under_cuts(net, problem["rows"], values, profits, rounded, total) if costs_count else None
+                if found is None or len(program["pricing"]) > 1:
+                    return None
+                most = found
+            best.append(most)
             networks.append(net)
             tables.append(values)
             earned.append(profits)
@@ -317,6 +350,36 @@ class KnapsackCertifier(Certifier):
             total += each * side
         return _Solved(unit, least, total, networks, tables, earned)
 
+    def _exact(self, problem: Record, gains: NDArray[np.float64]) -> bool:
+        """Whether what packings earn is exact in floating point: what they earn by size is that of the capacity."""
+        sizes = np.array(problem["sizes"], dtype=float)
+        by_size = float(np.floor((gains / sizes).min(initial=math.inf))) if len(sizes) else 0.0
+        rest = float(np.abs(gains - max(by_size, 0.0) * sizes).max(initial=0.0))
+        most: float = self._most_pieces() * rest + max(by_size, 0.0) * problem["capacity"]
+        return most * 2.0 < _EXACT
+
+    def _under_cuts(
+        self,
+        net: Network,
+        rows: Sequence[int],
+        values: NDArray[np.float64],
+        profits: NDArray[np.float64],
+        rounded: Rounded,
+        total: Fraction,
+    ) -> int | None:
+        """What no packing earns more than that pays for cuts: as little as proves one step more, if so."""
+        uses = int(total // rounded.scale)
+        if uses < 1:
+            return None
+        item = {row: i for i, row in enumerate(rows)}
+        starts = np.cumsum([0, *(len(weights) for _, weights, _ in rounded.cuts)])
+        members = [item[row] for _, weights, _ in rounded.cuts for row in weights]
+        each = [weight for _, weights, _ in rounded.cuts for weight in weights.values()]
+        divisors, charges = [q for q, _, _ in rounded.cuts], [float(-dual) for *_, dual in rounded.cuts]
+        asked = max((math.ceil(total) - 1) // uses, 1)
+        found = best_counted_packings(net, values, profits, starts, members, each, divisors, charges, float(asked))
+        return int(found.bound) if found.overflowed or len(found.profits) else min(asked, int(values[0, 0]))
+
     def _record(self, rounded: Rounded, solved: _Solved, weight: int, bound: Any) -> Record:
         return {
             "weight": weight,
@@ -325,8 +388,15 @@ class KnapsackCertifier(Certifier):
             "counts": [[*place, dual] for place, dual in rounded.counts.items()],
             "least": [as_exact(each) for each in solved.least],
             "bound": bound,
+            **self._cuts_said(rounded),
             **({} if weight else {"worth": as_exact(solved.total)}),
         }
+
+    def _cuts_said(self, rounded: Rounded) -> Record:
+        if not rounded.cuts:
+            return {}
+        named = [(q, [row for row, w in weights.items() for _ in range(w)], dual) for q, weights, dual in rounded.cuts]
+        return {"cuts": [{"cut": [q, rows], "dual": dual} for q, rows, dual in named]}
 
 
 def sign_of(certifier: Certifier) -> int:

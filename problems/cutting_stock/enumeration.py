@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from colgen import Bound, Enumerated, Enumeration, PricingContext, ReductionContext, Solution
+from colgen import Bound, Count, Enumerated, Enumeration, PricingContext, ReductionContext, Solution
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Key
 from colgen.core.tolerances import TOLERANCES
@@ -50,7 +50,10 @@ class PatternEnumeration(Enumeration):
         net = self.oracle.network(pricing)
         profits = self.oracle.profits(net, context.duals)
         values = best_from(net, profits, look=look)
-        scale = max(1.0, float(values[0, 0]))
+        # What the duals are divided by so that no pattern earns more than its roll.  Patterns that pay for cuts earn
+        # less than the table says, how much is not told from it: all that earn a roll or nearly are listed then.
+        paid = len(context.duals.terms(Count)) > 0
+        scale = 1.0 if paid else max(1.0, float(values[0, 0]))
         # Even a roll full of items that are left out must earn less than the tolerance below.
         worth = np.asarray(context.duals["demand"])[layout.item_of_rank]
         earning = np.flatnonzero(worth > TOLERANCES.reduced_cost / layout.roll)

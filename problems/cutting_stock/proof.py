@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Decision, Duals, Sense, Solution
+from colgen import Bound, Count, Decision, Duals, Sense, Solution
 from colgen.proof.certifier import Record
-from colgen.proof.knapsacks import KnapsackCertifier, Place
+from colgen.proof.knapsacks import KnapsackCertifier, Place, Rounded
 from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
 from problems.cutting_stock.pricing import ARC
 
@@ -74,6 +75,29 @@ class PlanCertifier(KnapsackCertifier):
             if dual:
                 counts[0, rank, position, position] = dual
         return np.asarray(duals["demand"]), counts
+
+    def cuts(self, duals: Duals) -> Sequence[tuple[int, Mapping[int, int], float]]:
+        terms = duals.terms(Count)
+        pairs = zip(terms.terms, terms.values.tolist(), strict=True)
+        return [
+            (term.divisor, dict(zip(cast("tuple[int, ...]", term.members), term.weights, strict=True)), dual)
+            for term, dual in pairs
+        ]
+
+    def lifted(self, rounded: Rounded, goal: Fraction | None) -> Rounded | None:
+        """With so much for each unit of width that rolls that are not full earn less than full ones.
+
+        Where the goal is one roll more than there is material, that is worth as many full rolls as there are, so that
+        nothing is lost; and that full rolls alone count need not be said.
+        """
+        layout = self._layout
+        material = sum(width * demand for width, demand in zip(self._widths, self._demands, strict=True))
+        if goal is None or material != (goal - 1) * layout.roll:
+            return None
+        # No roll earns more than its widths do at the best rate, which is far from a roll of any sense.
+        each = 2 * rounded.scale
+        duals = [dual + each * width for dual, width in zip(rounded.duals, self._widths, strict=True)]
+        return replace(rounded, duals=duals, scale=rounded.scale + each * layout.roll)
 
     def pieces(self, children: Sequence[Sequence[Decision]]) -> tuple[Place, int, Sequence[int]] | None:
         decisions = [child[0] for child in children if len(child) == 1]

@@ -2,6 +2,9 @@
 
 import dataclasses
 import itertools
+import os
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,12 +22,19 @@ from colgen import (
     solve,
 )
 from colgen.core.terms import Priced
-from problems.cutting_stock import CuttingStock, Instance, PatternOracle
+from colgen.proof.checker import check
+from colgen.proof.checker_bounds import bound_of
+from colgen.proof.checker_pricing import Knapsack, State, WrongError
+from colgen.proof.checker_program import Claims, Program
+from colgen.proof.witness import Point
+from problems.cutting_stock import CuttingStock, Instance, PatternOracle, read
 from problems.cutting_stock.bound import sharpened, verify
 from problems.cutting_stock.layout import Full, Layout
 from problems.cutting_stock.waste import FullRollCuts, FullRolls
 from tests.sweeps import seeds
 from tests.twins import fewest_rolls
+
+PACKING = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "packing"
 
 
 def full_rolls(seed, rolls=3, roll=30):
@@ -231,3 +241,127 @@ def test_patterns_that_pay_for_cuts_are_priced_as_by_enumeration(seed, full):
     worth = float(np.dot(demand, instance.demands)) - charge * side
     if earned > 0.0:
         assert sharp <= np.ceil(worth / earned + 1e-9)
+
+
+@pytest.mark.parametrize("seed", seeds(60))
+def test_all_patterns_within_the_gap_are_listed_also_where_they_pay_for_cuts(seed):
+    rng = np.random.default_rng(seed)
+    instance = full_rolls(seed, rolls=3, roll=18)
+    n = instance.num_items
+    members = tuple(rng.choice(n, min(n, 3), replace=False).tolist())
+    term = Count("demand", members, (1,) * len(members), 2)
+    row = RankOne("demand").family.cut(term)
+    every = [
+        p
+        for p in itertools.product(*(range(d + 1) for d in instance.demands))
+        if any(p) and np.dot(p, instance.widths) <= instance.roll
+    ]
+    # Members earn more, and pay for it in pairs, so much that hardly a pattern is worth more than a roll.
+    demand = np.array(instance.widths) / instance.roll
+    demand[list(members)] += 0.2
+    charge = max([(np.dot(p, demand) - 1.0) / k for p in every if (k := counted(row, dict(enumerate(p))))] + [0.0])
+    scale = max(1.0, max(np.dot(p, demand) - charge * counted(row, dict(enumerate(p))) for p in every))
+    worth = float(np.dot(demand, instance.demands)) - charge * (sum(instance.demands[i] for i in members) // 2)
+    bound = worth / scale
+    target = bound + 0.3
+    problem = CuttingStock(instance)
+    duals = Paid(demand, term, -charge)
+    listed = problem.enumeration().enumerate(ReductionContext(Sense.MINIMIZE, duals, bound, target, ()))
+    there = {tuple(sorted(column.structure)) for column in listed.columns}
+    for p in every:
+        reduced = scale - np.dot(p, demand) + charge * counted(row, dict(enumerate(p)))
+        if reduced <= scale * (target - bound) - 1e-9:
+            assert tuple((i, k) for i, k in enumerate(p) if k) in there
+
+
+# --- certificates ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", seeds(60))
+def test_a_claim_with_cuts_is_what_the_checker_finds_and_what_enumeration_says(seed):
+    rng = np.random.default_rng(seed)
+    instance = full_rolls(seed, rolls=3, roll=18)
+    problem, n = CuttingStock(instance), instance.num_items
+    members = tuple(rng.choice(n, min(n, 3), replace=False).tolist())
+    term = Count("demand", members, tuple(int(rng.integers(1, 3)) for _ in members), 3)
+    demand = np.array(instance.widths) / 18 * rng.choice([1.0, 1.2], n)
+    duals = Paid(demand, term, -float(rng.integers(1, 4)) / 4)
+    certifier = problem.certifier()
+    claim = certifier.claim(certifier.start(), Point(duals, 0.0), Fraction(1))
+    if claim is None:
+        return
+    assert claim["cuts"]
+    program = Program(certifier.formulation())
+    bound = bound_of(program, State(), claim, Claims())
+    assert bound <= fewest_rolls(instance)
+    # What the dual values charge for, no pattern earns more than a roll.
+    (said,) = claim["cuts"]
+    divisor, rows = said["cut"]
+    for p in itertools.product(*(range(d + 1) for d in instance.demands)):
+        if np.dot(p, instance.widths) <= instance.roll:
+            earned = sum(d * k for d, k in zip(claim["duals"], p, strict=True))
+            earned += said["dual"] * (sum(p[row] for row in rows) // divisor)
+            assert earned <= claim["unit"]
+    for lie in (
+        claim | {"unit": claim["unit"] - 1},
+        claim | {"cuts": [{"cut": [divisor, rows], "dual": said["dual"] + 1}]},
+        claim | {"cuts": [{"cut": [divisor, rows], "dual": 1}]},
+        claim | {"cuts": [{"cut": [1, rows], "dual": said["dual"]}]},
+        claim | {"cuts": [{"cut": [divisor, [n]], "dual": said["dual"]}]},
+        claim | {"cuts": []},
+    ):
+        assert told(program, lie) in (None, bound)  # where it is the same bound it is as true, of other numbers
+
+
+def told(program, claim):
+    """The bound that the checker finds in a claim; None if it is not true."""
+    try:
+        return bound_of(program, State(), claim, Claims())
+    except WrongError:
+        return None
+
+
+@pytest.mark.parametrize("seed", seeds(80))
+def test_the_checker_finds_the_best_packing_under_cuts(seed):
+    rng = np.random.default_rng(seed)
+    items, capacity = int(rng.integers(1, 6)), int(rng.integers(4, 16))
+    sizes, copies = rng.integers(1, 7, items).tolist(), rng.integers(1, 4, items).tolist()
+    data = {"capacity": capacity, "sizes": sizes, "copies": copies, "rows": list(range(items)), "cost": 1, "costs": []}
+    problem = Knapsack(0, data, items)
+    duals = rng.integers(-2, 9, items).tolist()
+    cuts = [
+        (
+            int(rng.integers(2, 5)),
+            {int(i): int(rng.integers(1, 3)) for i in rng.choice(items, 1 + k % items, replace=False)},
+            -k,
+        )
+        for k in range(1, 1 + int(rng.integers(1, 4)))
+    ]
+    state = State()
+    if seed % 2:
+        problem.close(state, 0, {0, 3})
+    earned = []
+    for p in itertools.product(*(range(c + 1) for c in copies)):
+        ends = np.cumsum(np.repeat(sizes, p))
+        open_ = not (seed % 2) or not any(k * sizes[0] in (0, 3) for k in range(p[0]))
+        if np.dot(p, sizes) <= capacity and (not len(ends) or ends[-1] <= capacity) and open_:
+            paid = sum(dual * (sum(w * p[i] for i, w in weights.items()) // q) for q, weights, dual in cuts)
+            earned.append(sum(d * k for d, k in zip(duals, p, strict=True)) + paid)
+    least = Fraction(7 - max(earned))
+    for stated in (least - 3, least, least + 1, least + 4):
+        found = problem.at_least(duals, Fraction(7), {}, state, cuts, Fraction(stated))
+        if stated <= least:
+            assert found == stated
+        else:
+            assert least <= found < stated
+
+
+@pytest.mark.skipif(not PACKING.is_dir(), reason="packing instances are not there (COLGEN_DATA names their folder)")
+@pytest.mark.parametrize("name", ["201_2500_NR_0", "201_2500_NR_7"])
+def test_a_published_instance_that_needs_a_roll_more_is_proved_by_cuts_and_checked(name, tmp_path):
+    instance = read(PACKING / f"{name}.txt")
+    result = solve(CuttingStock(instance), certificate=tmp_path / "proof")
+    assert result.is_optimal
+    assert result.objective == 66
+    assert result.rows_generated
+    assert ", 0 trusted" in str(check((tmp_path / "proof").read_text().splitlines()))
