@@ -125,7 +125,7 @@ class Pricer:
             else:
                 break
         improved = math.isinf(best_bound) or sense.is_better(best_bound, here)
-        stabilization.update(improved, lambda: master.subgradient(solved, _answers(sense, results, found)))
+        stabilization.update(improved, lambda: master.subgradient(solved, _answers(sense, results, found), duals))
         # At smoothed duals, nothing found proves nothing about the master's own duals.
         exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)
         return Priced(columns, num_columns, bound, proved_at, exact, misprices, results, own)
