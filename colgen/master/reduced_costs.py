@@ -154,7 +154,7 @@ class ReducedCosts:
         return slope
 
     def _at_better_bounds(self, values: Floats, duals: Duals) -> Floats:
-        """Values of all columns, each at the bound that its reduced cost asks for, or where it is if it asks for none."""
+        """Values of all columns, each at the bound that its reduced cost asks for, or where it is."""
         table, objective = self._table, self._objective
         gains = objective.sense.gains(objective.reduced_costs(duals))
         clean = max(TOLERANCES.reduced_cost * objective.scale, objective.rounding)
