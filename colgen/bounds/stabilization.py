@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from colgen.bounds.ray import Ray
 from colgen.core.budget import Budget
 from colgen.core.duals import Duals
+from colgen.master.linear import LinearMaster, as_linear
 from colgen.master.protocol import RestrictedMaster
 
 Floats = NDArray[np.float64]
@@ -257,7 +259,8 @@ class Directional(Smoothing):
         π + (1 - α) d (ρ - π) / ‖ρ - π‖              as far along it as Wentges goes towards π'
 
     After a misprice β is zero, which leaves Wentges' point and its convergence.  Where the centre and the master's
-    duals both have a sign, so has what is priced at.
+    duals both have a sign, so has what is priced at.  Lengths and angles are those of dual values times the sizes of
+    their rows, so that scaling a row changes nothing.
 
     Two things differ from the source.  The centre is the point that was priced at last, unless one was guessed: early
     bounds are so weak (where multiplicities are loose, or oracles search by rules of thumb there is none at all) that
@@ -294,12 +297,20 @@ class Directional(Smoothing):
         if beta is not None and not 0.0 <= beta <= 1.0:
             raise ValueError(f"the directional parameter beta must be in [0, 1], not {beta}")
         self._beta = beta
+        self._master: LinearMaster | None = None
         super().__init__(alpha, below_root=below_root, after_rows=after_rows, patient=patient, real_costs=real_costs)
 
     def reset(self, centre: Floats | None = None) -> None:
         super().reset(centre)
         self._follows = centre is None
         self._slope: Floats | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy is for another run: the master is left behind."""
+        return self.__dict__ | {"_master": None}
+
+    def suit(self, master: RestrictedMaster, budget: Budget) -> None:
+        self._master = as_linear(master)
 
     def moved(self, subgradient: Callable[[], Floats | None]) -> None:
         self._slope = subgradient()
@@ -315,7 +326,9 @@ class Directional(Smoothing):
         if self._slope is None or misprices:
             return straight
         slope = self._slope = lengthened(self._slope, len(out))
-        step, steepness = out - centre, float(np.linalg.norm(slope))
+        sizes = np.ones(len(out)) if self._master is None else self._master.rows.sizes
+        slope, step = slope / sizes, (out - centre) * sizes
+        steepness = float(np.linalg.norm(slope))
         distance = float(np.linalg.norm(step))
         if not steepness or not distance:
             return straight
@@ -325,7 +338,7 @@ class Directional(Smoothing):
         length = float(np.linalg.norm(turned))
         if not beta or not length:
             return straight
-        point = centre + ((1.0 - alpha) * distance / length) * turned
+        point = centre + ((1.0 - alpha) * distance / length) * turned / sizes
         low, high = np.minimum(centre, out), np.maximum(centre, out)
         return np.clip(point, np.where(low >= 0.0, 0.0, -np.inf), np.where(high <= 0.0, 0.0, np.inf))
 

@@ -1,10 +1,15 @@
 """Where smoothing prices, and that it always arrives at the master's duals."""
 
+import copy
+
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
-from colgen import Directional, Duals, NoStabilization, Wentges, solve
+from colgen import Directional, Duals, LinearMaster, NoStabilization, Wentges, solve
+from colgen.core.budget import Budget
 from colgen.core.duals import RowNames
+from colgen.model.formulation import compile_model
 from problems.assignment import random
 from problems.assignment.unguessed import Unguessed
 
@@ -317,6 +322,23 @@ def test_the_automatic_parameter_of_directional_smoothing_falls_faster_than_it_g
         directional.propose(duals(10))
         directional.update(False, lambda slope=slope: np.array([slope]))
         assert directional.alpha == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("beta", [None, 0.3, 1.0])
+def test_scaling_a_row_turns_nothing(beta):
+    """A row that is multiplied by four has a dual value of a quarter, and lacks four times as much."""
+    model = pyo.ConcreteModel()
+    model.some = pyo.Var(bounds=(0, 1))
+    model.first = pyo.Constraint(expr=model.some >= 0)
+    model.second = pyo.Constraint(expr=4 * model.some >= 0)
+    model.cost = pyo.Objective(expr=model.some)
+    master = LinearMaster(compile_model(model))
+    assert master.rows.sizes.tolist() == [1.0, 4.0]
+    plain = turning([7, 2], beta=beta).propose(duals(3, 4)).values
+    scaled = turning([7, 8], beta=beta)
+    scaled.suit(master, Budget())
+    assert scaled.propose(duals(3, 1)).values.tolist() == (plain / [1, 4]).tolist()
+    assert copy.deepcopy(scaled)._master is None  # a copy is for another run
 
 
 @pytest.mark.parametrize("beta", [-0.1, 1.1])
