@@ -114,7 +114,7 @@ class Pricer:
         if ahead is not None and (ahead.num_columns or context.seconds_left() == 0.0):
             return ahead
         priced = self._price(solved, context, best_bound)
-        if ray.length is None:
+        if ray.length is None and priced.results:
             batches = [_costs(result.columns) for result in priced.results]
             costs, gains = np.concatenate(batches), context.sense.gains(np.concatenate(priced.reduced_costs))
             if len(costs):

@@ -219,6 +219,14 @@ def test_a_problem_without_answers_is_still_infeasible():
     assert ended.termination is Termination.INFEASIBLE
 
 
+def test_a_master_without_oracles_has_a_phase_1_too():
+    class Rows(Cover):
+        def pricing(self):
+            return []
+
+    assert solve(Rows(), stabilization=Directional()).termination is Termination.INFEASIBLE
+
+
 class NoBound(Pricing):
     """States no bound, as rules of thumb do, at real costs."""
 
