@@ -125,8 +125,8 @@ class Problem(ABC, Generic[Answer]):
         return ()
 
     def stabilization(self) -> Stabilization:
-        """Which duals to price at: Wentges smoothing, automatic, as soon as it may pay, unless overridden."""
-        return Wentges(patient=True)
+        """Which duals to price at, unless overridden: Wentges smoothing once it may pay, phase 1 at real costs."""
+        return Wentges(patient=True, real_costs=True)
 
     def branching(self) -> Sequence[BranchingRule]:
         """Branching rules, asked in order until one applies."""

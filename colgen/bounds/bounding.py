@@ -126,6 +126,9 @@ class Bounded:
         alone.
     ray
         Dual values of phase 1, where they show that the node holds no answer.
+    unfinished
+        Whether further rounds would have improved the bound, by little: the node is to be branched on as it is, and if
+        that cannot be, to be solved to its end.
     """
 
     outcome: Outcome
@@ -139,6 +142,7 @@ class Bounded:
     start: object = field(default=None, repr=False)
     proved: bool = False
     ray: DualPoint = field(default=None, repr=False)
+    unfinished: bool = False
 
 
 def _nowhere(node: NodeState) -> PricingContext:

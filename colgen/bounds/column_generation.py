@@ -26,7 +26,7 @@ from colgen.bounds.stabilization import Stabilization
 from colgen.bounds.standing import Standing
 from colgen.core.columns import Row
 from colgen.core.duals import DualPoint
-from colgen.core.errors import FormulationError, SeparationError
+from colgen.core.errors import FormulationError, InputError, SeparationError
 from colgen.core.result import Termination
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.cuts.separation import violated_rows
@@ -35,18 +35,32 @@ from colgen.pricing.oracles import PricingContext
 
 
 class ColumnGeneration(Bounding):
-    """Column and row generation over the restricted master, a linear program as a rule."""
+    """Column and row generation over the restricted master, a linear program as a rule.
+
+    Parameters
+    ----------
+    branch_early
+        Below the root, end as soon as what is left between the bound and the restricted master is no more than this
+        share of what the master lacks to the incumbent: such a node is branched on whatever else its columns are, so
+        that the last rounds decide nothing.  0: never.  A node whose master looks like an answer, or with rows to
+        separate, is solved to its end.
+    """
+
+    def __init__(self, *, branch_early: float = 0.0) -> None:
+        if not 0.0 <= branch_early < math.inf:
+            raise InputError(f"branch_early: expected a share of 0 or more, not {branch_early}")
+        self.branch_early = branch_early
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
-        return column_generation(node, parts)
+        return column_generation(node, parts, self.branch_early)
 
 
-def column_generation(node: NodeState, parts: Parts) -> Bounded:
+def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) -> Bounded:
     """Solve a node's relaxation by column and row generation.
 
     ``node.duals``, of another node or guessed, are where stabilization may start (see
     :meth:`RestrictedMaster.centre`); ``parts.found`` is called with each restricted master of phase 2 that may hold an
-    answer, or be rounded to one.
+    answer, or be rounded to one.  ``branch_early`` is that of :class:`ColumnGeneration`.
     """
     master, run = parts.master, parts.run
     context = parts.context(node)
@@ -107,6 +121,11 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
             master.end_exchanges()
             standing.keep()
             outcome = None
+        unfinished = (
+            outcome is None and not exchanging and _decides_nothing(node, solved, standing, parts, branch_early)
+        )
+        if unfinished:
+            outcome = Outcome.SOLVED
         added = _add(master, priced, rows) if outcome is None else 0
         reason = rounds.write(
             solved.phase,
@@ -118,7 +137,8 @@ def column_generation(node: NodeState, parts: Parts) -> Bounded:
             values=values,
         )
         if outcome is not None or reason is not None:
-            return _ended(outcome, reason, priced, standing, context, parts)
+            ended = _ended(outcome, reason, priced, standing, context, parts)
+            return dataclasses.replace(ended, unfinished=True) if unfinished else ended
         if parts.settings.clean_up_after is not None and standing.progresses(context.scale):
             master.remove_stale(parts.settings.clean_up_after)
 
@@ -228,6 +248,24 @@ def _decide(
     if priced.num_columns or rows:
         return None
     return Outcome.SOLVED if priced.exact and solved.phase == 2 else Outcome.UNPROVED
+
+
+def _decides_nothing(node: NodeState, solved: MasterSolution, standing: Standing, parts: Parts, share: float) -> bool:
+    """Whether a node is going to be branched on whatever further rounds find, and they would change its bound little.
+
+    Its relaxation lies between the bound and the master's objective: where that does not prune, the relaxation does
+    not.
+    """
+    run, settings = parts.run, parts.settings
+    if not share or not node.depth or solved.phase == 1 or parts.separation:
+        return False
+    if not (settings.stop_early and settings.round_early) or not math.isfinite(run.objective):
+        return False
+    left = standing.sense.sign * (solved.objective - standing.bound)
+    lacking = standing.sense.sign * (run.objective - solved.objective)
+    if not left <= share * lacking or run.prunes(solved.objective):
+        return False
+    return not parts.master.is_whole(solved)
 
 
 def _ends_exchanges(

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.bounds.checks import check_results, names
+from colgen.bounds.ray import Ray
 from colgen.bounds.stabilization import NoStabilization, Stabilization
+from colgen.core.batches import Columns
 from colgen.core.columns import Column
-from colgen.core.duals import DualVector, OwnDuals
+from colgen.core.duals import Duals, DualVector, OwnDuals
 from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
@@ -49,6 +51,8 @@ class Priced:
         How often oracles were asked in vain before.
     results, reduced_costs
         What each oracle returned last, and its columns' reduced costs at the master's dual values.
+    real
+        In phase 1: the best bound on the real objective that was proved on the way, and where; None if none was.
     """
 
     columns: Sequence[Sequence[Column]]
@@ -59,6 +63,7 @@ class Priced:
     misprices: int
     results: Sequence[PricingResult]
     reduced_costs: Sequence[Floats]
+    real: tuple[float, OwnDuals] | None = None
 
     def cut_off(self, context: PricingContext) -> Termination | None:
         """Why the run must stop if an oracle gave up early: it did so for want of time."""
@@ -85,7 +90,12 @@ _NOT_ASKED = PricingResult()
 
 
 class Pricer:
-    """Prices round after round at a node: at smoothed dual values first, nearer to the master's after each misprice."""
+    """Prices round after round at a node: at smoothed dual values first, nearer to the master's after each misprice.
+
+    In phase 1 it may ask at real costs before, along the master's dual values (:class:`colgen.bounds.ray.Ray`).  There
+    too a column joins if it improves at the duals of phase 1, so that each round has a new one, or ends as it would
+    have.
+    """
 
     def __init__(
         self, master: RestrictedMaster, oracles: Sequence[Pricing], stabilization: Stabilization, share: float = 1.0
@@ -97,6 +107,48 @@ class Pricer:
 
     def price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> Priced:
         """One round; ``best_bound`` is the best that was proved before."""
+        ray = self._stabilization.ray if solved.phase == 1 and isinstance(solved.duals, Duals) else None
+        if ray is None:
+            return self._price(solved, context, best_bound)
+        ahead = self._ahead(ray, solved, context)
+        if ahead is not None and (ahead.num_columns or context.seconds_left() == 0.0):
+            return ahead
+        priced = self._price(solved, context, best_bound)
+        if ray.length is None and priced.results:
+            batches = [_costs(result.columns) for result in priced.results]
+            costs, gains = np.concatenate(batches), context.sense.gains(np.concatenate(priced.reduced_costs))
+            if len(costs):
+                ray.learn(costs, gains)
+        if ahead is None:
+            return priced
+        return dataclasses.replace(priced, misprices=priced.misprices + 1, real=ahead.real)
+
+    def _ahead(self, ray: Ray, solved: MasterSolution, context: PricingContext) -> Priced | None:
+        """Ask at real costs along the dual values of phase 1; None if nobody knows how far.
+
+        What improves in phase 1 joins the master.
+        """
+        master, oracles = self._master, self._oracles
+        duals = ray.point(solved.duals)
+        if duals is None:
+            return None
+        with master.real_costs():
+            duals = master.guessed(duals)
+            scale = max(master.scale, master.rounding_at(duals) / TOLERANCES.diagnostic)
+            tolerance = TOLERANCES.reduced_cost * master.scale
+            told = dataclasses.replace(context, cost_weight=1.0, provisional=True, scale=scale, tolerance=tolerance)
+            results = self._ask(duals, told, self._part >= len(oracles))
+            found = reduced_costs(master, results, duals)
+            bound = proved_bound(master, oracles, results, found, duals, told)
+        master.guessed(solved.duals)  # what rounding leaves of reduced costs is that of phase 1 again
+        own = reduced_costs(master, results, solved.duals)
+        columns = master.improving_of_each(oracles, [result.columns for result in results], own, context.tolerance)
+        num_columns = sum(map(len, columns))
+        if not num_columns:
+            ray.fell_short()
+        return Priced(columns, num_columns, master.sense.ideal, solved.duals, False, 0, results, own, (bound, duals))
+
+    def _price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> Priced:
         master, oracles, stabilization = self._master, self._oracles, self._stabilization
         if not isinstance(solved.duals, DualVector):
             stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
@@ -125,7 +177,7 @@ class Pricer:
             else:
                 break
         improved = math.isinf(best_bound) or sense.is_better(best_bound, here)
-        stabilization.update(improved, lambda: master.subgradient(solved, _answers(sense, results, found)))
+        stabilization.update(improved, lambda: master.subgradient(solved, _answers(sense, results, found), duals))
         # At smoothed duals, nothing found proves nothing about the master's own duals.
         exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)
         return Priced(columns, num_columns, bound, proved_at, exact, misprices, results, own)
@@ -217,6 +269,11 @@ _NONE.setflags(write=False)
 def reduced_costs(master: RestrictedMaster, results: Sequence[PricingResult], duals: OwnDuals) -> list[Floats]:
     """Of each result's columns."""
     return Joined(results).reduced_costs(master, duals)
+
+
+def _costs(columns: Sequence[Column]) -> Floats:
+    """What columns cost by themselves."""
+    return columns.costs if isinstance(columns, Columns) else np.array([column.cost for column in columns], dtype=float)
 
 
 def _answers(sense: Sense, results: Sequence[PricingResult], found: Sequence[Floats]) -> list[Answer | None]:

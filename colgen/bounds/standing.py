@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from colgen.bounds.bounding import Bounded, Outcome
@@ -57,10 +58,20 @@ class Standing:
 
     def learn(self, priced: Priced) -> None:
         """Take in a round of pricing."""
+        if priced.real is not None:
+            self._learn_real(*priced.real)
         if self.sense.is_better(self.own, priced.bound):
             self.own = priced.bound
         if self.duals is None or self.sense.is_better(self.bound, priced.bound):
             self.bound, self.duals = priced.bound, priced.duals
+
+    def _learn_real(self, bound: float, duals: DualPoint) -> None:
+        """Keep a bound of phase 2 that was proved in phase 1.
+
+        That there is no answer at all, rows may say that are still to come: the master proves it once it has them.
+        """
+        if math.isfinite(bound) and (self.known is None or self.sense.is_better(self.known[0], bound)):
+            self.known = bound, duals
 
     def keep(self) -> None:
         """Let what is proved hold on, whatever phase comes next."""

@@ -411,8 +411,8 @@ class LinearMaster(RestrictedMaster):
     def dual_bound(self, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         return dual_bound(self, duals, pricing, results)
 
-    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None]) -> Floats | None:
-        return self._reduced_costs.subgradient(solved, answers)
+    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: OwnDuals) -> Floats | None:
+        return self._reduced_costs.subgradient(solved, answers, duals)
 
     def linking(self) -> Linking:
         return Linking(self, self.rows.sizes, self._reduced_costs.entries)

@@ -366,8 +366,8 @@ class RestrictedMaster(ABC):
         """Dual values of another node, or guessed as ``{block: values}``, made fit to smooth from; None if unfit."""
         return None
 
-    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None]) -> Floats | None:
-        """Direction in which the dual bound improves, given each oracle's answer; None if unknown.
+    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: OwnDuals) -> Floats | None:
+        """Direction in which the dual bound improves at ``duals``, given each oracle's answer there; None if unknown.
 
         Columns without amounts are used together as often as the master uses the oracle's.
         """

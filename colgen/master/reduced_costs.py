@@ -10,11 +10,12 @@ import numpy as np
 from colgen.core.batches import Columns
 from colgen.core.columns import Column
 from colgen.core.duals import Duals
+from colgen.core.tolerances import TOLERANCES
 from colgen.master.generated import Generated
 from colgen.master.lookup import LookUp, bring_rows
 from colgen.master.pool import NOWHERE, Floats, Ints
 from colgen.master.protocol import Answer, MasterSolution, check_not_repeated
-from colgen.master.table import GIVEN
+from colgen.master.table import GIVEN, TEMPLATE
 from colgen.master.tableau import Tableau
 from colgen.pricing.oracles import Pricing
 from solvers.columns.worth import least_reduced_costs, products
@@ -124,28 +125,41 @@ class ReducedCosts:
         known: list[float] = (s * least).tolist()
         return known
 
-    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None]) -> Floats | None:
-        """Row activities missing at the oracles' answers.
+    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: Duals) -> Floats | None:
+        """Row activities missing at the oracles' answers, and at the better bounds of what no oracle answers for.
 
         Where an oracle does not say how often a column is used, it is as often as the master uses its like.
         """
         table, rows, s = self._table, self._rows, self._objective.sense.sign
         values = solved.values
-        static = table.origins < 0
-        static[table.exchange] = False  # bounds are those of a master without
-        activity = table.activities(np.where(static, values, 0.0), len(rows))
+        # Whose values the bound counts by themselves; all other columns are their oracles' to answer for.
+        own = (table.origins == TEMPLATE) | np.isfinite(table.upper_now)
+        own[table.exchange] = False  # bounds are those of a master without
+        activity = table.activities(np.where(own, self._at_better_bounds(values, duals), 0.0), len(rows))
+        used = np.where(own, 0.0, values)
+        given = float(used[table.origins == GIVEN].sum()) / max(len(answers), 1)  # nobody knows whose like they are
         for k, answer in enumerate(answers):
             if answer is None:
                 return None
             columns, amounts = answer
             if amounts is None:
-                amounts = np.full(len(columns), float(values[table.origins == k].sum()) / max(len(columns), 1))
+                total = float(used[table.origins == k].sum()) + given
+                amounts = np.full(len(columns), total / max(len(columns), 1))
             _, owners, there, entries = self.entries(columns)
             activity += np.bincount(there, entries * amounts[owners], minlength=len(rows))
-        side = np.where(s * solved.duals.values >= 0, rows.lower, rows.upper)
-        other = np.where(np.isfinite(rows.lower), rows.lower, rows.upper)
-        side = np.where(np.isfinite(side), side, np.where(np.isfinite(other), other, 0.0))
-        return s * (side - activity)
+        pull = s * duals.values
+        within = np.clip(activity, rows.lower, rows.upper)
+        side = np.where(pull > 0.0, rows.lower, np.where(pull < 0.0, rows.upper, within))
+        slope: Floats = s * (np.where(np.isfinite(side), side, within) - activity)
+        return slope
+
+    def _at_better_bounds(self, values: Floats, duals: Duals) -> Floats:
+        """Values of all columns, each at the bound that its reduced cost asks for, or where it is."""
+        table, objective = self._table, self._objective
+        gains = objective.sense.gains(objective.reduced_costs(duals))
+        clean = max(TOLERANCES.reduced_cost * objective.scale, objective.rounding)
+        best = np.where(gains > clean, table.upper_now, np.where(gains < -clean, table.lower_now, values))
+        return np.where(np.isfinite(best), best, values)
 
     def entries(self, columns: Sequence[Column]) -> tuple[Floats, Ints, Ints, Floats]:
         """Costs of columns, and column, row and value of each of their entries."""

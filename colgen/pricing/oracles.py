@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Generic
 
 import numpy as np
@@ -320,14 +322,24 @@ class OraclePricing(Pricing, Generic[Structure]):
 class Stages(Pricing):
     """One pricing problem solved in stages: heuristics first, the exact oracle last.
 
-    A later stage runs only if the earlier ones found no improving column; what is proved is what the last stage that
-    ran proves. Multiplicity and cost bound are those of the last stage; terms are priced that all stages price.
+    A later heuristic runs only if the earlier ones have found fewer columns that improve than are enough, and the last
+    stage only if they have found none.  What is proved is what the last stage that found columns proves, or the last of
+    all. Multiplicity and cost bound are those of the last stage; terms are priced that all stages price.
+
+    Parameters
+    ----------
+    enough
+        So many columns that improve, and that the master does not hold yet, end a call; all that were found until then
+        are returned.
     """
 
-    def __init__(self, *stages: Pricing) -> None:
+    def __init__(self, *stages: Pricing, enough: int = 1) -> None:
         if not stages:
             raise ValueError("Stages needs at least one pricing stage")
+        if enough < 1:
+            raise ValueError(f"enough: expected one column or more, not {enough}")
         self.stages = stages
+        self.enough = enough
         self.multiplicity = stages[-1].multiplicity
         self.cost_bound = stages[-1].cost_bound
         self.prices = frozenset.intersection(*(stage.prices for stage in stages))
@@ -337,11 +349,27 @@ class Stages(Pricing):
         return " > ".join(stage.name for stage in self.stages)
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        for stage in self.stages:
+        *heuristics, last = self.stages
+        results: list[PricingResult] = []
+        count = 0
+        for stage in heuristics:
             result = stage.price(duals, context)
             reduced_costs = context.reduced_costs(result.columns, duals)
-            if any(
-                context.improves(rc) and context.is_new(c) for c, rc in zip(result.columns, reduced_costs, strict=True)
-            ):
-                return result
-        return result
+            new = (
+                column
+                for column, reduced_cost in zip(result.columns, reduced_costs, strict=True)
+                if context.improves(reduced_cost) and context.is_new(column)
+            )
+            improving = sum(1 for _ in islice(new, self.enough))  # no more are looked at than are asked for
+            if improving:
+                results.append(result)
+                count += improving
+            if count >= self.enough:
+                break
+        if not results:
+            return last.price(duals, context)
+        if len(results) == 1:
+            return results[0]
+        found = {column.identity: column for result in results for column in result.columns}
+        answers = tuple(answer for result in results for answer in result.answers)
+        return dataclasses.replace(results[-1], columns=list(found.values()), reduced_costs=None, answers=answers)

@@ -144,6 +144,8 @@ class BranchAndPrice(Relaxation):
                 self.heuristics.search(node, self.master.solution(relaxed.solved), relaxed.bound, quick=True)
             if self.run.prunes(relaxed.bound):
                 return Evaluation(relaxed.bound, "pruned")
+            if relaxed.unfinished:
+                return self._judge(node, relaxed)
             early = self._stopped_early(relaxed, relaxed.solved)
             if early and (self.search.reductions or self.search.enumeration is not None):
                 # They feed on the last bit of the bound, which a rounded value did not need.
@@ -231,6 +233,8 @@ class BranchAndPrice(Relaxation):
             return Evaluation(
                 relaxed.bound, "branched", chosen.candidate.children, start, exact, bounds=bounds, starts=starts
             )
+        if relaxed.unfinished:  # it is no fraction that any rule knows of: the end may show an answer, or another one
+            return self._judge(node, self._to_the_end(node))
         for rule in self.search.branching:
             recovered = rule.recover(solution)
             if recovered is not None:
@@ -247,6 +251,12 @@ class BranchAndPrice(Relaxation):
         if unresolved is None and relaxed.weakness and self._stopped_early(relaxed, solved):
             unresolved = self._unproved(node, relaxed)  # not even its relaxation is
         return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)
+
+    def _to_the_end(self, node: Node) -> Bounded:
+        """The relaxation of a node that was to be branched on before its end, and could not be."""
+        relaxed = self.bounds.relax(node, round_early=False)
+        check_against_incumbent(self.run, self.pricing, node, relaxed.bound)
+        return relaxed
 
     def _choose(
         self,

@@ -24,7 +24,7 @@ _MINUTES = 3.0
 _SEEDS = range(1, 6)
 
 _NONE, _DEFAULT, _WENTGES, _DIRECTIONAL = "none", "default", "wentges", "directional"
-_PENALTY = "penalty"
+_PENALTY, _AHEAD = "penalty", "wentges, phase 1 at real costs"
 
 _START: Mapping[str, Any] = {"start": WarmStart()}
 """A template's guesses may leave nothing to generate."""
@@ -35,6 +35,7 @@ _METHODS: Mapping[str, Mapping[str, Any]] = {
     _WENTGES: {**_START, "stabilization": Wentges()},
     _DIRECTIONAL: {**_START, "stabilization": Directional()},
     _PENALTY: {**_START, "stabilization": Penalty()},
+    _AHEAD: {**_START, "stabilization": Wentges(real_costs=True)},
 }
 
 
@@ -111,6 +112,14 @@ def _figures(taken: Mapping[str, Sequence[_Taken]]) -> list[Figure]:
             "rounds_directional_vs_wentges",
             _ratios(every, "rounds", _DIRECTIONAL, _WENTGES),
             "rounds alone, without mispriced calls",
+        ),
+        _figure(
+            "calls_directional_vs_wentges", _ratios(every, "calls", _DIRECTIONAL, _WENTGES), "rounds and misprices"
+        ),
+        _figure(
+            "rounds_directional_vs_wentges_alike",
+            _ratios(every, "rounds", _DIRECTIONAL, _AHEAD),
+            "both price phase 1 at real costs",
         ),
         _figure("worst_vs_none", _ratios(every, "seconds", _DEFAULT, _NONE), "the slowest, in seconds", max),
         _figure("worst_calls_vs_none", _ratios(every, "calls", _DEFAULT, _NONE), "the same in calls", max),

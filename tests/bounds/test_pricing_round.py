@@ -224,8 +224,8 @@ def test_subgradients_are_those_of_the_bound_where_one_oracle_answers_for_many_p
                 seen.append((duals.values, found))
             return found
 
-        def subgradient(self, solved, answers):
-            found = super().subgradient(solved, answers)
+        def subgradient(self, solved, answers, duals):
+            found = super().subgradient(solved, answers, duals)
             if self.phase == 2:
                 tangents.append((*seen[-1], found))
             return found

@@ -1,10 +1,15 @@
 """Where smoothing prices, and that it always arrives at the master's duals."""
 
+import copy
+
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
-from colgen import Directional, Duals, NoStabilization, Wentges, solve
+from colgen import Directional, Duals, LinearMaster, NoStabilization, Wentges, solve
+from colgen.core.budget import Budget
 from colgen.core.duals import RowNames
+from colgen.model.formulation import compile_model
 from problems.assignment import random
 from problems.assignment.unguessed import Unguessed
 
@@ -251,14 +256,15 @@ def test_directional_smoothing_turns_towards_the_subgradient_and_goes_as_far_as_
     assert turning([7, 0], beta=1.0).propose(duals(3, 4)).values == pytest.approx([2.5, 0])
 
 
-def test_the_angle_says_how_far_to_turn():
+def test_the_angle_says_how_far_to_turn_where_nobody_else_does():
     cosine = 0.6  # between (1, 0) and (3, 4)
     by_hand = turning([1, 0], beta=cosine).propose(duals(3, 4)).values
     assert turning([1, 0]).propose(duals(3, 4)).values == pytest.approx(by_hand)
     assert turning([6, 8]).propose(duals(3, 4)).values == pytest.approx([1.5, 2])  # they agree
+    assert turning([-3, -4]).propose(duals(3, 4)).values.tolist() == [1.5, 2]  # nothing of it is believed
 
 
-@pytest.mark.parametrize("slope", [None, [0, 0], [-3, -4]])
+@pytest.mark.parametrize("slope", [None, [0, 0]])
 def test_without_a_direction_it_is_wentges(slope):
     assert turning(slope).propose(duals(3, 4)).values.tolist() == [1.5, 2]
 
@@ -285,11 +291,54 @@ def test_what_has_a_sign_keeps_it():
 
 def test_the_subgradient_is_that_of_the_centre():
     directional = turning([7, 0], beta=1.0)
-    directional.propose(duals(3, 4))
-    directional.update(False, lambda: np.array([0.0, 1.0]))
-    assert directional.propose(duals(3, 4)).values == pytest.approx([2.5, 0])
     longer = directional.propose(duals(3, 4, 0)).values  # a row was added
     assert longer == pytest.approx([2.5, 0, 0])
+
+
+def test_the_centre_of_directional_smoothing_is_the_last_point_whatever_its_bound():
+    directional = turning([7, 0], beta=1.0)
+    directional.propose(duals(3, 4))  # priced at (2.5, 0)
+    directional.update(False, lambda: np.array([0.0, 1.0]))
+    assert directional.propose(duals(2.5, 8)).values == pytest.approx([2.5, 4])
+
+
+def test_a_guess_is_left_for_a_better_bound_only():
+    directional = Directional(0.5, beta=0.0)
+    directional.reset(np.array([0.0, 8.0]))
+    directional.propose(duals(4, 0))
+    directional.update(True, no_subgradient)
+    assert directional.propose(duals(4, 0)).values.tolist() == [2, 4]
+    directional.update(False, no_subgradient)
+    assert directional.propose(duals(4, 0)).values.tolist() == [2, 4]
+    directional.update(True, no_subgradient)
+    assert directional.propose(duals(4, 0)).values.tolist() == [3, 2]
+
+
+def test_the_automatic_parameter_of_directional_smoothing_falls_faster_than_it_grows():
+    directional = Directional()
+    for slope, expected in ((-1.0, 0.37), (1.0, 0.37 / 1.6), (1.0, 0.37 / 1.6**2)):
+        directional.reset(np.zeros(1)) if slope < 0 else None
+        directional.forgo_centre()
+        directional.propose(duals(10))
+        directional.update(False, lambda slope=slope: np.array([slope]))
+        assert directional.alpha == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("beta", [None, 0.3, 1.0])
+def test_scaling_a_row_turns_nothing(beta):
+    """A row that is multiplied by four has a dual value of a quarter, and lacks four times as much."""
+    model = pyo.ConcreteModel()
+    model.some = pyo.Var(bounds=(0, 1))
+    model.first = pyo.Constraint(expr=model.some >= 0)
+    model.second = pyo.Constraint(expr=4 * model.some >= 0)
+    model.cost = pyo.Objective(expr=model.some)
+    master = LinearMaster(compile_model(model))
+    assert master.rows.sizes.tolist() == [1.0, 4.0]
+    plain = turning([7, 2], beta=beta).propose(duals(3, 4)).values
+    scaled = turning([7, 8], beta=beta)
+    scaled.suit(master, Budget())
+    assert scaled.propose(duals(3, 1)).values.tolist() == (plain / [1, 4]).tolist()
+    assert copy.deepcopy(scaled)._master is None  # a copy is for another run
 
 
 @pytest.mark.parametrize("beta", [-0.1, 1.1])
@@ -298,7 +347,10 @@ def test_directional_parameter_is_checked(beta):
         Directional(beta=beta)
 
 
-@pytest.mark.parametrize("stabilization", [Directional(), Directional(0.7, beta=0.4, below_root=True)])
+@pytest.mark.parametrize(
+    "stabilization",
+    [Directional(), Directional(0.7, beta=0.4, below_root=True), Directional(beta=None), Wentges(real_costs=True)],
+)
 def test_directional_smoothing_proves_the_same_optimum(stabilization):
     problem = Unguessed(random(3, 10, 4))
     found = solve(problem, stabilization=stabilization)

@@ -259,4 +259,7 @@ def _draw_way(rng: Rng, program: Program, truth: Truth) -> Way:
         gap_limit=float(rng.choice([0.0, 1e-3, 0.1])) if limited and which == 3 else None,
         iteration_limit=int(rng.integers(1, 8)) if limited and which == 4 else None,
         relaxation=bool(rng.random() < 0.05),
+        turned=bool(rng.random() < 0.35),
+        real_costs=bool(rng.random() < 0.5),
+        branch_early=float(rng.choice([0.1, 1.0, 1e6])) if rng.random() < 0.35 else 0.0,
     )

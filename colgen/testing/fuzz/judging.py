@@ -10,12 +10,13 @@ from enum import Enum
 
 import numpy as np
 
-from colgen.bounds.stabilization import NoStabilization, Stabilization, Wentges
+from colgen.bounds.column_generation import ColumnGeneration
+from colgen.bounds.stabilization import Directional, NoStabilization, Stabilization, Wentges
 from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.stop import GapLimit, IterationLimit, StopRule, TimeLimit
 from colgen.solving import solve
-from colgen.testing.fuzz.pools import Case, Program, scaled
+from colgen.testing.fuzz.pools import Case, Program, Way, scaled
 from colgen.testing.fuzz.problem import PoolProblem
 from colgen.testing.fuzz.truth import Truth, arrays
 from colgen.tree import queues
@@ -51,7 +52,6 @@ def run(case: Case) -> Result | Failure:
     """Run a case; an exception is a false alarm, for all cases are correct."""
     way = case.way
     heuristics: dict[str, Heuristic] = {"RestrictedMIP": RestrictedMIP(seconds=5.0), "Diving": Diving(tries=2)}
-    stabilization: Stabilization = Wentges(way.alpha) if way.alpha is None or way.alpha >= 0 else NoStabilization()
     stop: list[StopRule] = []
     if way.time_limit is not None:
         stop.append(TimeLimit(way.time_limit))
@@ -66,7 +66,8 @@ def run(case: Case) -> Result | Failure:
                 PoolProblem(case),
                 stop=[*stop, IterationLimit(20_000)],
                 relaxation=way.relaxation,
-                stabilization=stabilization,
+                stabilization=_stabilization(way),
+                bounding=ColumnGeneration(branch_early=way.branch_early) if way.branch_early else None,
                 heuristics=[heuristics[name] for name in way.heuristics],
                 queue=getattr(queues, way.queue),
                 node_limit=way.node_limit,
@@ -77,6 +78,14 @@ def run(case: Case) -> Result | Failure:
         where = traceback.extract_tb(error.__traceback__)[-1]
         at = f"{where.filename.rsplit('/', 1)[-1]}:{where.name}"
         return Failure(Fault.FALSE_ALARM, f"{type(error).__name__} in {at}: {error}"[:400])
+
+
+def _stabilization(way: Way) -> Stabilization:
+    if way.alpha is not None and way.alpha < 0.0:
+        return NoStabilization()
+    if way.turned:
+        return Directional(way.alpha, below_root=True, real_costs=way.real_costs)
+    return Wentges(way.alpha, real_costs=way.real_costs)
 
 
 def _held_against(case: Case, truth: Truth, result: Result) -> Failure | None:

@@ -136,7 +136,13 @@ class Way:
     branching
         ``pairs``: Ryan and Foster's rule first, then the columns themselves; ``columns``: these alone.
     alpha
-        Of Wentges smoothing; None: adjusts itself; negative: no stabilization.
+        Of smoothing; None: adjusts itself; negative: no stabilization.
+    turned
+        Smoothing is directional, at all nodes.
+    real_costs
+        In phase 1 oracles are asked at real costs first.
+    branch_early
+        Of column generation.
     start
         Columns given at the start.
     duals
@@ -160,6 +166,9 @@ class Way:
     gap_limit: float | None = None
     iteration_limit: int | None = None
     relaxation: bool = False
+    turned: bool = False
+    real_costs: bool = False
+    branch_early: float = 0.0
 
 
 @dataclass(frozen=True)
