@@ -93,6 +93,7 @@ class Items:
     complete: bool = True
     original: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
     steps: tuple[Step, ...] = ()
+    _proved: list[Proved] = field(default_factory=list, init=False, repr=False)
 
     @classmethod
     def of(
@@ -149,7 +150,7 @@ class Items:
         )
 
     def proved(self, expired: Expired = never) -> Proved:
-        """Decide all of it again, from the scores of the mentions and the steps alone.
+        """Decide all of it again, from the scores of the mentions and the steps alone: once, whoever asks.
 
         Where time runs out, the steps until then have proved a bound for all clusterings, and nothing of the rest.
 
@@ -158,12 +159,15 @@ class Items:
         UnprovedError
             If the steps prove something else.
         """
+        if self._proved:
+            return self._proved[0]
         state, whole = take_in_time(self.original, self.steps, expired=expired)
         if not whole:
             return Proved(math.inf, state.bound)
         if not self._agrees(state):
             raise UnprovedError("the steps do not lead to these items")
-        return Proved(state.worth, state.bound)
+        self._proved.append(Proved(state.worth, state.bound))
+        return self._proved[0]
 
     def _agrees(self, state: State) -> bool:
         """Whether the groups that are left are these items, and their scores the same but for rounding."""

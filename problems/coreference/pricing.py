@@ -7,8 +7,6 @@ Its scores may have any sign, and so may π: the row of an item is an equation.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +15,7 @@ from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES, power_of_two
 from problems.coreference.baseline import ilp_pricing
 from problems.coreference.instance import Floats, Instance
-from problems.coreference.items import COVER, Contraction, Items, Proved
+from problems.coreference.items import COVER, Contraction, Items
 from solvers.clusters.subset import SHORT, Subsets, ascend, promising, search, tabu
 from solvers.linear.lp import LPStatus
 
@@ -38,7 +36,6 @@ class ClusterPricing(Pricing):
         self.items = items
         self._situation: tuple[object, ...] = ((), ())
         self._contraction = Contraction(items)
-        self._proved: Proved | None = None
 
     def contraction(self, context: PricingContext) -> Contraction:
         """The items at the node."""
@@ -71,9 +68,7 @@ class ClusterPricing(Pricing):
             return None
         if context.cost_weight != 1.0:  # what is settled costs nothing here, and is feasible
             return priced
-        if self._proved is None or math.isinf(self._proved.worth):
-            self._proved = self.items.proved(lambda: context.budget.expired)
-        decided, known = self._proved, self.items.constant
+        decided, known = self.items.proved(lambda: context.budget.expired), self.items.constant
         rows = np.asarray(duals[COVER]) if len(self.items) else np.empty(0)
         most = decided.bound - known - float(rows.sum())
         return most if priced is None else min(priced + decided.worth - known, most)

@@ -47,6 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.arrays import as_floats, as_indices, as_integer
+from solvers.clusters.connectivity import summed
 from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
 
@@ -145,11 +146,8 @@ def merged(scores: Floats, groups: Ints) -> Floats:
     groups = as_indices(groups, "groups", upper=len(scores), shape=(len(scores),))
     if len(groups) == int(groups.max(initial=-1)) + 1:
         return scores
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    within = np.add.reduceat(np.add.reduceat(scores[np.ix_(order, order)], starts, axis=0), starts, axis=1)
-    np.fill_diagonal(within, 0.0)
-    return np.ascontiguousarray(within)
+    count = int(groups.max(initial=-1)) + 1
+    return np.asarray(summed(np.ascontiguousarray(scores), groups.astype(np.int64), count))
 
 
 def _contract_once(scores: Floats, weights: Floats, labels: Ints, expired: Expired = never) -> Ints:

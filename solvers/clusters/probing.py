@@ -40,6 +40,9 @@ _BELOW = 1e-9
 _FAILED = 4
 """Pairs in a row that are not decided, at most."""
 
+_FAILED_ENTRIES = 20_000
+"""And so many, times the entries of the scores: what such a pair costs grows faster than these."""
+
 _FEW = 20
 """Fewer items are left as they are: whoever comes next is done with them at once."""
 
@@ -61,8 +64,8 @@ _SWEEPS = 40
 _TAIL = 0.05
 """A look that closes less than this share of what is left is the last one at its ε."""
 
-_HOPE = 0.2
-"""A pair is given up if an ε, the first one aside, closes less than this share of what is left."""
+_HOPE = 0.6
+"""A pair is given up if an ε closes less than this share of what is left: most that are decided are at once."""
 
 
 class Join(NamedTuple):
@@ -102,7 +105,7 @@ def joins(scores: Floats, labels: Ints, stars: Rows, duals: Floats, *, expired: 
     failed, since = 0, 0
     asked = dict[tuple[int, int], int]()  # by what the items are called, how many there were
     names = np.arange(len(scores))
-    while len(scores) > _FEW and failed < _FAILED and not expired():
+    while len(scores) > _FEW and failed < _patience(len(scores)) and not expired():
         if since % _AGAIN == 0 and not failed:
             better = _bounded(scores, stars, duals, enough(scores, labels), expired, hope=0.0)
             stars, duals = better.rows, better.duals
@@ -119,6 +122,11 @@ def joins(scores: Floats, labels: Ints, stars: Rows, duals: Floats, *, expired: 
         found.append(Join(i, j, tried.rows, tried.duals))
         scores, labels, names, stars, duals = _one_less(scores, labels, names, stars, duals, i, j)
     return found
+
+
+def _patience(count: int) -> int:
+    """How many pairs in a row may be left open, of so many items."""
+    return min(_FAILED, max(1, _FAILED_ENTRIES // (count * count)))
 
 
 def enough(scores: Floats, labels: Ints) -> float:
@@ -188,7 +196,7 @@ def _bounded(
             best = last if last.bound < best.bound else best
             if point and gained <= _TAIL * (last.bound - below):
                 break
-        if level > _LEVELS[0] and before - last.bound < hope * (before - below):
+        if before - last.bound < hope * (before - below):
             break
     return best
 

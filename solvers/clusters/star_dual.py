@@ -103,7 +103,7 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
     size = np.maximum(size, max(typical, _SMALLEST * (float(size.max(initial=0.0)) or 1.0)))
     stars, duals = np.empty((0, MEMBERS + 1), dtype=np.int32), np.empty(0)
     best = evaluated(scores, stars, duals, labels)
-    reduced, work = scores, 0
+    reduced, work, known = scores, 0, set[bytes]()
     for level in range(_FIRST, _LAST + 1):
         steepness = 2.0**level / size
         before = best.bound
@@ -128,9 +128,9 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
                 best = found._replace(labels=best.labels, score=best.score)
             if point and gained <= _TAIL * (best.bound - best.score):
                 break
-        near, score = near_clustering(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed, expired)
-        if score > best.score:
-            best = best._replace(labels=near, score=score)
+        near = near_clustering(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed, expired, known)
+        if near is not None and near[1] > best.score:
+            best = best._replace(labels=near[0], score=near[1])
         if before - best.bound <= _STALLED * (best.bound - best.score):
             break
     return best

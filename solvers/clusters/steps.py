@@ -244,8 +244,9 @@ def _bounded(state: State, step: Bounded) -> State:
         else:
             found = proved_by(inner, component.rows, component.duals, component.labels)
         bound += found.bound - positive_sum(inner)
-        together[here] = here[np.unique(found.together, return_index=True)[1]][found.together]
-        scores[np.ix_(here, here)] = kept_apart(inner, found.apart)
+        groups, apart = found.decided
+        together[here] = here[np.unique(groups, return_index=True)[1]][groups]
+        scores[np.ix_(here, here)] = kept_apart(inner, apart)
         if found.closed:
             done[here] = True
             worth += float(state.within[here].sum()) + max(found.bound, found.score)

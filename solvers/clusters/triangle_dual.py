@@ -13,17 +13,20 @@ coefficients of the pair in all rows, every λ ≥ 0 proves that no clustering s
 0 ≤ x ≤ 1, which is reached at x = ½ + r / ε_ij, cut off at 0 and 1.  One dual value after the other moves by what its
 row is violated at x, over the sum of the three 1 / ε_ij (half as much again is faster), and never below zero: these
 are Hildreth's projections on the rows.  ε is proportional to the scores, so that pairs of all sizes move equally
-fast, and it is halved every few sweeps.
+fast, and it is halved every few sweeps.  It starts from dual values of rows that are tight at the best clustering known
+(:mod:`solvers.clusters.triangle_packing`).
 
 *Rows.*  Only rows that have been violated at some x are kept, and only while their dual values are positive.  A row is
 looked for where x_ik + x_kj > 1, so that each k is looked at with the pairs of its neighbours at x > 0 alone, and a row
 that is found moves at once: those that share pairs with it are less violated then, and fewer of them are found.  So it
 takes O(Σ_k d_k²) time to look for rows, d_k the neighbours of k, and a sweep O(rows), on documents one triangle in 50.
 
-*Decisions.*  Let a clustering of score z be known, and g = B(λ) - z.  Leaving the pair with r_ij > g apart, or putting
-the pair with r_ij < -g together, costs more than g of the bound: no clustering that scores z or more does it.  Pairs
-that are together are contracted, and pairs that are apart are given a score so bad that parting them loses nothing.
-What is left is a smaller instance with the same optimum, and if g is zero then the clustering is best.
+*Decisions.*  Let a clustering of score z be known, and g = B(λ) - z.  A clustering that parts two items has all pairs
+of some cut between them apart, and loses their max(0, r_ij) of the bound: where every such cut weighs more than g, no
+clustering that scores z or more does it (:mod:`solvers.clusters.connectivity`).  So items are together whose pairs
+would say nothing one by one.  One that joins two groups of them loses Σ max(0, -r_ij) between the two; if that is more
+than g then they are apart.  Groups are contracted, and pairs that are apart are given a score so bad that parting them
+loses nothing.  What is left is a smaller instance with the same optimum, and if g is zero then the clustering is best.
 
 Sources: C. Hildreth, *A quadratic programming procedure*, Naval Research Logistics Quarterly 4 (1957); N. Veldt, D. F.
 Gleich, A. Wirth, J. Saunderson, *Metric-constrained optimization for graph clustering algorithms*, SIAM Journal on
@@ -40,7 +43,8 @@ from numpy.typing import NDArray
 
 from solvers.arrays import as_booleans, as_floats, as_indices, as_integer
 from solvers.clusters.clustering import local_search
-from solvers.clusters.contraction import components
+from solvers.clusters.connectivity import ROUNDED, inseparable, summed
+from solvers.clusters.triangle_packing import packed_triangles
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
@@ -62,8 +66,8 @@ _APART = 200
 _OVER = 1.5
 """A row moves so many times as far as its projection; the ascent converges for anything between zero and two."""
 
-_LEVELS = 14
-"""How often ε is halved, from the scores' own size on: to less than a thousandth of it."""
+_FIRST, _LEVELS = 3, 14
+"""How often ε has been halved at first, for the packing is nearer to the optimum than a larger one; and at last."""
 
 _VIOLATED = 1e-3
 """Rows are looked for that are violated by more than this."""
@@ -120,13 +124,20 @@ class TriangleBound(NamedTuple):
 
     @property
     def together(self) -> Ints:
-        """The number of each item's group, by first items: pairs that are together in all clusterings as good."""
-        return components(np.where(self.reduced > self._margin, 1.0, 0.0))
+        """The number of each item's group, by first items: items that are together in all clusterings as good."""
+        return inseparable(self.reduced, self._margin)
 
     @property
     def apart(self) -> Mask:
         """Pairs that are together in no clustering as good, shape (n, n)."""
-        return np.asarray(self.reduced < -self._margin)
+        return self.decided[1]
+
+    @property
+    def decided(self) -> tuple[Ints, Mask]:
+        """What :attr:`together` and :attr:`apart` say."""
+        groups = self.together
+        lost = summed(np.maximum(-self.reduced, 0.0), groups, int(groups.max(initial=-1)) + 1)
+        return groups, (lost > self._margin * (1.0 + ROUNDED))[np.ix_(groups, groups)]
 
 
 def triangle_bound(
@@ -158,12 +169,14 @@ def triangle_bound(
     largest = float(size.max(initial=0.0)) or 1.0
     size = np.maximum(size, max(typical, _SMALLEST * largest))
     labels, score = local_search(scores, labels, seed=seed, expired=expired)
-    rows, duals = np.empty((0, 4), dtype=np.int32), np.empty(0)
-    pairs = np.stack([scores, np.zeros((n, n))], axis=2)
-    best = TriangleBound(_value(scores, duals), labels, score, scores, rows, duals)
+    rows, duals = packed_triangles(scores, labels)
+    reduced = _reduced(scores, rows, duals)
+    pairs = np.stack([reduced, np.zeros((n, n))], axis=2)
+    best = TriangleBound(_value(reduced, duals), labels, score, reduced, rows, duals)
     seen, stalled = 0, False
-    for level in range(_LEVELS):
-        if best.closed or seen >= visits or expired():
+    known = {labels.tobytes()}
+    for level in range(_FIRST, _LEVELS):
+        if best.closed or seen >= visits or expired() or int(best.together.max(initial=0)) + 1 < _ENOUGH * n:
             break
         steepness = 2.0**level / size
         pairs[:, :, 1] = steepness
@@ -174,15 +187,14 @@ def triangle_bound(
         reduced = _reduced(scores, rows, duals)  # without the rounding errors of many steps
         pairs[:, :, 0] = reduced
         bound = _value(reduced, duals)
-        labels, score = near_clustering(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed, expired)
-        if score <= best.score:
-            labels, score = best.labels, best.score
+        near = near_clustering(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed, expired, known)
+        labels, score = near if near is not None and near[1] > best.score else (best.labels, best.score)
         halted = best.bound - bound <= _STALLED * (min(bound, best.bound) - score)
         if bound <= best.bound:
             best = TriangleBound(bound, labels, score, reduced, rows, duals)
         else:
             best = best._replace(labels=labels, score=score)
-        if (halted and stalled) or int(best.together.max(initial=0)) + 1 < _ENOUGH * n:
+        if halted and stalled:
             break
         stalled = halted
     return best
@@ -226,12 +238,20 @@ def kept_apart(scores: Floats, apart: Mask) -> Floats:
     return np.where(apart, np.minimum(scores, enough), scores)
 
 
-def near_clustering(scores: Floats, x: Floats, seed: int, expired: Expired) -> tuple[Ints, float]:
-    """A clustering near x, improved by local search, and its score."""
+def near_clustering(
+    scores: Floats, x: Floats, seed: int, expired: Expired, known: set[bytes]
+) -> tuple[Ints, float] | None:
+    """A clustering near x, improved by local search, and its score; None if the one near x is among those known.
+
+    ``known`` is given the one near x.
+    """
     n = len(scores)
     distances = x - 0.5
     np.fill_diagonal(distances, 0.0)
     near, _ = local_search(distances, np.arange(n), seed=seed, expired=expired)
+    if near.tobytes() in known:
+        return None
+    known.add(near.tobytes())
     return local_search(scores, near, kicks=n // 4, seed=seed, expired=expired)
 
 

@@ -76,6 +76,7 @@ SAMPLES = {
     "colouring.saturated_first": GRAPH,
     "colouring.with_colours": GRAPH | {"colours": 3, "start": np.array([0, 1, 1]), "moves": 9},
     "fewest_colours.fewest_colours": GRAPH | {"most": 2},
+    "connectivity.inseparable": {"weights": PAIRS, "threshold": 0.5},
     "contraction.contract": CLUSTERS | {"smallest": 2},
     "contraction.merged": {"scores": PAIRS, "groups": LABELS},
     "contraction.together": {
@@ -157,6 +158,7 @@ SAMPLES = {
     "roots.roots_beyond": {"forest": FOREST, "shares": np.ones(3)},
     "tree_pruning.prune_by_bounds": {"forest": FOREST, "scores": THETA, "tables": TAU},
     "tree_starts.margins": {"arc": ARCS},
+    "triangle_packing.packed_triangles": CLUSTERS,
     "triangle_dual.triangle_bound": CLUSTERS | {"visits": 10},
     "triangle_dual.kept_apart": {"scores": PAIRS, "apart": np.eye(3, dtype=bool)},
     "mixed_radix.radix_of": {"templates": [[0, 1]], "sizes": np.array([4, 4]), "relations": 2},

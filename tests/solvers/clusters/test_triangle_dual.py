@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from solvers.clusters import triangle_dual as kernel
 from solvers.clusters.clustering import local_search
-from solvers.clusters.triangle_dual import TriangleBound, kept_apart, triangle_bound
+from solvers.clusters.triangle_dual import TriangleBound, kept_apart, proved_by, triangle_bound
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
 
@@ -113,10 +113,14 @@ def violations(pairs, rows):
     return np.array([x[b] + x[c] - x[a] - 1.0 for a, b, c in rows])
 
 
+def of_item(n, k):
+    for i, j in itertools.combinations(sorted(set(range(n)) - {k}), 2):
+        yield i * n + j, min(i, k) * n + max(i, k), min(j, k) * n + max(j, k)
+
+
 def all_rows(n):
     for k in range(n):
-        for i, j in itertools.combinations(set(range(n)) - {k}, 2):
-            yield min(i, j) * n + max(i, j), min(i, k) * n + max(i, k), min(j, k) * n + max(j, k)
+        yield from of_item(n, k)
 
 
 @pytest.mark.parametrize("n", [3, 5, 9, 30])
@@ -159,7 +163,8 @@ def test_a_limit_leaves_a_valid_bound(visits):
     assert found.score <= best + 1e-9
     assert found.bound >= best - 1e-9
     if not visits:
-        assert found.bound == pytest.approx(np.maximum(np.triu(scores, 1), 0.0).sum())
+        assert found.bound <= np.maximum(np.triu(scores, 1), 0.0).sum()
+        assert found.bound == pytest.approx(bound_from_scratch(scores, found.reduced))
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -170,12 +175,47 @@ def test_one_and_two_items(n, value):
     assert found.closed
 
 
+def proves_at(score, reduced):
+    """Reduced scores of a bound of 5."""
+    n = len(reduced)
+    return TriangleBound(5.0, np.arange(n), score, reduced, np.empty((0, 4), dtype=np.int32), np.empty(0))
+
+
 def test_decisions_leave_a_margin():
     """A pair whose reduced score is just the gap decides nothing."""
-    reduced = symmetric(3, [1.0, -1.0, 1.5])
-    found = TriangleBound(5.0, np.arange(3), 4.0, reduced, np.empty((0, 4), dtype=np.int32), np.empty(0))
+    reduced = symmetric(3, [-1.0, -1.0, 1.5])
+    found = proves_at(4.0, reduced)
     assert not found.closed
     assert found.together.tolist() == [0, 1, 1]
-    assert not found.apart.any()
-    assert found._replace(score=4.5).apart.sum() == 2
-    assert found._replace(score=5.0).closed
+    assert found.apart.tolist() == [[False, True, True], [True, False, False], [True, False, False]]
+    assert not proves_at(3.0, reduced).apart.any()  # of 2 in all
+    assert proves_at(3.0, reduced).together.tolist() == [0, 1, 2]
+    assert proves_at(5.0, reduced).closed
+
+
+def test_what_many_pairs_lose_together_decides():
+    """Whoever parts four items loses 3 of the bound at least, and whoever joins two such groups 16 times 0.2."""
+    reduced = np.full((8, 8), -0.2)
+    reduced[:4, :4] = reduced[4:, 4:] = 1.0
+    np.fill_diagonal(reduced, 0.0)
+    found = proves_at(2.1, reduced)
+    assert found.together.tolist() == [0] * 4 + [1] * 4
+    assert (found.apart == ~np.equal.outer(found.together, found.together)).all()
+    assert proves_at(2.0, reduced).together.tolist() == list(range(8))
+    assert not proves_at(2.0, reduced).apart.any()
+
+
+@given(matrices(), st.data())
+def test_decisions_hold_for_any_dual_values(scores, data):
+    """Of every clustering that scores as much as the given one, however far the bound is."""
+    n = len(scores)
+    labels = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=n, max_size=n)))
+    rows = np.array([[*row, k] for k in range(n) for row in of_item(n, k)], dtype=np.int32).reshape(-1, 4)
+    drawn = data.draw(st.lists(st.sampled_from([0.0, 0.0, 0.1, 0.5, 1.0]), min_size=len(rows), max_size=len(rows)))
+    found = proved_by(scores, rows, np.array(drawn), labels)
+    groups, apart = found.decided
+    for other in partitions(n):
+        if score(scores, other) >= found.score:
+            same = np.equal.outer(other, other)
+            assert same[np.equal.outer(groups, groups)].all()
+            assert not (same & apart).any()
