@@ -21,7 +21,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.model.formulation import Formulation, compile_model
 from colgen.problem import Problem
 from colgen.solving import solve
-from solvers.compiling import compile_seconds, working_clock
+from solvers.compiling import compile_at_once, compile_seconds, working_clock
 from solvers.linear.lp import LPStatus
 from solvers.linear.mip import MIPSolution, solve_mip
 
@@ -139,6 +139,7 @@ def measured(
     first
         Whether nothing has been solved before: a short run is then one to warm up in any case.
     """
+    compile_at_once()
     run = _clocked(name, way, instance, time_limit, relaxation)
     compiling = run.compiling
     cold = run.seconds < _SHORT and (first or compiling > _COMPILED * run.seconds)
