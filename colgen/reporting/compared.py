@@ -6,12 +6,12 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pyomo.environ as pyo
 
 from colgen.core.decision import fractionality
+from colgen.core.doors import Late
 from colgen.core.errors import InputError
 from colgen.core.result import Iteration, Result, Termination
 from colgen.core.sense import Sense
@@ -24,6 +24,11 @@ from colgen.solving import solve
 from solvers.compiling import compile_at_once, compile_seconds, working_clock
 from solvers.linear.lp import LPStatus
 from solvers.linear.mip import MIPSolution, solve_mip
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 Way = Callable[[Any], Any]
 """From an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""

@@ -360,6 +360,7 @@ def _best_successor(row, after):  # type: ignore[no-untyped-def]
     return best
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def _backward(weights, last, active, penalty, to_go):  # type: ignore[no-untyped-def]
     """Best penalised weight from each vertex at each position to the sink, its own penalty not counted."""
