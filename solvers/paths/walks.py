@@ -512,6 +512,7 @@ def _ascend(  # type: ignore[no-untyped-def]
     return finished, vertices, weights, first, last, classes, active
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def _restricted(weights, active, keep):  # type: ignore[no-untyped-def]
     """Weights and active positions of some vertices."""
