@@ -11,6 +11,7 @@ Kernels are compiled by this module's :func:`njit`, not by numba's.
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
+
+from solvers.tiers import Tiered
 
 _PACKAGES = ("colgen", "problems", "solvers")
 """Whose plain functions and modules are followed; compiled functions are followed wherever they stand."""
@@ -73,6 +76,10 @@ class KernelCache(FunctionCache):
         super().__init__(kernel.py_func)  # type: ignore[no-untyped-call]
         self._kernel, self._follows = kernel, False
 
+    def is_kept(self) -> bool:
+        """Whether there is code of this function in files, right or not."""
+        return os.path.exists(os.path.join(self._cache_path, f"{self._impl.filename_base}.nbi"))
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Code for arguments of these kinds; None where there is none that is still right."""
         self._follow()
@@ -95,7 +102,7 @@ def digest(kernel: Dispatcher) -> str:
     reached: dict[int, _Own] = {}
     waiting: list[Any] = [kernel]
     while waiting:
-        value = waiting.pop()
+        value = _kernel_of(waiting.pop())
         if id(value) not in reached:
             reached[id(value)] = own = _own(value)
             waiting += own.names
@@ -145,8 +152,13 @@ def _option(value: Any) -> str:
     return repr(sorted(value) if isinstance(value, (set, frozenset)) else value)
 
 
+def _kernel_of(value: Any) -> Any:
+    return value.kernel if isinstance(value, Tiered) else value
+
+
 def _function_of(value: Any) -> FunctionType | None:
     """The Python function that a value is compiled from, or is; None for what is not followed."""
+    value = _kernel_of(value)
     if isinstance(value, Dispatcher):
         compiled: FunctionType = value.py_func
         return compiled

@@ -13,10 +13,12 @@ from colgen.cli.output import console, say, show_figures
 from colgen.cli.requests import check_data, check_destinations, options_of, skip_of
 from colgen.cli.template import BenchOptions, TrainOptions, check_options
 from colgen.core.errors import InputError
+from solvers.compiling import compile_at_once
 
 
 def bench(arguments: argparse.Namespace) -> int:
     """Run a benchmark and show its figures."""
+    compile_at_once()
     loaded, broken = load_all()
     found = {(t.name, name): function for t in loaded for name, function in t.benchmarks.items()}
     if arguments.list:

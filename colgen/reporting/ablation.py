@@ -33,7 +33,7 @@ from colgen.reporting.methods import (
 )
 from colgen.reporting.tables import aligned, count, table
 from colgen.solving import solve
-from solvers.compiling import compile_seconds
+from solvers.compiling import compile_at_once, compile_seconds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -278,6 +278,7 @@ def _measured(
     source: Source, method: Method, time_limit: float, relaxation: bool, *, first: bool
 ) -> tuple[Result, float]:
     """A run, and its seconds of the processor; once more if much of them was of a first call."""
+    compile_at_once()
     for again in (True, False):
         problem, settings = applied(source, method)
         compiled, started = compile_seconds(), time.process_time()

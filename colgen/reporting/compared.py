@@ -6,12 +6,12 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pyomo.environ as pyo
 
 from colgen.core.decision import fractionality
+from colgen.core.doors import Late
 from colgen.core.errors import InputError
 from colgen.core.result import Iteration, Result, Termination
 from colgen.core.sense import Sense
@@ -21,9 +21,14 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.model.formulation import Formulation, compile_model
 from colgen.problem import Problem
 from colgen.solving import solve
-from solvers.compiling import compile_seconds, working_clock
+from solvers.compiling import compile_at_once, compile_seconds, working_clock
 from solvers.linear.lp import LPStatus
 from solvers.linear.mip import MIPSolution, solve_mip
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 Way = Callable[[Any], Any]
 """From an instance to a :class:`Problem`, to a complete model (Pyomo or compiled), or to an answer."""
@@ -139,6 +144,7 @@ def measured(
     first
         Whether nothing has been solved before: a short run is then one to warm up in any case.
     """
+    compile_at_once()
     run = _clocked(name, way, instance, time_limit, relaxation)
     compiling = run.compiling
     cold = run.seconds < _SHORT and (first or compiling > _COMPILED * run.seconds)

@@ -14,11 +14,15 @@ import json
 import os
 import subprocess
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from colgen import Decomposed, InputError
+from colgen import InputError
 from colgen.core.sense import Sense
+
+if TYPE_CHECKING:
+    from colgen import Decomposed
 
 _GCG = """
 import json, os, sys

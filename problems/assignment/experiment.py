@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from colgen import InputError, Result, decompose, solve
+from colgen import InputError, Result, solve
 from colgen.cli.template import BenchOptions, Figure
 from colgen.core.stop import TimeLimit
-from problems.assignment.beside_gcg import by_gcg
+from problems.assignment.beside_gcg import ByGCG, by_gcg
 from problems.assignment.instance import Instance, random, read
 from problems.assignment.model import full
 from problems.assignment.template import Assignment
@@ -61,7 +61,7 @@ def bench_assignment(options: BenchOptions) -> Sequence[Figure]:
             raise AssertionError(f"{instance.name}: the optimum is {known:g}, not {result.objective:g}")
         runs.append(_Run(instance.name, result.is_optimal, result.objective, result.dual_bound, seconds))
         options.say(_line(instance, result, seconds))
-        beside = by_gcg(decompose(full(instance), "machine"), _LIMIT) if instance.name in _BESIDE_GCG else None
+        beside = _by_gcg(instance) if instance.name in _BESIDE_GCG else None
         if beside is not None and beside.objective is not None:
             options.say(f"{instance.name}: GCG {beside.seconds:.1f} s")
             ratio, note = seconds / beside.seconds, "processor time, ours over GCG's"
@@ -72,6 +72,12 @@ def bench_assignment(options: BenchOptions) -> Sequence[Figure]:
         *(Figure(f"seconds_{run.name}", run.seconds, "s", 1) for run in runs if options.data is not None),
         *figures,
     ]
+
+
+def _by_gcg(instance: Instance) -> ByGCG | None:
+    from colgen import decompose  # here: it brings Pyomo, and who solves an instance reads this module too
+
+    return by_gcg(decompose(full(instance), "machine"), _LIMIT)
 
 
 def _timed(instance: Instance, limit: float) -> tuple[Result, float]:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import pyomo.environ as pyo
+from typing import TYPE_CHECKING
 
 from colgen import InputError, artificial
+from colgen.core.doors import Late
 from problems.assignment.instance import Instance
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 
 def master(instance: Instance) -> pyo.ConcreteModel:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
 
 from colgen import (
     Bounding,
@@ -30,6 +29,9 @@ from colgen import (
 )
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.sense import Sense
+from colgen.model.formulation import Formulation
+from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.proof.certifier import Certifier
 from problems.assignment.bound import KnapsackAscent
 from problems.assignment.branching import AssignmentFixing, OnAssignments
@@ -40,6 +42,9 @@ from problems.assignment.model import master
 from problems.assignment.pricing import KnapsackOracle
 from problems.assignment.proof import AssignmentCertifier
 from problems.assignment.warm_start import Way, ascended, likely, scale_of, searched, too_dear
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 _FIRST = Way(2, 100, 2.0, 25)
 """An ascent of which the local search starts."""
@@ -75,6 +80,13 @@ class Assignment(Problem[list[int]]):
 
     def master(self) -> pyo.ConcreteModel:
         return master(self.instance)
+
+    def formulation(self) -> Formulation:
+        if getattr(self.master, "__func__", None) is not Assignment.master:
+            return super().formulation()  # a subclass has rows of its own
+        tasks, machines = range(self.instance.num_tasks), range(self.instance.num_machines)
+        use = SlackRows("use", "idle", machines, 1.0, 1.0, upper=1.0, artificial=False)
+        return slack_rows(Sense.MINIMIZE, [SlackRows("assign", "undone", tasks, 1.0, 1.0), use])
 
     def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError, solve
 from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.core.budget import peak_bytes, resident_bytes
 from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.reporting.proofs import proved_by_engine
@@ -98,11 +99,13 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
     regularised: list[Point] = []
     for name in plan.tasks:
         task = TASKS[name]
+        held = resident_bytes()
         learn = read_corpus(options.data, task, "train")[: plan.learn]
         test = spread(read_corpus(options.data, task, "test")[: plan.test], share)
         examples = examples_of(learn, task)
         epochs: dict[str, int] = {} if plan.epochs is None else {"epochs": plan.epochs}
         tagger = train_perceptron(name, examples, say=_nothing, **epochs)
+        figures.append(_memory(name, peak_bytes() - held, sum(len(sentence.words) for sentence in learn)))
         accuracy = 100.0 * tagger.accuracy(test)
         figures.append(Figure(f"accuracy_{name}", accuracy, "%", len(test), f"of tokens, {len(tagger.tags)} tags"))
         options.say(f"{name}: {len(tagger.tags)} tags, {accuracy:.2f}% of the tokens right")
@@ -132,6 +135,11 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
     if options.plot is not None:
         write_figure(draw(regularised, by_labels), options.plot)
     return figures
+
+
+def _memory(name: str, held: int, tokens: int) -> Figure:
+    note = "peak of the process, over what it held before it read the training set"
+    return Figure(f"training_bytes_per_token_{name}", held / tokens, "bytes", tokens, note)
 
 
 # --- words to tags ---------------------------------------------------------------------------------------------------

@@ -7,13 +7,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.arrays import reading
+from colgen.core.doors import Late
 from colgen.core.errors import InputError
 from colgen.core.files import writing
 from colgen.core.tolerances import power_of_two
@@ -22,6 +22,11 @@ from problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_score
 from solvers.arrays import ArrayError, as_floats, as_indices, as_integers
 from solvers.chains.forest import NONE, Forest, chains, checked, from_parents, one_chain
 from solvers.chains.magnitudes import low_step
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = Late("networkx")
 
 Ints = NDArray[np.int32]
 

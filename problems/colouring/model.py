@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import pyomo.environ as pyo
+from typing import TYPE_CHECKING
 
 from colgen import InputError, artificial
+from colgen.core.doors import Late
 from problems.colouring.instance import Instance
 from solvers.graphs.colouring import saturated_first
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 
 def master(instance: Instance) -> pyo.ConcreteModel:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
 
 from colgen import (
     BranchingRule,
@@ -27,6 +27,9 @@ from colgen import (
 )
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.sense import Sense
+from colgen.model.formulation import Formulation
+from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.proof.certifier import Certifier
 from problems.colouring.branching import OnPairs
 from problems.colouring.critical import critical
@@ -39,6 +42,9 @@ from problems.colouring.proof import ColouringCertifier
 from problems.colouring.reduction import Reduced, reduced
 from problems.colouring.warm_start import classes, colourings
 from problems.colouring.zykov import VERTEX, maximal
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 _MOVES = 2_000
 """Of the first tabu searches, a vertex."""
@@ -82,6 +88,12 @@ class Colouring(Problem[list[int]]):
 
     def master(self) -> pyo.ConcreteModel:
         return master_of(self.reduced.kept.tolist(), once=self.cuts)
+
+    def formulation(self) -> Formulation:
+        if getattr(self.master, "__func__", None) is not Colouring.master:
+            return super().formulation()  # a subclass has rows of its own
+        most = 1.0 if self.cuts else math.inf
+        return slack_rows(Sense.MINIMIZE, [SlackRows("vertex", "uncoloured", self.reduced.kept.tolist(), 1.0, most)])
 
     def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle

@@ -7,9 +7,9 @@ import time
 import tracemalloc
 from collections.abc import Callable, Sequence
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyomo.environ as pyo
 
 from colgen import (
     Column,
@@ -23,6 +23,12 @@ from colgen import (
     compile_model,
 )
 from colgen.cli.template import BenchOptions, Figure
+from colgen.core.doors import Late
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 _ROWS, _BATCH, _ENTRIES = 500, 1000, 10
 

@@ -11,13 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyomo.environ as pyo
 from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen import Columns, Duals, Pricing, PricingContext, PricingResult, Problem, artificial
+from colgen.core.doors import Late
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 _SMALLEST, _LARGEST = 5, 15
 """How many rows a column covers."""

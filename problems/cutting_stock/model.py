@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import pyomo.environ as pyo
+from typing import TYPE_CHECKING
 
 from colgen import artificial, exchange
+from colgen.core.doors import Late
 from problems.cutting_stock.exchanges import Exchange
 from problems.cutting_stock.fitting import first_fit_decreasing
 from problems.cutting_stock.instance import Instance
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 
 def master(instance: Instance, exchanges: Sequence[Exchange] = ()) -> pyo.ConcreteModel:

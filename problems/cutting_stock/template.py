@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
 from scipy import sparse
 
 from colgen import (
@@ -47,6 +46,9 @@ from problems.cutting_stock.model import master
 from problems.cutting_stock.pricing import PatternOracle
 from problems.cutting_stock.proof import PlanCertifier
 from problems.cutting_stock.waste import FullRollCuts, FullRolls
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 
 class CuttingStock(Problem[list[tuple[Pattern, int]]]):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyomo.environ as pyo
 from numpy.typing import NDArray
 
 from colgen import (
@@ -24,8 +24,14 @@ from colgen import (
     Together,
     artificial,
 )
+from colgen.core.doors import Late
 from colgen.tree.node import Evaluation, Node
 from colgen.tree.search import Relaxation
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
 
 _SMALLEST, _LARGEST = 3, 6
 """How many rows a column of a pool covers."""

@@ -23,6 +23,7 @@ import numpy as np
 
 from colgen import InputError, Result, solve
 from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.core.budget import peak_bytes, resident_bytes
 from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES
 from problems.dependency.corpus import Corpus, read_corpus
@@ -385,7 +386,9 @@ def one_by_one(name: str, sentences: Sequence[Sentence], weights: Weights) -> li
 def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
     """Speed and accuracy of the exact parser, features included, every sentence of the test set."""
     say(f"{corpus.name}: training the model of arcs, grandparents and siblings")
+    held = resident_bytes()
     weights = train(corpus.learn, _settings(corpus, plan), tune=corpus.tune, say=say)
+    held, learnt = peak_bytes() - held, sum(map(len, corpus.learn))
     assert weights.bounds  # offline
     assert weights.arc_filter
     parse(weights.scorer(corpus.test[0]))
@@ -409,6 +412,7 @@ def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> li
     name = corpus.name
     return [
         engine_vs_kernel(name, choose(corpus.test, 5, 25, plan.generic), weights),
+        Figure(f"training_bytes_per_token_{name}", held / learnt, "bytes", learnt, "peak over what was held before"),
         Figure(f"tokens_per_second_{name}", tokens / total, "tokens/s", n, "features and exact search"),
         *one_by_one(name, spread(corpus.test, _FEW / n), weights),
         *kept_duals(name, corpus.test, weights),

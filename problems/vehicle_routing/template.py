@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-import pyomo.environ as pyo
+from typing import TYPE_CHECKING, Any
 
 from colgen import (
     BranchingRule,
@@ -26,7 +24,10 @@ from colgen import (
 from colgen.core.budget import Budget
 from colgen.core.domains import real
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.sense import Sense
 from colgen.core.warm_start import WarmStart
+from colgen.model.formulation import Formulation
+from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.proof.certifier import Certifier
 from problems.vehicle_routing.branching import ArcFixing, OnArcs, OnVehicles
 from problems.vehicle_routing.enumeration import RouteEnumeration
@@ -37,6 +38,9 @@ from problems.vehicle_routing.pricing import RouteOracle
 from problems.vehicle_routing.proof import RoutesCertifier
 from problems.vehicle_routing.separation import capacity_then_rank_one
 from problems.vehicle_routing.warm_start import first_routes
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 
 class VehicleRouting(Problem[list[Route]]):
@@ -67,6 +71,14 @@ class VehicleRouting(Problem[list[Route]]):
 
     def master(self) -> pyo.ConcreteModel:
         return master(self.instance)
+
+    def formulation(self) -> Formulation:
+        if getattr(self.master, "__func__", None) is not VehicleRouting.master:
+            return super().formulation()  # a subclass has rows of its own
+        instance = self.instance
+        fewest, most = min(instance.fewest, instance.most), instance.most
+        visit = SlackRows("visit", "unmet", range(1, instance.num_customers + 1), 1.0, 1.0)
+        return slack_rows(Sense.MINIMIZE, [visit, SlackRows("fleet", "idle", (None,), fewest, most)])
 
     def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle

@@ -60,6 +60,7 @@ from solvers.chains.vectors import (
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.kernels import inner
+from solvers.tiers import tiered
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -116,6 +117,7 @@ def exchange(tables: Scores, require: Callable[[], None] = lambda: None) -> Scor
     return out
 
 
+@tiered
 @njit(cache=True)
 def _exchange(table: Scores, out: Scores, first: int, last: int, finite: bool) -> None:
     """E of the labels from ``first`` to ``last``, which is left out."""
@@ -289,6 +291,7 @@ def add_message(
         out[y] += scratch[y]
 
 
+@tiered(narrow=True)
 @njit(cache=True)
 def _sweep(
     forest: Forest,

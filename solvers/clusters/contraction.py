@@ -50,6 +50,7 @@ from solvers.arrays import as_floats, as_indices, as_integer
 from solvers.clusters.connectivity import summed
 from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
+from solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -116,6 +117,7 @@ def contract(
     return np.unique(first, return_inverse=True)[1]
 
 
+@tiered
 @njit(cache=True)
 def components(scores: Floats) -> Ints:
     """The number of each item's connected component in the graph of positive scores, in the order of first items."""

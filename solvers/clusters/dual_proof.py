@@ -40,6 +40,7 @@ from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.stopping import Expired, never
+from solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -207,6 +208,7 @@ def proves(scores: Floats, labels: Ints, *, nodes: int = 20_000) -> bool:
     return bool(_prove(scores, labels, _begin(scores, labels), nodes))
 
 
+@tiered
 @njit(cache=True)
 def _settle(
     scores: Floats,
@@ -267,6 +269,7 @@ def _note(labels: Ints, items: Ints, found: Ints) -> None:
                 break
 
 
+@tiered
 @njit(cache=True)
 def _numbered(found: Ints) -> Ints:
     """Clusters numbered by their first items."""

@@ -39,6 +39,7 @@ from solvers.clusters.subset_search import anchored
 from solvers.clusters.triangle_dual import Rows, kept_apart, proved_by
 from solvers.kernel_cache import njit
 from solvers.stopping import Expired, never
+from solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -339,6 +340,7 @@ def overpriced(scores: Floats, duals: Floats, nodes: int) -> float:
     return float(_overpriced(np.ascontiguousarray(scores, dtype=np.float64), duals, components(scores), nodes))
 
 
+@tiered
 @njit(cache=True)
 def _overpriced(scores: Floats, duals: Floats, component: Ints, nodes: int) -> float:
     count = 0

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from solvers.arrays import ArrayError, as_float, as_floats, as_integer
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
+from solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -80,6 +81,7 @@ def _vehicles(demand: float, capacity: float) -> float:
     return float(np.ceil(demand / capacity - _ROUNDING))
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def _search(both: Floats, demands: Floats, capacity: float, least: float, tabu: int, moves: int) -> tuple[Mask, Floats]:
     n = len(demands)

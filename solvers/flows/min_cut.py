@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from solvers.arrays import as_float, as_numbers
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
+from solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -36,6 +37,7 @@ def violated_cuts(weights: ArrayLike, tolerance: float = 1e-6) -> list[tuple[int
     return list(dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in sets))
 
 
+@tiered
 @njit(cache=True)
 def _cuts(weights: Floats, tolerance: float) -> Mask:
     size = weights.shape[0]

@@ -22,6 +22,7 @@ from solvers.graphs.stable_set import as_graph
 from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.stopping import Expired, never
+from solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -79,6 +80,7 @@ def with_colours(
             return None
 
 
+@tiered
 @njit(cache=True)
 def _saturated_first(conflict: Mask) -> Ints:
     n = len(conflict)

@@ -20,6 +20,7 @@ from solvers.graphs.stable_set import as_graph, as_weights
 from solvers.kernel_cache import njit
 from solvers.kernels import inner
 from solvers.literals import whole
+from solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -111,6 +112,7 @@ def _climb(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: In
     return total
 
 
+@tiered
 @njit(cache=True)
 def search(
     starts: Ints, neighbours: Ints, weights: Ints, above: int, number: int, kicks: int, state: Ints

@@ -35,6 +35,7 @@ from solvers.graphs.bits import Words, drop, holds, lowest, num_words, packed, p
 from solvers.kernel_cache import njit
 from solvers.kernels import folded, inner
 from solvers.stopping import Expired, never
+from solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -305,6 +306,7 @@ def next_included(search: Search, level: int, above: int) -> int:
     return int(v)
 
 
+@tiered
 @njit(cache=True)
 def go_on(search: Search, nodes: int) -> bool:
     """Search for so many nodes more; whether it has come to its end."""

@@ -42,6 +42,7 @@ from solvers.packing.network import (
     network,
     restricted,
 )
+from solvers.tiers import tiered
 
 __all__ = [
     "LARGEST_CAPACITY",
@@ -142,6 +143,7 @@ def bounded_knapsack(
 # have many copies, along the chains p, p + w_i, p + 2 w_i, ... of their arcs with a maximum over a sliding window.
 
 
+@tiered(narrow=True)
 @njit(cache=True, nogil=True)
 def _backward(first_item, last_item, capacity, widths, copies, first_arc, tails, heads, profits, values):  # type: ignore[no-untyped-def]
     for i in range(last_item - 1, first_item - 1, -1):
@@ -215,6 +217,7 @@ def _trace(  # type: ignore[no-untyped-def]
     return packing
 
 
+@tiered(narrow=True)
 @njit(cache=True, nogil=True)
 def _by_first_item(  # type: ignore[no-untyped-def]
     capacity, widths, copies, first_arc, tails, heads, values, profits, threshold

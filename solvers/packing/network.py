@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from solvers.arrays import as_booleans, as_integer, as_integers
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
+from solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -247,6 +248,7 @@ def filled(net: Network, least: int) -> Network:
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def _grown(widths, copies, capacity, begun, states, most, first_arc, portion):  # type: ignore[no-untyped-def]
     """Lay items from ``begun`` on until a portion is used up: (items done, states reached, positions of the arcs).
@@ -305,6 +307,7 @@ def _longer(array):  # type: ignore[no-untyped-def]
     return larger
 
 
+@tiered(narrow=True)
 @njit(cache=True, nogil=True)
 def _located(widths, states, first_arc, begun, done, positions, tails, heads):  # type: ignore[no-untyped-def]
     """Tails and heads of the arcs of items ``begun`` to ``done``, as indices of states."""

@@ -22,6 +22,7 @@ from solvers.arrays import ArrayError, as_floats, as_integers
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.packing.network import look_away
+from solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -200,6 +201,7 @@ def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ign
     return here[capacity]
 
 
+@tiered(narrow=True)
 @njit(cache=True, nogil=True)
 def _best_sets(profits, sizes, capacities, values, chosen):  # type: ignore[no-untyped-def]
     n, room = profits.shape[1], capacities.max() + 1
@@ -208,6 +210,7 @@ def _best_sets(profits, sizes, capacities, values, chosen):  # type: ignore[no-u
         values[j] = best_set(profits[j], sizes[j], capacities[j], rows, taken, items, chosen[j])
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def _best_with_each(profits, sizes, capacities, values, inside, outside):  # type: ignore[no-untyped-def]
     n = profits.shape[1]

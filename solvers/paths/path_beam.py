@@ -21,6 +21,7 @@ from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.paths.walks import Graph, Relaxed, checked
+from solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 
@@ -54,6 +55,7 @@ def guided_beam(relaxed: Relaxed, width: int) -> tuple[float, Ints]:
     return float(weight), relaxed.vertices[path[path >= 0]]
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def _beam(  # type: ignore[no-untyped-def]
     weights, first, last, classes, active, penalty, to_go, width

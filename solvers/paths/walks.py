@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from solvers.arrays import as_booleans, as_float, as_floats, as_indices, as_integer
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
+from solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -295,6 +296,7 @@ def relax(of: Graph, penalties: Floats, lower: float = -math.inf) -> Relaxed:
     return Relaxed(bound, keep, left, active, penalties, to_go, path, weight, walk, 1, scale)
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def _relax(  # type: ignore[no-untyped-def]
     weights, first, last, classes, active, penalty, spread, value, to_go, walk, lower, scale
@@ -358,6 +360,7 @@ def _best_successor(row, after):  # type: ignore[no-untyped-def]
     return best
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def _backward(weights, last, active, penalty, to_go):  # type: ignore[no-untyped-def]
     """Best penalised weight from each vertex at each position to the sink, its own penalty not counted."""
@@ -407,6 +410,7 @@ def _margin(weight, scale):  # type: ignore[no-untyped-def]
     return 1e-9 * max(scale, abs(weight)) if weight > -np.inf else 0.0
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def _ascend(  # type: ignore[no-untyped-def]
     vertices, weights, first, last, classes, active, penalties, best_penalties, path, repeating, state, rounds, small,
@@ -508,6 +512,7 @@ def _ascend(  # type: ignore[no-untyped-def]
     return finished, vertices, weights, first, last, classes, active
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def _restricted(weights, active, keep):  # type: ignore[no-untyped-def]
     """Weights and active positions of some vertices."""

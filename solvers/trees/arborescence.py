@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from solvers.arrays import as_floats, as_indices, as_numbers
 from solvers.kernel_cache import njit
+from solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -93,6 +94,7 @@ def _weight(weights: Floats, heads: Ints) -> float:
     return float(weights[heads[1:], tokens].sum())
 
 
+@tiered
 @njit(cache=True)
 def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
     """Heads, dual objective, reduced costs (numbers only where an arc is), and whether there is a tree at all.

@@ -12,6 +12,7 @@ import numpy as np
 from solvers.kernel_cache import njit
 from solvers.kernels import inner
 from solvers.literals import whole
+from solvers.tiers import tiered
 from solvers.trees.eisner_first import expand_first, inside_first, outside_first
 from solvers.trees.eisner_grandchild import expand_grandchild, inside_grandchild, outside_grandchild
 from solvers.trees.eisner_items import (
@@ -32,6 +33,7 @@ from solvers.trees.eisner_items import (
 from solvers.trees.eisner_sibling import expand_sibling, inside_sibling
 
 
+@tiered
 @njit(cache=True)
 def chart_size(order: int, size: int) -> int:
     """Length of a chart for ``size`` positions, the root among them."""
@@ -104,6 +106,7 @@ def best_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> None:
                 top += 1
 
 
+@tiered
 @njit(cache=True)
 def best_with_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> float:
     """Fill the chart and write the heads of the best tree; its value, ``NEG`` if there is none."""

@@ -197,6 +197,7 @@ TRUSTING = {
     "interior": "takes programs, which check themselves",
     "retrying": "takes backends, which check themselves",
     "kernels": "how kernels are compiled",
+    "tiers": "when kernels are compiled",
     "kinds": "how kernels of columns are compiled",
     "arrays": "the door itself",
     "stopping": "nothing to check",

@@ -14,6 +14,7 @@ import numpy as np
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.packing.zero_one import best_set
+from solvers.tiers import tiered
 
 _MEMORY = 0.7
 """How much of the former direction stays in the next one."""
@@ -28,6 +29,7 @@ _GAIN = 1e-4
 """Less than this share of what is missing is no gain that makes steps worth their length."""
 
 
+@tiered(narrow=True)
 @njit(cache=True, nogil=True)
 def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patience):  # type: ignore[no-untyped-def]
     """So many rounds from ``duals``, in place of which the best ones are put.
@@ -86,6 +88,7 @@ def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patien
     return best, sets[:done], mean, step
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def distinct(sets, shares):  # type: ignore[no-untyped-def]
     """The sets that machines took in some rounds, each once, in the order in which they came, and their shares.

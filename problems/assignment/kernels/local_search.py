@@ -11,11 +11,13 @@ import numpy as np
 
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
+from solvers.tiers import tiered
 
 _DEARER, _CHEAPER = 1.1, 0.93
 """What the penalty is multiplied by after a move to an assignment that does not fit, and to one that does."""
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def improve(costs, allowed, sizes, capacities, machines, penalty, moves, rng):  # type: ignore[no-untyped-def]
     """So many moves of a tabu search from ``machines``, the machine of each task.

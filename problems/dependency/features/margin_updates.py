@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from problems.dependency.features.factored_scores import Codes, Table, _columns, distance_bin
 from problems.dependency.features.hashed_keys import claim
 from solvers.kernel_cache import njit
+from solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]
@@ -70,6 +71,7 @@ def mark_between(tags: Ints, delta: Singles, heads: Ints, other: Ints, sign: flo
     return count
 
 
+@tiered
 @njit(cache=True)
 def tree_triples(heads: Ints, kind: int) -> Ints:
     """The grandparent parts (kind 0) or the sibling parts (kind 1) of a tree, shape (parts, 3)."""

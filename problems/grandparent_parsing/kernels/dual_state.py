@@ -14,6 +14,7 @@ from problems.dependency.features.factored_scores import RELATIONS, Codes, Table
 from problems.grandparent_parsing.kernels.token_bounds import TokenBounds, pair_bound
 from solvers.arrays import as_floats
 from solvers.kernel_cache import njit
+from solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,6 +99,7 @@ NO_SOURCE = Source(
 )
 
 
+@tiered
 @njit(cache=True)
 def begin(arcs, bounds, entering, given):  # type: ignore[no-untyped-def]
     """A descent that has not begun: no part is scored; ``given``: the bounds are the best there are."""
@@ -188,6 +190,7 @@ def learn(dual, p, c, g, score):  # type: ignore[no-untyped-def]
     dual.known[p, c, g] = True
 
 
+@tiered
 @njit(cache=True)
 def supply(dual: Dual, triples: Ints, scores: Floats) -> None:
     """Take in scores of parts (g, p, c) that :func:`descend` has asked for, shape (parts, 3)."""

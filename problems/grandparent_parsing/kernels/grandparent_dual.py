@@ -40,6 +40,7 @@ from problems.grandparent_parsing.kernels.token_bounds import loose_bounds
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.literals import truth, whole
+from solvers.tiers import tiered
 from solvers.trees.arborescence import is_tree, solve_arborescence
 
 Floats = NDArray[np.float64]
@@ -124,6 +125,7 @@ def _recomputed(dual, single_root, mark):  # type: ignore[no-untyped-def]
 # --- descent ---------------------------------------------------------------------------------------------------------
 
 
+@tiered
 @njit(cache=True)
 def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  # type: ignore[no-untyped-def]
     n = dual.arcs.shape[0] - 1

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from solvers.kernel_cache import njit
 from solvers.linear.simplex_projection import project_in_place
+from solvers.tiers import tiered
 from solvers.trees.eisner_items import NEG
 
 Floats = NDArray[np.float64]
@@ -27,6 +28,7 @@ Ints = NDArray[np.int64]
 _IMPOSSIBLE = 0.5 * NEG
 
 
+@tiered
 @njit(cache=True)
 def start_at(start: Ints, score: Floats, p: Floats) -> None:
     """The uniform start: equal shares of positive scores, and nothing of negative ones."""
@@ -35,6 +37,7 @@ def start_at(start: Ints, score: Floats, p: Floats) -> None:
         p[first:end] = 1.0 / (end - first) if score[c] >= 0.0 else 0.0
 
 
+@tiered
 @njit(cache=True)
 def project_shares(start: Ints, score: Floats, p: Floats) -> None:
     """Make any numbers p ones that bound products: shares that add up to one or more, and for h one between 0 and 1."""
@@ -52,6 +55,7 @@ def project_shares(start: Ints, score: Floats, p: Floats) -> None:
                 p[k] += (1.0 - total) / (end - first)
 
 
+@tiered
 @njit(cache=True)
 def tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, lower: bool, total: Floats) -> float:
     """Add the factors' linear bounds to arc scores, shape (N²,); what is left over is a constant, returned.
@@ -72,6 +76,7 @@ def tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, lower: bool, total: 
     return constant
 
 
+@tiered
 @njit(cache=True)
 def gaps(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, gap: Floats) -> float:
     """Write how much of ψ - φ each factor is to blame for at a tree; their sum."""
@@ -103,6 +108,7 @@ def _holds(arcs: Ints, first: int, end: int, heads: Ints) -> bool:
     return held
 
 
+@tiered
 @njit(cache=True)
 def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
     """Σ_c φ_c z_c of a tree."""
@@ -113,6 +119,7 @@ def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
     return total
 
 
+@tiered
 @njit(cache=True)
 def loss(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
     """What a tree lacks against all positive scores and no negative one: Σ_c max(φ_c, 0) - Σ_c φ_c z_c."""
@@ -218,6 +225,7 @@ def absorb(start: Ints, arcs: Ints, score: Floats, p: Floats, room: Floats) -> N
                 room[arcs[k]] += moved
 
 
+@tiered
 @njit(cache=True)
 def simplify(start: Ints, arcs: Ints, score: Floats, p: Floats, count: int, arc: Floats) -> tuple[int, float]:
     """Drop factors with an impossible arc, and arcs that every tree holds from the others; in place.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from solvers.arrays import as_floats
 from solvers.kernel_cache import njit
+from solvers.tiers import tiered
 from solvers.trees.eisner_items import Floats, Ints
 
 
@@ -14,6 +15,7 @@ def margins(arc: Floats) -> Floats:
     return margin
 
 
+@tiered
 @njit(cache=True)
 def likely_start(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats) -> None:
     """A start that costs no call: products are taken to be tight at the best head of each word.
@@ -39,6 +41,7 @@ def likely_start(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floa
             p[least] = 1.0
 
 
+@tiered
 @njit(cache=True)
 def snap(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats, heads: Ints) -> None:
     """Make every product tight at a tree: a positive score goes to the missing arc of least margin."""

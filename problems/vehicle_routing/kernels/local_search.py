@@ -16,6 +16,7 @@ import numpy as np
 from problems.vehicle_routing.kernels.tours import Data, Floats, Ints
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
+from solvers.tiers import tiered
 
 _LONGEST = 3
 """Customers of a segment that is exchanged; one more stands for the whole rest of the route."""
@@ -24,6 +25,7 @@ _LESS = 1e-9
 """A change counts if it saves more than this share of the longest distance: sums are not exact."""
 
 
+@tiered
 @njit(cache=True)
 def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints]:
     """Routes that no exchange shortens.

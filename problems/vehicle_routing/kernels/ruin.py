@@ -25,6 +25,7 @@ from problems.vehicle_routing.kernels.tours import (
 from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.sorting import order_by
+from solvers.tiers import tiered
 
 _REMOVED = 10
 """Customers that leave their routes, on average."""
@@ -34,6 +35,7 @@ _BLINK = 0.01
 """How often a place is overlooked."""
 
 
+@tiered
 @njit(cache=True)
 def ruin_and_recreate(
     data: Data, routes: Ints, ends: Ints, most: int, steps: int, hot: float, cold: float, rng: np.random.Generator

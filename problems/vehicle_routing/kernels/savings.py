@@ -12,8 +12,10 @@ from problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, lis
 from solvers.kernel_cache import njit
 from solvers.literals import whole
 from solvers.sorting import order_by
+from solvers.tiers import tiered
 
 
+@tiered
 @njit(cache=True)
 def savings(data: Data) -> tuple[Ints, Ints]:
     """The customers of the routes one after the other, and where each route ends."""

@@ -12,6 +12,7 @@ from solvers.paths.labelling.bits import ONE, address, count, lowest
 from solvers.paths.labelling.boxes import charged
 from solvers.paths.labelling.layout import COST, EDGE, NUMBER, VALUES, Floats, Ints, Labels, Side, Words
 from solvers.paths.labelling.rank_one import Fields
+from solvers.tiers import tiered
 
 PLACE, LABEL, FOUND, HELD = range(4)
 """Entries of ``at``: the arc and the label ahead that a join has come to, how many pairs it holds, and of these the one
@@ -105,6 +106,7 @@ def _dearest(costs: Floats) -> int:
     return found
 
 
+@tiered(narrow=True)
 @kernel
 def join(
     ahead: Side, held: Labels, held_back: Labels, joins: Joins, sink: int, tails: Ints, order: Ints, middle: int,

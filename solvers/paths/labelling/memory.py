@@ -27,6 +27,7 @@ from solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
 from solvers.kernel_cache import njit
 from solvers.paths.labelling.layout import Floats, Ints, Words
 from solvers.paths.labelling.network import Network
+from solvers.tiers import tiered
 
 Mask = NDArray[np.bool_]
 
@@ -114,6 +115,7 @@ def bits(matrix: Mask) -> Words:
     return own
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def arc_bits(matrix: Mask, own: Words, tails: Ints, heads: Ints) -> tuple[Words, Words]:
     """What both ends of each arc remember, and the bit of its head where the tail remembers it."""
@@ -152,6 +154,7 @@ def places(words: int, sets: int) -> tuple[Ints, Ints]:
     return come_from.astype(np.int64), partner.astype(np.int64)
 
 
+@tiered
 @njit(cache=True, nogil=True)
 def unreachable(
     matrix: Mask, own: Words, distances: Floats, upper: Floats, lowest: float, width: float, buckets: int, slack: float

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from solvers.arrays import ArrayError, as_float, as_floats
 from solvers.paths.labelling.network import Network
@@ -183,6 +181,9 @@ def progresses(network: Network, consumption: Floats) -> bool:
     """Whether every cycle consumes something."""
     free = consumption == 0
     n = network.num_vertices
+    from scipy.sparse import coo_array  # here: with what it brings, a tenth of a second
+    from scipy.sparse.csgraph import connected_components
+
     graph = coo_array(
         (np.ones(int(free.sum()), dtype=np.int8), (network.tails[free], network.heads[free])), shape=(n, n)
     )

@@ -12,6 +12,7 @@ from solvers.paths.labelling.dominance import Dominates
 from solvers.paths.labelling.extending import Extend, extend_all
 from solvers.paths.labelling.layout import BUCKET, DONE, EXTENDED, PHASE, SETTLED, Labels, Side
 from solvers.paths.labelling.settling import settle
+from solvers.tiers import tiered
 
 _SETTLING, _EXTENDING = 0, 1
 
@@ -40,6 +41,7 @@ def _bucket(
     return DONE, effort
 
 
+@tiered(narrow=True)
 @kernel
 def advance(
     extend: Extend, dominates: Dominates, extend_back: Extend, dominates_back: Dominates, ahead: Side, held: Labels,

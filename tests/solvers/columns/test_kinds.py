@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from solvers import compiling
 from solvers.columns.kinds import FLOAT, FLOATS, typed
 
 
@@ -14,6 +15,7 @@ def test_a_kernel_is_compiled_when_it_is_called_and_once_for_all_kinds_of_arrays
         return lambda function: function
 
     monkeypatch.setattr("solvers.columns.kinds.njit", njit)
+    monkeypatch.setattr(compiling.Interpreting, "steps", 0)
 
     @typed(FLOAT(FLOATS))
     def total(values):
@@ -28,9 +30,22 @@ def test_a_kernel_is_compiled_when_it_is_called_and_once_for_all_kinds_of_arrays
     assert made == [([FLOAT(FLOATS)], {"cache": True, "nogil": True})]
 
 
-def test_other_kinds_are_refused():
+def total_of(values):
+    return values.sum()
+
+
+def test_a_first_call_is_interpreted_and_says_the_same(monkeypatch):
+    total = typed(FLOAT(FLOATS))(total_of)
+    monkeypatch.setattr(compiling.Interpreting, "steps", 10_000)
+    monkeypatch.setattr("solvers.columns.kinds.njit", lambda *_, **__: pytest.fail("it is compiled"))
+    found = total(np.ones(2))
+    assert (type(found), found) == (float, 2.0)
+
+
+def test_other_kinds_are_refused(monkeypatch):
     from solvers.columns.solved import largest_product
 
+    monkeypatch.setattr(compiling.Interpreting, "steps", 0)
     assert largest_product(np.array([1.0, -3.0]), np.array([2.0, 2.0])) == 6.0
     with pytest.raises(TypeError, match="No matching definition"):
         largest_product(np.array([1, 3]), np.array([2.0, 2.0]))
