@@ -27,7 +27,7 @@ problem*, Operations Research 48 (2000).
 from __future__ import annotations
 
 import contextlib
-import math
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -53,10 +53,14 @@ from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
-from problems.cutting_stock.instance import Instance, Pattern
+from problems.cutting_stock.instance import Pattern
 from problems.cutting_stock.parts import Order
 from problems.cutting_stock.run_pricing import OnLongRuns, OnRunArcs, RunArcFixing, RunOracle, Runs
+from problems.cutting_stock.setups import improved
 from solvers.packing.knapsack import packings_above
+
+_ROUNDS, _BUILDING, _SHARE = 400, 5.0, 0.1
+"""Of building plans to start from: how often, for how many seconds, and for what share of those that there are."""
 
 
 class FewPatterns(Problem[list[tuple[Pattern, int]]]):
@@ -103,8 +107,10 @@ class FewPatterns(Problem[list[tuple[Pattern, int]]]):
             self.runs.networks(budget.require)
         instance = self.instance.instance
         duals: dict[Any, Any] = {"demand": [width / instance.roll for width in instance.widths]}
-        plan = grouped(instance, self.most)
-        return WarmStart(duals, () if plan is None else (self.solution(plan),))
+        started, seconds = time.monotonic(), min(_BUILDING, _SHARE * budget.seconds_left)
+        plans = improved(instance, self.most, _ROUNDS, lambda: budget.expired or time.monotonic() - started > seconds)
+        answers = tuple(self.solution(plan) for plan in plans)
+        return WarmStart(duals, answers)
 
     def solution(self, plan: Iterable[tuple[Pattern, int]]) -> Solution:
         """A plan as a solution of the master."""
@@ -181,64 +187,3 @@ class RunEnumeration(Enumeration):
         except OutOfBudget:
             return None
         return Enumerated(columns)
-
-
-# --- a first plan ----------------------------------------------------------------------------------------------------
-
-
-def grouped(instance: Instance, most: int) -> list[tuple[Pattern, int]] | None:
-    """A plan in which each item has one pattern: items in groups, improved by moving and exchanging them.
-
-    Returns
-    -------
-    list or None
-        None where first fit by width does not put the items into so many groups that a roll holds a piece of each.
-    """
-    widths, roll = instance.widths, instance.roll
-    groups: list[list[int]] = []
-    for item in sorted(range(instance.num_items), key=lambda i: -widths[i]):
-        fitting = [g for g in groups if sum(widths[i] for i in g) + widths[item] <= roll]
-        if len(groups) < most:  # spread over as many patterns as there may be
-            groups.append([item])
-        elif fitting:
-            min(fitting, key=lambda g: sum(widths[i] for i in g)).append(item)
-        else:
-            return None
-    costs = [_rolls(instance, group) for group in groups]
-    improved = True
-    while improved:
-        improved = False
-        for a in range(len(groups)):
-            for b in range(len(groups)):
-                for i in list(groups[a]):
-                    for j in [None, *groups[b]] if a != b and i in groups[a] else []:
-                        one = [k for k in groups[a] if k != i] + ([] if j is None else [j])
-                        other = [k for k in groups[b] if k != j] + [i]
-                        costs_now = _rolls(instance, one), _rolls(instance, other)
-                        if sum(costs_now) < costs[a] + costs[b]:
-                            groups[a], groups[b] = one, other
-                            costs[a], costs[b] = costs_now
-                            improved = True
-                            break
-    return [
-        (tuple((i, -(-instance.demands[i] // round(n))) for i in group), round(n))
-        for group, n in zip(groups, costs, strict=True)
-        if group
-    ]
-
-
-def _rolls(instance: Instance, group: Sequence[int]) -> float:
-    """The fewest rolls that one pattern makes all pieces of some items from; infinite if a roll does not hold them."""
-    widths, demands, roll = instance.widths, instance.demands, instance.roll
-    if not group:
-        return 0.0
-    if sum(widths[i] for i in group) > roll:
-        return math.inf
-    low, high = 1, max(demands[i] for i in group)
-    while low < high:  # more rolls need fewer pieces each
-        middle = (low + high) // 2
-        if sum(-(-demands[i] // middle) * widths[i] for i in group) <= roll:
-            high = middle
-        else:
-            low = middle + 1
-    return float(low)
