@@ -52,6 +52,7 @@ def orders(quick: bool) -> Iterator[tuple[str, Order]]:
         yield "several_widths", several_bins(100, seed)
         yield "several_widths", several_bins(500, seed, concave=True)
         yield "several_widths", several_lengths(100, seed)
+        yield "several_widths", several_lengths(100, seed, supplies=False)
     for tenths in (1, 3, 5, 7, 9):
         yield "conflicts", conflicting(120, tenths / 10.0, 0)
         yield "conflicts", conflicting(250, tenths / 10.0, 0)

@@ -114,3 +114,11 @@ def test_a_checkpoint_of_another_stock_is_another_problem():
         CuttingStock(instance, stock=Stock((10, 6), (3.0, 1.5))).digest(),
     }
     assert len(digests) == 3
+
+
+def test_a_node_that_the_simplex_method_cannot_decide_ends_no_run():
+    """One of its programs is infeasible by a hair, where HiGHS says neither that nor another thing: an error once."""
+    order = several_lengths(100, 1)
+    result = solve(CuttingStock(order.instance, stock=order.stock), stop=TimeLimit(30))
+    assert order.check(result.answer) == result.objective
+    assert result.dual_bound <= result.objective
