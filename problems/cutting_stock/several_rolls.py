@@ -40,6 +40,7 @@ from colgen import (
     Problem,
     Reduction,
     ReductionContext,
+    RestrictedMIP,
     Solution,
     Stabilization,
 )
@@ -85,7 +86,7 @@ class SeveralRolls(Problem[list[Use]]):
 
     def heuristics(self) -> Sequence[Heuristic]:
         rounding = RollRounding(self)
-        return (rounding, Diving(8, proper="demand", polish=rounding))
+        return (rounding, Diving(8, proper="demand", polish=rounding), RestrictedMIP(5.0))
 
     def warm_start(self, budget: Budget) -> WarmStart:
         with contextlib.suppress(OutOfBudget):

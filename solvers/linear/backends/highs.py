@@ -55,7 +55,6 @@ class HighsBackend:
         set_options(self.highs, options)
         self._strategy: int | None = None
         self._steps = _NO_LIMIT
-        self._afresh = True
 
     @property
     def num_columns(self) -> int:
@@ -118,27 +117,8 @@ class HighsBackend:
 
     def forget(self) -> None:
         self.highs.clearSolver()
-        self._afresh = True
 
     def run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
-        """Run HiGHS; where it fails from a fresh start too, without its own scaling.
-
-        Its simplex method has ended without a verdict on programs that are infeasible by a hair, where it was ready to
-        trade the infeasibilities of the scaled program for those of the program itself, and back.
-        """
-        deadline, afresh, self._afresh = time.monotonic() + seconds, self._afresh, False
-        status = self._run(by_dual, seconds, stopped)
-        if status is not None or not afresh:
-            return status
-        usual = self.highs.getOptionValue("simplex_scale_strategy")[1]
-        self.highs.clearSolver()
-        self.highs.setOptionValue("simplex_scale_strategy", 0)
-        try:
-            return self._run(by_dual, max(deadline - time.monotonic(), 0.0), stopped)
-        finally:
-            self.highs.setOptionValue("simplex_scale_strategy", usual)
-
-    def _run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
         """Run HiGHS, a long run in a thread of its own: while it runs in this one, Python sees no signal.
 
         A run that is taken up again has forgotten what it had learnt of its pivots, which dual steepest edge learns
