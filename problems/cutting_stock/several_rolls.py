@@ -40,7 +40,6 @@ from colgen import (
     Problem,
     Reduction,
     ReductionContext,
-    RestrictedMIP,
     Solution,
     Stabilization,
 )
@@ -86,7 +85,7 @@ class SeveralRolls(Problem[list[Use]]):
 
     def heuristics(self) -> Sequence[Heuristic]:
         rounding = RollRounding(self)
-        return (rounding, Diving(8, proper="demand", polish=rounding), RestrictedMIP(5.0))
+        return (rounding, Diving(8, proper="demand", polish=rounding))
 
     def warm_start(self, budget: Budget) -> WarmStart:
         with contextlib.suppress(OutOfBudget):

@@ -11,6 +11,7 @@ import pyomo.environ as pyo
 from numpy.typing import NDArray
 
 from colgen import Column, Duals, OnOriginalVariable, PricingContext, Solution, artificial
+from problems.cutting_stock.dual_feasible import dual_feasible
 from problems.cutting_stock.instance import Instance, Pattern
 from problems.cutting_stock.parts import Stock, Use
 
@@ -120,7 +121,10 @@ def material(instance: Instance, stock: Stock) -> dict[tuple[str, int], float]:
 
     They are those of min Σ c_k X_k over Σ C_k X_k ≥ W, 0 ≤ X_k ≤ s_k: rolls are used by what a unit of their width
     costs, and the unit of the last one used is what every unit is worth; a cheaper kind's supply is worth the rest.
+    Of one kind, of which there are any number, dual-feasible functions may know more.
     """
+    if stock.widths == (instance.roll,) and math.isinf(stock.limits[0]):
+        return {("demand", i): stock.costs[0] * float(value) for i, value in enumerate(dual_feasible(instance))}
     left = sum(w * d for w, d in zip(instance.widths, instance.demands, strict=True))
     unit = 0.0
     for k in sorted(range(len(stock.widths)), key=lambda k: Fraction(stock.costs[k]) / stock.widths[k]):

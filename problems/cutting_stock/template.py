@@ -36,6 +36,7 @@ from colgen.model.formulation import Block
 from colgen.proof.certifier import Certifier
 from problems.cutting_stock.bound import sharpened
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
+from problems.cutting_stock.dual_feasible import dual_feasible
 from problems.cutting_stock.enumeration import PatternEnumeration
 from problems.cutting_stock.exchanges import EXCHANGES
 from problems.cutting_stock.fitting import first_fit_decreasing
@@ -180,8 +181,9 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
         # What pricing needs is laid out, or refused, before any other work.
         with contextlib.suppress(OutOfBudget):
             self.layout.lay_network(budget.require)
-        # An item is worth about the share of a roll that it takes: priced, that proves the material bound.
-        duals = {"demand": [width / self.instance.roll for width in self.instance.widths]}
+        # An item is worth about the share of a roll that it takes, or what a dual-feasible function makes of that:
+        # priced, it proves the material bound or a better one.
+        duals = {"demand": [float(value) for value in dual_feasible(self.instance)]}
         return WarmStart(duals, (as_solution(first_fit_decreasing(self.instance), self.oracle),))
 
     @handed_on

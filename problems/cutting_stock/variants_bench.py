@@ -51,7 +51,7 @@ def orders(quick: bool) -> Iterator[tuple[str, Order]]:
     for seed in range(2):
         yield "several_widths", several_bins(100, seed)
         yield "several_widths", several_bins(500, seed, concave=True)
-        yield "several_widths", several_lengths(100, seed)
+        yield "several_widths", several_lengths(40, seed)
         yield "several_widths", several_lengths(100, seed, supplies=False)
     for tenths in (1, 3, 5, 7, 9):
         yield "conflicts", conflicting(120, tenths / 10.0, 0)

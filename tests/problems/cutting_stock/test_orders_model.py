@@ -45,16 +45,17 @@ def test_complete_models_have_the_optimum_of_enumeration(seed, kind):
 @pytest.mark.parametrize(
     "order",
     [
-        several_bins(40, 0),
-        several_bins(30, 1, concave=True),
+        several_bins(20, 0),
+        several_bins(8, 1, concave=True),
         several_lengths(8, 0),
         several_lengths(8, 1, supplies=False),
         conflicting(24, 0.2, 0),
         conflicting(24, 0.6, 1),
         conflicting(20, 0.4, 2, kinds=3),
-        few_patterns(5, 5, 1),
+        pytest.param(few_patterns(5, 5, 1), marks=pytest.mark.slow),
+        few_patterns(3, 3, 1),
     ],
-    ids=lambda order: order.name,
+    ids=lambda order: f"{order.name}-{len(order.instance.widths)}",
 )
 def test_column_generation_agrees_with_the_complete_model(order):
     result = solve(CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts))
