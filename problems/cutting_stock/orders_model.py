@@ -28,12 +28,16 @@ def by_arcs(order: Order) -> pyo.ConcreteModel:
     instance, stock = order.instance, order.rolls
     arcs = sorted(reached_arcs(instance))
     positions = sorted({q for arc in arcs for q in arc})
-    leaving = {q: [arc for arc in arcs if arc[0] == q] for q in positions}
-    entering = {q: [arc for arc in arcs if arc[1] == q] for q in positions}
+    leaving: dict[int, list[tuple[int, int]]] = {q: [] for q in positions}
+    entering: dict[int, list[tuple[int, int]]] = {q: [] for q in positions}
+    by_width: dict[int, list[tuple[int, int]]] = {}
+    for q, r in arcs:
+        leaving[q].append((q, r))
+        entering[r].append((q, r))
+        by_width.setdefault(r - q, []).append((q, r))
     demand: dict[int, int] = {}
     for width, wanted in zip(instance.widths, instance.demands, strict=True):
         demand[width] = demand.get(width, 0) + wanted
-    by_width = {width: [arc for arc in arcs if arc[1] - arc[0] == width] for width in demand}
     kinds = range(len(stock.widths))
     m = pyo.ConcreteModel()
     m.arc = pyo.Set(initialize=arcs, dimen=2)
@@ -66,7 +70,9 @@ def by_representatives(order: Order) -> pyo.ConcreteModel:
     pieces, stock = Pieces.of(order), order.rolls
     n, kinds = len(pieces.items), range(len(stock.widths))
     possible = [(r, i) for r in range(n) for i in range(r, n) if not pieces.conflicts[r, i]]
-    on = {r: [i for s, i in possible if s == r] for r in range(n)}
+    on: dict[int, list[int]] = {r: [] for r in range(n)}
+    for r, i in possible:
+        on[r].append(i)
     m = pyo.ConcreteModel()
     m.pairs = pyo.Set(initialize=possible, dimen=2)
     m.with_ = pyo.Var(m.pairs, domain=pyo.Binary)
