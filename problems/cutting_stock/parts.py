@@ -23,6 +23,9 @@ Use: TypeAlias = tuple[Pattern, int, int]
 MOST_SINGLE = 2048
 """Pieces of an instance with conflicts, at most: each is an item of its own, and each pair of them is looked at."""
 
+_DIVISIONS = 10**6
+"""A common divisor of costs that goes into the least of them more often than this is none to round bounds to."""
+
 MOST_RUNS = 1_000
 """Rolls that one pattern may be cut from, at most, where patterns are few: each number is a pricing problem."""
 
@@ -105,10 +108,12 @@ class Stock:
 
     @property
     def step(self) -> float | None:
-        """What every sum of costs is a multiple of: the greatest common divisor of whole costs; None of others."""
-        if any(cost != round(cost) for cost in self.costs):
-            return None
-        return float(math.gcd(*(round(cost) for cost in self.costs))) or None
+        """What every sum of costs is a multiple of: their greatest common divisor; None where that says nothing."""
+        costs = [Fraction(cost) for cost in self.costs if cost]
+        common = math.lcm(*(cost.denominator for cost in costs))
+        divisor = Fraction(math.gcd(*(int(cost * common) for cost in costs)), common)
+        # Costs such as 0.1 and 0.3 have one that is made of their last bits.
+        return float(divisor) if costs and divisor >= Fraction(min(costs), _DIVISIONS) else None
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,10 @@ def test_parts_and_exchanges_do_not_go_together():
 
 def test_steps_of_costs():
     assert Stock((10, 8), (6, 4)).step == 2.0
-    assert Stock((10, 8), (6, 4.5)).step is None
+    assert Stock((10, 8), (6, 4.5)).step == 1.5
+    assert Stock((10, 8), (6, 0)).step == 6.0
+    assert Stock((10,), (0.1,)).step == 0.1
+    assert Stock((10, 8), (0.1, 0.3)).step is None
     assert Stock((10,), (0,)).step is None
 
 
