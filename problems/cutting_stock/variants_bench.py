@@ -50,14 +50,14 @@ def orders(quick: bool) -> Iterator[tuple[str, Order]]:
         return
     yield "several_widths", several_bins(100, 0)
     yield "several_widths", several_lengths(100, 0, supplies=False)
+    yield "several_widths", several_lengths(40, 0)
     for seed in range(2):
         yield "several_widths", several_bins(500, seed, concave=True)
-        yield "several_widths", several_lengths(40, seed)
     for tenths in (1, 3, 5, 7, 9):
         yield "conflicts", conflicting(120, tenths / 10.0, 0)
         yield "conflicts", conflicting(250, tenths / 10.0, 0)
-    yield "conflicts", conflicting(120, 0.3, 1, kinds=3)
-    for items, patterns, seed in ((10, 7, 0), (10, 7, 1), (15, 12, 0), (15, 12, 1), (20, 16, 0)):
+    yield "conflicts", conflicting(80, 0.3, 1, kinds=3)
+    for items, patterns, seed in ((10, 7, 0), (15, 12, 0), (15, 12, 1), (20, 16, 0)):
         yield "few_patterns", few_patterns(items, patterns, seed)
 
 
