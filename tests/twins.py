@@ -24,6 +24,7 @@ from problems.colouring import Instance as Graph
 from problems.coreference import Coreference
 from problems.coreference import Instance as Scores
 from problems.cutting_stock import CuttingStock, Instance
+from problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 from problems.grandparent_parsing import GrandparentParsing
 from problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
 from problems.title_path import Instance as Digraph
@@ -34,6 +35,7 @@ from tests.problems.chain_map.models import best_scores
 from tests.problems.chain_map.models import draw as draw_model
 from tests.problems.coreference.partitions import optimum as best_clustering
 from tests.problems.coreference.partitions import symmetric
+from tests.problems.cutting_stock.orders import cheapest as cheapest_order
 from tests.problems.grandparent_parsing.trees import instances as sentences_with_scores
 from tests.problems.grandparent_parsing.trees import optimum as best_tree
 from tests.problems.nonlocal_parsing.trees import instances as parsing
@@ -107,6 +109,36 @@ def fewest_rolls(instance: Instance) -> int:
         return best[0]
 
     return rolls(instance.demands)
+
+
+@st.composite
+def orders(draw: st.DrawFn, stock: bool = False, conflicts: bool = False, patterns: bool = False) -> Order:
+    """Tiny cutting stock with parts: ties of widths and costs, supplies that may not suffice, costs of odd sizes."""
+    roll = draw(st.integers(5, 20))
+    wide = st.integers(1 + roll // 6, roll)
+    widths = draw(st.lists(wide, min_size=1, max_size=3 if patterns or conflicts else 4))
+    demands = [draw(st.integers(1, 2 if conflicts else 4)) for _ in widths]
+    parts: dict[str, Any] = {}
+    if stock:
+        others = draw(st.lists(st.integers(1, roll), max_size=2))
+        scale = draw(st.sampled_from([1.0, 1.0, 0.1, 1e-8, 1e8]))
+        costs = [scale * draw(st.integers(0, 6)) for _ in [roll, *others]]
+        supplies = [draw(st.sampled_from([None, None, 0, 1, 3])) for _ in costs]
+        parts["stock"] = Stock((roll, *others), tuple(costs), tuple(supplies))
+    if conflicts:
+        every = list(itertools.combinations_with_replacement(range(len(widths)), 2))
+        parts["conflicts"] = Conflicts(tuple(draw(st.lists(st.sampled_from(every), max_size=4))))
+    if patterns:
+        parts["patterns"] = AtMost(draw(st.integers(1, 3)))
+    return Order(Instance(roll, tuple(widths), tuple(demands)), **parts)
+
+
+def template_of(order: Order) -> CuttingStock:
+    return CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts)
+
+
+def variant(name: str, **parts: bool) -> Twin:
+    return Twin(name, orders(**parts), template_of, cheapest_order, lambda i, answer: i.check(answer))
 
 
 # --- assignment ------------------------------------------------------------------------------------------------------
@@ -277,6 +309,10 @@ def grandparent_parsing(name: str, **options: Any) -> Twin:
 
 TWINS = [
     Twin("cutting_stock", cutting_stock_instances(), CuttingStock, fewest_rolls, lambda i, answer: i.check(answer)),
+    variant("cutting_stock_of_several_rolls", stock=True),
+    variant("cutting_stock_with_conflicts", conflicts=True),
+    variant("cutting_stock_with_conflicts_of_several_rolls", stock=True, conflicts=True),
+    variant("cutting_stock_by_few_patterns", patterns=True),
     Twin("colouring", graphs(), Colouring, fewest_colours, lambda i, answer: i.check(answer)),
     Twin("colouring_with_cuts", graphs(), partial(Colouring, cuts=True), fewest_colours, lambda i, a: i.check(a)),
     Twin("assignment", machines(), Assignment, cheapest, lambda i, answer: i.check(answer)),

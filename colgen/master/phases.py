@@ -8,6 +8,7 @@ import numpy as np
 
 from colgen.core.budget import Budget
 from colgen.core.duals import Duals
+from colgen.core.errors import SolverError
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.artificials import Artificials
 from colgen.master.bases import Bases
@@ -75,8 +76,15 @@ class Phases:
     def _optimum(self, budget: Budget) -> LPSolution:
         """Solve from phase to phase until one has an optimum, or it is known that none has."""
         objective = self._objective
-        solved = self._sift(budget)
-        if objective.phase == 2 and solved.status is LPStatus.INFEASIBLE and self._is_driven:
+        try:
+            solved = self._sift(budget)
+            infeasible = objective.phase == 2 and solved.status is LPStatus.INFEASIBLE and self._is_driven
+        except SolverError:
+            # Of a program that is infeasible by a hair a solver may not say so: phase 1 is always feasible, and tells.
+            infeasible = objective.phase == 2 and self._is_driven
+            if not infeasible:
+                raise
+        if infeasible:
             objective.enter(1)
             solved = self._sift(budget)
         if solved.status is LPStatus.INFEASIBLE and self._table.num_idle:

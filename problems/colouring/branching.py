@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from colgen import Apart, Candidate, Decision, RyanFoster, Solution, Together
+from colgen import Apart, Candidate, Column, Decision, RyanFoster, Solution, Together
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
 from colgen.tree.candidates import DOWN, UP
@@ -20,10 +20,20 @@ class OnPairs(RyanFoster):
     The pair is chosen among those that some column of the relaxation has in common and some column has one of alone, so
     that both children cut it off.  Where there is none, columns that share a vertex are the same, and the best
     relaxation is whole.
+
+    Parameters
+    ----------
+    block
+        Of the rows.
+    members
+        The indices of the rows that a column covers.
     """
 
-    def __init__(self) -> None:
-        super().__init__(VERTEX)
+    def __init__(
+        self, block: str = VERTEX, members: Callable[[Column], Iterable[int]] = lambda column: column.structure
+    ) -> None:
+        super().__init__(block)
+        self.members = members
 
     def suit(self, master: RestrictedMaster) -> None:
         pass  # what the parent refuses, rows that may be covered twice, is what this one is for
@@ -36,7 +46,7 @@ class OnPairs(RyanFoster):
         both: dict[tuple[int, int], float] = defaultdict(float)
         alone: dict[int, float] = defaultdict(float)
         for column, value in solution.columns:
-            rows = sorted(column.structure)
+            rows = sorted(self.members(column))
             for k, u in enumerate(rows):
                 alone[u] += value
                 for v in rows[k + 1 :]:
@@ -47,12 +57,12 @@ class OnPairs(RyanFoster):
             for pair, value in both.items()
             if all(alone[v] - value > TOLERANCES.pruning for v in pair)
         ]
-        return [_split(pair, both[pair]) for _, pair in sorted(found, reverse=True)]
+        return [_split(self.block, pair, both[pair]) for _, pair in sorted(found, reverse=True)]
 
 
-def _split(pair: tuple[int, int], value: float) -> Candidate:
+def _split(block: str, pair: tuple[int, int], value: float) -> Candidate:
     """The ways to split a node by a pair, of which columns of this value in all hold both."""
-    first, second = (VERTEX, pair[0]), (VERTEX, pair[1])
+    first, second = (block, pair[0]), (block, pair[1])
     children: list[Sequence[Decision]] = [(Together(first, second),), (Apart(first, second),)]
     moves = [(UP, 1.0 - value), (DOWN, value)] if value < 1.0 else []
     order = 1 if value >= 0.5 else -1

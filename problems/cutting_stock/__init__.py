@@ -17,6 +17,9 @@ whole then the flow decomposes into whole patterns, so that branching on y is co
 extra cost (:mod:`solvers.packing.knapsack`).  Given an incumbent, arcs that no better answer can use are removed by
 their reduced costs.
 
+Rolls of several widths, conflicts between items and a limit on the number of patterns are parts that are handed to the
+template; each changes the program (:mod:`problems.cutting_stock.variants`).
+
 Sources: P. C. Gilmore and R. E. Gomory, *A linear programming approach to the cutting-stock problem*, Operations
 Research 9 (1961) and 11 (1963); A. A. Farley, *A note on bounding a class of linear programming problems, including
 cutting stock problems*, Operations Research 38 (1990); J. M. Valério de Carvalho, *Exact solution of bin-packing
@@ -34,13 +37,18 @@ from problems.cutting_stock.instance import (
     uniform,
     write,
 )
+from problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 from problems.cutting_stock.pricing import PatternOracle
 from problems.cutting_stock.template import CuttingStock
 
 __all__ = [
+    "AtMost",
+    "Conflicts",
     "CuttingStock",
     "Instance",
+    "Order",
     "PatternOracle",
+    "Stock",
     "bin_packing",
     "critical",
     "natural",

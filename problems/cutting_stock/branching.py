@@ -102,7 +102,13 @@ class OnArcFlow(OnOriginalVariable):
         return ArcsForbidden(self.layout, allowed)
 
     def recover(self, solution: Solution) -> Solution | None:
-        """Whole patterns from whole arc flows: follow arcs from position 0 until all are used."""
+        """Whole patterns from whole arc flows."""
+        patterns = self.decomposed(solution)
+        columns = tuple((self.oracle.encode(p), float(n)) for p, n in patterns.items())
+        return Solution(float(sum(patterns.values())), columns)
+
+    def decomposed(self, solution: Solution) -> dict[Pattern, int]:
+        """Patterns, and how often each is cut: follow arcs from position 0 until all are used."""
         leaving: dict[int, list[list[int]]] = {}  # by position: ranks, each with how many rolls are left
         for variable, value in self.values(solution).items():
             rank, position = as_arc(variable)
@@ -123,8 +129,7 @@ class OnArcFlow(OnOriginalVariable):
                     arcs.pop()
             pattern = self.layout.pattern(copies)
             patterns[pattern] = patterns.get(pattern, 0) + rolls
-        columns = tuple((self.oracle.encode(p), float(n)) for p, n in patterns.items())
-        return Solution(float(sum(patterns.values())), columns)
+        return patterns
 
 
 def _all_but(net: Network, closed: slice) -> NDArray[np.bool_]:

@@ -6,63 +6,96 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from colgen.cli.template import Benchmark, BenchOptions, Figure, Template, of_answer
+from colgen.cli.template import Benchmark, BenchOptions, Figure, Template
 from colgen.core.result import Result
 from problems.cutting_stock.bounding import bench_bounding
 from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
 from problems.cutting_stock.drawing import draw_plan
 from problems.cutting_stock.engine import bench_engine
 from problems.cutting_stock.experiment import bench_cutting_stock
-from problems.cutting_stock.instance import Instance, Pattern, read, write
+from problems.cutting_stock.instance import Instance, Pattern, write
 from problems.cutting_stock.lp_backends import bench_lp_backends
+from problems.cutting_stock.parts import Order, Use
+from problems.cutting_stock.reading import read_order
 from problems.cutting_stock.template import CuttingStock
 
 _SHOWN = 30
 """Patterns shown to people; the JSON holds them all."""
 
 
-def _lines(instance: Instance, result: Result) -> list[str]:
-    plan = _plan(result)
+def _problem(order: Order | Instance) -> CuttingStock:
+    """The template with the parts that an order has; an instance has none."""
+    if isinstance(order, Instance):
+        return CuttingStock(order)
+    return CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts)
+
+
+def _lines(order: Order | Instance, result: Result) -> list[str]:
+    order = _as_order(order)
+    plan = _plan(order, result)
     width = len(f"{plan[0][1]:,}")
-    lines = [f"{rolls:>{width},} x  {_pieces(instance, pattern)}" for pattern, rolls in plan[:_SHOWN]]
+    lines = [
+        f"{rolls:>{width},} x  {_on_roll(order, kind)}{_pieces(order, pattern, kind)}"
+        for pattern, rolls, kind in plan[:_SHOWN]
+    ]
     rest = plan[_SHOWN:]
     if rest:
-        rolls = sum(rolls for _, rolls in rest)
+        rolls = sum(rolls for _, rolls, _ in rest)
         lines.append(f"and {len(rest):,} more patterns for {rolls:,} rolls (--json writes all of them)")
     return lines
 
 
-def _pieces(instance: Instance, pattern: Pattern) -> str:
+def _as_order(order: Order | Instance) -> Order:
+    return Order(order) if isinstance(order, Instance) else order
+
+
+def _on_roll(order: Order, kind: int) -> str:
+    return "" if order.stock is None else f"{order.stock.widths[kind]}: "
+
+
+def _pieces(order: Order, pattern: Pattern, kind: int) -> str:
+    instance = order.instance
     pieces = [f"{copies} x {instance.widths[item]}" for item, copies in _widest_first(instance, pattern)]
-    waste = _waste(instance, pattern)
+    waste = _waste(order, pattern, kind)
     return " + ".join(pieces) + (f", waste {waste}" if waste else "")
 
 
-def _data(instance: Instance, result: Result) -> list[dict[str, Any]]:
+def _data(order: Order | Instance, result: Result) -> list[dict[str, Any]]:
+    order = _as_order(order)
+    instance = order.instance
     return [
         {
             "rolls": rolls,
+            **({} if order.stock is None else {"kind": kind, "roll": order.stock.widths[kind]}),
             "pieces": [
                 {"item": item, "width": instance.widths[item], "copies": copies}
                 for item, copies in _widest_first(instance, pattern)
             ],
-            "waste": _waste(instance, pattern),
+            "waste": _waste(order, pattern, kind),
         }
-        for pattern, rolls in _plan(result)
+        for pattern, rolls, kind in _plan(order, result)
     ]
 
 
-def _plan(result: Result) -> list[tuple[Pattern, int]]:
+def _plan(order: Order, result: Result) -> list[Use]:
     """The answer, the most used patterns first."""
-    return sorted(result.answer, key=lambda pair: (-pair[1], pair[0]))
+    return sorted(order.uses(result.answer), key=lambda use: (-use[1], use[2], use[0]))
 
 
 def _widest_first(instance: Instance, pattern: Pattern) -> list[tuple[int, int]]:
     return sorted(pattern, key=lambda pair: -instance.widths[pair[0]])
 
 
-def _waste(instance: Instance, pattern: Pattern) -> int:
-    return instance.roll - sum(instance.widths[item] * copies for item, copies in pattern)
+def _waste(order: Order, pattern: Pattern, kind: int) -> int:
+    return order.rolls.widths[kind] - sum(order.instance.widths[item] * copies for item, copies in pattern)
+
+
+def _drawn(order: Order | Instance, result: Result) -> Any:
+    order = _as_order(order)
+    uses = order.uses(result.answer)
+    if order.stock is None:
+        return draw_plan(order.instance, [use[:2] for use in uses])
+    return draw_plan(order.instance, [use[:2] for use in uses], rolls=[order.stock.widths[kind] for _, _, kind in uses])
 
 
 def _later(place: str, name: str) -> Benchmark:
@@ -79,11 +112,11 @@ TEMPLATE = Template(
     name="cutting_stock",
     title="Cutting stock and bin packing: cut demanded widths from as few rolls as possible",
     source="Gilmore and Gomory (1961), Valério de Carvalho (1999)",
-    read=read,
-    problem=CuttingStock,
+    read=read_order,
+    problem=_problem,
     lines=_lines,
     data=_data,
-    draw=of_answer(draw_plan),
+    draw=_drawn,
     demo=(textbook, bin_packing, twenty_widths),
     compiling=8.0,
     with_exchanges={

@@ -16,7 +16,14 @@ _GREYS = ("0.55", "0.9", "0.7", "1.0")
 """Of the items by width, so that neighbours differ; a piece has its width written in it besides."""
 
 
-def draw_plan(instance: Instance, plan: Sequence[tuple[Pattern, int]], *, most: int = 30, title: str = "") -> Figure:
+def draw_plan(
+    instance: Instance,
+    plan: Sequence[tuple[Pattern, int]],
+    *,
+    most: int = 30,
+    title: str = "",
+    rolls: Sequence[int] | None = None,
+) -> Figure:
     """The patterns of a plan, those cut most often on top, with how many rolls are cut by each; waste is hatched.
 
     Parameters
@@ -25,14 +32,17 @@ def draw_plan(instance: Instance, plan: Sequence[tuple[Pattern, int]], *, most: 
         Patterns and rolls, the answer of a run.
     most
         Patterns shown.
+    rolls
+        Width of the roll that each pattern of the plan is cut from; None: of all of them the instance's.
     """
     if not plan:
         raise InputError("expected a plan with a pattern or more to draw, there is none")
-    shown = sorted(plan, key=lambda pair: (-pair[1], pair[0]))[:most]
+    each = zip(plan, [instance.roll] * len(plan) if rolls is None else rolls, strict=True)
+    shown = sorted(((*pair, roll) for pair, roll in each), key=lambda entry: (-entry[1], entry[0], entry[2]))[:most]
     rank = {item: k for k, item in enumerate(sorted(range(len(instance.widths)), key=lambda i: -instance.widths[i]))}
     figure = new_figure((9.0, 1.2 + 0.34 * len(shown)))
     ax = figure.subplots()
-    for row, (pattern, _) in enumerate(shown):
+    for row, (pattern, _, roll) in enumerate(shown):
         at = 0
         for item, copies in sorted(pattern, key=lambda pair: rank[pair[0]]):
             width = instance.widths[item]
@@ -41,9 +51,9 @@ def draw_plan(instance: Instance, plan: Sequence[tuple[Pattern, int]], *, most: 
                 if width >= 0.03 * instance.roll:
                     ax.text(at + width / 2, row, str(width), ha="center", va="center", fontsize="small")
                 at += width
-        if at < instance.roll:
-            ax.barh(row, instance.roll - at, left=at, height=0.8, color="1.0", ec="0.6", lw=0.8, hatch="////")
-    ax.set_yticks(range(len(shown)), [f"{rolls:,} x" for _, rolls in shown])
+        if at < roll:
+            ax.barh(row, roll - at, left=at, height=0.8, color="1.0", ec="0.6", lw=0.8, hatch="////")
+    ax.set_yticks(range(len(shown)), [f"{times:,} x" for _, times, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(0, instance.roll)
     ax.set_xlabel("position on the roll (the instance's units of width)")
@@ -51,5 +61,5 @@ def draw_plan(instance: Instance, plan: Sequence[tuple[Pattern, int]], *, most: 
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     left_out = f"; the {len(shown)} patterns cut most often of {len(plan):,}" if len(plan) > len(shown) else ""
-    ax.set_title(title or f"{sum(rolls for _, rolls in plan):,} rolls; hatched: waste{left_out}", loc="left")
+    ax.set_title(title or f"{sum(times for _, times in plan):,} rolls; hatched: waste{left_out}", loc="left")
     return figure

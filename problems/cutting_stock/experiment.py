@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from statistics import geometric_mean, median
 
 from colgen import Result, solve
@@ -18,8 +16,9 @@ from problems.cutting_stock.baseline import solve_full
 from problems.cutting_stock.instance import Instance, critical, near_integer, triplets
 from problems.cutting_stock.published import bench_published
 from problems.cutting_stock.template import CuttingStock
+from problems.cutting_stock.timed import within
+from problems.cutting_stock.variants_bench import bench_variants
 from solvers.linear.lp import LPStatus
-from solvers.linear.mip import MIPSolution
 
 # Found by screening many seeds.  (seed, width of the last piece, optimum): the optimum of the first list is the
 # rounded-up relaxation plus one; in the second list it is the rounded-up relaxation, and hard to find.
@@ -125,6 +124,7 @@ def bench_cutting_stock(options: BenchOptions) -> list[Figure]:
         ),
         *(figure for name in families for figure in _family_figures(name, [o for o in outcomes if o.family == name])),
         *bench_published(options),
+        *bench_variants(options),
     ]
 
 
@@ -144,7 +144,7 @@ def _solve_both_ways(family: str, instance: Instance, optimum: int, cap: float) 
     result = solve(CuttingStock(instance), stop=TimeLimit(_OWN_LIMIT))
     seconds = time.perf_counter() - started
     _cross_check(instance, result, optimum)
-    complete, highs_seconds = _arc_flow_in_highs(instance, cap)
+    complete, highs_seconds = within(cap, solve_full, instance, "arc_flow", cap)
     finished = complete is not None and complete.status is LPStatus.OPTIMAL
     if complete is not None and finished and round(complete.objective) != optimum:
         raise AssertionError(f"{instance.name}: HiGHS finds {complete.objective:g} rolls, {optimum} are known")
@@ -158,33 +158,6 @@ def _solve_both_ways(family: str, instance: Instance, optimum: int, cap: float) 
     counted = instance.check(result.answer) == result.objective
     proved = proved_by_engine(result) and counted
     return Outcome(family, result.is_optimal, seconds, len(result.nodes), highs_seconds, finished, proved), line
-
-
-def _arc_flow_in_highs(instance: Instance, cap: float) -> tuple[MIPSolution | None, float]:
-    """HiGHS on the arc-flow model in a process of its own: its result (None if it needs longer) and its seconds.
-
-    HiGHS looks at its clock too seldom on these models, by minutes, so the process is ended from outside.  Building the
-    model counts, starting the process does not.
-    """
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_solve_and_send, args=(theirs, instance, cap), daemon=True)
-    process.start()
-    try:
-        ours.recv()  # it is ready
-        started = time.perf_counter()
-        if not ours.poll(cap):
-            return None, cap
-        result: MIPSolution = ours.recv()
-        return result, min(time.perf_counter() - started, cap)
-    finally:
-        process.kill()
-        process.join()
-
-
-def _solve_and_send(pipe: Connection, instance: Instance, cap: float) -> None:
-    pipe.send("ready")
-    pipe.send(solve_full(instance, "arc_flow", cap))
 
 
 def _cross_check(instance: Instance, result: Result, optimum: int) -> None:

@@ -142,8 +142,12 @@ def read(path: Path | str) -> Instance:
     InputError
         With file and line, where the file is something else.
     """
-    path = Path(path)
-    lines = read_text(path).splitlines()
+    return parse(read_text(path), Path(path))
+
+
+def parse(text: str, path: Path) -> Instance:
+    """What :func:`read` makes of the text of a file."""
+    lines = text.splitlines()
     records = [(number, line.split()) for number, line in enumerate(lines, 1) if line.split()]
     numbers = [(number, _numbers(path, number, words)) for number, words in records]
     if len(numbers) < 2 or len(numbers[0][1]) != 1 or len(numbers[1][1]) != 1:

@@ -62,7 +62,7 @@ def arc_flow(instance: Instance) -> pyo.ConcreteModel:
     reductions of Valério de Carvalho).  ``y[q, r]`` counts the rolls with a piece from q to r, ``waste[q]`` those whose
     last piece ends at q.
     """
-    arcs = sorted(_arcs(instance))
+    arcs = sorted(reached_arcs(instance))
     by_width: dict[int, list[tuple[int, int]]] = {}
     leaving: dict[int, list[tuple[int, int]]] = {}
     entering: dict[int, list[tuple[int, int]]] = {}
@@ -91,7 +91,7 @@ def arc_flow(instance: Instance) -> pyo.ConcreteModel:
     return m
 
 
-def _arcs(instance: Instance) -> set[tuple[int, int]]:
+def reached_arcs(instance: Instance) -> set[tuple[int, int]]:
     """Pieces ``(from, to)`` of patterns that are laid out widest first, no more copies than demanded."""
     reached = {0}
     arcs: set[tuple[int, int]] = set()

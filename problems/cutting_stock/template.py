@@ -36,6 +36,7 @@ from colgen.model.formulation import Block
 from colgen.proof.certifier import Certifier
 from problems.cutting_stock.bound import sharpened
 from problems.cutting_stock.branching import ArcFixing, OnArcFlow
+from problems.cutting_stock.dual_feasible import dual_feasible
 from problems.cutting_stock.enumeration import PatternEnumeration
 from problems.cutting_stock.exchanges import EXCHANGES
 from problems.cutting_stock.fitting import first_fit_decreasing
@@ -43,8 +44,10 @@ from problems.cutting_stock.heuristics import Rounding, as_solution
 from problems.cutting_stock.instance import Instance, Pattern
 from problems.cutting_stock.layout import Layout
 from problems.cutting_stock.model import master
+from problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 from problems.cutting_stock.pricing import PatternOracle
 from problems.cutting_stock.proof import PlanCertifier
+from problems.cutting_stock.variants import handed_on, variant_of
 from problems.cutting_stock.waste import FullRollCuts, FullRolls
 
 if TYPE_CHECKING:
@@ -63,21 +66,48 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
         without.  They save a third of a relaxation's rounds and seconds.  Whole instances of 201 and 402 items take
         two thirds of the time, but of hard28 some take twice as long and others half: a root solved by other columns
         leads to another tree.
+    stock
+        Rolls of several widths, their costs and supplies; the instance's roll is the widest.  An answer's entries are
+        then ``(pattern, rolls, kind)``, with the number of the roll's width in the stock.
+    patterns
+        At most so many different patterns; with none of the other parts.
+    conflicts
+        Pairs of items that may not be cut from one roll.
+
+    Notes
+    -----
+    Stock, patterns and conflicts change the program: each has rows, pricing problems, branching rules and heuristics of
+    its own (:mod:`problems.cutting_stock.variants`), which this template hands on.
     """
 
-    objective_step = 1.0  # rolls are whole: a bound of 452.25 proves 453
+    objective_step: float | None = 1.0  # rolls are whole: a bound of 452.25 proves 453
 
-    def __init__(self, instance: Instance, exchanges: str | None = None) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        exchanges: str | None = None,
+        *,
+        stock: Stock | None = None,
+        patterns: AtMost | None = None,
+        conflicts: Conflicts | None = None,
+    ) -> None:
         if exchanges is not None and exchanges not in EXCHANGES:
             raise InputError(f"exchanges: expected 'ranks', 'subsets' or None, not {exchanges!r}")
+        self.variant = variant_of(Order(instance, stock, patterns, conflicts))
+        if self.variant is not None:
+            if exchanges is not None:
+                raise InputError("exchanges are known for rolls of one width alone, without conflicts or limits")
+            self.objective_step = self.variant.objective_step
         self.instance = instance
         self.exchanges = () if exchanges is None else EXCHANGES[exchanges](instance)
         self.layout = Layout(instance)
         self.oracle = PatternOracle(self.layout)
 
+    @handed_on
     def master(self) -> pyo.ConcreteModel:
         return master(self.instance, self.exchanges)
 
+    @handed_on
     def shape(self) -> Hashable:
         # Without exchanges the rows depend on the number of items alone: compiled once, given the demands after.
         return self.instance.num_items, self.exchanges
@@ -86,8 +116,8 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
         return {"row_lower": {"demand": self.instance.demands}}
 
     def formulation(self) -> Formulation:
-        if getattr(self.master, "__func__", None) is not CuttingStock.master:
-            return super().formulation()  # a subclass has rows of its own
+        if self.variant is not None or getattr(self.master, "__func__", None) is not CuttingStock.master:
+            return super().formulation()  # a variant or a subclass has rows of its own
         # What compiling the model gives, without Pyomo, which takes a good part of a second for a thousand items.
         n, trades = self.instance.num_items, len(self.exchanges)
         indices, numbers = tuple(range(n)), tuple(range(trades))
@@ -119,47 +149,59 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
             )
         return rows.with_data(**self.shape_data())
 
+    @handed_on
     def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle
 
+    @handed_on
     def stabilization(self) -> Stabilization:
         # Many patterns a round leave little to smooth, so lightly and by a constant; a little of the subgradient, which
         # is what demands lack, saves a third of the rounds.
         return Directional(0.3, beta=0.1)
 
+    @handed_on
     def branching(self) -> Sequence[BranchingRule]:
         return (OnArcFlow(self.layout, self.oracle),)
 
+    @handed_on
     def reductions(self) -> Sequence[Reduction]:
         return (FullRolls(self.layout), ArcFixing(self.layout, self.oracle))
 
+    @handed_on
     def separation(self) -> Sequence[Separation]:
         return (FullRollCuts(self.oracle),)
 
+    @handed_on
     def sharpen(self, bound: float, duals: Duals, context: PricingContext) -> float:
         return sharpened(bound, self.oracle, duals, context)
 
+    @handed_on
     def enumeration(self) -> Enumeration | None:
         return PatternEnumeration(self.instance, self.oracle)
 
+    @handed_on
     def heuristics(self) -> Sequence[Heuristic]:
         rounding = Rounding(self.instance, self.oracle)
         return (rounding, Diving(8, proper="demand", polish=rounding))
 
+    @handed_on
     def warm_start(self, budget: Budget) -> WarmStart:
         # What pricing needs is laid out, or refused, before any other work.
         with contextlib.suppress(OutOfBudget):
             self.layout.lay_network(budget.require)
-        # An item is worth about the share of a roll that it takes: priced, that proves the material bound.
-        duals = {"demand": [width / self.instance.roll for width in self.instance.widths]}
+        # An item is worth about the share of a roll that it takes, or what a dual-feasible function makes of that:
+        # priced, it proves the material bound or a better one.
+        duals = {"demand": [float(value) for value in dual_feasible(self.instance)]}
         return WarmStart(duals, (as_solution(first_fit_decreasing(self.instance), self.oracle),))
 
+    @handed_on
     def certifier(self) -> Certifier:
         if type(self).formulation is not CuttingStock.formulation or type(self).master is not CuttingStock.master:
             return super().certifier()  # a subclass has rows of its own
         instance = self.instance
         return PlanCertifier(self.layout, instance.demands, instance.widths, instance.name)
 
+    @handed_on
     def column_of(self, written: Any) -> Column | None:
         instance = self.instance
         cut = [(int(item), int(copies)) for item, copies in written if 0 <= item < instance.num_items]
@@ -170,9 +212,19 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
             return None
         return self.oracle.encode(pattern) if pattern and all(copies > 0 for _, copies in pattern) else None
 
+    @handed_on
+    def written(self, structure: Any) -> Any:
+        return structure
+
+    @handed_on
+    def digest(self) -> str:
+        return super().digest()
+
+    @handed_on
     def answer(self, solution: Solution) -> list[tuple[Pattern, int]]:
         return [(column.structure, round(rolls)) for column, rolls in solution.columns]
 
+    @handed_on
     def check(self, answer: Iterable[tuple[Pattern, int]]) -> float:
         try:
             return float(self.instance.check(answer))

@@ -21,6 +21,7 @@ from problems.truth import (
     compacts,
     machines,
     nonlocal_trees,
+    orders,
     paths,
     rolls,
     routes,
@@ -31,10 +32,22 @@ from problems.truth.judging import Said, held_against
 
 TEMPLATES: dict[str, ModuleType] = {
     module.NAME: module
-    for module in (chains, clusters, colours, compacts, machines, nonlocal_trees, paths, rolls, routes, second_order)
+    for module in (
+        chains,
+        clusters,
+        colours,
+        compacts,
+        machines,
+        nonlocal_trees,
+        orders,
+        paths,
+        rolls,
+        routes,
+        second_order,
+    )
 }
 
-_WITHOUT_UNITS = (rolls.NAME, colours.NAME, routes.NAME, compacts.NAME)
+_WITHOUT_UNITS = (rolls.NAME, orders.NAME, colours.NAME, routes.NAME, compacts.NAME)
 """Templates whose data are whole numbers, or are counted in decimals: other units are other numbers.
 
 And those whose answers HiGHS finds, whose bits are its own affair.

@@ -8,6 +8,8 @@ from colgen import (
     MasterStatus,
     Row,
 )
+from colgen.core.errors import SolverError as EngineSolverError
+from solvers.linear.highs import SolverError
 from solvers.linear.lp import LinearProgram
 from tests.master.programs import (
     col,
@@ -58,3 +60,30 @@ def test_who_knows_of_a_feasible_point_begins_in_phase_2_and_is_not_believed(sen
     assert phases == ([2] if there else [2, 1])
     assert solved.phase == phases[-1]
     assert solved.objective == pytest.approx(sign * (3 * 5 + 2 * 1) + 1 if there else sign)
+
+
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+def test_a_program_without_a_verdict_is_looked_at_in_phase_1(sense, monkeypatch):
+    """Of a program that is infeasible by a hair a solver may say nothing at all."""
+    master = covering(sense=sense)
+    sign = master.sense.sign
+    master.add([col((0, 1), sign * 1.0)])
+    assert master.solve().phase == 2
+    master.add([], [Row(("cut", 0), lower=4.0, coefficients={("x", 1): 2.0})])
+    solve, phases = LinearProgram.solve, []
+
+    def undecided(*args):
+        phases.append(master.phase)
+        if master.phase == 2:
+            raise SolverError("no verdict")
+        return solve(*args)
+
+    monkeypatch.setattr(LinearProgram, "solve", undecided)
+    solved = master.solve()
+    assert phases == [2, 1]
+    assert solved.phase == 1
+    assert solved.objective == pytest.approx(sign)  # four of four are missing
+    # Without anything missing there is no other phase to ask.
+    master.add([Column(sign * 7.0, {}, "late", key=("x", 1))])
+    with pytest.raises(EngineSolverError, match="no verdict"):
+        master.solve()

@@ -35,6 +35,12 @@ WEIGHTED = GRAPH | {"weights": np.array([1, 2, 0])}
 CLUSTERS = {"scores": PAIRS, "labels": LABELS}
 
 KNAPSACKS = {"profits": np.array([[1.0, 2.0]]), "sizes": np.array([[1, 2]]), "capacities": np.array([2])}
+CONFLICTING = {
+    "profits": np.array([1.0, 2.0]),
+    "sizes": np.array([1, 2]),
+    "capacity": 2,
+    "conflicts": np.array([[False, True], [True, False]]),
+}
 VISITS = {"starts": np.array([0, 2, 3]), "visits": np.array([0, 1, 2])}
 
 SAMPLES = {
@@ -76,6 +82,14 @@ SAMPLES = {
     "colouring.saturated_first": GRAPH,
     "colouring.with_colours": GRAPH | {"colours": 3, "start": np.array([0, 1, 1]), "moves": 9},
     "fewest_colours.fewest_colours": GRAPH | {"most": 2},
+    "conflicts.best_compatible": CONFLICTING,
+    "conflicts.maximal_compatible": CONFLICTING | {"least": 1.0},
+    "conflicts.first_fit": {
+        "sizes": np.array([1, 2]),
+        "capacity": 2,
+        "conflicts": np.array([[False, True], [True, False]]),
+        "order": np.array([1, 0]),
+    },
     "connectivity.inseparable": {"weights": PAIRS, "threshold": 0.5},
     "contraction.contract": CLUSTERS | {"smallest": 2},
     "contraction.merged": {"scores": PAIRS, "groups": LABELS},

@@ -1,0 +1,47 @@
+r"""Dual values from dual-feasible functions: bounds beyond the material, for one round of pricing.
+
+A function f from [0, 1] to [0, 1] is *dual feasible* if Σ f(x_j) ≤ 1 for all numbers x_j that sum to 1 at most.  Then
+π_i = f(w_i / C) prices no pattern above its roll, whatever the instance, and Σ_i f(w_i / C) d_i rolls are needed.  Of
+two families the best member is found by trying the numbers at which it changes:
+
+* for ε up to 1/2: a width above 1 - ε is a whole roll, one below ε is nothing, the others stay what they are;
+* for k = 1, 2, ...: x is x where (k + 1) x is whole, else ⌊(k + 1) x⌋ / k.
+
+Source: S. P. Fekete, J. Schepers, *New classes of fast lower bounds for bin packing problems*, Mathematical Programming
+91 (2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from problems.cutting_stock.instance import Instance
+
+_MULTIPLES = 50
+"""Of the second family: larger k round so little that they come to what the widths are themselves."""
+
+_TRIED = 200
+"""Of the first family, at most: each is a pass over all items."""
+
+
+def dual_feasible(instance: Instance) -> list[Fraction]:
+    """Dual values of the items by the function that bounds the rolls best; the material's where none bounds better."""
+    roll, widths, demands = instance.roll, instance.widths, instance.demands
+    best, values = _total(widths, demands, roll), [Fraction(width, roll) for width in widths]
+    narrow = sorted({width for width in widths if 2 * width < roll})
+    for small in narrow[:: len(narrow) // _TRIED + 1]:  # ε is a little more
+        rounded = [roll if width >= roll - small else width if width > small else 0 for width in widths]
+        if (total := _total(rounded, demands, roll)) > best:
+            best, values = total, [Fraction(part, roll) for part in rounded]
+    for k in range(1, _MULTIPLES + 1):
+        # In units of 1 / (k C).
+        parts = [divmod(width * (k + 1), roll) for width in widths]
+        rounded = [whole * roll if rest else width * k for width, (whole, rest) in zip(widths, parts, strict=True)]
+        if (total := _total(rounded, demands, k * roll)) > best:
+            best, values = total, [Fraction(part, k * roll) for part in rounded]
+    return values
+
+
+def _total(values: Sequence[int], demands: Sequence[int], unit: int) -> Fraction:
+    return Fraction(sum(value * demand for value, demand in zip(values, demands, strict=True)), unit)

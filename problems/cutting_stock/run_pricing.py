@@ -1,0 +1,374 @@
+"""Patterns with how many rolls they are cut from: a bounded knapsack for each number, and branching on their arcs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import (
+    Column,
+    Decision,
+    Duals,
+    InputError,
+    Marginals,
+    OnOriginalVariable,
+    Pricing,
+    PricingContext,
+    PricingResult,
+    ReducedCostFixing,
+    Solution,
+)
+from colgen.core.budget import OutOfBudget
+from problems.cutting_stock.instance import Instance, Pattern
+from solvers.packing.arc_values import arc_values
+from solvers.packing.knapsack import (
+    NEVER,
+    Network,
+    NetworkTooLargeError,
+    best_from,
+    network,
+    packings_by_first_item,
+    restricted,
+)
+
+Run: TypeAlias = tuple[int, tuple[tuple[int, int], ...]]
+"""What a column stands for: n rolls, and the pieces that each of them is cut into, ``(place, copies)``."""
+
+RunArc: TypeAlias = tuple[int, int, int]
+"""``(rolls, place, position)``: a piece at a position of a pattern that so many rolls are cut by."""
+
+ARC = "arc"
+"""Block of the branching rows on arcs."""
+
+LONG = "long"
+"""Block of the branching rows on how many patterns are cut from so many rolls or more."""
+
+SETUPS = "setups"
+"""The row that counts patterns."""
+
+_CELLS = 1 << 25
+"""Places times states of all networks, at most."""
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class RunNetwork:
+    """Patterns that a number of rolls is cut by, laid out with the widest pieces first.
+
+    An item that is wanted d times has room for ⌊d / n⌋ pieces of which each adds n, and for one more that adds the
+    rest of d: further ones would add nothing.  These are its *places*, one after the other.
+
+    Attributes
+    ----------
+    rolls
+        n.
+    items, adds
+        Of the places: the item, and what a piece adds to the item's row.
+    first
+        The number of its first arc among those of all networks.
+    """
+
+    rolls: int
+    items: Ints
+    adds: Ints
+    net: Network
+    first: int
+
+
+class Runs:
+    """The networks of all numbers of rolls: laid out when they are first asked for."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self._networks: list[RunNetwork] = []
+
+    def networks(self, look: Callable[[], object] = lambda: None) -> list[RunNetwork]:
+        """Of 1, 2, ... rolls, up to the largest demand: with more of them each item would be cut in excess.
+
+        Raises
+        ------
+        InputError
+            If they have too many places and states in all.
+        """
+        if not self._networks:
+            instance, found, first, cells = self.instance, list[RunNetwork](), 0, 0
+            widest_first = sorted(range(instance.num_items), key=lambda i: -instance.widths[i])
+            for n in range(1, max(instance.demands) + 1):
+                look()
+                places = [(i, instance.demands[i] // n, n) for i in widest_first]
+                rests = [(i, 1, instance.demands[i] % n) for i in widest_first]
+                each = [p for pair in zip(places, rests, strict=True) for p in pair if p[1] and p[2]]
+                items, copies, adds = (np.array(column, dtype=np.int64) for column in zip(*each, strict=True))
+                widths = np.array(instance.widths, dtype=np.int64)[items]
+                try:
+                    net = network(widths, copies, instance.roll, cells=_CELLS - cells, look=look)
+                except NetworkTooLargeError as error:
+                    raise InputError(f"the instance is too large for its pricing problem: {error}") from None
+                cells += net.num_states * len(items)
+                found.append(RunNetwork(n, items, adds, net, first))
+                first += net.num_arcs
+            self._networks = found
+        return self._networks
+
+    @property
+    def num_arcs(self) -> int:
+        """Of all networks."""
+        last = self.networks()[-1]
+        return last.first + last.net.num_arcs
+
+    def number(self, arc: RunArc) -> int:
+        """Number of an arc among those of all networks; -1 if there is none."""
+        rolls, place, position = arc
+        run = self.networks()[rolls - 1]
+        k = run.net.arc(place, position)
+        return -1 if k < 0 else run.first + k
+
+    def arcs(self, structure: Run) -> list[RunArc]:
+        """The arcs of a column."""
+        rolls, packing = structure
+        widths, position, laid_out = self.networks()[rolls - 1].net.widths, 0, list[RunArc]()
+        for place, copies in packing:
+            for _ in range(copies):
+                laid_out.append((rolls, place, position))
+                position += int(widths[place])
+        return laid_out
+
+    def original(self, column: Column) -> Mapping[Hashable, float]:
+        """The same, as original variables."""
+        return dict.fromkeys(self.arcs(column.structure), 1.0)
+
+    def pattern(self, structure: Run) -> Pattern:
+        """The pattern of a column, by items."""
+        rolls, packing = structure
+        run, cut = self.networks()[rolls - 1], dict[int, int]()
+        for place, copies in packing:
+            item = int(run.items[place])
+            cut[item] = cut.get(item, 0) + copies
+        return tuple(cut.items())
+
+    def encode(self, structure: Run) -> Column:
+        """The column of a structure."""
+        rolls, packing = structure
+        run, entries = self.networks()[rolls - 1], dict[tuple[str, Any], float]()
+        for place, copies in packing:
+            key = ("demand", int(run.items[place]))
+            entries[key] = entries.get(key, 0.0) + float(run.adds[place] * copies)
+        return Column(float(rolls), {**entries, (SETUPS, None): 1.0}, structure, ("run", structure))
+
+    def packed(self, rolls: int, pattern: Pattern) -> Run:
+        """The structure of a pattern that so many rolls are cut by, without pieces that add nothing."""
+        run, packing = self.networks()[rolls - 1], list[tuple[int, int]]()
+        left = dict(pattern)
+        for place, (item, most) in enumerate(zip(run.items.tolist(), run.net.copies.tolist(), strict=True)):
+            copies = min(left.get(item, 0), int(most))
+            if copies:
+                packing.append((place, copies))
+                left[item] -= copies
+        return rolls, tuple(packing)
+
+
+@dataclass(frozen=True, eq=False)
+class RunArcsForbidden(Decision):
+    """No column may use an arc outside ``open_arcs``, a mask of the arcs of all networks."""
+
+    runs: Runs
+    open_arcs: Mask
+    exhaustive: bool = False
+
+    def allows(self, column: Column) -> bool:
+        return all(self.open_arcs[self.runs.number(arc)] for arc in self.runs.arcs(column.structure))
+
+    def __str__(self) -> str:
+        return f"{int((~self.open_arcs).sum())} arcs forbidden"
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """A network as it was priced: what its rolls cost before anything is cut, what arcs earn, and what paths do."""
+
+    run: RunNetwork
+    net: Network
+    charge: float
+    profits: Floats
+    values: Floats
+
+
+class RunOracle(Pricing):
+    """A bounded knapsack for each number of rolls: exact, with the best patterns of each number.
+
+    Parameters
+    ----------
+    most
+        Of different patterns: so many columns has an answer at most.
+    columns
+        At most so many a round.
+    """
+
+    cost_bound = 1.0
+
+    def __init__(self, runs: Runs, most: int, columns: int = 200) -> None:
+        self.runs = runs
+        self.multiplicity = float(most)
+        self.columns = columns
+        self._nets: list[Network] = []
+        self._situation: tuple[object, ...] | None = None
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        try:
+            priced = list(self.priced(duals, context))
+        except OutOfBudget:
+            return PricingResult(cut_off=True)
+        best, found = math.inf, list[tuple[float, Run]]()
+        for each in priced:
+            optimum = float(each.values[0, 0])
+            threshold = min(each.charge, (1.0 - 1e-12) * optimum) if optimum > 0.0 else NEVER
+            earned, packings = packings_by_first_item(each.net, each.values, each.profits, threshold)
+            top = float(earned.max(initial=NEVER))
+            if top <= 0.5 * NEVER:
+                continue
+            best = min(best, each.charge - top)
+            for k in np.flatnonzero((earned > each.charge) | (earned == top)).tolist():
+                places = np.flatnonzero(packings[k])
+                packing = tuple(zip(places.tolist(), packings[k][places].tolist(), strict=True))
+                found.append((each.charge - float(earned[k]), (each.run.rolls, packing)))
+        found.sort(key=lambda entry: entry[0])
+        improving = [entry for entry in found if entry[0] < 0.0]
+        chosen = improving[: self.columns] if improving else found[:1]
+        columns = [self.runs.encode(structure) for _, structure in chosen]
+
+        def marginals() -> Marginals:
+            through, names = list[Floats](), list[Ints]()
+            for each in priced:
+                value = arc_values(each.net, each.values, each.profits, look=context.budget.require)
+                through.append(np.where(value > NEVER, each.charge - value, math.inf))
+                origin = np.arange(each.net.num_arcs) if each.net.origin is None else each.net.origin
+                names.append(each.run.first + origin)
+            nothing = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
+            return Marginals(np.concatenate(through or nothing[0]), np.concatenate(names or nothing[1]))
+
+        return PricingResult(columns, best, [reduced for reduced, _ in chosen], marginals=marginals)
+
+    def priced(self, duals: Duals, context: PricingContext) -> list[Priced]:
+        """The networks that the decisions leave, at dual values."""
+        look = context.budget.require
+        runs, nets = self.runs.networks(look), self._networks(context)
+        demand, setups = np.asarray(duals["demand"]), float(duals[SETUPS])
+        closed, paid = context.forbidden(LONG), dict(duals.items(LONG))
+        extra: dict[int, list[tuple[int, float]]] = {}
+        for arc, dual in duals.items(ARC):
+            if dual:
+                number = self.runs.number(as_run_arc(arc))
+                extra.setdefault(as_run_arc(arc)[0], []).append((number, dual))
+        found, credit = list[Priced](), 0.0
+        for run, net in zip(runs, nets, strict=True):
+            credit += paid.get(run.rolls, 0.0)
+            if run.rolls in closed:
+                break  # nothing is cut from so many rolls or more
+            profits = net.spread(demand[run.items] * run.adds)
+            for number, dual in extra.get(run.rolls, ()):
+                k = number - run.first
+                if net.origin is not None:
+                    place = int(np.searchsorted(net.origin, k))
+                    k = place if place < net.num_arcs and net.origin[place] == k else -1
+                if k >= 0:
+                    profits[k] += dual
+            charge = context.cost_weight * run.rolls - setups - credit
+            found.append(Priced(run, net, charge, profits, best_from(net, profits, look=look)))
+        return found
+
+    def _networks(self, context: PricingContext) -> list[Network]:
+        """The networks that the decisions leave, kept for the next call."""
+        if not self._nets or context.decisions != self._situation:
+            open_arcs = np.ones(self.runs.num_arcs, dtype=np.bool_)
+            for decision in context.decisions:
+                if isinstance(decision, RunArcsForbidden):
+                    open_arcs &= decision.open_arcs
+            for arc in context.forbidden(ARC):
+                open_arcs[self.runs.number(arc)] = False
+            nets = []
+            for run in self.runs.networks():
+                mine = open_arcs[run.first : run.first + run.net.num_arcs]
+                nets.append(run.net if mine.all() else restricted(run.net, run.net.copies, mine))
+            self._nets, self._situation = nets, context.decisions
+        return self._nets
+
+
+def as_run_arc(variable: Hashable) -> RunArc:
+    """An original variable as the arc that it is."""
+    return cast(RunArc, variable)
+
+
+# --- branching -------------------------------------------------------------------------------------------------------
+
+
+def lengths(column: Column) -> Mapping[int, float]:
+    """The numbers of rolls that a column is cut from at least: 1, 2, ..., n."""
+    return dict.fromkeys(range(1, column.structure[0] + 1), 1.0)
+
+
+class OnLongRuns(OnOriginalVariable):
+    """Branch on how many patterns are cut from so many rolls or more: whole in every answer, and all of its cost."""
+
+    def __init__(self) -> None:
+        super().__init__(lengths, block=LONG)
+
+
+class OnRunArcs(OnOriginalVariable):
+    """Branch on how many patterns that n rolls are cut by have a piece at a position.
+
+    Where these are whole for each n they decompose into whole paths, patterns that n rolls are cut by: as many of them
+    as columns are used, counted with their values, and of the same cost.
+    """
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__(runs.original, block=ARC)
+        self._runs = runs
+
+    def recover(self, solution: Solution) -> Solution | None:
+        leaving: dict[tuple[int, int], list[list[int]]] = {}  # by rolls and position: places, and how often
+        for variable, value in sorted(self.values(solution).items(), key=lambda entry: as_run_arc(entry[0])):
+            rolls, place, position = as_run_arc(variable)
+            if round(value) > 0:
+                leaving.setdefault((rolls, position), []).append([place, round(value)])
+        found: dict[Run, int] = {}
+        for run in self._runs.networks():
+            widths = run.net.widths
+            while leaving.get((run.rolls, 0)):
+                path, position = [], 0
+                while leaving.get((run.rolls, position)):
+                    path.append(leaving[run.rolls, position])
+                    position += int(widths[path[-1][-1][0]])
+                times = min(arcs[-1][1] for arcs in path)
+                cut: dict[int, int] = {}
+                for arcs in path:
+                    cut[arcs[-1][0]] = cut.get(arcs[-1][0], 0) + 1
+                    arcs[-1][1] -= times
+                    if not arcs[-1][1]:
+                        arcs.pop()
+                structure = run.rolls, tuple(sorted(cut.items()))
+                found[structure] = found.get(structure, 0) + times
+        columns = tuple((self._runs.encode(structure), float(times)) for structure, times in found.items())
+        return Solution(sum(column.cost * times for column, times in columns), columns)
+
+
+class RunArcFixing(ReducedCostFixing):
+    """Forbids arcs that no better answer can use."""
+
+    makes: Sequence[type[Decision]] = (RunArcsForbidden,)
+
+    def __init__(self, runs: Runs, oracle: RunOracle) -> None:
+        super().__init__(oracle, decide=self._arcs)
+        self.runs = runs
+
+    def _arcs(self, number: int, marginals: Marginals, worse: Mask) -> Sequence[Decision]:
+        allowed = np.zeros(self.runs.num_arcs, dtype=np.bool_)
+        allowed[np.asarray(marginals.names)[~worse]] = True
+        return (RunArcsForbidden(self.runs, allowed),)

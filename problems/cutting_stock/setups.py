@@ -1,0 +1,170 @@
+"""Plans of few patterns: built pattern by pattern, and rebuilt in part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from problems.cutting_stock.instance import Instance, Pattern
+from solvers.packing.knapsack import bounded_knapsack
+
+Plan: TypeAlias = list[tuple[Pattern, int]]
+
+_TRIED = 6
+"""Numbers of rolls that are tried for the next pattern."""
+
+_REBUILT = (2, 2, 3)
+"""How many patterns of a plan are built anew."""
+
+
+def improved(instance: Instance, most: int, rounds: int, over: Callable[[], bool], seed: int = 0) -> list[Plan]:
+    """Plans with at most so many patterns, each better than the one before; none where none is found.
+
+    The first has a pattern for each group of items, or is built.  Then some of its patterns are left out, and what they
+    made is built again, as long as there are rounds and time.
+    """
+    rng = np.random.default_rng(seed)
+    plan = grouped(instance, instance.demands, most)
+    found: list[Plan] = [] if plan is None else [plan]
+    for number in range(rounds):
+        if over():
+            break
+        if plan is None or number % 4 == 0:
+            other = _built(instance, list(instance.demands), most, rng)
+        else:
+            count = min(int(rng.choice(_REBUILT)), len(plan))
+            out = set(rng.choice(len(plan), count, replace=False).tolist())
+            kept = [use for k, use in enumerate(plan) if k not in out]
+            left = list(instance.demands)
+            for pattern, rolls in kept:
+                for item, copies in pattern:
+                    left[item] = max(left[item] - copies * rolls, 0)
+            rebuilt = _built(instance, left, most - len(kept), rng)
+            other = None if rebuilt is None else kept + rebuilt
+        if other is None:
+            continue
+        if plan is None or _cost(other) <= _cost(plan):
+            if plan is None or _cost(other) < _cost(plan):
+                found.append(other)
+            plan = other
+    return found
+
+
+def _cost(plan: Plan) -> int:
+    return sum(rolls for _, rolls in plan)
+
+
+def _built(instance: Instance, left: list[int], most: int, rng: np.random.Generator) -> Plan | None:
+    """A plan for what is left, one pattern after the other, each with little waste for its number of rolls."""
+    widths, roll, plan = np.array(instance.widths), instance.roll, Plan()
+    dear, closing = float(rng.choice([1.0, 2.0, 4.0, 8.0])), 1.0 + 0.3 * rng.random()
+    while any(left):
+        if len(plan) == most:
+            return None
+        patterns = most - len(plan)
+        last = grouped(instance, left, patterns)
+        if patterns == 1:
+            return None if last is None else plan + last
+        material = float(widths @ np.array(left)) / roll
+        numbers = {max(1, round(material / patterns * float(f))) for f in rng.uniform(0.3, 2.5, _TRIED)}
+        best: tuple[float, Pattern, int] | None = None
+        for n in sorted(numbers):
+            pattern = _filled(instance, left, n, closing)
+            cut = sum(instance.widths[i] * min(copies * n, left[i]) for i, copies in pattern)
+            worth = cut - dear * (n * roll - cut)
+            rest = [max(count - dict(pattern).get(i, 0) * n, 0) for i, count in enumerate(left)]
+            if (best is None or worth > best[0]) and grouped(instance, rest, patterns - 1, improve=False) is not None:
+                best = worth, pattern, n
+        if best is None:
+            return None if last is None else plan + last
+        _, pattern, n = best
+        plan.append((pattern, n))
+        for i, copies in pattern:
+            left[i] = max(left[i] - copies * n, 0)
+        if last is not None and patterns == 2:
+            ending = grouped(instance, left, 1)
+            if ending is None or _cost(ending) + n > _cost(last):
+                return plan[:-1] + last
+    return plan
+
+
+def _filled(instance: Instance, left: Sequence[int], n: int, closing: float) -> Pattern:
+    """The pattern that n rolls are cut by with most material, pieces that complete an item counting more."""
+    items = [i for i, count in enumerate(left) if count]
+    each = [(i, left[i] // n, n) for i in items] + [(i, 1, left[i] % n) for i in items]
+    each = [entry for entry in each if entry[1] and entry[2]]
+    _, packing = bounded_knapsack(
+        [instance.widths[i] * adds * (closing if adds < n or left[i] == n else 1.0) for i, _, adds in each],
+        [instance.widths[i] for i, _, _ in each],
+        [copies for _, copies, _ in each],
+        instance.roll,
+    )
+    cut: dict[int, int] = {}
+    for (i, _, _), copies in zip(each, packing.tolist(), strict=True):
+        if copies:
+            cut[i] = cut.get(i, 0) + copies
+    return tuple(cut.items())
+
+
+# --- each item in one pattern ----------------------------------------------------------------------------------------
+
+
+def grouped(instance: Instance, demands: Sequence[int], most: int, *, improve: bool = True) -> Plan | None:
+    """A plan in which each item has one pattern: items in groups, improved by moving and exchanging them.
+
+    Returns
+    -------
+    list or None
+        None where first fit by width does not put the items into so many groups that a roll holds a piece of each.
+    """
+    widths, roll = instance.widths, instance.roll
+    groups: list[list[int]] = []
+    for item in sorted((i for i, count in enumerate(demands) if count), key=lambda i: -widths[i]):
+        fitting = [g for g in groups if sum(widths[i] for i in g) + widths[item] <= roll]
+        if len(groups) < most:  # spread over as many patterns as there may be
+            groups.append([item])
+        elif fitting:
+            min(fitting, key=lambda g: sum(widths[i] for i in g)).append(item)
+        else:
+            return None
+    costs = [_rolls(instance, demands, group) for group in groups]
+    moving = improve
+    while moving:
+        moving = False
+        for a in range(len(groups)):
+            for b in range(len(groups)):
+                for i in list(groups[a]):
+                    for j in [None, *groups[b]] if a != b and i in groups[a] else []:
+                        one = [k for k in groups[a] if k != i] + ([] if j is None else [j])
+                        other = [k for k in groups[b] if k != j] + [i]
+                        now = _rolls(instance, demands, one), _rolls(instance, demands, other)
+                        if sum(now) < costs[a] + costs[b]:
+                            groups[a], groups[b] = one, other
+                            costs[a], costs[b] = now
+                            moving = True
+                            break
+    return [
+        (tuple((i, -(-demands[i] // round(n))) for i in group), round(n))
+        for group, n in zip(groups, costs, strict=True)
+        if group
+    ]
+
+
+def _rolls(instance: Instance, demands: Sequence[int], group: Sequence[int]) -> float:
+    """The fewest rolls that one pattern makes all pieces of some items from; infinite if a roll does not hold them."""
+    widths, roll = instance.widths, instance.roll
+    if not group:
+        return 0.0
+    if sum(widths[i] for i in group) > roll:
+        return math.inf
+    low, high = 1, max(demands[i] for i in group)
+    while low < high:  # more rolls need fewer pieces each
+        middle = (low + high) // 2
+        if sum(-(-demands[i] // middle) * widths[i] for i in group) <= roll:
+            high = middle
+        else:
+            low = middle + 1
+    return float(low)

@@ -1,0 +1,46 @@
+"""Which program an order is solved by where it has more than an instance, and how the template hands on to it.
+
+=====================================  ====================================================================
+:mod:`.several_rolls`                  rolls of several widths, with costs and supplies
+:mod:`.with_conflicts`                 pairs of items that may not be on one roll; of one width or several
+:mod:`.few_patterns`                   at most so many different patterns
+=====================================  ====================================================================
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from colgen import Problem
+from problems.cutting_stock.few_patterns import FewPatterns
+from problems.cutting_stock.parts import Order
+from problems.cutting_stock.several_rolls import SeveralRolls
+from problems.cutting_stock.with_conflicts import WithConflicts
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+def variant_of(order: Order) -> Problem[Any] | None:
+    """The program of an order; None: that of the template."""
+    if order.conflicts is not None:
+        return WithConflicts(order)
+    if order.patterns is not None:
+        return FewPatterns(order)
+    return None if order.stock is None else SeveralRolls(order)
+
+
+def handed_on(method: Callable[Concatenate[Any, Given], Found]) -> Callable[Concatenate[Any, Given], Found]:
+    """A method of the template that a variant states anew."""
+
+    @functools.wraps(method)
+    def asked(template: Any, /, *args: Given.args, **named: Given.kwargs) -> Found:
+        variant = template.variant
+        if variant is None:
+            return method(template, *args, **named)
+        found: Found = getattr(variant, method.__name__)(*args, **named)
+        return found
+
+    return asked

@@ -1,0 +1,332 @@
+r"""Cutting stock with conflicts, from rolls of one width or several: bin packing with conflicts, piece by piece.
+
+    min Σ_k Σ_S c_k x_kS
+    subject to  Σ_k Σ_{S with i} x_kS ≥ 1   for each piece i            [π_i ≥ 0]
+                Σ_S x_kS ≤ s_k              for each limited kind k     [σ_k ≤ 0]
+                x_kS ≥ 0 integer,
+
+where the sets S of kind k fit into its width C_k and hold no two pieces in conflict.  An item that is wanted d times
+is d pieces.  The reduced cost is c_k - σ_k - Σ_{i in S} π_i, the pricing problem a knapsack with conflicts
+(:mod:`solvers.packing.conflicts`), one for each kind.
+
+Branching is on how many rolls of a kind are used, where there are several, and then on pairs of pieces (Ryan and
+Foster): on one roll, or on two.  Pieces that are together make a wider one whose conflicts are those of both, and two
+that are apart are in conflict: the pricing problem stays what it is.
+
+Sources: M. Gendreau, G. Laporte, F. Semet, *Heuristics and lower bounds for the bin packing problem with conflicts*,
+Computers & Operations Research 31 (2004); R. Sadykov, F. Vanderbeck, *Bin packing with conflicts: a generic
+branch-and-price algorithm*, INFORMS Journal on Computing 25 (2013).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+from numpy.typing import NDArray
+
+from colgen import (
+    BranchingRule,
+    Column,
+    Directional,
+    Diving,
+    Enumerated,
+    Enumeration,
+    Heuristic,
+    HeuristicContext,
+    Key,
+    Pricing,
+    Problem,
+    ReductionContext,
+    Solution,
+    Stabilization,
+)
+from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.tolerances import TOLERANCES
+from colgen.core.warm_start import WarmStart
+from problems.colouring.branching import OnPairs
+from problems.cutting_stock import stock as kinds_of_rolls
+from problems.cutting_stock.conflict_pricing import DEMAND, ConflictOracle, MergedPieces, Packed, Pieces
+from problems.cutting_stock.parts import Order, Use
+from problems.cutting_stock.stock import OnRollsUsed, assigned, best_of, cheaper, greedy, material
+from solvers.packing.conflicts import first_fit, maximal_compatible
+
+_MIXES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
+"""Shares of the width in what the pieces of first plans are ordered by; the rest is how many conflicts they have."""
+
+
+class WithConflicts(Problem[list[Any]]):
+    """Cutting stock with conflicts.
+
+    The answer is a list of ``(pattern, rolls)``, and of ``(pattern, rolls, kind)`` where there are several kinds.
+    """
+
+    def __init__(self, order: Order) -> None:
+        self.instance = order
+        self.kinds = order.rolls.useful
+        self.stock = order.rolls.only(self.kinds)
+        self.objective_step = self.stock.step
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        """Each an item of its own."""
+        return Pieces.of(self.instance)
+
+    @cached_property
+    def nodes(self) -> MergedPieces:
+        """The pieces as the decisions of a node leave them."""
+        return MergedPieces(self.pieces, self.instance.instance.roll)
+
+    @cached_property
+    def oracles(self) -> tuple[ConflictOracle, ...]:
+        """Of the kinds of rolls."""
+        return tuple(ConflictOracle(self.nodes, self.stock, k) for k in range(len(self.kinds)))
+
+    def master(self) -> pyo.ConcreteModel:
+        return kinds_of_rolls.master([1] * len(self.pieces.items), self.stock)
+
+    def pricing(self) -> Sequence[Pricing]:
+        return self.oracles
+
+    def stabilization(self) -> Stabilization:
+        return Directional(0.3, beta=0.1)
+
+    def branching(self) -> Sequence[BranchingRule]:
+        pairs = OnPiecePairs(self)
+        return (OnRollsUsed(), pairs) if len(self.kinds) > 1 else (pairs,)
+
+    def enumeration(self) -> Enumeration | None:
+        return SetEnumeration(self)
+
+    def heuristics(self) -> Sequence[Heuristic]:
+        filling = Filling(self)
+        return (filling, Diving(4, proper=DEMAND, polish=filling))
+
+    def warm_start(self, budget: Budget) -> WarmStart:
+        by_item = material(self.instance.instance, self.stock)
+        duals: dict[Key, float] = {
+            (DEMAND, k): by_item[DEMAND, item] for k, item in enumerate(self.pieces.items.tolist())
+        }
+        duals |= {key: value for key, value in by_item.items() if key[0] != DEMAND}
+        plan = best_of(self._plans(), self.stock, lambda: budget.expired)
+        return WarmStart(duals, () if plan is None else (self.solution(plan),))
+
+    def _plans(self) -> Iterator[list[Use] | None]:
+        """First plans: pieces in the order of their widths, of their conflicts, and of mixes of these."""
+        widths, degrees = self.pieces.widths, self.pieces.conflicts.sum(axis=1)
+        for share in _MIXES:
+            weight = share * widths / widths.mean() + (1.0 - share) * degrees / max(degrees.mean(), 1.0)
+            yield self.filled([], np.argsort(-weight, kind="stable"))
+
+    def filled(self, sets: Sequence[Packed], order: NDArray[np.int64] | None = None) -> list[Use] | None:
+        """A plan from sets that are packed already, each on a kind of roll; None where there are not enough rolls.
+
+        Patterns of such plans are of pieces: ``(piece, 1)``.
+        """
+        widths, conflicts = self.pieces.widths, self.pieces.conflicts
+        turn = np.argsort(-widths, kind="stable") if order is None else order
+        left = np.ones(len(widths), dtype=np.int64)
+        for _, packed in sets:
+            left[list(packed)] = 0
+        uses: list[Use] = [(tuple((piece, 1) for piece in packed), 1, kind) for kind, packed in sets]
+        open_turn = turn[left[turn] > 0]
+        if max(self.stock.widths) < widths.max():
+            return None
+        if len(self.kinds) == 1 and math.isinf(self.stock.limits[0]):
+            if sets:
+                numbers = self._beside(sets, open_turn)
+            else:
+                numbers = first_fit(widths, self.stock.widths[0], conflicts, open_turn)
+            together = [np.flatnonzero(numbers == n).tolist() for n in range(numbers.max() + 1)]
+            return [(tuple((piece, 1) for piece in packed), 1, 0) for packed in together]
+        rest = greedy(
+            widths.tolist(),
+            left.tolist(),
+            self.stock,
+            conflicts,
+            open_turn.tolist(),
+            Counter(kind for kind, _ in sets),
+        )
+        return None if rest is None else cheaper(widths.tolist(), [*uses, *rest], self.stock)
+
+    def _beside(self, sets: Sequence[Packed], turn: NDArray[np.int64]) -> NDArray[np.int64]:
+        """First fit into the rolls of sets, and new ones."""
+        widths, conflicts, roll = self.pieces.widths, self.pieces.conflicts, self.stock.widths[0]
+        numbers = np.full(len(widths), -1, dtype=np.int64)
+        room, barred = list[int](), list[NDArray[np.bool_]]()
+        for n, (_, packed) in enumerate(sets):
+            numbers[list(packed)] = n
+            room.append(roll - int(widths[list(packed)].sum()))
+            barred.append(np.logical_or.reduce(conflicts[list(packed)], axis=0))
+        for piece in turn.tolist():
+            width = int(widths[piece])
+            n = next((n for n in range(len(room)) if room[n] >= width and not barred[n][piece]), len(room))
+            if n == len(room):
+                room.append(roll)
+                barred.append(np.zeros(len(widths), dtype=np.bool_))
+            numbers[piece], room[n] = n, room[n] - width
+            barred[n] = barred[n] | conflicts[piece]
+        return numbers
+
+    def solution(self, uses: Iterable[Use]) -> Solution:
+        """A plan of pieces as a solution of the master."""
+        columns = tuple(
+            (self.oracles[kind].encode([piece for piece, _ in pattern]), float(rolls)) for pattern, rolls, kind in uses
+        )
+        return Solution(math.fsum(column.cost * n for column, n in columns), columns)
+
+    def answer(self, solution: Solution) -> list[Any]:
+        # Where a piece is covered twice it is cut once.
+        left, widths = set(range(len(self.pieces.items))), self.instance.instance.widths
+        uses: Counter[tuple[Any, int]] = Counter()
+        for column, value in solution.columns:
+            kind, packed = column.structure
+            mine = Counter(int(self.pieces.items[piece]) for piece in packed if piece in left)
+            left.difference_update(packed)
+            pattern = tuple(sorted(mine.items(), key=lambda piece: (-widths[piece[0]], piece[0])))
+            uses[pattern, self.kinds[kind]] += 1
+            if round(value) > 1:  # rolls from which nothing is cut any more, which cost what they cost
+                uses[(), self.kinds[kind]] += round(value) - 1
+        if self.instance.stock is None:
+            return [(pattern, rolls) for (pattern, _), rolls in uses.items()]
+        return [(pattern, rolls, kind) for (pattern, kind), rolls in uses.items()]
+
+    def check(self, answer: list[Any]) -> float:
+        try:
+            return self.instance.check(answer)
+        except ValueError as error:
+            raise InfeasibleAnswerError(str(error)) from None
+
+    def written(self, structure: Any) -> Any:
+        kind, packed = structure
+        return self.kinds[kind], [int(self.pieces.items[piece]) for piece in packed]
+
+    def column_of(self, written: Any, /) -> Column | None:
+        kind, items = written
+        if kind not in self.kinds or not items:
+            return None
+        number, packed = self.kinds.index(kind), list[int]()
+        for item, copies in Counter(items).items():
+            mine = np.flatnonzero(self.pieces.items == item)
+            if copies > len(mine):
+                return None
+            packed += mine[:copies].tolist()
+        inside = np.array(packed)
+        fits = self.pieces.widths[inside].sum() <= self.stock.widths[number]
+        return (
+            self.oracles[number].encode(packed)
+            if fits and not self.pieces.conflicts[np.ix_(inside, inside)].any()
+            else None
+        )
+
+
+class OnPiecePairs(OnPairs):
+    """Two pieces on one roll, or on two; where that is settled, whole sets are put onto the rolls that are used.
+
+    Sets that share a piece are the same then, on several kinds of rolls perhaps, of which whole numbers are used: see
+    :func:`~problems.cutting_stock.stock.assigned`.
+    """
+
+    def __init__(self, problem: WithConflicts) -> None:
+        super().__init__(DEMAND, lambda column: column.structure[1])
+        self._problem = problem
+
+    def recover(self, solution: Solution) -> Solution | None:
+        widths = self._problem.pieces.widths
+        sets = {column.structure[1] for column, value in solution.columns if value > TOLERANCES.integrality}
+        lengths = [(int(widths[list(packed)].sum()), tuple((piece, 1) for piece in packed), 1) for packed in sets]
+        uses = assigned(lengths, solution, self._problem.stock)
+        return None if uses is None else self._problem.solution(uses)
+
+
+class Filling(Heuristic):
+    """Sets of the relaxation that share no piece, those used most first; the others into gaps and onto new rolls."""
+
+    quick = True
+    every = 1
+
+    def __init__(self, problem: WithConflicts) -> None:
+        self.problem = problem
+
+    def search(self, context: HeuristicContext) -> Solution | None:
+        used = sorted(context.relaxation.columns, key=lambda pair: -pair[1])
+        plans = (self._plan(used, least) for least in (0.9, 0.5, 0.2, 0.0))
+        best = best_of(plans, self.problem.stock, lambda: context.run.expired)
+        return None if best is None else self.problem.solution(best)
+
+    def _plan(self, used: Sequence[tuple[Column, float]], least: float) -> list[Use] | None:
+        taken: set[int] = set()
+        left, sets = list(self.problem.stock.limits), list[Packed]()
+        for column, value in used:
+            kind, packed = column.structure
+            if value > least and left[kind] >= 1 and taken.isdisjoint(packed):
+                taken.update(packed)
+                left[kind] -= 1
+                sets.append((kind, packed))
+        return self.problem.filled(sets)
+
+
+class SetEnumeration(Enumeration):
+    """Sets of small reduced cost to which no piece can be added: rows are ≥ 1, so that every answer has one of such.
+
+    Parameters
+    ----------
+    limit
+        At most so many sets in all.
+    """
+
+    seconds = 20.0
+
+    def __init__(self, problem: WithConflicts, limit: int = 20_000) -> None:
+        self.problem = problem
+        self.limit = limit
+
+    def enumerate(self, context: ReductionContext) -> Enumerated | None:
+        told, problem = context.pricing, self.problem
+        node = problem.nodes.at(told)
+        prices = np.maximum(np.asarray(context.duals[DEMAND], dtype=np.float64), 0.0)
+        earned = node.groups @ prices
+        rows: list[NDArray[np.bool_]] = []
+        charged: list[tuple[ConflictOracle, float, float]] = []
+        theta = 1.0
+        for oracle in problem.oracles:
+            charge = oracle.kind.charge(context.duals, told)
+            if math.isinf(charge):
+                continue
+            if not math.isinf(oracle.multiplicity):
+                return None  # a bound that counts how often a kind is used leaves each of its columns more
+            beta = oracle.price(context.duals, told).bound
+            if beta is None:
+                return None
+            charged.append((oracle, charge, beta))
+            if beta < 0.0:
+                theta = min(theta, oracle.kind.cost / (oracle.kind.cost - beta))
+        columns: list[Column] = []
+        try:
+            for oracle, charge, _ in charged:
+                spare = context.slack + TOLERANCES.optimality * max(oracle.kind.cost, context.scale)
+                listed = maximal_compatible(
+                    earned,
+                    node.widths,
+                    oracle.kind.width,
+                    node.conflicts,
+                    least=charge + (1.0 - theta) / theta * oracle.kind.cost - spare / theta,
+                    limit=self.limit - len(columns),
+                    look=context.budget.require,
+                )
+                if listed is None:
+                    return None
+                rows = [row @ node.groups for row in listed]
+                columns += [oracle.encode(np.flatnonzero(row).tolist()) for row in rows]
+        except OutOfBudget:
+            return None
+        plain = all(math.isinf(limit) for limit in problem.stock.limits)
+        plain &= not any(d.row() is not None for d in context.decisions)
+        values: Mapping[Key, float] = {(DEMAND, piece): value for piece, value in enumerate(prices.tolist())}
+        return Enumerated(columns, values=values if plain else None)

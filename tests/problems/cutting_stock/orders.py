@@ -1,0 +1,67 @@
+"""Brute force for orders with parts: all patterns of all rolls, all plans."""
+
+import itertools
+import math
+from fractions import Fraction
+from functools import cache
+
+
+def fitting(order, room):
+    """All patterns that fit into a width, copies by item, no more than demanded, without conflicts."""
+    instance = order.instance
+    pairs = set() if order.conflicts is None else set(order.conflicts.pairs)
+    ranges = [range(min(d, room // w) + 1) for w, d in zip(instance.widths, instance.demands, strict=True)]
+    for copies in itertools.product(*ranges):
+        if not any(copies) or sum(w * c for w, c in zip(instance.widths, copies, strict=True)) > room:
+            continue
+        if any(copies[i] and copies[j] and (i != j or copies[i] > 1) for i, j in pairs):
+            continue
+        yield copies
+
+
+def cheapest(order):
+    """The best cost by brute force, None if there is no answer."""
+    return fewest_rolls_by_patterns(order) if order.patterns is not None else cheapest_plan(order)
+
+
+def cheapest_plan(order):
+    """Search over what is left: the next roll holds a piece of the first item that is left."""
+    stock = order.rolls
+    kinds = range(len(stock.widths))
+    patterns = [list(fitting(order, width)) for width in stock.widths]
+    pieces = sum(order.instance.demands)
+
+    @cache
+    def cost(left, supplies):
+        first = next((i for i, n in enumerate(left) if n), None)
+        if first is None:
+            return Fraction(0)
+        best = math.inf
+        for k in kinds:
+            if not supplies[k]:
+                continue
+            fewer = (*supplies[:k], supplies[k] - 1, *supplies[k + 1 :])
+            for pattern in patterns[k]:
+                if pattern[first]:
+                    after = tuple(max(n - c, 0) for n, c in zip(left, pattern, strict=True))
+                    best = min(best, Fraction(stock.costs[k]) + cost(after, fewer))
+        return best
+
+    found = cost(order.instance.demands, tuple(int(min(limit, pieces)) for limit in stock.limits))
+    return None if found == math.inf else float(found)
+
+
+def fewest_rolls_by_patterns(order):
+    """All choices of patterns that nothing can be added to, each with all numbers of rolls."""
+    instance, most = order.instance, max(order.instance.demands)
+    every = list(fitting(order, instance.roll))
+    maximal = [p for p in every if not any(p != q and all(a <= b for a, b in zip(p, q, strict=True)) for q in every)]
+    best = None
+    for chosen in itertools.combinations(maximal, min(order.patterns.patterns, len(maximal))):
+        for numbers in itertools.product(range(most + 1), repeat=len(chosen)):
+            if best is not None and sum(numbers) >= best:
+                continue
+            cut = [sum(n * p[i] for n, p in zip(numbers, chosen, strict=True)) for i in range(instance.num_items)]
+            if all(c >= d for c, d in zip(cut, instance.demands, strict=True)):
+                best = sum(numbers)
+    return best

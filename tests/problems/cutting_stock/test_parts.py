@@ -1,0 +1,120 @@
+import pytest
+
+from colgen import InputError
+from problems.cutting_stock import CuttingStock, Instance
+from problems.cutting_stock.parts import MOST_RUNS, MOST_SINGLE, AtMost, Conflicts, Order, Stock
+
+PLAIN = Instance(10, (6, 4), (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Stock((), ()), "at least one width"),
+        (lambda: Stock((10, 8), (1.0,)), "as many costs as widths of rolls are expected, not 1 for 2"),
+        (lambda: Stock((10,), (1.0,), (1, 2)), "as many supplies as widths of rolls are expected, not 2 for 1"),
+        (lambda: Stock((0,), (1.0,)), "roll 0 has the width 0"),
+        (lambda: Stock((2.5,), (1.0,)), "each of the stock's widths must be a whole number, not 2.5"),
+        (lambda: Stock((10,), (-1.0,)), "finite number from 0, not -1.0"),
+        (lambda: Stock((10,), (float("nan"),)), "finite number from 0, not nan"),
+        (lambda: Stock((10,), ("1",)), "finite number from 0, not '1'"),
+        (lambda: Stock((10,), (None,)), "must be a number, not None"),
+        (lambda: Stock((10,), (1.0,), (-1,)), "roll 0 has the supply -1"),
+        (lambda: Stock((10,), (1.0,), (1.5,)), "each of the supplies must be a whole number, not 1.5"),
+        (lambda: AtMost(0), "at least 1, not 0"),
+        (lambda: AtMost(2.5), "the number of patterns must be a whole number"),
+        (lambda: Conflicts(((0, 1, 2),)), "conflicts are pairs of items, not"),
+        (lambda: Conflicts((3,)), "conflicts are pairs of items, not 3"),
+        (lambda: Conflicts(((0, -1),)), "numbered from 0, not -1"),
+        (lambda: Order(PLAIN, conflicts=Conflicts(((0, 2),))), r"conflict \(0, 2\): items are numbered 0 to 1"),
+        (
+            lambda: Order(PLAIN, stock=Stock((8,), (1.0,))),
+            "the instance's roll is 10 wide, expected the stock's widest",
+        ),
+        (lambda: Order(PLAIN, stock=Conflicts(())), "stock: expected Stock"),
+        (lambda: Order(PLAIN, patterns=3), "patterns: expected AtMost"),
+        (
+            lambda: Order(PLAIN, patterns=AtMost(2), conflicts=Conflicts(())),
+            "a limit on patterns does not go together with conflicts",
+        ),
+        (
+            lambda: Order(PLAIN, patterns=AtMost(2), stock=Stock((10,), (1.0,))),
+            "a limit on patterns does not go together with several roll widths",
+        ),
+        (
+            lambda: Order(Instance(10, (5,), (MOST_SINGLE + 1,)), conflicts=Conflicts(())),
+            "with conflicts the demands may sum to",
+        ),
+        (
+            lambda: Order(Instance(10, (5,), (MOST_RUNS + 1,)), patterns=AtMost(1)),
+            "with a limit on patterns each demand may be",
+        ),
+    ],
+)
+def test_data_that_is_none_is_refused_in_a_sentence(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_parts_and_exchanges_do_not_go_together():
+    with pytest.raises(InputError, match="exchanges are known for rolls of one width alone"):
+        CuttingStock(PLAIN, "ranks", conflicts=Conflicts(((0, 1),)))
+
+
+def test_steps_of_costs():
+    assert Stock((10, 8), (6, 4)).step == 2.0
+    assert Stock((10, 8), (6, 4.5)).step == 1.5
+    assert Stock((10, 8), (6, 0)).step == 6.0
+    assert Stock((10,), (0.1,)).step == 0.1
+    assert Stock((10, 8), (0.1, 0.3)).step is None
+    assert Stock((10,), (0,)).step is None
+
+
+def test_kinds_that_another_one_does_for_are_left_out():
+    stock = Stock((10, 8, 8, 6, 6, 5), (5.0, 5.0, 4.0, 3.0, 3.0, 9.0), (None, None, None, None, 4, 2))
+    assert stock.useful == (0, 2, 3)
+    # A limited kind does for none, and is done without where an unlimited one is as good.
+    assert Stock((10, 10), (1.0, 2.0), (3, None)).useful == (0, 1)
+    assert Stock((10, 10), (2.0, 1.0), (3, None)).useful == (1,)
+    assert Stock((10, 8), (2.0, 1.0), (0, 0)).useful == (0,)
+
+
+@pytest.mark.parametrize(
+    ("order", "answer", "message"),
+    [
+        (Order(PLAIN, stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1),), 2)], "and the number of their width"),
+        (Order(PLAIN, stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1),), 2, 2)], "there is no roll 2"),
+        (Order(PLAIN, stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1), (1, 2)), 2, 1)], "needs width"),
+        (
+            Order(PLAIN, stock=Stock((10, 6), (3.0, 1.0))),
+            [(((0, 1), (1, 1)), 2, 1), (((1, 1),), 1, 1)],
+            "needs width 10, roll 1 has 6",
+        ),
+        (
+            Order(PLAIN, stock=Stock((10, 6), (3.0, 1.0), (None, 2))),
+            [(((0, 1),), 2, 1), (((1, 1),), 3, 1)],
+            "roll 1 is used 5 times, there are 2",
+        ),
+        (Order(PLAIN, conflicts=Conflicts(((1, 0),))), [(((0, 1), (1, 1)), 3)], r"holds the conflict \(0, 1\)"),
+        (Order(PLAIN, conflicts=Conflicts(((1, 1),))), [(((1, 2),), 2), (((0, 1),), 2)], "holds the conflict"),
+        (
+            Order(PLAIN, conflicts=Conflicts(((1, 1),))),
+            [(((1, 1), (1, 1)), 2), (((0, 1),), 2)],
+            "holds the conflict",
+        ),
+        (Order(PLAIN, patterns=AtMost(1)), [(((0, 1),), 2), (((1, 2),), 2)], "there are 2 patterns, expected at most"),
+        (Order(PLAIN), [(((0, 1),), 2)], "item 1 is cut 0 times"),
+        (Order(PLAIN), [(((0, 1),), 1.5)], "1.5 rolls"),
+        (Order(PLAIN), [3], "expected patterns"),
+    ],
+)
+def test_what_is_no_answer_is_refused(order, answer, message):
+    with pytest.raises(ValueError, match=message):
+        order.check(answer)
+
+
+def test_costs_are_recomputed():
+    stock = Stock((10, 6), (3.0, 1.25))
+    assert Order(PLAIN, stock=stock).check([(((0, 1),), 2, 1), (((1, 2),), 2, 0)]) == 8.5
+    assert Order(PLAIN, patterns=AtMost(1)).check([(((0, 1), (1, 1)), 2), (((1, 1), (0, 1)), 1)]) == 3
+    assert Order(PLAIN, conflicts=Conflicts(((0, 0),))).check([(((0, 1), (1, 1)), 2), (((1, 1),), 1)]) == 3

@@ -1,0 +1,93 @@
+import json
+
+import pytest
+
+from colgen import InputError
+from colgen.cli.main import main as cli
+from problems.cutting_stock import Instance, write
+from problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from problems.cutting_stock.reading import read_order, write_order
+
+PLAIN = Instance(10, (6, 4), (2, 3), "plain")
+ORDERS = [
+    Order(PLAIN),
+    Order(PLAIN, Stock((10, 6), (3.0, 1.25), (None, 4)), conflicts=Conflicts(((0, 1), (1, 1)))),
+    Order(PLAIN, patterns=AtMost(2)),
+    Order(PLAIN, conflicts=Conflicts(())),
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_is_written_is_read(order, tmp_path):
+    write_order(order, tmp_path / "order.json")
+    assert read_order(tmp_path / "order.json") == order
+
+
+def test_texts_are_read_as_before(tmp_path):
+    write(PLAIN, tmp_path / "plain.txt")
+    assert read_order(tmp_path / "plain.txt") == Order(PLAIN)
+
+
+def test_an_item_without_a_demand_is_wanted_once(tmp_path):
+    path = tmp_path / "few.json"
+    path.write_text('{"roll": 10, "items": [{"width": 3}]}', encoding="utf-8")
+    assert read_order(path) == Order(Instance(10, (3,), (1,), "few"))
+
+
+ITEMS = '"items": [{"width": 3, "demand": 2}]'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "the file: expected an object with name, roll, items"),
+        ("{" + ITEMS + "}", "the file: expected a field 'roll'"),
+        ('{"roll": 9}', "items: expected a list, not nothing"),
+        ('{"roll": 9, "items": 3}', "items: expected a list, not 3"),
+        ('{"roll": 9, "items": [3]}', "item 0: expected an object with width, demand, not 3"),
+        ('{"roll": 9, "items": [{"demand": 3}]}', "item 0: expected a field 'width'"),
+        ('{"roll": 9, "items": [{"width": 3, "depth": 3}]}', "item 0: there is no field 'depth'"),
+        ('{"roll": 9, "rolls": 3, ' + ITEMS + "}", "the file: there is no field 'rolls'"),
+        ('{"roll": 9, "items": [{"width": "3"}]}', "each of the widths must be a whole number, not '3'"),
+        ('{"roll": 9, "items": []}', "at least one item"),
+        ('{"roll": 9, "stock": [], ' + ITEMS + "}", "expected a roll or a stock, not both"),
+        ('{"stock": [], ' + ITEMS + "}", "a stock needs rolls of at least one width"),
+        ('{"stock": [{"width": 9}], ' + ITEMS + "}", "roll 0: expected a field 'cost'"),
+        ('{"stock": [{"width": 9, "cost": null}], ' + ITEMS + "}", "each of the costs must be a number, not None"),
+        ('{"stock": [{"width": "a", "cost": 1}], ' + ITEMS + "}", "each of the stock's widths must be a whole number"),
+        ('{"roll": 9, "patterns": 0, ' + ITEMS + "}", "the number of patterns must be at least 1"),
+        ('{"roll": 9, "conflicts": [3], ' + ITEMS + "}", "conflicts are pairs of items, not 3"),
+        ('{"roll": 9, "conflicts": [[0, 1]], ' + ITEMS + "}", "items are numbered 0 to 0"),
+        ('{"roll": 9,, ' + ITEMS + "}", "line 1: expected JSON"),
+    ],
+)
+def test_what_is_no_order_is_refused_with_the_files_name(text, message, tmp_path):
+    path = tmp_path / "order.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message) as refused:
+        read_order(path)
+    assert str(path) in str(refused.value)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_command_line_solves_orders(order, tmp_path, capsys):
+    path, out = tmp_path / "order.json", tmp_path / "answer.json"
+    write_order(order, path)
+    picture = tmp_path / "plan.png"
+    assert cli(["solve", "cutting_stock", str(path), "--json", str(out), "--picture", str(picture), "--quiet"]) == 0
+    assert picture.exists()
+    content = json.loads(out.read_text(encoding="utf-8"))
+    uses = [
+        (tuple((piece["item"], piece["copies"]) for piece in entry["pieces"]), entry["rolls"], entry.get("kind", 0))
+        for entry in content["answer"]
+    ]
+    answer = uses if order.stock is not None else [use[:2] for use in uses]
+    assert order.check(answer) == content["objective"] == content["dual_bound"]
+    said = capsys.readouterr().out
+    if order.stock is not None:
+        assert all(entry["roll"] == order.stock.widths[entry["kind"]] for entry in content["answer"])
+        assert "10: " in said or "6: " in said
+    widths = order.rolls.widths
+    for (pattern, _, kind), entry in zip(uses, content["answer"], strict=True):
+        used = sum(order.instance.widths[item] * copies for item, copies in pattern)
+        assert used + entry["waste"] == widths[kind]

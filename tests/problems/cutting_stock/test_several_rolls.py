@@ -1,0 +1,125 @@
+import numpy as np
+import pytest
+
+from colgen import PricingContext, Solution, TimeLimit, solve
+from problems.cutting_stock import CuttingStock, Instance
+from problems.cutting_stock.orders import several_bins, several_lengths
+from problems.cutting_stock.parts import Order, Stock
+from problems.cutting_stock.several_rolls import SeveralRolls
+from problems.cutting_stock.stock import assigned, cheaper, cost, greedy, material
+from tests.problems.cutting_stock.orders import cheapest, fitting
+from tests.sweeps import seeds
+
+
+def drawn(seed):
+    rng = np.random.default_rng(seed)
+    roll, n = int(rng.integers(5, 20)), int(rng.integers(1, 4))
+    others = rng.integers(1, roll + 1, int(rng.integers(0, 3))).tolist()
+    supplies = tuple(None if rng.random() < 0.6 else int(rng.integers(0, 4)) for _ in [roll, *others])
+    scale = float(rng.choice([1.0, 0.1, 1e-8, 1e8]))
+    costs = tuple((scale * rng.integers(0, 7, len(others) + 1)).tolist())
+    widths = tuple(rng.integers(1 + roll // 6, roll + 1, n).tolist())
+    return Order(Instance(roll, widths, tuple(rng.integers(1, 5, n).tolist())), Stock((roll, *others), costs, supplies))
+
+
+@pytest.mark.parametrize("seed", seeds(60, 20))
+def test_each_oracle_is_exact(seed):
+    order = drawn(seed)
+    problem, rng = SeveralRolls(order), np.random.default_rng(seed)
+    master = problem.restricted_master()
+    values = master.solve().duals
+    duals = values.replace(rng.uniform(0.0, 1.0, len(values.values)) * max(problem.stock.costs))
+    for oracle in problem.oracles:
+        kind = oracle.kind
+        charge = kind.cost - (duals["supply", kind.number] if kind.limited else 0.0)
+        priced = oracle.price(duals, PricingContext(master.sense))
+        worth = [charge - np.dot(pattern, duals["demand"]) for pattern in fitting(order, kind.width)]
+        assert priced.bound == pytest.approx(min(worth, default=np.inf))
+
+
+@pytest.mark.parametrize("seed", seeds(60, 20))
+def test_without_help_the_tree_proves_the_optimum(seed):
+    order = drawn(seed)
+    problem = SeveralRolls(order)
+    problem.enumeration = lambda: None
+    result, best = solve(problem, heuristics=(), stop=TimeLimit(60)), cheapest(order)
+    if best is None:
+        assert result.termination.name == "INFEASIBLE"
+        return
+    assert result.is_optimal
+    assert result.objective == pytest.approx(best, rel=1e-9)
+    assert order.check(result.answer) == pytest.approx(best, rel=1e-9)
+    assert result.dual_bound <= best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", seeds(40))
+def test_greedy_plans_are_plans_and_the_material_bounds_them(seed):
+    order = drawn(seed)
+    instance, stock = order.instance, order.rolls
+    plan = greedy(instance.widths, instance.demands, stock)
+    best = cheapest(order)
+    if plan is not None:
+        before = order.check(plan)
+        assert before == cost(plan, stock)
+        moved = cheaper(instance.widths, plan, stock)
+        assert order.check(moved) <= before
+        assert before >= best
+    if best is not None:
+        duals = material(instance, stock)
+        bound = sum(duals["demand", i] * d for i, d in enumerate(instance.demands))
+        bound += sum(duals["supply", k] * s for k, s in enumerate(stock.limits) if np.isfinite(s))
+        assert bound <= best * (1.0 + 1e-12) + 1e-12
+        for k, (width, price) in enumerate(zip(stock.widths, stock.costs, strict=True)):
+            paid = duals.get(("supply", k), 0.0)
+            for pattern in fitting(order, width):
+                earned = sum(duals["demand", i] * copies for i, copies in enumerate(pattern))
+                assert price - paid - earned >= -1e-9 * max(price, abs(paid))
+
+
+def test_patterns_are_put_onto_the_rolls_that_are_used():
+    stock = Stock((10, 8, 5), (3.0, 2.0, 1.0))
+    problem = SeveralRolls(Order(Instance(10, (5, 4), (4, 4)), stock))
+    wide, narrow = ((0, 1), (1, 1)), ((0, 1),)
+    used = Solution(0.0, tuple((problem.oracles[k].encode(narrow), n) for k, n in ((0, 0.5), (0, 0.5), (2, 2.0))))
+    assert assigned([(9, wide, 1), (5, narrow, 2)], used, stock) == [(wide, 1, 0), (narrow, 2, 2)]
+    assert assigned([(9, wide, 2), (5, narrow, 1)], used, stock) is None
+    half = Solution(0.0, ((problem.oracles[0].encode(narrow), 0.5),))
+    assert assigned([(5, narrow, 1)], half, stock) is None
+
+
+@pytest.mark.parametrize("order", [several_bins(60, 1), several_bins(40, 2, concave=True), several_lengths(12, 1)])
+def test_published_kinds_are_proved(order):
+    result = solve(CuttingStock(order.instance, stock=order.stock), stop=TimeLimit(120))
+    assert result.is_optimal
+    assert order.check(result.answer) == result.objective
+
+
+def test_structures_of_other_days():
+    order = Order(Instance(10, (6, 4), (3, 2)), Stock((10, 8, 6), (3.0, 3.0, 1.0)))
+    problem = SeveralRolls(order)
+    assert problem.kinds == (0, 2)
+    column = problem.column_of((2, ((0, 1),)))
+    assert (column.cost, column.structure) == (1.0, (1, ((0, 1),)))
+    assert problem.column_of(problem.written(column.structure)) == column
+    assert problem.column_of((1, ((0, 1),))) is None
+    assert problem.column_of((2, ((0, 1), (1, 1)))) is None
+    assert problem.column_of((0, ())) is None
+
+
+def test_a_checkpoint_of_another_stock_is_another_problem():
+    instance = Instance(10, (6, 4), (3, 2))
+    digests = {
+        CuttingStock(instance).digest(),
+        CuttingStock(instance, stock=Stock((10, 6), (3.0, 1.0))).digest(),
+        CuttingStock(instance, stock=Stock((10, 6), (3.0, 1.5))).digest(),
+    }
+    assert len(digests) == 3
+
+
+@pytest.mark.parametrize(("seed", "supplies"), [(1, True), (0, False)])
+def test_a_node_that_the_simplex_method_cannot_decide_ends_no_run(seed, supplies):
+    """The rolls that nodes leave hold the material but for a millionth, of which HiGHS said neither this nor that."""
+    order = several_lengths(100, seed, supplies=supplies)
+    result = solve(CuttingStock(order.instance, stock=order.stock), stop=TimeLimit(10))
+    assert order.check(result.answer) == result.objective
+    assert result.dual_bound <= result.objective

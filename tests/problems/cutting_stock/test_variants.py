@@ -1,0 +1,77 @@
+"""What holds for all parts that the template hands on to."""
+
+import pytest
+
+from colgen import IterationLimit, Termination, TimeLimit, WarmStart, load_columns, save_columns, solve
+from colgen.testing.conformance import check_problem
+from problems.cutting_stock import CuttingStock, Instance
+from problems.cutting_stock.orders import conflicting, few_patterns, several_bins
+from problems.cutting_stock.parts import Conflicts, Order, Stock
+
+ORDERS = [
+    several_bins(30, 3, concave=True),
+    conflicting(40, 0.5, 0),
+    conflicting(30, 0.3, 1, kinds=3),
+    few_patterns(6, 5, 2),
+]
+
+
+def template(order):
+    return CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts)
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)
+def test_a_run_that_is_cut_short_goes_on(order, tmp_path):
+    path = tmp_path / "run.checkpoint"
+    whole = solve(template(order), stop=TimeLimit(60))
+    assert whole.is_optimal
+    problem = template(order)
+    problem.variant.enumeration = lambda: None  # so that there is a tree
+    first = solve(problem, checkpoint=path, stop=IterationLimit(15), heuristics=())
+    assert first.termination in (Termination.ITERATION_LIMIT, Termination.OPTIMAL)
+    assert first.dual_bound <= whole.objective
+    if first.termination is Termination.OPTIMAL:
+        return
+    again = template(order)
+    again.variant.enumeration = lambda: None
+    second = solve(again, checkpoint=path, stop=TimeLimit(60))
+    assert second.is_optimal
+    assert second.objective == whole.objective
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)
+def test_columns_of_one_run_start_another(order, tmp_path):
+    path = tmp_path / "columns.npz"
+    problem = template(order)
+    result = solve(problem, stop=TimeLimit(60))
+    save_columns(path, [column for column, _ in result.solution.columns])
+    again = solve(template(order), start=WarmStart(columns=load_columns(path)), stop=TimeLimit(60))
+    assert again.is_optimal
+    assert again.objective == result.objective
+
+
+def test_a_subclass_may_state_a_part_of_its_own():
+    class Bare(CuttingStock):
+        def enumeration(self):
+            return None
+
+    order = ORDERS[1]
+    result = solve(Bare(order.instance, conflicts=order.conflicts), stop=TimeLimit(60))
+    assert result.is_optimal
+    assert order.check(result.answer) == result.objective
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)
+def test_the_contract_is_kept_at_larger_sizes(order):
+    check_problem(template(order), seconds=20.0).raise_if_any()
+
+
+def test_no_conflict_and_one_kind_of_roll_is_cutting_stock():
+    instance = Instance(100, (45, 36, 31, 14), (9, 21, 15, 11))
+    plain = solve(CuttingStock(instance)).objective
+    assert solve(CuttingStock(instance, conflicts=Conflicts(()))).objective == plain
+    stock = Stock((100,), (2.5,))
+    assert solve(CuttingStock(instance, stock=stock)).objective == 2.5 * plain
+    both = Order(instance, stock, conflicts=Conflicts(()))
+    assert solve(template(both)).objective == 2.5 * plain

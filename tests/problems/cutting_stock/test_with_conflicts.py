@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+from colgen import Duals, PricingContext, Solution, solve
+from colgen.core.decision import Apart, Together
+from problems.cutting_stock import CuttingStock, Instance
+from problems.cutting_stock.conflict_pricing import Pieces, merged
+from problems.cutting_stock.parts import Conflicts, Order, Stock
+from problems.cutting_stock.with_conflicts import WithConflicts
+from tests.problems.cutting_stock.orders import cheapest
+
+
+def test_first_plans_use_the_rolls_that_there_are():
+    # The widest roll is not to be had: pieces go onto the narrow one, one each.
+    order = Order(Instance(5, (1, 1), (1, 1)), Stock((5, 1), (0.0, 0.0), (0, None)), conflicts=Conflicts(()))
+    result = solve(CuttingStock(order.instance, stock=order.stock, conflicts=order.conflicts))
+    assert result.is_optimal
+    assert order.check(result.answer) == 0.0
+    assert {kind for _, _, kind in result.answer} == {1}
+
+
+def test_pieces_wider_than_the_rolls_that_there_are_have_no_plan():
+    order = Order(Instance(5, (4,), (1,)), Stock((5, 3), (1.0, 1.0), (0, None)), conflicts=Conflicts(()))
+    problem = WithConflicts(order)
+    assert problem.filled([]) is None
+    assert solve(CuttingStock(order.instance, stock=order.stock, conflicts=order.conflicts)).termination.name == (
+        "INFEASIBLE"
+    )
+
+
+def test_decisions_merge_pieces_and_their_conflicts():
+    pieces = Pieces.of(Order(Instance(10, (4, 3, 2), (1, 2, 1)), conflicts=Conflicts(((0, 2), (1, 1)))))
+    assert pieces.items.tolist() == [0, 1, 1, 2]
+    assert pieces.conflicts.astype(int).tolist() == [[0, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]
+    key = lambda k: ("demand", k)  # noqa: E731
+    told = PricingContext(None, decisions=(Together(key(0), key(1)), Apart(key(2), key(3))))
+    node = merged(pieces, told, 10)
+    place = {tuple(np.flatnonzero(row)): k for k, row in enumerate(node.groups)}
+    assert node.widths[place[0, 1]] == 7
+    both, third, last = place[0, 1], place[(2,)], place[(3,)]
+    assert node.conflicts[both, third]
+    assert node.conflicts[both, last]
+    assert node.conflicts[third, last]
+    assert not node.conflicts.diagonal().any()
+    # Pieces in conflict that are to be together fit onto no roll.
+    assert merged(pieces, PricingContext(None, decisions=(Together(key(1), key(2)),)), 10).widths.max() == 11
+
+
+def test_a_piece_that_is_covered_twice_is_cut_once():
+    order = Order(Instance(10, (4, 3), (1, 2)), conflicts=Conflicts(()))
+    problem = WithConflicts(order)
+    oracle = problem.oracles[0]
+    twice = Solution(2.0, ((oracle.encode([0, 1]), 1.0), (oracle.encode([1, 2]), 1.0)))
+    answer = problem.answer(twice)
+    assert sorted(answer) == [(((0, 1), (1, 1)), 1), (((1, 1),), 1)]
+    assert order.check(answer) == 2
+    idle = Solution(3.0, (*twice.columns, (oracle.encode([0]), 1.0)))
+    assert order.check(problem.answer(idle)) == 3
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_without_guesses_and_heuristics_the_tree_proves_the_same(seed):
+    rng = np.random.default_rng(seed)
+    n = 8
+    widths = tuple(rng.integers(3, 9, n).tolist())
+    pairs = [(i, j) for i in range(n) for j in range(i) if rng.random() < 0.3]
+    order = Order(Instance(12, widths, (1,) * n), conflicts=Conflicts(tuple(pairs)))
+    problem = WithConflicts(order)
+    problem.enumeration = lambda: None
+    result = solve(problem, heuristics=())
+    assert result.is_optimal
+    assert result.objective == cheapest(order)
+    written = [problem.written(column.structure) for column, _ in result.solution.columns]
+    made = [problem.column_of(structure) for structure in written]
+    assert [column.cost for column in made] == [column.cost for column, _ in result.solution.columns]
+
+
+def test_structures_of_other_days_that_are_none_here_are_refused():
+    problem = WithConflicts(Order(Instance(10, (4, 3), (1, 2)), conflicts=Conflicts(((0, 1),))))
+    assert problem.column_of((0, [0, 1])) is None
+    assert problem.column_of((0, [0, 0])) is None
+    assert problem.column_of((1, [0])) is None
+    assert problem.column_of((0, [])) is None
+    assert problem.column_of((0, [1, 1])).coefficients == {("demand", 1): 1.0, ("demand", 2): 1.0}
+
+
+def test_a_roll_that_must_be_used_is_priced_with_a_piece_on_it():
+    problem = WithConflicts(Order(Instance(10, (4, 3), (1, 1)), conflicts=Conflicts(())))
+    master = problem.restricted_master()
+    duals = master.solve().duals
+    assert isinstance(duals, Duals)
+    nothing = duals.replace(np.zeros(len(duals.values)))
+    priced = problem.oracles[0].price(nothing, PricingContext(master.sense, cost_weight=-1.0))
+    assert priced.bound == -1.0
+    assert len(priced.columns) == 1
