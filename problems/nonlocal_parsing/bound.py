@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from problems.nonlocal_parsing.factors import Floats, Ints
 from problems.nonlocal_parsing.instance import Instance
 from problems.nonlocal_parsing.kernels import tree_bound
 from problems.nonlocal_parsing.kernels.products import tighten_below
+from problems.nonlocal_parsing.kernels.screening import bound_many
 from problems.nonlocal_parsing.kernels.tree_bound import FIXING, POLYAK, SUBGRADIENT, Scores, bound_node
 from problems.nonlocal_parsing.losses import Losses, NearOne
 from problems.nonlocal_parsing.pool import Effort, Pool
@@ -55,7 +57,7 @@ class Ascent:
     Attributes
     ----------
     last
-        Scores of the last node where its ascent has ended, and what that has found; None before the first.
+        Scores of the last node where its ascent has ended, what that has found, and the shares; None before the first.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Ascent:
         self._lower_bounds = lower_bounds
         self.losses = Losses(instance, lambda: budget.expired)
         self.near = self.losses.near_one()
-        self.last: tuple[Scores, tree_bound.Bounded] | None = None
+        self.last: tuple[Scores, tree_bound.Bounded, Shares] | None = None
 
     def watch(self, budget: Budget) -> None:
         """What dynamic programs look at from now on."""
@@ -107,14 +109,15 @@ class Ascent:
     def bound(self, scores: Scores, *, fresh: bool) -> tuple[Shares, tree_bound.Bounded]:
         """Bring the bound of a node down; ``scores`` are left where it is best, ``fresh``: from a start of its own."""
         near = self.near
-        bounded = bound_node(
+        search = (
+            bound_many if fresh and self._method == FIXING else partial(bound_node, method=self._method, fresh=fresh)
+        )
+        bounded = search(
             scores,
             near.backbone,
             cut=near.value(self.pool.least),
             raising=self.pool.k == 1,
             grid=near.step,
-            method=self._method,
-            fresh=fresh,
             most_calls=self._most_calls,
             patience=self._patience,
         )
@@ -122,8 +125,9 @@ class Ascent:
         self.effort.sweeps += bounded.sweeps
         if bounded.heads is not None:
             self.keep(bounded.heads)
-        self.last = scores, bounded
-        return Shares(near, bounded.stages), bounded
+        shares = Shares(near, bounded.stages)
+        self.last = scores, bounded, shares
+        return shares, bounded
 
     def keep(self, heads: Ints) -> None:
         """A tree that was met, heads of all vertices."""
@@ -206,8 +210,7 @@ class TreeBounding(Bounding):
                     scores, fresh = self._start(ascent.near, node)
                     duals, bounded = ascent.bound(scores, fresh=fresh)
                 else:  # the warm start has been here
-                    scores, bounded = guessed
-                    duals = Shares(ascent.near, bounded.stages)
+                    scores, bounded, duals = guessed
                 gap = bounded.gap
                 if pool.k > 1 and bounded.outcome != tree_bound.EMPTY:
                     gap = ascent.list_trees(scores, node.number == 0)

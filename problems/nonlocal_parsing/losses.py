@@ -203,7 +203,7 @@ class NearOne:
         factors = self.losses.instance.nonlocal_factors
         p = np.empty(len(factors.arcs))
         start_at(factors.start, factors.scores, p)
-        return Scores(self._arc.copy(), factors.start.copy(), factors.arcs.copy(), self.factor_scores.copy(), p)
+        return Scores.of(self._arc.copy(), factors.start.copy(), factors.arcs.copy(), self.factor_scores.copy(), p)
 
     def is_coarse(self, least: float) -> bool:
         """Whether all that matters for trees that lose less than ``least`` is far smaller than what there is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,16 @@ class Shares:
     stages: tuple[Stage, ...] = ()
 
 
+class _Known(NamedTuple):
+    """What the last shares have proved: the bound, the scores that are left, and the arcs that there were."""
+
+    duals: Shares
+    decisions: tuple[Decision, ...]
+    value: float
+    scores: Scores
+    before: Bools
+
+
 class BestTrees(Pricing):
     """The bound on all trees of a node at shares p, by the dynamic program; with ``k`` trees wanted, on the k-th best.
 
@@ -52,39 +63,36 @@ class BestTrees(Pricing):
         Counts calls.
     near
         Scores near 1 to begin with, where there are no dual values.
-
-    Attributes
-    ----------
-    dropped
-        Arcs (head, modifier) of the node that no better tree has, after the last call.
     """
 
     multiplicity = 1.0
 
     def __init__(self, pool: Pool, effort: Effort, near: Callable[[], NearOne]) -> None:
         self.pool, self.effort, self._near = pool, effort, near
-        self.dropped: frozenset[tuple[int, int]] = frozenset()
+        self._gone = np.empty((0, 2), dtype=np.int64)
+        self._known: _Known | None = None
+
+    @property
+    def dropped(self) -> frozenset[tuple[int, int]]:
+        """Arcs (head, modifier) of the node that no better tree has, after the last call."""
+        return frozenset((h, m) for h, m in self._gone.tolist())
 
     def price(self, duals: Shares | None, context: PricingContext) -> PricingResult:  # type: ignore[override]
         duals = Shares(self._near()) if duals is None else duals
         near, pool, budget = duals.near, self.pool, context.budget
         near.losses.expired = lambda: budget.expired
-        scores = scores_of(near, context.decisions)
-        stages = duals.stages or (Stage(scores.p),)
-        self.dropped, before = frozenset(), scores.arc > _IMPOSSIBLE
-        self.effort.calls += len(stages)
-        self.effort.sweeps += len(stages) - 1
         answers: tuple[Solution, ...] = ()
+        self._gone = self._gone[:0]
         try:
-            value, _ = bound_at(scores, near.backbone, stages, grid=near.step)
+            known = self._at(duals, tuple(context.decisions))
+            value = known.value
             if pool.k > 1 and value > _IMPOSSIBLE:
-                value, answers = self._last(scores, near, value, whole=not context.decisions)
+                value, answers = self._last(known.scores, near, value, whole=not context.decisions)
         except OutOfTimeError:
             return PricingResult(total=near.bound(near.top), cut_off=True)
-        if len(stages) > 1:
-            gone = np.argwhere(before & (scores.arc < _IMPOSSIBLE)).tolist()
-            self.dropped = frozenset((h, m) for h, m in gone)
-        value = max([value, *(stage.cut for stage in stages[:-1])])
+        if len(duals.stages) > 1:
+            self._gone = np.argwhere(known.before & (known.scores.arc < _IMPOSSIBLE))
+        value = max([value, *(stage.cut for stage in duals.stages[:-1])])
         if not pool.is_full:
             total = near.bound(min(value, near.top)) if value > _IMPOSSIBLE else context.sense.hopeless
             return PricingResult(total=total, answers=answers)
@@ -94,6 +102,18 @@ class BestTrees(Pricing):
             above = 2.0 * TOLERANCES.pruning * max(near.unit, ROUNDING * abs(total))
             total = max(near.bound(min(value, near.top)), total + above)
         return PricingResult(total=total, answers=answers)
+
+    def _at(self, duals: Shares, decisions: tuple[Decision, ...]) -> _Known:
+        """What these shares prove of a node's trees; the same are asked twice at the root, and answered once."""
+        known = self._known
+        if known is None or known.duals is not duals or known.decisions != decisions:
+            scores = scores_of(duals.near, decisions)
+            stages, before = duals.stages or (Stage(scores.p),), scores.arc > _IMPOSSIBLE
+            self.effort.calls += len(stages)
+            self.effort.sweeps += len(stages) - 1
+            value, _ = bound_at(scores, duals.near.backbone, stages, grid=duals.near.step)
+            self._known = known = _Known(duals, decisions, value, scores, before)
+        return known
 
     def _last(self, scores: Scores, near: NearOne, bound: float, *, whole: bool) -> tuple[float, tuple[Solution, ...]]:
         """The value under ψ of the k-th best tree, which no tree of the node that is not listed now exceeds.

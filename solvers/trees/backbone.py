@@ -12,6 +12,7 @@ import heapq
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -57,6 +58,10 @@ class Backbone(ABC):
         """
 
     @abstractmethod
+    def likely(self, arc: Floats, rank: Floats) -> None:
+        """Write how likely each arc is to be in a best tree, shape (N, N): found at once, and no bound of anything."""
+
+    @abstractmethod
     def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
         """Scores and heads of the k best trees, shapes (k,) and (k, N), or of all if there are fewer."""
 
@@ -96,6 +101,25 @@ class Projective(Backbone):
         for first, end in reversed(self._outside):
             self.require()
             search.marginals(arc, self._rest, self._chart, outside, bound, first, end)
+
+    def likely(self, arc: Floats, rank: Floats) -> None:
+        plain = Projective(Parts(np.zeros_like(arc)), self._rest[5], self.expired)
+        most = arc + self._most
+        plain.best(most, np.empty(self.size, dtype=np.int64))
+        plain.marginals(most, rank)
+
+    @cached_property
+    def _most(self) -> Floats:
+        """What each arc's other parts score at most, of all that a word could make of them; shape (N, N)."""
+        order, sib, grand, *_ = self._rest
+        most = np.zeros((self.size, self.size))
+        if order >= SIBLING:
+            most += sib.max(axis=2)
+        if order == GRANDCHILD:
+            most += 2.0 * grand.max(axis=2)
+        if order == THIRD:
+            most += grand.max(axis=0)
+        return most
 
     def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
         self._fill(arc)
@@ -140,6 +164,12 @@ class NonProjective(Backbone):
         there = arc > _IMPOSSIBLE
         bound[there] = best + costs[there]
         bound[heads[1:], np.arange(1, self.size)] = best
+
+    def likely(self, arc: Floats, rank: Floats) -> None:
+        if self.best(arc, np.empty(self.size, dtype=np.int64)) > _IMPOSSIBLE:
+            self.marginals(arc, rank)
+        else:
+            rank[:] = arc
 
     def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
         # A set of trees is kept with its best tree.  When that is taken, the rest of the set is split by the first arc

@@ -284,7 +284,7 @@ STRUCTURES = {
     "magnitudes.low_step",  # takes what an instance has looked at
     "magnitudes.largest",  # looks at every number itself: NaN is an answer
     "token_bounds.token_bounds",
-    "tree_bound.bound_likeliest",
+    "screening.bound_many",
     "tree_bound.bound_node",
     "tree_bound.drop_arcs",  # writes to an array of its caller's
     "subset_ascent.worthwhile",  # takes what searches have found

@@ -15,6 +15,8 @@ Source: X. Qian, Y. Liu, *Branch and bound algorithm for dependency parsing with
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +27,7 @@ from solvers.trees.eisner_items import NEG
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 _IMPOSSIBLE = 0.5 * NEG
 
 
@@ -78,15 +81,75 @@ def tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, lower: bool, total: 
 
 @tiered
 @njit(cache=True)
+def grouped_tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, total: Floats) -> float:
+    """:func:`tilt` from above, but an arc gets no more than what products that can be together in a tree give it.
+
+    Products of two arcs, an arc e and one of several arcs f to the same word, exclude each other, so that e needs the
+    largest of their shares alone: Σ_f φ_ef p_ef z_e z_f ≤ max_f φ_ef p_ef z_e.  This is made use of for siblings and
+    grandchildren; a second product of the same two arcs is added, as all others are.
+    """
+    size = int(math.sqrt(len(total)))
+    largest = np.zeros(size * len(total))  # by arc, and by the word that the other arc leads to
+    seen = np.zeros((2, size * len(total)), np.bool_)  # siblings and grandchildren, by one arc and the other's word
+    constant = 0.0
+    for c in range(len(score)):
+        first, end = start[c], start[c + 1]
+        if score[c] >= 0.0:
+            alone = True
+            if end - first == 2:
+                a, b = arcs[first], arcs[first + 1]
+                head_a, head_b = a // size, b // size
+                word_a, word_b = a - head_a * size, b - head_b * size
+                kind, upper, word = -1, a, word_b
+                if head_a == head_b:
+                    kind = 0
+                    if b < a:
+                        upper, word = b, word_a
+                elif head_b == word_a:
+                    kind = 1
+                elif head_a == word_b:
+                    kind, upper, word = 1, b, word_a
+                if kind >= 0 and not seen[kind, upper * size + word]:
+                    seen[kind, upper * size + word] = True
+                    alone = False
+                    for k in range(2):
+                        given = score[c] * p[first + k]
+                        place = (a * size + word_b) if k == 0 else (b * size + word_a)
+                        if given > largest[place]:
+                            total[arcs[first + k]] += given - largest[place]
+                            largest[place] = given
+            if alone:
+                for k in range(first, end):
+                    total[arcs[k]] += score[c] * p[k]
+        elif p[first] > 0.0:
+            share = p[first] * score[c]
+            for k in range(first, end):
+                total[arcs[k]] += share
+            constant -= share * (end - first - 1)
+    return constant
+
+
+@njit(cache=True)
+def members(heads: Ints) -> Bools:
+    """Which arcs a tree has, by head · N + modifier, shape (N²,)."""
+    size = len(heads)
+    has = np.zeros(size * size, np.bool_)
+    for m in range(1, size):
+        if heads[m] >= 0:
+            has[heads[m] * size + m] = True
+    return has
+
+
+@njit(cache=True)
 def gaps(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, gap: Floats) -> float:
     """Write how much of ψ - φ each factor is to blame for at a tree; their sum."""
-    size = len(heads)
+    has = members(heads)
     total = 0.0
     for c in range(len(score)):
         first, end = start[c], start[c + 1]
         held, shares = 0, 0.0
         for k in range(first, end):
-            if heads[arcs[k] % size] == arcs[k] // size:
+            if has[arcs[k]]:
                 held += 1
                 shares += p[k]
         if score[c] >= 0.0:
@@ -98,11 +161,11 @@ def gaps(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, gap: Fl
 
 
 @njit(cache=True)
-def _holds(arcs: Ints, first: int, end: int, heads: Ints) -> bool:
+def _holds(arcs: Ints, first: int, end: int, has: Bools) -> bool:
     """Whether a tree has these arcs."""
-    size, held = len(heads), True
+    held = True
     for k in range(first, end):
-        held &= heads[arcs[k] % size] == arcs[k] // size
+        held &= has[arcs[k]]
         if not held:
             break
     return held
@@ -112,9 +175,9 @@ def _holds(arcs: Ints, first: int, end: int, heads: Ints) -> bool:
 @njit(cache=True)
 def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
     """Σ_c φ_c z_c of a tree."""
-    total = 0.0
+    has, total = members(heads), 0.0
     for c in range(len(score)):
-        if _holds(arcs, start[c], start[c + 1], heads):
+        if _holds(arcs, start[c], start[c + 1], has):
             total += score[c]
     return total
 
@@ -123,9 +186,9 @@ def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
 @njit(cache=True)
 def loss(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
     """What a tree lacks against all positive scores and no negative one: Σ_c max(φ_c, 0) - Σ_c φ_c z_c."""
-    total = 0.0
+    has, total = members(heads), 0.0
     for c in range(len(score)):
-        if _holds(arcs, start[c], start[c + 1], heads) != (score[c] >= 0.0):
+        if _holds(arcs, start[c], start[c + 1], has) != (score[c] >= 0.0):
             total += abs(score[c])
     return total
 
@@ -153,13 +216,12 @@ def slope(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, scaled
 
     ``scaled``: with respect to the shares |φ_c| p instead of p itself.
     """
-    size = len(heads)
-    total = 0.0
+    has, total = members(heads), 0.0
     for c in range(len(score)):
         first, end = start[c], start[c + 1]
         held, movable = 0, 0
         for k in range(first, end):
-            if heads[arcs[k] % size] == arcs[k] // size:
+            if has[arcs[k]]:
                 held += 1
                 if p[k] > 0.0:
                     movable += 1
@@ -178,12 +240,12 @@ def slope(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, scaled
 @njit(cache=True)
 def descend(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, step: float, scaled: bool) -> None:
     """A projected subgradient step at a tree that is best for p: p moves against ∂ψ/∂p."""
-    size = len(heads)
+    has = members(heads)
     for c in range(len(score)):
         first, end = start[c], start[c + 1]
         held = 0
         for k in range(first, end):
-            if heads[arcs[k] % size] == arcs[k] // size:
+            if has[arcs[k]]:
                 held += 1
         if score[c] == 0.0:
             continue
@@ -192,7 +254,7 @@ def descend(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, step
         if score[c] >= 0.0:
             if held > 0 and missing > 0:
                 for k in range(first, end):
-                    if heads[arcs[k] % size] == arcs[k] // size:
+                    if has[arcs[k]]:
                         p[k] -= length
                 project_in_place(p[first:end])
         else:
@@ -227,13 +289,15 @@ def absorb(start: Ints, arcs: Ints, score: Floats, p: Floats, room: Floats) -> N
 
 @tiered
 @njit(cache=True)
-def simplify(start: Ints, arcs: Ints, score: Floats, p: Floats, count: int, arc: Floats) -> tuple[int, float]:
+def simplify(
+    start: Ints, arcs: Ints, score: Floats, p: Floats, number: Ints, count: int, arc: Floats
+) -> tuple[int, float]:
     """Drop factors with an impossible arc, and arcs that every tree holds from the others; in place.
 
     Parameters
     ----------
-    start, arcs, score, p
-        The first ``count`` factors; overwritten.
+    start, arcs, score, p, number
+        The first ``count`` factors, and what each is called; overwritten.
     arc
         Shape (N, N), ``NEG`` where impossible; factors of one arc are added to it.
 
@@ -243,24 +307,28 @@ def simplify(start: Ints, arcs: Ints, score: Floats, p: Floats, count: int, arc:
         How many factors are left, and the sum of the scores of those that every tree holds.
     """
     size = len(arc)
-    choices = np.zeros(size, np.int64)
+    state = np.zeros(size * size, np.int8)  # 0 of an impossible arc, 1 of a word's only one, 2 of others
     for m in range(1, size):
+        choices = 0
         for h in range(size):
             if arc[h, m] > _IMPOSSIBLE:
-                choices[m] += 1
+                choices += 1
+        for h in range(size):
+            if arc[h, m] > _IMPOSSIBLE:
+                state[h * size + m] = 1 if choices == 1 else 2
     kept, end_kept, constant = 0, 0, 0.0
     begin = start[0]
     for c in range(count):
         end = start[c + 1]
         possible = score[c] != 0.0
         for k in range(begin, end):
-            if arc[arcs[k] // size, arcs[k] % size] < _IMPOSSIBLE:
+            if state[arcs[k]] == 0:
                 possible = False
                 break
         if possible:
             first, shares, share = end_kept, 0.0, p[begin]
             for k in range(begin, end):
-                if choices[arcs[k] % size] > 1:
+                if state[arcs[k]] == 2:
                     arcs[end_kept], p[end_kept] = arcs[k], p[k]
                     shares += p[k]
                     end_kept += 1
@@ -277,7 +345,7 @@ def simplify(start: Ints, arcs: Ints, score: Floats, p: Floats, count: int, arc:
                         p[k] /= shares
                 else:
                     p[first:end_kept] = 1.0 / (end_kept - first)
-                score[kept] = score[c]
+                score[kept], number[kept] = score[c], number[c]
                 kept += 1
                 start[kept] = end_kept
         begin = end

@@ -13,7 +13,7 @@ tree is also an answer.  Three ways to descend:
   the tree found before steps begin (most often that ends it).  From time to time the max-marginals of ψ drop each arc
   whose best tree does not beat the best tree known, and with it all products that need it; and shares move to the arcs
   that lack most for being in a best tree, where they do no harm as long as each takes but a part of what it lacks.
-  Where there are many arcs, the best tree known comes from the likeliest few of them.
+  Where there are many arcs, most are dropped beforehand (:mod:`problems.nonlocal_parsing.kernels.screening`).
 
 An arc's max-marginal under ψ bounds every tree with that arc, so what is dropped is never missed (only trees that beat
 the incumbent matter).
@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -37,10 +37,12 @@ from problems.nonlocal_parsing.kernels.products import (
     absorb,
     descend,
     gaps,
+    grouped_tilt,
     project_shares,
     simplify,
     slope,
     tilt,
+    value,
 )
 from problems.nonlocal_parsing.kernels.tree_starts import likely_start, margins, snap
 from solvers.trees.backbone import Backbone, OutOfTimeError
@@ -59,8 +61,11 @@ _SNAPS = 2
 _BETWEEN_FIXINGS = 4
 """Calls of the backbone between two attempts to drop arcs."""
 
-_MANY, _FEW, _FEW_CALLS = 12, 8, 60
-"""With more arcs a word than the first of these, a tree is sought among so few a word, in so many calls, beforehand."""
+_MANY = 12
+"""Arcs a word with which shares move to the arcs that have most room as soon as others are dropped."""
+
+_WORTH = 0.02
+"""Share of the arcs beyond one a word: fewer are dropped later, for whoever proves it anew does all that was done."""
 
 _FIRST_SHARE, _LONGER, _SHORTER = 0.1, 1.3, 0.4
 """Share of an arc's room that is taken at once: at first, and by how much it changes after a success and a failure."""
@@ -85,6 +90,8 @@ class Scores:
         Shape (N, N), ``NEG`` where the node forbids an arc.
     start, arcs, score, p
         The products, see :mod:`problems.nonlocal_parsing.kernels.products`.
+    number
+        Of each product, among those that there were when it was last counted; by default, from the beginning.
     constant
         What every tree scores besides.
     """
@@ -94,21 +101,37 @@ class Scores:
     arcs: Ints
     score: Floats
     p: Floats
+    number: Ints
     constant: float = 0.0
+
+    @staticmethod
+    def of(arc: Floats, start: Ints, arcs: Ints, score: Floats, p: Floats) -> Scores:
+        """Scores whose products are counted as they come."""
+        return Scores(arc, start, arcs, score, p, np.arange(len(score)))
 
     def copy(self) -> Scores:
         """For another node."""
-        return Scores(
-            self.arc.copy(), self.start.copy(), self.arcs.copy(), self.score.copy(), self.p.copy(), self.constant
-        )
+        start, arcs, score, p = self.start.copy(), self.arcs.copy(), self.score.copy(), self.p.copy()
+        return Scores(self.arc.copy(), start, arcs, score, p, self.number.copy(), self.constant)
 
     def simplify(self) -> None:
         """Drop products with a forbidden arc; take arcs that every tree has out of the others."""
-        kept, more = simplify(self.start, self.arcs, self.score, self.p, len(self.score), self.arc)
+        kept, more = simplify(self.start, self.arcs, self.score, self.p, self.number, len(self.score), self.arc)
         end = int(self.start[kept])
         self.start, self.arcs = self.start[: kept + 1], self.arcs[:end]
-        self.score, self.p = self.score[:kept], self.p[:end]
+        self.score, self.p, self.number = self.score[:kept], self.p[:end], self.number[:kept]
         self.constant += more
+
+    @property
+    def num_arcs(self) -> int:
+        """How many arcs are allowed."""
+        return int((self.arc > _IMPOSSIBLE).sum())
+
+    def of_tree(self, heads: Ints, tilted: Floats, best: float) -> float:
+        """φ of a tree whose local parts score ``best`` with other arc scores, ``tilted``."""
+        h, m = heads[1:], np.arange(1, len(heads))
+        local = best - float((tilted[h, m] - self.arc[h, m]).sum())
+        return local + float(value(self.start, self.arcs, self.score, heads)) + self.constant
 
     def gaps(self, heads: Ints) -> Floats:
         """How much of ψ - φ each product is to blame for at a tree."""
@@ -116,22 +139,37 @@ class Scores:
         gaps(self.start, self.arcs, self.score, self.p, heads, gap)
         return gap
 
-    def evaluate(self, backbone: Backbone, tilted: Floats, heads: Ints, *, lower: bool = False) -> float:
+    def evaluate(
+        self, backbone: Backbone, tilted: Floats, heads: Ints, *, lower: bool = False, grouped: bool = False
+    ) -> float:
         """max_z ψ(p, z), or π for ``lower``, and its tree; ``NEG`` if there is none.
 
-        ``tilted``, shape (N, N), is overwritten by the arc scores that the backbone was asked with.
+        ``tilted``, shape (N, N), is overwritten by the arc scores that the backbone was asked with; ``grouped``: by
+        less, see :func:`problems.nonlocal_parsing.kernels.products.grouped_tilt`.
         """
+        constant = self.tilt(tilted, lower=lower, grouped=grouped)
+        best = backbone.best(tilted, heads)
+        return best + constant if best > _IMPOSSIBLE else NEG
+
+    def tilt(self, tilted: Floats, *, lower: bool = False, grouped: bool = False) -> float:
+        """Write the arc scores that :meth:`evaluate` asks with; what it adds to the backbone's value."""
         tilted[:] = self.arc
-        constant = tilt(self.start, self.arcs, self.score, self.p, lower, tilted.reshape(-1))
-        value = backbone.best(tilted, heads)
-        return value + constant + self.constant if value > _IMPOSSIBLE else NEG
+        if grouped:
+            more = grouped_tilt(self.start, self.arcs, self.score, self.p, tilted.reshape(-1))
+        else:
+            more = tilt(self.start, self.arcs, self.score, self.p, lower, tilted.reshape(-1))
+        return float(more) + self.constant
 
 
 class Stage(NamedTuple):
-    """Shares p, and what arcs are dropped for that have no better tree at these; the last stage drops none."""
+    """Shares p, and what arcs are dropped for that have no better tree at these; the last stage drops none.
+
+    ``grouped``: by :func:`problems.nonlocal_parsing.kernels.products.grouped_tilt`.
+    """
 
     p: Floats
     cut: float = -math.inf
+    grouped: bool = False
 
 
 @dataclass(frozen=True)
@@ -194,19 +232,19 @@ def bound_at(
     tilted, marginal = np.empty((2, backbone.size, backbone.size))
     heads = np.empty(backbone.size, dtype=np.int64)
     scores.simplify()
-    value = math.inf
+    bound = math.inf
     for number, stage in enumerate(stages, 1):
         if len(stage.p) == len(scores.p):
             scores.p[:] = stage.p
         project_shares(scores.start, scores.score, scores.p)
-        value = float(scores.evaluate(backbone, tilted, heads))
-        if value < _IMPOSSIBLE:
+        bound = float(scores.evaluate(backbone, tilted, heads, grouped=stage.grouped))
+        if bound < _IMPOSSIBLE:
             return NEG, None
         if number < len(stages):
             backbone.marginals(tilted, marginal)
-            drop_arcs(scores.arc, marginal, value - float(marginal[:, 1].max()), stage.cut, grid)
+            drop_arcs(scores.arc, marginal, bound - float(marginal[:, 1].max()), stage.cut, grid)
             scores.simplify()
-    return value, heads
+    return bound, heads
 
 
 def bound_node(
@@ -260,26 +298,26 @@ def bound_node(
     length, factor = 1.0 / float(smallest), 1.0
     before = reference = math.inf
     since, snaps, fix_at = 0, 0, 3
-    share, absorbing, coarse = _FIRST_SHARE, False, False
+    share, absorbing = _FIRST_SHARE, False
     kept = scores.p.copy()
     stages: list[Stage] = []
     while True:
         try:
-            value = float(scores.evaluate(backbone, tilted, heads))
+            psi = float(scores.evaluate(backbone, tilted, heads))
         except OutOfTimeError:
             outcome = LIMIT
             break
         calls += 1
-        if value < _IMPOSSIBLE:
+        if psi < _IMPOSSIBLE:
             return result(EMPTY)
         gap = scores.gaps(heads)
-        reached = value - float(gap.sum())
+        reached = psi - float(gap.sum())
         target = max(target, reached)
         if reached > found:
             found, best = reached, heads.copy()
             cut = found if raising else cut
-        if value < bound:
-            bound = value
+        if psi < bound:
+            bound = psi
             at_bound[:] = heads
             kept = scores.p.copy()
         if meets(bound, cut, grid):
@@ -300,24 +338,15 @@ def bound_node(
             snap(scores.start, scores.arcs, scores.score, scores.p, margin, heads)
             continue
         if method == FIXING and absorbing:
-            absorbing = value <= bound
+            absorbing = psi <= bound
             share = min(1.0, _LONGER * share) if absorbing else _SHORTER * share
             fix_at = calls if absorbing else calls + _BETWEEN_FIXINGS
         if method == FIXING and calls >= fix_at and cut > -math.inf:
             fix_at = calls + _BETWEEN_FIXINGS
             try:
-                if value > bound:  # back to the best p
+                if psi > bound:  # back to the best p
                     scores.p = kept.copy()
-                    value = scores.evaluate(backbone, tilted, heads)
-                    calls += 1
-                if not coarse and _num_arcs(scores) > _MANY * size:
-                    coarse = True
-                    answer = bound_likeliest(scores, backbone, cut=found, grid=grid)
-                    calls, sweeps = calls + answer.calls, sweeps + answer.sweeps
-                    if answer.heads is not None:
-                        found = target = answer.value
-                        best, cut = answer.heads, found if raising else cut
-                    scores.evaluate(backbone, tilted, heads)  # the chart of the best p again
+                    psi = scores.evaluate(backbone, tilted, heads)
                     calls += 1
                 backbone.marginals(tilted, marginal)
                 sweeps += 1
@@ -325,48 +354,33 @@ def bound_node(
                 outcome = LIMIT
                 break
             rest = bound - float(marginal[:, 1].max())  # constants: the best tree has some arc to word 1
-            before_dropping = scores.p.copy()
-            if drop_arcs(scores.arc, marginal, rest, cut, grid):
-                stages.append(Stage(before_dropping, cut))
+            left, there = scores.arc.copy(), scores.num_arcs
+            if drop_arcs(left, marginal, rest, cut, grid) > _WORTH * (there - size):
+                stages.append(Stage(scores.p.copy(), cut))
+                scores.arc = left
                 scores.simplify()
                 kept = scores.p.copy()
                 since = 0
-                if _num_arcs(scores) <= _MANY * size:
+                if scores.num_arcs <= _MANY * size:
                     continue
             room = share * np.clip(float(marginal.max()) - marginal, 0.0, _MOST_ROOM)
             absorb(scores.start, scores.arcs, scores.score, scores.p, room.reshape(-1))
             absorbing = True
             continue
         if method == SUBGRADIENT:
-            if value > before:
+            if psi > before:
                 length *= 0.5
-            before = value
+            before = psi
         else:
             norm = slope(scores.start, scores.arcs, scores.score, scores.p, heads, True)
             if norm <= 0.0:
                 break
             if since > 0 and since % 3 == 0:
                 factor *= 0.6
-            length = factor * (value - target) / norm
+            length = factor * (psi - target) / norm
         descend(scores.start, scores.arcs, scores.score, scores.p, heads, length, method != SUBGRADIENT)
     scores.p = kept
     return result(outcome)
-
-
-def bound_likeliest(scores: Scores, backbone: Backbone, *, cut: float, grid: float) -> Bounded:
-    """Bound the trees of the few arcs a word whose max-marginals are best: a good tree, found by cheap calls."""
-    few = scores.copy()
-    heads, marginal = np.empty(backbone.size, dtype=np.int64), np.empty_like(scores.arc)
-    backbone.best(scores.arc, heads)
-    backbone.marginals(scores.arc, marginal)
-    bar = np.sort(marginal, axis=0)[max(backbone.size - _FEW, 0)]
-    few.arc[marginal < bar] = NEG
-    found = bound_node(few, backbone, cut=cut, grid=grid, most_calls=_FEW_CALLS)
-    return replace(found, calls=found.calls + 1, sweeps=found.sweeps + 1)
-
-
-def _num_arcs(scores: Scores) -> int:
-    return int((scores.arc > _IMPOSSIBLE).sum())
 
 
 def meets(bound: float, cut: float, grid: float) -> bool:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import InputError, IterationLimit, PricingContext, Sense, Termination, TimeLimit, solve
+from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError, InvalidBoundError
 from colgen.core.warm_start import WarmStart
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
@@ -249,3 +250,18 @@ def test_a_run_that_is_cut_off_has_a_tree_and_a_bound(order, k):
         assert [instance.check(tree) for tree in trees][-1] == pytest.approx(result.objective)
         assert len(trees) == k
         assert result.objective <= result.dual_bound < math.inf
+
+
+def test_the_same_shares_of_the_same_node_are_proved_once():
+    instance = random(8, 1, num_factors=60, strength=2.0)
+    problem = NonlocalParsing(instance)
+    duals = problem.warm_start(Budget()).duals
+    oracle = problem.pricing()
+    context = PricingContext(Sense.MAXIMIZE)
+    first, calls = oracle.price(duals, context), problem.effort.calls
+    assert oracle.price(duals, context).total == first.total
+    assert problem.effort.calls == calls
+    heads = problem.ascent(Budget()).pool.last
+    child = PricingContext(Sense.MAXIMIZE, decisions=(ArcDecision(heads[0], 1, False),))
+    oracle.price(duals, child)
+    assert problem.effort.calls > calls  # another node is another question

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.trees.backbone import Projective
 from solvers.trees.eisner import Parts, best_tree, k_best_trees, max_marginals
+from solvers.trees.eisner_items import NEG
 from tests.solvers.projective import all_trees, is_projective, is_tree, random_parts
 
 ORDERS = [1, 2, 3, 4]
@@ -184,3 +186,18 @@ def test_bad_questions_are_refused():
         k_best_trees(parts, 0)
     with pytest.raises(ValueError, match="allowed"):
         best_tree(parts, allowed=np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_likely_arcs_are_told_by_arcs_and_the_best_that_each_may_have_besides(order):
+    parts = random_parts(order, 5, np.random.default_rng(order), False)
+    arc = np.where(parts.allowed(), parts.arcs, NEG)
+    rank = np.empty_like(arc)
+    backbone = Projective(parts)
+    backbone.likely(arc, rank)
+    found = max_marginals(parts)
+    there = found > -np.inf
+    if order == 1:
+        assert rank[there] == pytest.approx(found[there])
+    else:  # no tree has better parts than those
+        assert (rank[there] >= found[there] - 1e-9).all()

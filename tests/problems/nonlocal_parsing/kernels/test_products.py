@@ -11,6 +11,8 @@ from problems.nonlocal_parsing.kernels.products import (
     absorb,
     descend,
     gaps,
+    grouped_tilt,
+    project_shares,
     simplify,
     slope,
     start_at,
@@ -98,8 +100,11 @@ def test_simplification_keeps_every_tree_s_score(instance):
     arc = np.where(instance.usable, instance.parts.arcs, -1e30)
     p = np.empty(len(arcs))
     start_at(start, scores, p)
-    kept, constant = simplify(start, arcs, scores, p, len(scores), arc)
+    number, before = np.arange(len(scores)), scores.copy()
+    kept, constant = simplify(start, arcs, scores, p, number, len(scores), arc)
     start, arcs, scores = start[: kept + 1], arcs[: start[kept]], scores[:kept]
+    assert (np.diff(number[:kept]) > 0).all()
+    assert (before[number[:kept]] == scores).all()
     assert (np.diff(start) >= 2).all()
     for heads in answers(instance):
         tree = np.array([-1, *heads])
@@ -130,3 +135,36 @@ def test_shares_move_to_arcs_with_more_room(instance, seed):
         assert moved[first:end].sum() == pytest.approx(p[first:end].sum())
         if scores[c] <= 0.0:
             assert (moved[first:end] == p[first:end]).all()
+
+
+@given(instance=instances(orders=(1,)), seed=st.integers(0, 100))
+def test_grouped_scores_bound_every_tree_and_are_no_more_than_their_sums(instance, seed):
+    start, arcs, scores = arrays(instance)
+    p = random_shares(start, np.random.default_rng(seed))
+    project_shares(start, scores, p)
+    size = instance.parts.size
+    plain, grouped = np.zeros((size, size)), np.zeros((size, size))
+    constant = tilt(start, arcs, scores, p, False, plain.reshape(-1))
+    assert grouped_tilt(start, arcs, scores, p, grouped.reshape(-1)) == constant
+    assert (grouped <= plain + 1e-12).all()
+    for heads in answers(instance):
+        tree = np.array([-1, *heads])
+        total = constant + grouped[tree[1:], np.arange(1, size)].sum()
+        assert total >= value(start, arcs, scores, tree) - 1e-9
+
+
+def test_siblings_and_grandchildren_of_an_arc_count_once_for_each_word():
+    def given(products):
+        start = np.arange(0, 2 * len(products) + 1, 2)
+        arcs = np.array([h * 4 + m for *pair, _ in products for h, m in pair])
+        total = np.zeros(16)
+        p = np.tile([1.0, 0.0], len(products))
+        assert grouped_tilt(start, arcs, np.array([score for *_, score in products]), p, total) == 0.0
+        assert total.sum() == total[2]  # all of it to the arc from the root to word 2
+        return total[2]
+
+    sibling, grandchild = [(0, 2), (0, 3), 2.0], [(0, 2), (2, 3), 5.0]
+    assert given([sibling, grandchild]) == 5.0  # no tree has both
+    assert given([sibling, grandchild, [(0, 2), (2, 1), 1.0]]) == 6.0  # to another word
+    assert given([sibling, grandchild, [(0, 2), (2, 3), 1.0]]) == 6.0  # a second one of the same arcs
+    assert given([sibling, grandchild, [(0, 2), (1, 3), 4.0]]) == 9.0  # neither sibling nor grandchild

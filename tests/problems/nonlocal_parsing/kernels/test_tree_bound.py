@@ -20,7 +20,6 @@ from problems.nonlocal_parsing.kernels.tree_bound import (
     Scores,
     Stage,
     bound_at,
-    bound_likeliest,
     bound_node,
     drop_arcs,
     meets,
@@ -39,7 +38,7 @@ def scores_of(instance):
     p = np.empty(len(factors.arcs))
     start_at(factors.start, factors.scores, p)
     arc = np.where(instance.usable, instance.parts.arcs, NEG)
-    return Scores(arc, factors.start.copy(), factors.arcs.copy(), factors.scores.copy(), p)
+    return Scores.of(arc, factors.start.copy(), factors.arcs.copy(), factors.scores.copy(), p)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -200,22 +199,6 @@ def test_non_projective_backbone(n, seed, whole, single_root, share, k):
     assert bound[heads[1:], np.arange(1, size)] == pytest.approx(np.full(n, value))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_with_many_arcs_the_best_tree_is_found_all_the_same(seed):
-    """Long enough for the search among few arcs, and for arcs to be dropped in between."""
-    instance = random(15, seed, order=2, num_factors=300, strength=0.7)
-    backbone = Projective(instance.parts)
-    few = bound_likeliest(scores_of(instance), backbone, cut=-math.inf, grid=0.0)
-    assert few.heads is not None
-    assert instance.objective(few.heads[1:]) == pytest.approx(few.value)
-    found = bound_node(scores_of(instance), backbone, cut=-math.inf, most_calls=400, patience=40)
-    other = bound_node(scores_of(instance), backbone, cut=-math.inf, method=POLYAK, most_calls=2000, patience=200)
-    assert max(found.bound, found.value) >= max(other.value, few.value) - 1e-6  # the bound: of trees that beat it
-    assert found.value == pytest.approx(instance.objective(found.heads[1:]))
-    if found.outcome == CLOSED:
-        assert found.value >= max(other.value, few.value) - 1e-6
-
-
 @pytest.mark.parametrize("words", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 @pytest.mark.parametrize("seed", range(3))
@@ -227,7 +210,9 @@ def test_any_shares_bound_all_trees(words, order, seed):
     backbone = Projective(instance.parts)
     for cut in (-math.inf, values[0], values[len(values) // 2]):
         scores = scores_of(instance)
-        stages = [Stage(rng.normal(size=len(scores.p)), cut) for _ in range(1 + 2 * (cut > -math.inf))]
+        stages = [
+            Stage(rng.normal(size=len(scores.p)), cut, bool(rng.integers(2))) for _ in range(1 + 2 * (cut > -math.inf))
+        ]
         bound, heads = bound_at(scores, backbone, stages)
         assert max(bound, cut if len(stages) > 1 else -math.inf) >= values[0] - 1e-9
         if heads is not None:
