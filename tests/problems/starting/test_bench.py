@@ -8,9 +8,9 @@ from problems.starting.bench import starts
 
 
 def test_a_second_start_loads_what_the_first_one_compiled(tmp_path):
-    instance = tmp_path / "rolls.txt"
-    load_template("cutting_stock").example(instance)
-    cold, warm = starts("cutting_stock", instance, tmp_path / "kernels", 2)
+    instance = tmp_path / "tasks.txt"  # enough of them that kernels are compiled, and not interpreted
+    load_template("assignment").example(instance)
+    cold, warm = starts("assignment", instance, tmp_path / "kernels", 2)
     assert 0.0 < warm < cold
     assert any((tmp_path / "kernels").rglob("*.nbi"))
 
