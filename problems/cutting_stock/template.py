@@ -48,7 +48,7 @@ from problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 from problems.cutting_stock.pricing import PatternOracle
 from problems.cutting_stock.proof import PlanCertifier
 from problems.cutting_stock.variants import handed_on, variant_of
-from problems.cutting_stock.waste import FullRollCuts, FullRolls
+from problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -182,7 +182,8 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
     @handed_on
     def heuristics(self) -> Sequence[Heuristic]:
         rounding = Rounding(self.instance, self.oracle)
-        return (rounding, Diving(8, proper="demand", polish=rounding))
+        first = DivingFirst(self.layout, 8, rounding)
+        return (rounding, first, Diving(8, proper="demand", polish=rounding))
 
     @handed_on
     def warm_start(self, budget: Budget) -> WarmStart:

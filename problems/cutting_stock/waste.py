@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from colgen import Decision, RankOne, Reduction, ReductionContext, SeparationContext, Solution
+from colgen import (
+    Decision,
+    Diving,
+    Heuristic,
+    HeuristicContext,
+    RankOne,
+    Reduction,
+    ReductionContext,
+    SeparationContext,
+    Solution,
+)
 from colgen.core.columns import Row
 from colgen.core.decision import fractionality
 from problems.cutting_stock.layout import Full, Layout
@@ -28,12 +38,29 @@ class FullRolls(Reduction):
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self._material = sum(width * demand for width, demand in zip(*layout.pieces, strict=True))
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
-        if round(context.target) * self.layout.roll != self._material:
+        if not wastes_nothing(self.layout, context.target):
             return ()
         return () if any(isinstance(decision, Full) for decision in context.decisions) else (Full(self.layout),)
+
+
+class DivingFirst(Diving):
+    """Dives before cuts where the next better plan wastes nothing: at times a plan is found at once, and none later."""
+
+    quick = True
+
+    def __init__(self, layout: Layout, tries: int, polish: Heuristic) -> None:
+        super().__init__(tries, proper="demand", polish=polish)
+        self.layout = layout
+
+    def search(self, context: HeuristicContext) -> Solution | None:
+        return super().search(context) if wastes_nothing(self.layout, context.run.target) else None
+
+
+def wastes_nothing(layout: Layout, rolls: float) -> bool:
+    """Whether so many rolls are as much as there is material."""
+    return round(rolls) * layout.roll == sum(width * demand for width, demand in zip(*layout.pieces, strict=True))
 
 
 class FullRollCuts(RankOne):
