@@ -17,6 +17,13 @@ whole then the flow decomposes into whole patterns, so that branching on y is co
 extra cost (:mod:`solvers.packing.knapsack`).  Given an incumbent, arcs that no better answer can use are removed by
 their reduced costs.
 
+Where the next better plan has as much roll as there is material, every roll of it is full and every item is cut exactly
+as often as demanded.  Full patterns alone are left then, and rank-1 cuts over the demand rows,
+
+    Σ_p ⌊Σ_i u_i a_ip / q⌋ x_p ≤ ⌊Σ_i u_i d_i / q⌋    [σ ≤ 0],
+
+whose dual values the labels of the pricing problem pay (:mod:`problems.cutting_stock.waste`).
+
 Rolls of several widths, conflicts between items and a limit on the number of patterns are parts that are handed to the
 template; each changes the program (:mod:`problems.cutting_stock.variants`).
 
