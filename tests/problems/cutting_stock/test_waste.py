@@ -5,6 +5,7 @@ import itertools
 import os
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from colgen.proof.witness import Point
 from problems.cutting_stock import CuttingStock, Instance, PatternOracle, read
 from problems.cutting_stock.bound import sharpened, verify
 from problems.cutting_stock.layout import Full, Layout
-from problems.cutting_stock.waste import FullRollCuts, FullRolls
+from problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
 from tests.sweeps import seeds
 from tests.twins import fewest_rolls
 
@@ -59,6 +60,14 @@ def test_full_rolls_are_proved_as_by_enumeration(seed):
     assert result.is_optimal
     assert result.objective == instance.check(result.answer) == fewest_rolls(instance)
     assert verify(instance, result.certificate) <= result.objective
+
+
+def test_dives_come_first_where_nothing_may_be_wasted():
+    exact = CuttingStock(Instance(10, (6, 4), (2, 2)))
+    first = next(heuristic for heuristic in exact.heuristics() if isinstance(heuristic, DivingFirst))
+    assert first.quick
+    assert first.search(SimpleNamespace(run=SimpleNamespace(target=3.0))) is None
+    assert solve(exact).objective == 2
 
 
 def context(problem, target):
@@ -176,6 +185,7 @@ def counted(row, pattern):
 
 @pytest.mark.parametrize("instance", CUT)
 def test_cuts_over_full_rolls_leave_the_optimum_where_it_is(instance, monkeypatch):
+    monkeypatch.setattr(DivingFirst, "search", lambda self, context: None)  # which finds the plan before any cut
     with_cuts = solve(CuttingStock(instance))
     assert with_cuts.rows_generated
     monkeypatch.setattr(CuttingStock, "separation", lambda self: ())
