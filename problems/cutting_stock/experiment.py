@@ -17,7 +17,6 @@ from problems.cutting_stock.instance import Instance, critical, near_integer, tr
 from problems.cutting_stock.published import bench_published
 from problems.cutting_stock.template import CuttingStock
 from problems.cutting_stock.timed import within
-from problems.cutting_stock.variants_bench import bench_variants
 from solvers.linear.lp import LPStatus
 
 # Found by screening many seeds.  (seed, width of the last piece, optimum): the optimum of the first list is the
@@ -82,6 +81,8 @@ def hard_instances(quick: bool) -> Iterator[tuple[str, Instance, int]]:
 
 def bench_cutting_stock(options: BenchOptions) -> list[Figure]:
     """Hard instances to proved optimality, against HiGHS on the arc-flow model."""
+    from problems.cutting_stock.variants_bench import bench_variants  # with Pyomo, for which no command line waits
+
     cap = 5.0 if options.quick else _CAP
     chosen = spread(list(hard_instances(options.quick)), options.share(_MINUTES))
     options.say(

@@ -14,10 +14,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from colgen import Problem
-from problems.cutting_stock.few_patterns import FewPatterns
 from problems.cutting_stock.parts import Order
-from problems.cutting_stock.several_rolls import SeveralRolls
-from problems.cutting_stock.with_conflicts import WithConflicts
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -25,11 +22,20 @@ Found = TypeVar("Found")
 
 def variant_of(order: Order) -> Problem[Any] | None:
     """The program of an order; None: that of the template."""
+    # Imported when it is needed: programs bring models and kernels that the plain problem need not wait for.
     if order.conflicts is not None:
+        from problems.cutting_stock.with_conflicts import WithConflicts
+
         return WithConflicts(order)
     if order.patterns is not None:
+        from problems.cutting_stock.few_patterns import FewPatterns
+
         return FewPatterns(order)
-    return None if order.stock is None else SeveralRolls(order)
+    if order.stock is not None:
+        from problems.cutting_stock.several_rolls import SeveralRolls
+
+        return SeveralRolls(order)
+    return None
 
 
 def handed_on(method: Callable[Concatenate[Any, Given], Found]) -> Callable[Concatenate[Any, Given], Found]:
