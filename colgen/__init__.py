@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     )
     from colgen.tree.candidates import Candidate
     from colgen.tree.choice import Choice, Chosen, MostFractional, PseudoCostBranching
-    from colgen.tree.component_bounds import OnComponents
+    from colgen.tree.component_bounds import OnComponents, OnPairs
     from colgen.tree.enumeration import Enumerated, Enumeration
     from colgen.tree.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
     from colgen.tree.path_enumeration import PathEnumeration
@@ -77,7 +77,7 @@ _HOMES = {
     "core.decision": "Apart Decision Together",
     "tree.branching": "Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster TemplateBound",
     "tree.candidates": "Candidate",
-    "tree.component_bounds": "OnComponents",
+    "tree.component_bounds": "OnComponents OnPairs",
     "tree.choice": "Choice Chosen MostFractional PseudoCostBranching",
     "tree.strong_branching": "StrongBranching",
     "core.batches": "Columns",
@@ -232,6 +232,7 @@ __all__ = [
     "NodeVisit",
     "OnComponents",
     "OnOriginalVariable",
+    "OnPairs",
     "OnTemplateVariable",
     "OneOfMany",
     "OraclePricing",

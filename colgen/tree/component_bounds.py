@@ -104,8 +104,8 @@ class OnComponents(BranchingRule):
         for oracle in master.oracles:
             if Box not in oracle.prices:
                 raise InputError(
-                    f"OnComponents({self.block!r}) needs oracles that price Box terms, which {oracle.name} does not: "
-                    "let it read duals.terms(Box) and say so by prices, or branch on something else"
+                    f"{type(self).__name__}({self.block!r}) needs oracles that price Box terms, which {oracle.name} "
+                    "does not: let it read duals.terms(Box) and say so by prices, or branch on something else"
                 )
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
@@ -155,8 +155,8 @@ class OnComponents(BranchingRule):
             for name, value in parts.items():
                 if value != round(value):
                     raise InputError(
-                        f"OnComponents({self.block!r}) expects components that are whole: {name!r} is {value:g} in the "
-                        f"column of {column.structure!r}"
+                        f"{type(self).__name__}({self.block!r}) expects components that are whole: {name!r} is "
+                        f"{value:g} in the column of {column.structure!r}"
                     )
                 line[place[name]] = value
         return list(place), points, [column for _, column, _ in known], np.array([amount for _, _, amount in known])
@@ -182,6 +182,52 @@ class OnComponents(BranchingRule):
         if part >= 0.5:
             children, moves = children[::-1], moves[::-1]
         return Candidate(children, (self.block, box), moves, fractionality(count))
+
+
+class OnPairs(OnComponents):
+    """Branch on how many columns hold two components, or one of them twice: Ryan and Foster's rule, extended.
+
+    Where rows are covered once, two of them are in one column or not.  Where they are covered more often, as demands
+    above one are, the columns that hold at least one of each, or at least two of one, are a whole number all the same:
+    a box of two bounds, or of one.  Where all these numbers are whole the rule goes on with other boxes, and so it is
+    as complete as :class:`OnComponents`, whose parameters and oracles it has.
+
+    References
+    ----------
+    R. F. F. da Silva, R. C. S. Schouery, *Solving cutting stock problems via an extended Ryan-Foster branching scheme
+    and fast column generation* (2023).
+    """
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        names, points, columns, amounts = self._points(solution)
+        if not columns:
+            return []
+        found = [self._candidate(self._box(names, bounds), count) for bounds, count in pairs(points, amounts)]
+        found.sort(key=lambda candidate: -candidate.score)
+        return found or super().candidates(solution)
+
+
+def pairs(points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
+    """Boxes of points that hold two components, or one of them twice, and hold a fractional number of points.
+
+    Parameters
+    ----------
+    points
+        A line of whole components each.
+    amounts
+        How much each point is used.
+    """
+    if not len(points):
+        return []
+    once, twice = (points >= 1.0).astype(float), (points >= 2.0).astype(float)
+    together = once.T @ (once * amounts[:, None])
+    np.fill_diagonal(together, twice.T @ amounts)
+    off = np.abs(together - np.rint(together)) > TOLERANCES.integrality
+    found: list[tuple[Bounds, float]] = []
+    for i, j in zip(*(each.tolist() for each in np.nonzero(np.triu(off))), strict=True):
+        bounds: Bounds = ((i, 2.0, math.inf),) if i == j else ((i, 1.0, math.inf), (j, 1.0, math.inf))
+        found.append((bounds, float(together[i, j])))
+    return found
 
 
 def boxes(points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:

@@ -13,6 +13,7 @@ from colgen import (
     Column,
     InputError,
     OnComponents,
+    OnPairs,
     Pricing,
     PricingResult,
     Problem,
@@ -21,7 +22,7 @@ from colgen import (
     artificial,
     solve,
 )
-from colgen.tree.component_bounds import boxes
+from colgen.tree.component_bounds import boxes, pairs
 from tests.amounts import examples
 from tests.toys import Pool
 
@@ -132,6 +133,42 @@ def test_identical_blocks_are_solved_as_by_enumeration(seed):
     found = solve(problem)
     assert found.termination is Termination.OPTIMAL
     assert found.objective == pytest.approx(problem.optimum())
+
+
+@pytest.mark.parametrize("seed", range(examples(25, 300)))
+def test_pairs_of_components_do_as_well(seed):
+    problem = Identical(seed)
+    problem.branching = lambda: (OnPairs(problem.components),)
+    found = solve(problem)
+    assert found.termination is Termination.OPTIMAL
+    assert found.objective == pytest.approx(problem.optimum())
+
+
+@pytest.mark.parametrize("seed", range(examples(25, 300)))
+def test_pairs_are_those_of_enumeration(seed):
+    draw = np.random.default_rng(seed)
+    points = draw.integers(0, 4, (int(draw.integers(1, 8)), 4)).astype(float)
+    amounts = draw.integers(0, 5, len(points)) / draw.choice([2.0, 3.0])
+    expected = {}
+    for i, j in itertools.combinations_with_replacement(range(4), 2):
+        inside = (points[:, i] >= 2) if i == j else (points[:, i] >= 1) & (points[:, j] >= 1)
+        count = float(amounts[inside].sum())
+        if abs(count - round(count)) > 1e-6:
+            bounds = ((i, 2.0, np.inf),) if i == j else ((i, 1.0, np.inf), (j, 1.0, np.inf))
+            expected[bounds] = count
+    assert dict(pairs(points, amounts)) == pytest.approx(expected)
+
+
+def test_other_boxes_follow_where_pairs_are_whole():
+    rule = OnPairs(lambda column: column.structure)
+    columns = [Column(1.0, {}, {"a": float(a)}) for a in (3, 2)]
+    solution = Solution(1.0, ((columns[0], 0.5), (columns[1], 0.5)))  # both hold two
+    (children, *_) = [candidate.children for candidate in rule.candidates(solution)]
+    assert children[0][0].box == Box("components", (("a", 3.0, np.inf),))
+    once = [Column(1.0, {}, {"a": 1.0, "b": 1.0}), Column(1.0, {}, {"b": 1.0})]
+    (first, *_) = rule.candidates(Solution(1.0, ((once[0], 0.5), (once[1], 0.5))))
+    assert first.children[0][0].box.bounds == (("a", 1.0, np.inf), ("b", 1.0, np.inf))
+    assert pairs(np.zeros((0, 2)), np.zeros(0)) == []
 
 
 def test_single_bounds_do_not_do():
