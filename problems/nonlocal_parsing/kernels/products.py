@@ -287,7 +287,7 @@ def absorb(start: Ints, arcs: Ints, score: Floats, p: Floats, room: Floats) -> N
                 room[arcs[k]] += moved
 
 
-@tiered
+@tiered(narrow=True)
 @njit(cache=True)
 def simplify(
     start: Ints, arcs: Ints, score: Floats, p: Floats, number: Ints, count: int, arc: Floats
