@@ -116,9 +116,14 @@ class OnComponents(BranchingRule):
         names, points, columns, amounts = self._points(solution)
         if not columns:
             return []
-        found = [self._candidate(self._box(names, bounds), count) for bounds, count in boxes(points, amounts)]
+        fractional = self._fractional(points, amounts)
+        found = [self._candidate(self._box(names, bounds), count) for bounds, count in fractional]
         found.sort(key=lambda candidate: -candidate.score)
         return found
+
+    def _fractional(self, points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
+        """Boxes that hold a fractional number of points, with that number; none where each class is whole."""
+        return boxes(points, amounts)
 
     def recover(self, solution: Solution) -> Solution | None:
         """Each class by its cheapest column."""
@@ -198,13 +203,8 @@ class OnPairs(OnComponents):
     and fast column generation* (2023).
     """
 
-    def candidates(self, solution: Solution) -> Sequence[Candidate]:
-        names, points, columns, amounts = self._points(solution)
-        if not columns:
-            return []
-        found = [self._candidate(self._box(names, bounds), count) for bounds, count in pairs(points, amounts)]
-        found.sort(key=lambda candidate: -candidate.score)
-        return found or super().candidates(solution)
+    def _fractional(self, points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
+        return pairs(points, amounts) or boxes(points, amounts)
 
 
 def pairs(points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
