@@ -79,7 +79,7 @@ def sharpened(bound: float, oracle: PatternOracle, duals: Duals, context: Pricin
     look = context.budget.require
     values = best_from(net, profits, look=look)
     most = int(values[0, 0])
-    if (cuts := duals.terms(Count)) and len(cuts):
+    if cuts := duals.terms(Count):
         terms = cuts.arrays(layout.rank_of_name)
         charges = np.floor(np.maximum(-terms.values, 0.0) * scale)
         owners = np.repeat(np.arange(len(cuts)), np.diff(terms.starts))

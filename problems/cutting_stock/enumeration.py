@@ -52,8 +52,7 @@ class PatternEnumeration(Enumeration):
         values = best_from(net, profits, look=look)
         # What the duals are divided by so that no pattern earns more than its roll.  Patterns that pay for cuts earn
         # less than the table says, how much is not told from it: all that earn a roll or nearly are listed then.
-        paid = len(context.duals.terms(Count)) > 0
-        scale = 1.0 if paid else max(1.0, float(values[0, 0]))
+        scale = 1.0 if context.duals.terms(Count) else max(1.0, float(values[0, 0]))
         # Even a roll full of items that are left out must earn less than the tolerance below.
         worth = np.asarray(context.duals["demand"])[layout.item_of_rank]
         earning = np.flatnonzero(worth > TOLERANCES.reduced_cost / layout.roll)

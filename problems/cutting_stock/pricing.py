@@ -74,7 +74,7 @@ class PatternOracle(Pricing):
         if optimum <= 0.0:  # the empty pattern is best: no column at all
             return PricingResult(bound=None if context.fixed else context.cost_weight)
         weight = context.cost_weight
-        if (cuts := duals.terms(Count)) and len(cuts):
+        if cuts := duals.terms(Count):
             try:
                 earned, packings, most = self._counted(net, values, profits, cuts, context)
             except OutOfBudget:
