@@ -263,8 +263,8 @@ class BestTree(Pricing):
 
     Attributes
     ----------
-    short, priced
-        After the last call: arcs that have to become candidates, and λ and μ, theirs as well; None before any.
+    short
+        After the last call: arcs that have to become candidates; None before any.
     """
 
     multiplicity = 1.0
@@ -272,7 +272,6 @@ class BestTree(Pricing):
     def __init__(self, problem: AutomataParsing) -> None:
         self.problem = problem
         self.short: Mask | None = None
-        self.priced: Multipliers | None = None
 
     def price(self, duals: Multipliers | None, context: PricingContext) -> PricingResult:  # type: ignore[override]
         problem = self.problem
@@ -283,7 +282,7 @@ class BestTree(Pricing):
             arcs, bounds = work.usable(context.decisions), work.bounds
             if context.decisions:  # maxima over the arcs of a node say nothing of other nodes
                 bounds = bounds.copied()
-            bound, short, leaving, entering = bound_at(
+            bound, short, _, _ = bound_at(
                 duals.candidates,
                 duals.leaving,
                 duals.entering,
@@ -295,7 +294,7 @@ class BestTree(Pricing):
                 work.standard.unit,
             )
             problem.rounds += 1
-            self.short, self.priced = short, Multipliers(duals.candidates, leaving, entering)
+            self.short = short
             proved = bound < math.inf and not short.any()
             if proved and -math.inf < bound and duals.target < bound:
                 bound = max(duals.target, min(bound, self._by_arcs(duals, arcs)))
@@ -326,6 +325,7 @@ class Ascent(Bounding):
 
     def __init__(self, problem: AutomataParsing) -> None:
         self.problem = problem
+        self._proved: list[Proved] = []
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
         problem, run = self.problem, parts.run
@@ -334,22 +334,22 @@ class Ascent(Bounding):
         oracle = next(oracle for oracle in parts.oracles if isinstance(oracle, BestTree))
         work = problem.prepare(run.budget)
         arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
-        best = _Best.of(problem, run.incumbent)
+        best, self._proved = _Best.of(problem, run.incumbent), []
         duals: Multipliers = node.duals if node.start is None else node.start
-        short = np.zeros_like(duals.candidates)
-        if node.number == 0 and oracle.priced is not None and oracle.short is not None:
-            duals, short = oracle.priced, oracle.short  # the guess was priced already
+        short, known = np.zeros_like(duals.candidates), duals.candidates
+        if node.number == 0 and oracle.short is not None:
+            short = oracle.short  # the guess was priced already
         iterations, settled = NODE_ITERATIONS if node.number else ITERATIONS, node.number > 0
         with watching(lambda: run.budget.expired):
             for _ in range(ROUNDS):
                 if not short.any() and not settled:
                     iterations, settled = 4 * iterations, True
                 duals = duals.extended(short, arcs)
-                self._ascended(parts, arcs, duals, best, iterations)
+                self._ascended(parts, arcs, duals, best, iterations, known)
                 short, proved = self._priced(node, parts, oracle, duals)
                 if run.expired or run.prunes(proved.bound) or (settled and not short.any()):
                     break
-                duals = oracle.priced or duals
+                known = duals.candidates
             near = None
             if best.tree is not None and not run.prunes(proved.bound) and not run.expired:
                 for _ in range(ROUNDS):
@@ -360,8 +360,9 @@ class Ascent(Bounding):
                     if not short.any() or run.expired or run.prunes(proved.bound):
                         break
                     # Arcs that a better tree may need become candidates: once none is left, all others are given up.
-                    duals = (oracle.priced or duals).extended(short, arcs)
-                    self._ascended(parts, arcs, duals, best, TARGET_ITERATIONS)
+                    known = duals.candidates
+                    duals = duals.extended(short, arcs)
+                    self._ascended(parts, arcs, duals, best, TARGET_ITERATIONS, known)
                 lower = best.score + 0.5 * epsilon
                 # Half of what pruning allows: what is left below it must not be too much by a rounding error.
                 left = self._left(duals, arcs, lower, not short.any())
@@ -371,14 +372,16 @@ class Ascent(Bounding):
                     short, proved = self._priced(node, parts, oracle, duals)
                 assert best.tree is not None
                 near = self._near(duals, arcs, left, best.tree, lower)
-        outcome = Outcome.STOPPED if run.expired else Outcome.PRUNED if run.prunes(proved.bound) else Outcome.SOLVED
+        # What more candidates have made of the multipliers may not have settled yet: the bound is the best one proved.
+        least = min(self._proved, key=lambda proved: proved.bound)
+        outcome = Outcome.STOPPED if run.expired else Outcome.PRUNED if run.prunes(least.bound) else Outcome.SOLVED
         start = replace(duals, target=math.inf, tree=None)
         return Bounded(
             outcome,
-            proved.bound,
+            least.bound,
             None,
             run.budget.reason,
-            duals,
+            least.duals,
             solution=near,
             start=start,
             proved=True,  # by rounds of the engine's
@@ -389,6 +392,7 @@ class Ascent(Bounding):
         clock = working_clock()
         proved = prove(parts.master, parts.oracles, duals, parts.context(node), parts.settings)
         record(parts.run, parts.master, proved, (node.number, node.depth), clock, parts.settings)
+        self._proved.append(proved)
         assert oracle.short is not None
         return oracle.short, proved
 
@@ -405,9 +409,21 @@ class Ascent(Bounding):
         alive[a.heads, a.modifiers] = most > lower
         return alive
 
-    def _ascended(self, parts: Parts, arcs: Floats, duals: Multipliers, best: _Best, iterations: int) -> None:
-        """Bring multipliers down, in place; a better tree is kept, and the engine is told of it."""
-        tree, score = self.problem.ascended(arcs, duals, duals.candidates, best.score, best.tree, iterations)
+    def _ascended(
+        self,
+        parts: Parts,
+        arcs: Floats,
+        duals: Multipliers,
+        best: _Best,
+        iterations: int,
+        known: Mask,
+    ) -> None:
+        """Bring multipliers down, in place, from those known; a better tree is kept, and the engine is told of it.
+
+        Arcs that have become candidates are not known: their prices are those of arcs which nobody looks at, and may be
+        as large as all scores together.
+        """
+        tree, score = self.problem.ascended(arcs, duals, known, best.score, best.tree, iterations)
         if tree is not None and score > best.score:
             best.tree, best.score = tree, score
             parts.take(self.problem.solution(tree, score), "head automata")

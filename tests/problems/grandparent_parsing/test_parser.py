@@ -1,12 +1,13 @@
 """The exact parser against enumeration, with arrays and with lazy scores, short and long."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from colgen import NodeVisit, PricingContext, Sense, Termination, TimeLimit, solve
+from colgen import IterationLimit, NodeVisit, PricingContext, Sense, Termination, TimeLimit, solve
 from colgen.core.errors import InputError, InvalidBoundError
 from problems.dependency import Vocabulary, Weights
 from problems.dependency.decisions import NoBetter, restrict
@@ -138,6 +139,23 @@ def test_below_a_branching_candidates_alone_are_left(seed):
     for node in children:
         given_up = [decision for decision in node.decisions if isinstance(decision, NoBetter)]
         assert n * n - sum(len(decision.arcs) for decision in given_up) <= candidates[0]
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_arcs_that_become_candidates_do_not_throw_multipliers_far_away(seed):
+    """Prices of arcs that nobody looked at, as large as all scores, once made a bound of 11,000 from one of 160."""
+    rng = np.random.default_rng(seed)
+    n = 24
+    problem = AutomataParsing(Instance(rng.normal(size=(n + 1,) * 2), 2.0 * rng.normal(size=(n + 1,) * 3)))
+    result = solve(problem, stop=IterationLimit(12))
+    proved = [line.dual_bound for line in result.iterations if line.node == 0]
+    rounds = [bound for bound in proved if bound < math.inf]
+    assert len(rounds) >= 3
+    elementary = problem.standard.bound + problem.standard.constant
+    assert max(rounds) <= elementary + 1e-9
+    # More candidates may leave a worse bound than there was: a node keeps the best.
+    assert result.nodes[0].bound == pytest.approx(min(rounds))
+    assert result.nodes[0].bound < 0.8 * elementary
 
 
 def test_arcs_of_no_better_tree_are_forbidden():
