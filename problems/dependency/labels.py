@@ -194,24 +194,34 @@ def learn_labels(
         at += n
     places = np.concatenate(arranged)
     starts = np.cumsum(np.concatenate([[0], *sizes_of_rows]), dtype=np.int64)
-    known, features = _numbered(keys[places])
+    known, features = _numbered(keys, places)
+    del keys
     learned = _Perceptron(len(known), len(names), vocabulary.num_tags)
-    rng = np.random.default_rng(seed)
+    rng, tokens = np.random.default_rng(seed), len(places)
     for epoch in range(1, epochs + 1):
         wrong = learned.run(rng.permutation(len(starts) - 1), starts, np.concatenate(tags), features, right[places])
         if say is not None:
-            say(f"relations, epoch {epoch} of {epochs}: {100 * (1 - wrong / len(keys)):.1f}% right before each step")
+            say(f"relations, epoch {epoch} of {epochs}: {100 * (1 - wrong / tokens):.1f}% right before each step")
     return Labels(tuple(names), sizes, learned.averaged(known))
 
 
-def _numbered(keys: Ints) -> tuple[Ints, NDArray[np.int32]]:
-    """The keys that occur often enough, and of each place which of them it is, -1 if it is none."""
-    every, counts = np.unique(keys, return_counts=True)
-    known = every[(counts >= LEAST) & (every >= 0)]
-    if not len(known):
-        return known, np.full(keys.shape, -1, dtype=np.int32)
-    where = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return known, np.where(known[where] == keys, where, -1).astype(np.int32)
+def _numbered(keys: Ints, places: Ints) -> tuple[Ints, NDArray[np.int32]]:
+    """The keys that occur often enough, and of each place which of them it is, -1 if it is none.
+
+    One template after the other: their keys follow each other, and it takes the room of one of them.
+    """
+    features, known, count = np.full(keys.shape, -1, dtype=np.int32), [], 0
+    for t in range(keys.shape[1]):
+        column = keys[:, t]
+        every, counts = np.unique(column, return_counts=True)
+        often = every[(counts >= LEAST) & (every >= 0)]
+        if len(often):
+            column = column[places]
+            where = np.minimum(np.searchsorted(often, column), len(often) - 1)
+            features[:, t] = np.where(often[where] == column, count + where, -1)
+        known.append(often)
+        count += len(often)
+    return np.concatenate(known), features
 
 
 class _Perceptron:
@@ -239,8 +249,10 @@ class _Perceptron:
         return int(wrong)
 
     def averaged(self, keys: Ints) -> Scores:
-        """The average of the weights over all steps, those that are not zero."""
-        mean = (self._weights - self._sums / np.float32(self._step)).astype(np.float32)
+        """The average of the weights over all steps, those that are not zero; nothing can be learned afterwards."""
+        mean = self._sums  # there may be no room for a third array
+        mean /= np.float32(-self._step)
+        mean += self._weights
         rows, relations = np.nonzero(mean)
         used = np.unique(rows)
         starts = np.searchsorted(rows, np.append(used, len(mean)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,16 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.dependency.features.factored_scores import NO_FILTER, Table, score_arcs, table_of
+from problems.dependency.features.factored_scores import Table, table_of
+from problems.dependency.features.growing_arcs import GrowingArcs
 from problems.dependency.features.margin_updates import (
-    mark_arcs,
     mark_between,
     mark_triples,
+    norm_of_marks,
+    settle_marks,
     squared_norm,
+    step_of_marks,
     take_step,
     tree_triples,
 )
-from problems.dependency.features.vocabulary import Encoded, Vocabulary
+from problems.dependency.features.vocabulary import Codes, Encoded, Vocabulary
 from problems.dependency.scorer import GRANDPARENTS, SIBLINGS, Weights
 from problems.dependency.sentence import Sentence
 from problems.dependency.training import Kept, one_pass
@@ -33,6 +37,12 @@ Singles = NDArray[np.float32]
 Decoder = Callable[[Encoded, Floats, Weights, Ints], Ints]
 """Sentence, arc scores with the loss added, weights, right heads: to the heads, shape (n + 1,), the root's -1, of a
 tree that scores as much as the decoder can find."""
+
+
+_KINDS = "grandparents", "siblings"
+
+_STATE = 2
+"""Of what is kept to go on from: that of another form is not taken."""
 
 
 @dataclass(frozen=True)
@@ -65,28 +75,40 @@ class Settings:
     cutoff: float = 0.15
 
 
-class _Family:
-    """A table that learns: weights, sums for the average, and the features of the step at hand."""
+class _Triples:
+    """A table of triples that learns: weights, sums for the average, and the features of the step at hand."""
 
     def __init__(self, table: Table) -> None:
-        width = table.values.shape[1]
         self.table = table
-        self.sums = np.zeros((len(table.keys), width), dtype=np.float32)
-        self.delta = np.zeros((len(table.keys), width), dtype=np.float32)
-        self.held = int((table.keys >= 0).sum())
-        self.slots = np.empty(1, dtype=np.int64)
-        self.count = 0
+        self.sums = np.zeros_like(table.values)
+        self._held = int((table.keys >= 0).sum())
+        self._marks = np.empty(0, dtype=np.int64)
+        self._count = self._kept = 0
 
     def reserve(self, features: int) -> None:
-        """Make room for so many more keys, and for a step with so many features."""
-        if len(self.slots) < features:
-            self.slots = np.empty(2 * features, dtype=np.int64)
-        self.count = 0
-        if 2 * (self.held + features) > len(self.table.keys):
-            self.held = int((self.table.keys >= 0).sum())  # many of the features reserved before were known
-            if 3 * (self.held + features) > len(self.table.keys):
-                self.restore(*self.state(), room=2 * (self.held + features))
-        self.held += features
+        """Make room for so many more keys, and begin a step with so many features."""
+        if len(self._marks) < 2 * features:
+            self._marks = np.empty(3 * features, dtype=np.int64)
+        self._count = 0
+        if 3 * (self._held + features) > 2 * len(self.table.keys):
+            self._held = int((self.table.keys >= 0).sum())  # many of the features reserved before were known
+            if 3 * (self._held + features) > 2 * len(self.table.keys):
+                # The table is made half full at most, which for these is more room than there was.
+                self.restore(*self.state(), room=self._held + features)
+        self._held += features
+
+    def mark(self, codes: Codes, kind: int, triples: Ints, *, plus: bool) -> None:
+        """Mark the features of triples as those of the right tree, or of the tree found."""
+        self._count = mark_triples(codes, self.table, kind, triples, plus, self._marks, self._count)
+
+    def norm(self) -> float:
+        """The squared norm of what was marked."""
+        self._kept = settle_marks(self._marks, self._count)
+        return norm_of_marks(self._marks, self._kept)
+
+    def step(self, step: float, number: float) -> None:
+        """Take a step along what was marked."""
+        step_of_marks(self.table.values, self.sums, self._marks, self._kept, step, number)
 
     def state(self) -> tuple[Ints, Singles]:
         """Keys in use, and their weights beside their sums."""
@@ -95,18 +117,15 @@ class _Family:
 
     def restore(self, keys: Ints, values: Singles, *, room: int = 0) -> None:
         """Put back what :meth:`state` gave, with room for so many keys."""
-        width = self.table.values.shape[1]
         both = table_of(self.table, keys, values, room=room)
-        self.table = both._replace(values=np.ascontiguousarray(both.values[:, :width]))
-        self.sums = np.ascontiguousarray(both.values[:, width:])
-        self.delta = np.zeros_like(self.sums)
-        self.held = len(keys)
+        self.table = both._replace(values=np.ascontiguousarray(both.values[:, :1]))
+        self.sums = np.ascontiguousarray(both.values[:, 1:])
+        self._held = len(keys)
 
-    def average(self, steps: float, cutoff: float) -> Table:
-        """The averaged weights; rows whose largest weight is below a share of the 99th hundredth's are left out."""
+    def averaged(self, steps: float, cutoff: float) -> Table:
+        """The averaged weights; those below a share of the 99th hundredth's are left out."""
         keys, both = self.state()
-        width = both.shape[1] // 2
-        mean = (both[:, :width].astype(np.float64) - both[:, width:] / steps).astype(np.float32)
+        mean = (both[:, :1].astype(np.float64) - both[:, 1:] / steps).astype(np.float32)
         largest = np.abs(mean).max(axis=1, initial=0.0)
         kept = largest > (cutoff * np.quantile(largest, 0.99) if len(largest) else 0.0)
         return table_of(self.table, keys[kept], np.ascontiguousarray(mean[kept]))
@@ -141,8 +160,8 @@ class Learner:
         self.encoded = [self.vocabulary.encode(sentence) for sentence in sentences]
         self._heads = [np.array([-1, *sentence.heads], dtype=np.int64) for sentence in sentences if sentence.heads]
         weights = Weights.zero(self.vocabulary, single_root=self.single_root)
-        self._arcs = _Family(weights.arcs)
-        self._triples = (_Family(weights.grandparents), _Family(weights.siblings))
+        self._arcs = GrowingArcs(weights.arcs)
+        self._triples = (_Triples(weights.grandparents), _Triples(weights.siblings))
         self._between = weights.between.reshape(-1, 1)
         self._between_sums = np.zeros_like(self._between)
         self._between_delta = np.zeros_like(self._between)
@@ -152,7 +171,12 @@ class Learner:
 
     @property
     def weights(self) -> Weights:
-        """The weights of the moment, which the next step changes."""
+        """The weights of the moment."""
+        return replace(self._of_moment, arcs=self._arcs.averaged(math.inf, -1.0))
+
+    @property
+    def _of_moment(self) -> Weights:
+        """The same without those of arcs; the next step changes them."""
         tags = self.vocabulary.num_tags
         return Weights(
             self.vocabulary,
@@ -170,10 +194,10 @@ class Learner:
         between = (self._between.astype(np.float64) - self._between_sums / self.steps).astype(np.float32)
         return Weights(
             self.vocabulary,
-            self._arcs.average(self.steps, cutoff),
+            self._arcs.averaged(self.steps, cutoff),
             between.reshape(tags, tags, 2, tags),
-            self._triples[GRANDPARENTS].average(self.steps, cutoff),
-            self._triples[SIBLINGS].average(self.steps, cutoff),
+            self._triples[GRANDPARENTS].averaged(self.steps, cutoff),
+            self._triples[SIBLINGS].averaged(self.steps, cutoff),
             single_root=self.single_root,
             parts=self.settings.kinds,
         )
@@ -192,9 +216,9 @@ class Learner:
 
     def learn(self, encoded: Encoded, right: Ints) -> int:
         """One step on one sentence; how many heads were wrong."""
-        weights = self.weights
+        weights = self._of_moment
         n = len(encoded)
-        arcs = score_arcs(encoded.codes, weights.arcs, encoded.tags, weights.between, NO_FILTER)
+        arcs = self._arcs.scores(encoded.codes, encoded.tags, weights.between)
         arcs += 1.0  # the loss: a wrong head
         arcs[right[1:], np.arange(1, n + 1)] -= 1.0
         found = self.decode(encoded, arcs, weights, right)
@@ -208,13 +232,7 @@ class Learner:
         n = len(encoded)
         tokens = np.arange(1, n + 1)
         margin = float(arcs[found[1:], tokens].sum() - arcs[right[1:], tokens].sum())
-        family = self._arcs
-        family.reserve(2 * n * len(family.table.templates))
-        for heads, other, sign in ((right, found, 1.0), (found, right, -1.0)):
-            family.count += mark_arcs(
-                encoded.codes, family.table, family.delta, heads, other, sign, family.slots[family.count :]
-            )
-        norm = squared_norm(family.delta, family.slots, family.count)
+        norm = self._arcs.mark(encoded.codes, right, found)
         if len(self._places) < 2 * n * n:
             self._places = np.empty(4 * n * n, dtype=np.int64)
         tags = self.vocabulary.num_tags
@@ -223,24 +241,22 @@ class Learner:
         placed += mark_between(encoded.tags, delta, found, right, -1.0, self._places[placed:])
         norm += squared_norm(self._between_delta, self._places, placed)
         share = self.settings.attenuation**2
-        active = [kind for kind, name in enumerate(("grandparents", "siblings")) if name in self.settings.kinds]
+        active = [kind for kind, name in enumerate(_KINDS) if name in self.settings.kinds]
         for kind in active:
             family = self._triples[kind]
             family.reserve(6 * n * len(family.table.templates))
             scorer = weights.encoded_scorer(encoded)
-            for heads, sign in ((right, 1.0), (found, -1.0)):
+            for heads, plus in ((right, True), (found, False)):
                 triples = tree_triples(heads, kind)
                 scores = scorer.grandparents(triples) if kind == GRANDPARENTS else scorer.siblings(triples)
-                margin -= sign * float(scores.sum())
-                family.count += mark_triples(
-                    encoded.codes, family.table, kind, family.delta, triples, sign, family.slots[family.count :]
-                )
-            norm += share * squared_norm(family.delta, family.slots, family.count)
+                margin += float(scores.sum()) * (-1.0 if plus else 1.0)
+                family.mark(encoded.codes, kind, triples, plus=plus)
+            norm += share * family.norm()
         # A decoder that is not exact may return a tree that is no better than the right one: that is no mistake.
         step = min(self.settings.aggressiveness, max(margin, 0.0) / norm) if norm > 0.0 else 0.0
-        for family in (self._arcs, *(self._triples[kind] for kind in active)):
-            own = step if family is self._arcs else share * step
-            take_step(family.table.values, family.sums, family.delta, family.slots, family.count, own, self.steps)
+        self._arcs.step(step, self.steps)
+        for kind in active:
+            self._triples[kind].step(share * step, self.steps)
         take_step(self._between, self._between_sums, self._between_delta, self._places, placed, step, self.steps)
 
     # --- to go on later ----------------------------------------------------------------------------------------------
@@ -251,13 +267,14 @@ class Learner:
             "between": np.hstack([self._between, self._between_sums]),
             "progress": np.array([self.epoch, self.steps]),
         }
-        for name, family in (("arcs", self._arcs), ("grandparents", self._triples[0]), ("siblings", self._triples[1])):
+        for name, family in zip(_KINDS, self._triples, strict=True):
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = family.state()
-        return arrays
+        return arrays | {f"arcs.{name}": array for name, array in self._arcs.state().items()}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Put back what :meth:`state` gave."""
-        for name, family in (("arcs", self._arcs), ("grandparents", self._triples[0]), ("siblings", self._triples[1])):
+        self._arcs.restore({name: arrays[f"arcs.{name}"] for name in self._arcs.KEPT})
+        for name, family in zip(_KINDS, self._triples, strict=True):
             family.restore(arrays[f"{name}.keys"], arrays[f"{name}.values"])
         both = arrays["between"]
         self._between, self._between_sums = both[:, :1].copy(), both[:, 1:].copy()
@@ -270,4 +287,4 @@ class Learner:
     def _fingerprint(self) -> str:
         settings = replace(self.settings, epochs=0)  # more epochs may be asked for later
         tokens = sum(len(encoded) for encoded in self.encoded)
-        return json.dumps([str(settings), len(self.encoded), tokens, self.vocabulary.sizes.tolist()])
+        return json.dumps([_STATE, str(settings), len(self.encoded), tokens, self.vocabulary.sizes.tolist()])

@@ -67,12 +67,12 @@ class Kept:
             ours = bytes(arrays["fingerprint"]).decode() == self._fingerprint
         return dict(arrays) if ours else {}
 
-    def write(self, arrays: Arrays) -> None:
-        """Keep arrays in place of what was kept."""
+    def write(self, state: Callable[[], Arrays]) -> None:
+        """Keep arrays in place of what was kept; they are made only where there is a file for them."""
         if self.path is not None:
             fingerprint = np.frombuffer(self._fingerprint.encode(), dtype=np.uint8)
             with writing(self.path, "wb") as file:
-                np.savez(file, **{**arrays, "fingerprint": fingerprint})  # type: ignore[arg-type]
+                np.savez(file, **{**state(), "fingerprint": fingerprint})  # type: ignore[arg-type]
 
     def remove(self) -> None:
         """The training is over."""
@@ -96,7 +96,7 @@ def run_passes(passes: range, run: Callable[[int], None], state: Callable[[], Ar
                 say(f"what was learned in {number} passes is kept: the same command goes on from there")
             raise
         if number + 1 < passes.stop:
-            kept.write(state())
+            kept.write(state)
 
 
 def attachment_figures(reached: Attachment, sentences: int, name: Callable[[str], str]) -> list[Figure]:

@@ -13,6 +13,7 @@ from colgen.cli.template import Figure, TrainOptions, whole_number
 from problems.dependency.conll import read_conll
 from problems.dependency.corpus import Corpus, read_corpus
 from problems.dependency.evaluation import Attachment, attachment
+from problems.dependency.features.vocabulary import Encoded
 from problems.dependency.labels import learn_labels
 from problems.dependency.learning import Learner, Settings
 from problems.dependency.scorer import Weights
@@ -63,6 +64,22 @@ def train(
         belongs to the same sentences and settings is gone on from.  The best weights so far lie beside it.
     """
     say = say or (lambda line: None)
+    # What has been learned of trees is given up before relations are: they need the room.
+    weights, encoded, files = _learned(sentences, settings, tune, state, say)
+    weights = replace(weights, labels=learn_labels(sentences, encoded, weights.vocabulary, seed=settings.seed, say=say))
+    for file in files:
+        file.unlink(missing_ok=True)
+    return weights
+
+
+def _learned(
+    sentences: Sequence[Sentence],
+    settings: Settings,
+    tune: Sequence[Sentence],
+    state: Path | None,
+    say: Callable[[str], None],
+) -> tuple[Weights, Sequence[Encoded], list[Path]]:
+    """Weights without those of relations, the sentences' codes, and the files that are not needed at the end."""
     learner = Learner(sentences, NarrowDecoder(), settings)
     best = None if state is None else state.with_name(state.name + ".best")
     chosen: Weights | None = None
@@ -92,12 +109,7 @@ def train(
 
     run_passes(range(learner.epoch, settings.epochs), run, learner.state, kept, say)
     weights = learner.averaged() if chosen is None else chosen
-    labels = learn_labels(sentences, learner.encoded, learner.vocabulary, seed=settings.seed, say=say)
-    weights = replace(weights, labels=labels)
-    kept.remove()
-    if best is not None:
-        best.unlink(missing_ok=True)
-    return weights
+    return weights, learner.encoded, [path for path in (state, best) if path is not None]
 
 
 def accuracy(sentences: Sequence[Sentence], weights: Weights) -> float:

@@ -184,6 +184,32 @@ def filter_of(table: Table) -> Filter:
 
 
 @njit(cache=True)
+def add_between(scores: Floats, tags: Ints, between: Singles) -> None:
+    """Add to arcs' scores the weights of the tags between their tokens, and -inf where there is no arc."""
+    n = scores.shape[0] - 1
+    seen = np.zeros(between.shape[0], dtype=np.bool_)
+    found = np.empty(between.shape[0], dtype=np.int64)
+    for h in range(n + 1):
+        for side in range(2):
+            seen[:] = False
+            count = 0
+            step = 1 - 2 * side
+            m = h + step
+            while 1 <= m <= n:
+                row = between[tags[h], tags[m], side]
+                for k in range(count):
+                    scores[h, m] += row[found[k]]
+                if not seen[tags[m]]:
+                    seen[tags[m]] = True
+                    found[count] = tags[m]
+                    count += 1
+                m += step
+    for m in range(n + 1):
+        scores[m, 0] = -np.inf
+        scores[m, m] = -np.inf
+
+
+@njit(cache=True)
 def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: Filter) -> Floats:
     """Scores of all arcs of a sentence.
 
@@ -280,26 +306,7 @@ def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: 
                             continue
                     place = places[k]
                     scores[h, place] += values[slot, 0] + values[slot, 1 + distance_bin(h, place)]
-    seen = np.zeros(between.shape[0], dtype=np.bool_)
-    found = np.empty(between.shape[0], dtype=np.int64)
-    for h in range(n + 1):
-        for side in range(2):
-            seen[:] = False
-            count = 0
-            step = 1 - 2 * side
-            m = h + step
-            while 1 <= m <= n:
-                row = between[tags[h], tags[m], side]
-                for k in range(count):
-                    scores[h, m] += row[found[k]]
-                if not seen[tags[m]]:
-                    seen[tags[m]] = True
-                    found[count] = tags[m]
-                    count += 1
-                m += step
-    for m in range(n + 1):
-        scores[m, 0] = -np.inf
-        scores[m, m] = -np.inf
+    add_between(scores, tags, between)
     return scores
 
 

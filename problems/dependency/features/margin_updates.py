@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import Codes, Table, _columns, distance_bin
+from problems.dependency.features.factored_scores import Codes, Table, _columns
 from problems.dependency.features.hashed_keys import claim
 from solvers.kernel_cache import njit
 from solvers.tiers import tiered
@@ -27,32 +27,11 @@ Singles = NDArray[np.float32]
 
 
 @njit(cache=True)
-def mark_arcs(codes: Codes, table: Table, delta: Singles, heads: Ints, other: Ints, sign: float, slots: Ints) -> int:
-    """Add ``sign`` to the features of the arcs of ``heads`` that ``other`` does not have.
-
-    Returns how many slots were written to ``slots`` (some of them more than once).  The table must have room.
-    """
-    count = 0
-    for m in range(1, heads.shape[0]):
-        h = heads[m]
-        if h == other[m]:
-            continue
-        column = 1 + distance_bin(h, m)
-        for t in range(table.templates.shape[0]):
-            first, second = codes[table.templates[t, 0], h], codes[table.templates[t, 1], m]
-            if first >= 0 and second >= 0:
-                key = table.offsets[t] + first * table.strides[t, 0] + second * table.strides[t, 1] + (h > m)
-                slot = claim(table.keys, key)
-                delta[slot, 0] += sign
-                delta[slot, column] += sign
-                slots[count] = slot
-                count += 1
-    return count
-
-
-@njit(cache=True)
 def mark_between(tags: Ints, delta: Singles, heads: Ints, other: Ints, sign: float, places: Ints) -> int:
-    """The same for the tags between head and modifier; ``places`` takes positions in the flat ``delta``."""
+    """Add ``sign`` to the tags between head and modifier, of the arcs of ``heads`` that ``other`` does not have.
+
+    Returns how many positions in the flat ``delta`` were written to ``places``, some of them more than once.
+    """
     count = 0
     flat = delta.reshape(-1)
     size = delta.shape[0]
@@ -103,9 +82,11 @@ def tree_triples(heads: Ints, kind: int) -> Ints:
 
 
 @njit(cache=True)
-def mark_triples(codes: Codes, table: Table, kind: int, delta: Singles, triples: Ints, sign: float, slots: Ints) -> int:
-    """Add ``sign`` to the features of triples; returns how many slots were written."""
-    count = 0
+def mark_triples(codes: Codes, table: Table, kind: int, triples: Ints, plus: bool, marks: Ints, count: int) -> int:
+    """Write a mark for each feature of triples, 2 · slot, and 1 more where ``plus``; how many marks there are.
+
+    The table must have room.
+    """
     n = codes.shape[1] - 3
     for part in range(triples.shape[0]):
         relation, a, b, c = _columns(kind, triples[part, 0], triples[part, 1], triples[part, 2], n)
@@ -121,11 +102,47 @@ def mark_triples(codes: Codes, table: Table, kind: int, delta: Singles, triples:
                     + third * table.strides[t, 2]
                     + relation
                 )
-                slot = claim(table.keys, key)
-                delta[slot, 0] += sign
-                slots[count] = slot
+                marks[count] = 2 * claim(table.keys, key) + np.int64(plus)
                 count += 1
     return count
+
+
+@njit(cache=True)
+def settle_marks(marks: Ints, count: int) -> int:
+    """Put marks of one place together; how many are left.
+
+    A mark is twice a place, and 1 more where it counts 1; else it counts -1.  What is left stands at the beginning, two
+    entries each: the place, and the sum of what its marks count.  A sum of nothing is dropped.
+    """
+    ordered = np.sort(marks[:count])
+    kept, k = 0, 0
+    while k < count:
+        place, total = ordered[k] >> 1, np.int64(0)
+        while k < count and ordered[k] >> 1 == place:
+            total += 2 * (ordered[k] & 1) - 1
+            k += 1
+        if total:
+            marks[2 * kept], marks[2 * kept + 1] = place, total
+            kept += 1
+    return kept
+
+
+@njit(cache=True)
+def norm_of_marks(marks: Ints, kept: int) -> float:
+    """‖f - f'‖² of marks that were put together."""
+    norm = 0.0
+    for k in range(kept):
+        norm += float(marks[2 * k + 1]) ** 2
+    return norm
+
+
+@njit(cache=True)
+def step_of_marks(values: Singles, sums: Singles, marks: Ints, kept: int, step: float, number: float) -> None:
+    """Add marks that were put together times a step to the values, and the same times its number to the sums."""
+    for k in range(kept):
+        change = step * float(marks[2 * k + 1])
+        values[marks[2 * k], 0] += change
+        sums[marks[2 * k], 0] += number * change
 
 
 @njit(cache=True)

@@ -45,7 +45,7 @@ def test_training_goes_on_where_it_stopped(tmp_path):
     text = sentences(30, 5)
     whole = learner(text)
     whole.run_epoch()
-    whole.kept_in(tmp_path / "state").write(whole.state())
+    whole.kept_in(tmp_path / "state").write(whole.state)
     whole.run_epoch()
     again = learner(text)
     again.restore(again.kept_in(tmp_path / "state").read())
@@ -59,7 +59,7 @@ def test_training_goes_on_where_it_stopped(tmp_path):
 
 def test_states_of_other_trainings_are_not_taken(tmp_path):
     one = learner(sentences(10, 6))
-    one.kept_in(tmp_path / "state").write(one.state())
+    one.kept_in(tmp_path / "state").write(one.state)
     other = learner(sentences(11, 7))
     assert not other.kept_in(tmp_path / "state").read()
     assert not other.kept_in(tmp_path / "missing").read()

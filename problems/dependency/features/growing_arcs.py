@@ -1,0 +1,310 @@
+"""Weights of arcs while they are learned: those of :mod:`problems.dependency.features.factored_scores` in less room.
+
+Three features in four are only ever met at one distance.  Then the weight of the direction and that of the distance are
+one number, which changes as both would; a feature gets a row of weights when it is met at a second distance.  Features
+stand in the order in which they came, so that arrays grow at their ends, and what a step changes is kept beside them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from problems.dependency.features.factored_scores import (
+    NUM_DISTANCES,
+    ROW,
+    Codes,
+    Floats,
+    Ints,
+    Table,
+    add_between,
+    distance_bin,
+    table_of,
+)
+from problems.dependency.features.hashed_keys import hash_of
+from problems.dependency.features.margin_updates import settle_marks
+from solvers.kernel_cache import njit
+
+Singles = NDArray[np.float32]
+Shorts = NDArray[np.int32]
+
+_FREE = np.int32(-1)
+
+_GROWTH = 1.125
+"""By so much arrays are longer after they have become too short: what is free in them takes room as well."""
+
+
+class Features(NamedTuple):
+    """Features and their weights, as kernels see them.
+
+    Attributes
+    ----------
+    counts
+        How many features there are, and how many of them have rows; shape (2,).
+    slots
+        A hash table, shape (a power of two,): number of a feature; -1 where empty.
+    keys
+        Of each feature.
+    bins
+        The distance at which it was met, if that is one alone; else the number of its row, as -1 - row.
+    alone
+        Weight and sum for the average of a feature that was met at one distance, shape (features, 2).
+    rows
+        Weights, of the direction and of each distance, and their sums; shape (rows, 2, :data:`ROW`).
+    """
+
+    counts: Ints
+    slots: Shorts
+    keys: Ints
+    bins: Shorts
+    alone: Singles
+    rows: Singles
+
+
+@njit(cache=True)
+def _slot(slots, keys, key):  # type: ignore[no-untyped-def]
+    """Where a key is in the hash table, or would be."""
+    mask = slots.shape[0] - 1
+    slot = hash_of(key, mask)
+    while slots[slot] >= 0 and keys[slots[slot]] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@njit(cache=True)
+def _fill(slots: Shorts, keys: Ints, count: int) -> None:
+    """Put the first keys into an empty hash table."""
+    for k in range(count):
+        slots[_slot(slots, keys, keys[k])] = k
+
+
+@njit(cache=True)
+def score_growing(codes: Codes, table: Table, features: Features, tags: Ints, between: Singles) -> Floats:
+    """What :func:`~problems.dependency.features.factored_scores.score_arcs` gives; ``table``: for its templates."""
+    n = codes.shape[1] - 3
+    scores = np.zeros((n + 1, n + 1))
+    slots, keys, bins, alone, rows = features.slots, features.keys, features.bins, features.alone, features.rows
+    for t in range(table.templates.shape[0]):
+        heads, modifiers = codes[table.templates[t, 0]], codes[table.templates[t, 1]]
+        for h in range(n + 1):
+            if heads[h] < 0:
+                continue
+            first = table.offsets[t] + heads[h] * table.strides[t, 0]
+            for m in range(1, n + 1):
+                if modifiers[m] < 0 or h == m:
+                    continue
+                key = first + modifiers[m] * table.strides[t, 1] + (h > m)
+                feature = slots[_slot(slots, keys, key)]
+                if feature < 0:
+                    continue
+                distance, own = distance_bin(h, m), bins[feature]
+                if own < 0:
+                    scores[h, m] += rows[-1 - own, 0, 0] + rows[-1 - own, 0, 1 + distance]
+                elif own == distance:
+                    scores[h, m] += alone[feature, 0] + alone[feature, 0]
+                else:
+                    scores[h, m] += alone[feature, 0]
+    add_between(scores, tags, between)
+    return scores
+
+
+@njit(cache=True)
+def mark_growing(
+    codes: Codes, table: Table, features: Features, heads: Ints, other: Ints, plus: bool, marks: Ints, count: int
+) -> int:
+    """Write a mark for each feature of the arcs of ``heads`` that ``other`` does not have; how many marks there are.
+
+    A feature that is new gets a number; there must be room.  The place of a mark
+    (:func:`~problems.dependency.features.margin_updates.settle_marks`) is the feature times :data:`NUM_DISTANCES`, and
+    the distance.
+    """
+    slots, keys, bins, counts = features.slots, features.keys, features.bins, features.counts
+    for m in range(1, heads.shape[0]):
+        h = heads[m]
+        if h == other[m]:
+            continue
+        distance = distance_bin(h, m)
+        for t in range(table.templates.shape[0]):
+            first, second = codes[table.templates[t, 0], h], codes[table.templates[t, 1], m]
+            if first >= 0 and second >= 0:
+                key = table.offsets[t] + first * table.strides[t, 0] + second * table.strides[t, 1] + (h > m)
+                slot = _slot(slots, keys, key)
+                if slots[slot] < 0:
+                    feature = counts[0]
+                    slots[slot], keys[feature], bins[feature] = feature, key, distance
+                    counts[0] += 1
+                marks[count] = 2 * (NUM_DISTANCES * np.int64(slots[slot]) + distance) + np.int64(plus)
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def norm_of_arcs(marks: Ints, kept: int) -> float:
+    """The squared norm of a step of length 1: of the directions' weights and of the distances'."""
+    norm, direction, before = 0.0, 0.0, np.int64(-1)
+    for k in range(kept):
+        feature, total = marks[2 * k] // NUM_DISTANCES, float(marks[2 * k + 1])
+        if feature != before:
+            norm += direction * direction
+            direction, before = 0.0, feature
+        direction += total
+        norm += total * total
+    return norm + direction * direction
+
+
+@njit(cache=True)
+def step_growing(features: Features, marks: Ints, kept: int, step: float, number: float) -> None:
+    """Add marks times a step to the weights, and the same times its number to the sums."""
+    bins, alone, rows, counts = features.bins, features.alone, features.rows, features.counts
+    k = 0
+    while k < kept:
+        feature, last = marks[2 * k] // NUM_DISTANCES, k
+        direction = 0.0
+        while last < kept and marks[2 * last] // NUM_DISTANCES == feature:
+            direction += float(marks[2 * last + 1])
+            last += 1
+        if bins[feature] >= 0 and (last > k + 1 or marks[2 * k] % NUM_DISTANCES != bins[feature]):
+            row = counts[1]
+            counts[1] += 1
+            for side in range(2):
+                rows[row, side, :] = 0.0
+                rows[row, side, 0] = rows[row, side, 1 + bins[feature]] = alone[feature, side]
+            bins[feature] = -1 - row
+        change = step * direction
+        if bins[feature] >= 0:
+            alone[feature, 0] += change
+            alone[feature, 1] += number * change
+        else:
+            row = -1 - bins[feature]
+            rows[row, 0, 0] += change
+            rows[row, 1, 0] += number * change
+            for place in range(k, last):
+                change, column = step * marks[2 * place + 1], 1 + marks[2 * place] % NUM_DISTANCES
+                rows[row, 0, column] += change
+                rows[row, 1, column] += number * change
+        k = last
+
+
+@njit(cache=True)
+def _largest(features: Features, steps: float) -> Singles:
+    """The largest averaged weight of each feature, without its sign."""
+    count = features.counts[0]
+    found = np.zeros(count, dtype=np.float32)
+    for feature in range(count):
+        own = features.bins[feature]
+        if own >= 0:
+            found[feature] = abs(np.float32(features.alone[feature, 0] - features.alone[feature, 1] / steps))
+        else:
+            for column in range(ROW):
+                both = features.rows[-1 - own, :, column]
+                found[feature] = max(found[feature], abs(np.float32(both[0] - both[1] / steps)))
+    return found
+
+
+@njit(cache=True)
+def _averages(features: Features, those: Ints, steps: float) -> Singles:
+    """The averaged weights of some features."""
+    found = np.zeros((len(those), ROW), dtype=np.float32)
+    for k in range(len(those)):
+        own = features.bins[those[k]]
+        if own >= 0:
+            both = features.alone[those[k]]
+            found[k, 0] = found[k, 1 + own] = both[0] - both[1] / steps
+        else:
+            for column in range(ROW):
+                both = features.rows[-1 - own, :, column]
+                found[k, column] = both[0] - both[1] / steps
+    return found
+
+
+class GrowingArcs:
+    """Weights of arcs that learn.
+
+    Parameters
+    ----------
+    table
+        An empty one, for the templates.
+    """
+
+    KEPT = "keys", "bins", "alone", "rows"
+    """What :meth:`state` has."""
+
+    features: Features
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        none = np.zeros(0, dtype=np.int64)
+        self.restore(dict.fromkeys(self.KEPT, none))
+        self._marks = np.empty(0, dtype=np.int64)
+        self._kept = 0
+
+    def scores(self, codes: Codes, tags: Ints, between: Singles) -> Floats:
+        """Scores of all arcs of a sentence by the weights of the moment."""
+        return score_growing(codes, self.table, self.features, tags, between)
+
+    def mark(self, codes: Codes, right: Ints, found: Ints) -> float:
+        """Mark what the right tree has and the tree found has not, and the reverse; the squared norm of that."""
+        most = 2 * (len(right) - 1) * len(self.table.templates)
+        if len(self._marks) < 2 * most:
+            self._marks = np.empty(3 * most, dtype=np.int64)
+        self._reserve(most)
+        count = mark_growing(codes, self.table, self.features, right, found, True, self._marks, 0)
+        count = mark_growing(codes, self.table, self.features, found, right, False, self._marks, count)
+        self._kept = settle_marks(self._marks, count)
+        return norm_of_arcs(self._marks, self._kept)
+
+    def step(self, step: float, number: float) -> None:
+        """Take a step along what was marked."""
+        step_growing(self.features, self._marks, self._kept, step, number)
+
+    def averaged(self, steps: float, cutoff: float) -> Table:
+        """The averaged weights; rows whose largest weight is below a share of the 99th hundredth's are left out."""
+        largest = _largest(self.features, steps)
+        those = np.flatnonzero(largest > (cutoff * np.quantile(largest, 0.99) if len(largest) else 0.0))
+        return table_of(self.table, self.features.keys[those], _averages(self.features, those, steps))
+
+    def _reserve(self, more: int) -> None:
+        """Room for so many more features, and as many rows."""
+        f, (features, rows) = self.features, self.features.counts.tolist()
+        if features + more > len(f.keys):
+            room = int(_GROWTH * (features + more))
+            for array in (f.keys, f.bins, f.alone):
+                array.resize((room, *array.shape[1:]), refcheck=False)
+        if rows + more > len(f.rows):
+            f.rows.resize((int(_GROWTH * (rows + more)), *f.rows.shape[1:]), refcheck=False)
+        if 3 * (features + more) > 2 * len(f.slots):
+            self._hash(features + more)
+
+    def _hash(self, room: int) -> None:
+        slots = np.full(1 << max(4, (3 * room // 2).bit_length()), _FREE)
+        self.features = self.features._replace(slots=slots)
+        _fill(slots, self.features.keys, int(self.features.counts[0]))
+
+    # --- to go on later ----------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        """What has to be kept to go on after this step."""
+        f, (features, rows) = self.features, self.features.counts.tolist()
+        held = {"keys": f.keys[:features], "bins": f.bins[:features], "alone": f.alone[:features]}
+        return {**held, "rows": f.rows[:rows]}
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Put back what :meth:`state` gave."""
+        features, rows = arrays["keys"].size, len(arrays["rows"])
+
+        def own(name: str, dtype: type, *shape: int) -> NDArray[Any]:
+            array: NDArray[Any] = np.empty(shape, dtype=dtype)  # what is no other array's part can be made longer
+            array[:] = np.reshape(arrays[name], shape)
+            return array
+
+        self.features = Features(
+            np.array([features, rows]),
+            np.full(16, _FREE),
+            own("keys", np.int64, features),
+            own("bins", np.int32, features),
+            own("alone", np.float32, features, 2),
+            own("rows", np.float32, rows, 2, ROW),
+        )
+        self._hash(features)
