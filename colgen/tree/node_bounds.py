@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from functools import cached_property
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounds.fixing import ReductionContext
 from colgen.bounds.proving import Proved, prove, record, told
+from colgen.bounds.run import Run
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
 from colgen.core.duals import DualPoint
 from colgen.core.errors import InvalidBoundError
+from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import PricingContext
 from colgen.proof.witness import NodeName, Point
 from colgen.tree.answers import Answers
@@ -42,9 +45,10 @@ class NodeBounds:
     @cached_property
     def parts(self) -> Parts:
         """What boundings work with."""
-        return dataclasses.replace(
-            self._parts, context=self.context, found=self.answers.look_at, take=self.answers.take
-        )
+        # Not a method of this object's: what is kept here would refer back to it, and a run's memory, all scores of a
+        # large instance, would wait for the collector of cycles.
+        context = functools.partial(_told_at, self.master, self.run)
+        return dataclasses.replace(self._parts, context=context, found=self.answers.look_at, take=self.answers.take)
 
     @cached_property
     def _parts_to_the_end(self) -> Parts:
@@ -53,14 +57,7 @@ class NodeBounds:
 
     def context(self, node: Node | NodeState, fixed: tuple[tuple[Column, float], ...] = ()) -> PricingContext:
         """What oracles are told in a node; ``fixed``: columns that a dive has fixed, and their values."""
-        return PricingContext(
-            self.master.sense,
-            decisions=node.decisions,
-            fixed=fixed,
-            deadline=self.run.deadline,
-            budget=self.run.budget,
-            pricing_out=self.master.reduced_costs,
-        )
+        return _told_at(self.master, self.run, node, fixed)
 
     def guessed(self, duals: DualPoint) -> Proved | None:
         """Price all oracles once at guessed dual values, before the first round; None where there is nothing to price.
@@ -219,3 +216,16 @@ class NodeBounds:
     def told(self, node: Node) -> PricingContext:
         """What oracles are told where a node's dual values are looked at once more."""
         return told(self.master, self.context(node), self.parts.settings)
+
+
+def _told_at(
+    master: RestrictedMaster, run: Run, node: Node | NodeState, fixed: tuple[tuple[Column, float], ...] = ()
+) -> PricingContext:
+    return PricingContext(
+        master.sense,
+        decisions=node.decisions,
+        fixed=fixed,
+        deadline=run.deadline,
+        budget=run.budget,
+        pricing_out=master.reduced_costs,
+    )

@@ -1,6 +1,8 @@
 """The exact parser against enumeration, with arrays and with lazy scores, short and long."""
 
+import gc
 import math
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -255,3 +257,17 @@ def test_lengths_belong_to_a_batch():
         parse(random(4, 0).arcs, lengths=[4])
     with pytest.raises(InputError, match="lengths"):
         parse(random(4, 0).arcs[np.newaxis], lengths=[5])
+
+
+def test_a_run_leaves_nothing_for_the_collector_of_cycles():
+    """A model that was given up once stayed in memory, one for each epoch of a training, until it was collected."""
+    gc.collect()
+    gc.disable()
+    try:
+        problem = AutomataParsing(random(8, 1, siblings=True))
+        assert solve(problem).is_optimal
+        left = weakref.ref(problem)
+        del problem
+        assert left() is None
+    finally:
+        gc.enable()
