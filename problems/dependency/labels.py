@@ -110,7 +110,7 @@ class Labels:
 
     @cached_property
     def _templates(self) -> Templates:
-        return _templates(self.sizes)
+        return templates_of(LABEL_TEMPLATES, self.sizes)
 
     @cached_property
     def _rows(self) -> Rows:
@@ -148,9 +148,10 @@ class Labels:
         return Labels(relations, vocabulary.sizes, Scores(keys, starts, which, weights, transitions))
 
 
-def _templates(sizes: Ints) -> Templates:
-    joined = np.array(LABEL_TEMPLATES, dtype=np.int64)
-    counts = [int(sizes[a]) * int(sizes[b]) * places for a, b, places, _ in LABEL_TEMPLATES]
+def templates_of(templates: Sequence[tuple[int, int, int, int]], sizes: Ints) -> Templates:
+    """Templates as kernels take them, and how their features are numbered."""
+    joined = np.array(templates, dtype=np.int64)
+    counts = [int(sizes[a]) * int(sizes[b]) * places for a, b, places, _ in templates]
     return Templates(joined, sizes[joined[:, 1]], np.cumsum([0, *counts[:-1]], dtype=np.int64))
 
 
@@ -178,7 +179,7 @@ def learn_labels(
     names = sorted({relation for sentence, _ in told for relation in sentence.relations or ()})
     number = {name: k for k, name in enumerate(names)}
     sizes = vocabulary.sizes
-    templates = _templates(sizes)
+    templates = templates_of(LABEL_TEMPLATES, sizes)
     keys = np.empty((sum(len(e) for _, e in told), len(LABEL_TEMPLATES)), dtype=np.int64)
     right, sizes_of_rows, tags, arranged = np.empty(len(keys), dtype=np.int64), [], [], []
     at = 0
@@ -194,7 +195,7 @@ def learn_labels(
         at += n
     places = np.concatenate(arranged)
     starts = np.cumsum(np.concatenate([[0], *sizes_of_rows]), dtype=np.int64)
-    known, features = _numbered(keys, places)
+    known, features = numbered(keys, places)
     del keys
     learned = _Perceptron(len(known), len(names), vocabulary.num_tags)
     rng, tokens = np.random.default_rng(seed), len(places)
@@ -205,12 +206,12 @@ def learn_labels(
     return Labels(tuple(names), sizes, learned.averaged(known))
 
 
-def _numbered(keys: Ints, places: Ints) -> tuple[Ints, NDArray[np.int32]]:
+def numbered(keys: Ints, places: Ints) -> tuple[Ints, NDArray[np.int32]]:
     """The keys that occur often enough, and of each place which of them it is, -1 if it is none.
 
     One template after the other: their keys follow each other, and it takes the room of one of them.
     """
-    features, known, count = np.full(keys.shape, -1, dtype=np.int32), [], 0
+    features, known, count = np.full((len(places), keys.shape[1]), -1, dtype=np.int32), [], 0
     for t in range(keys.shape[1]):
         column = keys[:, t]
         every, counts = np.unique(column, return_counts=True)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from problems.dependency.arc_labels import GrowingArcLabels
 from problems.dependency.features.factored_scores import Table, table_of
 from problems.dependency.features.growing_arcs import GrowingArcs
 from problems.dependency.features.margin_updates import (
@@ -65,6 +66,11 @@ class Settings:
     cutoff
         Averaged weights are dropped, with those of the same feature, that are below this share of the largest of a
         family, the uppermost hundredth left out.
+    relations
+        Where relations count: ``"tree"``, once the tree is found, which is nothing that is learned here; ``"arcs"``, in
+        the arcs' scores, each worth what its best relation makes of it; ``"both"``, there, and once more in the tree.
+    wrong_relation
+        The loss of a right head with a wrong relation, that of a wrong head being 1.
     """
 
     epochs: int = 10
@@ -73,6 +79,11 @@ class Settings:
     kinds: tuple[str, ...] = ("grandparents", "siblings")
     attenuation: float = 0.5
     cutoff: float = 0.15
+    relations: str = "tree"
+    wrong_relation: float = 0.5
+
+
+RELATIONS = "tree", "arcs", "both"
 
 
 class _Triples:
@@ -153,6 +164,8 @@ class Learner:
         for number, sentence in enumerate(sentences, 1):
             if sentence.heads is None:
                 raise InputError(f"sentence {number} has no heads: nothing can be learned from it")
+            if sentence.relations is None and settings.relations != "tree":
+                raise InputError(f"sentence {number} has no relations: they cannot be part of the arcs' scores")
         self.settings = settings
         self.decode = decode
         self.vocabulary = Vocabulary.of(sentences)
@@ -166,17 +179,21 @@ class Learner:
         self._between_sums = np.zeros_like(self._between)
         self._between_delta = np.zeros_like(self._between)
         self._places = np.empty(1, dtype=np.int64)
+        self._labels: GrowingArcLabels | None = None
+        if settings.relations != "tree":
+            self._labels = GrowingArcLabels(sentences, self.encoded, self.vocabulary)
         self.epoch = 0
         self.steps = 1.0
 
     @property
     def weights(self) -> Weights:
         """The weights of the moment."""
-        return replace(self._of_moment, arcs=self._arcs.averaged(math.inf, -1.0))
+        labels = None if self._labels is None else self._labels.averaged(math.inf)
+        return replace(self._of_moment, arcs=self._arcs.averaged(math.inf, -1.0), arc_labels=labels)
 
     @property
     def _of_moment(self) -> Weights:
-        """The same without those of arcs; the next step changes them."""
+        """The same without those of arcs and relations; the next step changes them."""
         tags = self.vocabulary.num_tags
         return Weights(
             self.vocabulary,
@@ -200,6 +217,7 @@ class Learner:
             self._triples[SIBLINGS].averaged(self.steps, cutoff),
             single_root=self.single_root,
             parts=self.settings.kinds,
+            arc_labels=None if self._labels is None else self._labels.averaged(self.steps),
         )
 
     def run_epoch(self, say: Callable[[str], None] | None = None) -> float:
@@ -208,31 +226,61 @@ class Learner:
         name = f"epoch {self.epoch + 1}"
 
         def learn(k: int) -> tuple[int, int]:
-            return self.learn(self.encoded[k], self._heads[k]), len(self.encoded[k])
+            relations = None if self._labels is None else self._labels.right[k]
+            return self.learn(self.encoded[k], self._heads[k], relations), len(self.encoded[k])
 
         wrong = one_pass(order.tolist(), learn, None if say is None else lambda line: say(f"{name}: {line}"))
         self.epoch += 1
         return 1.0 - wrong
 
-    def learn(self, encoded: Encoded, right: Ints) -> int:
-        """One step on one sentence; how many heads were wrong."""
+    def learn(self, encoded: Encoded, right: Ints, relations: Ints | None = None) -> int:
+        """One step on one sentence; how many heads were wrong.
+
+        Parameters
+        ----------
+        right
+            The heads, shape (n + 1,), the root's -1.
+        relations
+            Numbers of the right relations, likewise; None where these are no part of the arcs' scores.
+        """
         weights = self._of_moment
-        n = len(encoded)
+        tokens = np.arange(1, len(encoded) + 1)
         arcs = self._arcs.scores(encoded.codes, encoded.tags, weights.between)
-        arcs += 1.0  # the loss: a wrong head
-        arcs[right[1:], np.arange(1, n + 1)] -= 1.0
+        which = None
+        if self._labels is None or relations is None:
+            arcs += 1.0  # the loss: a wrong head
+            arcs[right[1:], tokens] -= 1.0
+            worth = arcs[right[1:], tokens].sum()
+        else:
+            worth = arcs[right[1:], tokens].sum()
+            losses = np.array([self.settings.wrong_relation, 1.0])
+            best, which, of_right = self._labels.best(encoded.codes, right, relations, losses)
+            arcs += best
+            worth += of_right[1:].sum()
         found = self.decode(encoded, arcs, weights, right)
         self.steps += 1.0
         wrong = int((found[1:] != right[1:]).sum())
-        if wrong:
-            self._update(encoded, weights, arcs, right, found)
+        norm, differs = 0.0, wrong > 0
+        if self._labels is not None and relations is not None and which is not None:
+            named = np.concatenate([[0], which[found[1:], tokens]]).astype(np.int64)
+            norm = self._labels.mark(encoded.codes, (right, relations), (found, named))
+            differs |= bool((named != relations).any())
+        if differs:
+            self._update(encoded, weights, float(arcs[found[1:], tokens].sum() - worth), norm, right, found)
         return wrong
 
-    def _update(self, encoded: Encoded, weights: Weights, arcs: Floats, right: Ints, found: Ints) -> None:
+    def _update(self, encoded: Encoded, weights: Weights, margin: float, norm: float, right: Ints, found: Ints) -> None:
+        """Take a step.
+
+        Parameters
+        ----------
+        margin
+            How much more the arcs of the tree found score, the loss included.
+        norm
+            The squared norm of what relations have marked.
+        """
         n = len(encoded)
-        tokens = np.arange(1, n + 1)
-        margin = float(arcs[found[1:], tokens].sum() - arcs[right[1:], tokens].sum())
-        norm = self._arcs.mark(encoded.codes, right, found)
+        norm += self._arcs.mark(encoded.codes, right, found)
         if len(self._places) < 2 * n * n:
             self._places = np.empty(4 * n * n, dtype=np.int64)
         tags = self.vocabulary.num_tags
@@ -255,6 +303,8 @@ class Learner:
         # A decoder that is not exact may return a tree that is no better than the right one: that is no mistake.
         step = min(self.settings.aggressiveness, max(margin, 0.0) / norm) if norm > 0.0 else 0.0
         self._arcs.step(step, self.steps)
+        if self._labels is not None:
+            self._labels.step(step, self.steps)
         for kind in active:
             self._triples[kind].step(share * step, self.steps)
         take_step(self._between, self._between_sums, self._between_delta, self._places, placed, step, self.steps)
@@ -269,11 +319,16 @@ class Learner:
         }
         for name, family in zip(_KINDS, self._triples, strict=True):
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = family.state()
-        return arrays | {f"arcs.{name}": array for name, array in self._arcs.state().items()}
+        arrays |= {f"arcs.{name}": array for name, array in self._arcs.state().items()}
+        if self._labels is not None:
+            arrays |= {f"labels.{name}": array for name, array in self._labels.state().items()}
+        return arrays
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Put back what :meth:`state` gave."""
         self._arcs.restore({name: arrays[f"arcs.{name}"] for name in self._arcs.KEPT})
+        if self._labels is not None:
+            self._labels.restore({name: arrays[f"labels.{name}"] for name in self._labels.KEPT})
         for name, family in zip(_KINDS, self._triples, strict=True):
             family.restore(arrays[f"{name}.keys"], arrays[f"{name}.values"])
         both = arrays["between"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen import InputError
 from colgen.core.arrays import reading
 from colgen.core.files import parse_json, writing
+from problems.dependency.arc_labels import ArcLabels
 from problems.dependency.features.factored_scores import (
     RELATIONS,
     ROW,
@@ -70,7 +71,10 @@ class Weights:
     parts
         Kinds of triples that the model scores: a subset of ``("grandparents", "siblings")``.
     labels
-        What finds the relations of a tree's arcs; None where the training data had none.
+        What finds the relations of a tree's arcs; None where that is left to the arcs' scores, or the training data had
+        none.
+    arc_labels
+        What the best relation of each arc adds to its score; None where relations are no part of it.
     """
 
     vocabulary: Vocabulary
@@ -81,6 +85,7 @@ class Weights:
     single_root: bool = False
     parts: tuple[str, ...] = ("grandparents", "siblings")
     labels: Labels | None = None
+    arc_labels: ArcLabels | None = None
 
     @staticmethod
     def zero(vocabulary: Vocabulary, *, single_root: bool = False) -> Weights:
@@ -140,6 +145,9 @@ class Weights:
         if self.labels is not None:
             head["relations"] = self.labels.relations
             arrays |= self.labels.arrays()
+        if self.arc_labels is not None:
+            head["arc_relations"] = self.arc_labels.relations
+            arrays |= self.arc_labels.arrays()
         arrays["head"] = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
         return arrays
 
@@ -169,7 +177,8 @@ class Weights:
         if head["format"] != _FORMAT or head["templates"] != _TEMPLATES:
             raise InputError(f"{path}: expected a model of this version's templates; train it again")
         values = [[tuple(value) for value in known] for known in head["values"]]
-        vocabulary, names = Vocabulary(values, head["slots"]), head.get("relations")
+        vocabulary = Vocabulary(values, head["slots"])
+        names, arc_names = head.get("relations"), head.get("arc_relations")
         empty = Weights.zero(vocabulary)
         tables = []
         for name in ("arcs", "grandparents", "siblings"):
@@ -187,6 +196,7 @@ class Weights:
             single_root=bool(head["single_root"]),
             parts=tuple(head["parts"]),
             labels=None if names is None else Labels.from_arrays(names, arrays, vocabulary),
+            arc_labels=None if arc_names is None else ArcLabels.from_arrays(arc_names, arrays, vocabulary),
         )
 
 
@@ -210,9 +220,31 @@ class SentenceScorer:
 
     @cached_property
     def arcs(self) -> Floats:
-        """Scores of all arcs by head and modifier, shape (n + 1, n + 1); -inf in column 0 and on the diagonal."""
+        """Scores of all arcs by head and modifier, shape (n + 1, n + 1); -inf in column 0 and on the diagonal.
+
+        Where relations are part of them, each has its best one.
+        """
         w, e = self.weights, self.encoded
-        return score_arcs(e.codes, w.arcs, e.tags, w.between, w.arc_filter)
+        arcs = score_arcs(e.codes, w.arcs, e.tags, w.between, w.arc_filter)
+        return arcs if w.arc_labels is None else arcs + self._best_relations[0]
+
+    @cached_property
+    def _best_relations(self) -> tuple[Floats, NDArray[np.int32]]:
+        assert self.weights.arc_labels is not None  # who asks has looked
+        return self.weights.arc_labels.best(self.encoded)
+
+    def relations(self, heads: Sequence[int]) -> tuple[str, ...] | None:
+        """What the tokens of a tree are to their heads, as far as the model knows.
+
+        Those that a whole tree says most of, where it knows of that; else the best of each arc.
+        """
+        labels, by_arc = self.weights.labels, self.weights.arc_labels
+        if labels is not None:
+            return labels.of(self.encoded, heads)
+        if by_arc is None:
+            return None
+        which = self._best_relations[1]
+        return tuple(by_arc.relations[which[head, token]] for token, head in enumerate(heads, 1))
 
     def grandparents(self, triples: ArrayLike) -> Floats:
         """Scores of (grandparent, parent, child), shape (parts, 3)."""

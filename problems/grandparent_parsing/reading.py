@@ -80,5 +80,4 @@ def parse_sentences(
 
 def labelled(sentence: Sentence, heads: Heads, scorer: SentenceScorer) -> Sentence:
     """The sentence with these heads, and what its tokens are to them as far as the model knows."""
-    labels = scorer.weights.labels
-    return sentence.with_heads(heads, None if labels is None else labels.of(scorer.encoded, heads))
+    return sentence.with_heads(heads, scorer.relations(heads))

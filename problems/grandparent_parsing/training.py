@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,7 +17,7 @@ from problems.dependency.corpus import Corpus, read_corpus
 from problems.dependency.evaluation import Attachment, attachment
 from problems.dependency.features.vocabulary import Encoded
 from problems.dependency.labels import learn_labels
-from problems.dependency.learning import Learner, Settings
+from problems.dependency.learning import RELATIONS, Learner, Settings
 from problems.dependency.scorer import Weights
 from problems.dependency.sentence import Sentence
 from problems.dependency.training import attachment_figures, run_passes
@@ -34,6 +36,10 @@ OPTIONS = {
     "aggressiveness": f"the longest step of the learner, {AGGRESSIVENESS} by default",
     "attenuation": f"what a feature of a triple counts against an arc's, {ATTENUATION} by default: less is faster",
     "parts": "what is scored besides arcs: grandparents, siblings, both (the default) or none",
+    "relations": (
+        "where they count: in the arcs, each worth what its best relation makes of it; once the tree is found, by what "
+        f"several arcs say together; or both: arcs, tree or both; {Settings.relations} by default"
+    ),
 }
 
 _PARTS = {
@@ -64,11 +70,19 @@ def train(
         belongs to the same sentences and settings is gone on from.  The best weights so far lie beside it.
     """
     say = say or (lambda line: None)
-    # What has been learned of trees is given up before relations are: they need the room.
-    weights, encoded, files = _learned(sentences, settings, tune, state, say)
-    weights = replace(weights, labels=learn_labels(sentences, encoded, weights.vocabulary, seed=settings.seed, say=say))
-    for file in files:
-        file.unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:
+        # The best weights lie in a file, also where nobody wants to keep them: two models at once are one too many.
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) if state is None else state.parent
+        best = folder / ("best" if state is None else f"{state.name}.best")
+        # What has been learned of trees is given up before relations are: they need the room.
+        encoded, last = _learned(sentences, settings, tune, state, best, say)
+        weights = Weights.load(best) if last is None else last
+        if settings.relations != "arcs":
+            labels = learn_labels(sentences, encoded, weights.vocabulary, seed=settings.seed, say=say)
+            weights = replace(weights, labels=labels)
+        for file in (state, best):
+            if file is not None:
+                file.unlink(missing_ok=True)
     return weights
 
 
@@ -77,39 +91,42 @@ def _learned(
     settings: Settings,
     tune: Sequence[Sentence],
     state: Path | None,
+    best: Path,
     say: Callable[[str], None],
-) -> tuple[Weights, Sequence[Encoded], list[Path]]:
-    """Weights without those of relations, the sentences' codes, and the files that are not needed at the end."""
+) -> tuple[Sequence[Encoded], Weights | None]:
+    """Learn all but the relations of trees; the sentences' codes, and the last weights if ``best`` has no better."""
     learner = Learner(sentences, NarrowDecoder(), settings)
-    best = None if state is None else state.with_name(state.name + ".best")
-    chosen: Weights | None = None
     reached = -1.0
     kept = learner.kept_in(state)
     arrays = kept.read()
     if arrays:
         learner.restore(arrays)
         say(f"going on after epoch {learner.epoch}, from {state}")
-        if best is not None and tune and best.is_file():
-            chosen = Weights.load(best)
-            reached = accuracy(tune, chosen)
+        if tune and best.is_file():
+            reached = _share_right(tune, Weights.load(best))
 
     def run(_: int) -> None:
-        nonlocal chosen, reached
+        nonlocal reached
         right = learner.run_epoch(say)
         line = f"epoch {learner.epoch} of {settings.epochs}: {100 * right:.1f}% of the heads right before each step"
         if tune:
             averaged = learner.averaged()
-            tuned = accuracy(tune, averaged)
+            tuned = _share_right(tune, averaged)
+            line += f", {tuned:.2f}% of those to tune on"
             if tuned > reached:
-                chosen, reached = averaged, tuned
-                if best is not None:
-                    averaged.save(best)
-            line += f", {tuned:.2f}% of those to tune on" + (", the best so far" if chosen is averaged else "")
+                reached = tuned
+                averaged.save(best)
+                line += ", the best so far"
         say(line)
 
     run_passes(range(learner.epoch, settings.epochs), run, learner.state, kept, say)
-    weights = learner.averaged() if chosen is None else chosen
-    return weights, learner.encoded, [path for path in (state, best) if path is not None]
+    return learner.encoded, None if reached >= 0.0 else learner.averaged()
+
+
+def _share_right(sentences: Sequence[Sentence], weights: Weights) -> float:
+    """What chooses among epochs: heads that are right, with their relations where arcs' scores have these as well."""
+    found = measured(sentences, weights)
+    return found.uas if weights.arc_labels is None or found.las is None else found.las
 
 
 def accuracy(sentences: Sequence[Sentence], weights: Weights) -> float:
@@ -131,6 +148,9 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     if parts not in _PARTS:
         raise InputError(f"option parts: expected {', '.join(_PARTS)}, not {parts!r}")
     aggressiveness = _positive("aggressiveness", options.options.get("aggressiveness", str(AGGRESSIVENESS)))
+    relations = options.options.get("relations", Settings.relations)
+    if relations not in RELATIONS:
+        raise InputError(f"option relations: expected {', '.join(RELATIONS)}, not {relations!r}")
     if options.train is not None:
         tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)
         corpus = Corpus(options.train.stem, read_conll(options.train, skip=options.skip), tune, [])
@@ -143,7 +163,7 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     options.say(f"{len(corpus.learn)} sentences to learn from{chooses}")
     state = options.model.with_name(options.model.name + ".training")
     attenuation = _positive("attenuation", options.options.get("attenuation", str(ATTENUATION)))
-    settings = Settings(epochs, aggressiveness, options.seed, _PARTS[parts], attenuation)
+    settings = Settings(epochs, aggressiveness, options.seed, _PARTS[parts], attenuation, relations=relations)
     weights = train(corpus.learn, settings, tune=corpus.tune, state=state, say=options.say)
     weights.save(options.model)
     options.say(f"{options.model} is written")

@@ -21,9 +21,8 @@ from problems.dependency.features.factored_scores import (
     Table,
     add_between,
     distance_bin,
-    table_of,
 )
-from problems.dependency.features.hashed_keys import hash_of
+from problems.dependency.features.hashed_keys import claim_all, hash_of, room_for_keys
 from problems.dependency.features.margin_updates import settle_marks
 from solvers.kernel_cache import njit
 
@@ -204,19 +203,16 @@ def _largest(features: Features, steps: float) -> Singles:
 
 
 @njit(cache=True)
-def _averages(features: Features, those: Ints, steps: float) -> Singles:
-    """The averaged weights of some features."""
-    found = np.zeros((len(those), ROW), dtype=np.float32)
+def _write_averages(features: Features, those: Ints, steps: float, slots: Ints, rows: Singles) -> None:
+    """Write the averaged weights of some features into rows of a table."""
     for k in range(len(those)):
-        own = features.bins[those[k]]
+        own, row = features.bins[those[k]], rows[slots[k]]
         if own >= 0:
             both = features.alone[those[k]]
-            found[k, 0] = found[k, 1 + own] = both[0] - both[1] / steps
+            row[0] = row[1 + own] = both[0] - both[1] / steps
         else:
             for column in range(ROW):
-                both = features.rows[-1 - own, :, column]
-                found[k, column] = both[0] - both[1] / steps
-    return found
+                row[column] = features.rows[-1 - own, 0, column] - features.rows[-1 - own, 1, column] / steps
 
 
 class GrowingArcs:
@@ -263,7 +259,10 @@ class GrowingArcs:
         """The averaged weights; rows whose largest weight is below a share of the 99th hundredth's are left out."""
         largest = _largest(self.features, steps)
         those = np.flatnonzero(largest > (cutoff * np.quantile(largest, 0.99) if len(largest) else 0.0))
-        return table_of(self.table, self.features.keys[those], _averages(self.features, those, steps))
+        keys = room_for_keys(len(those))
+        rows = np.zeros((len(keys), ROW), dtype=np.float32)
+        _write_averages(self.features, those, steps, claim_all(keys, self.features.keys[those]), rows)
+        return self.table._replace(keys=keys, values=rows)
 
     def _reserve(self, more: int) -> None:
         """Room for so many more features, and as many rows."""
@@ -287,8 +286,8 @@ class GrowingArcs:
     def state(self) -> dict[str, NDArray[np.generic]]:
         """What has to be kept to go on after this step."""
         f, (features, rows) = self.features, self.features.counts.tolist()
-        held = {"keys": f.keys[:features], "bins": f.bins[:features], "alone": f.alone[:features]}
-        return {**held, "rows": f.rows[:rows]}
+        of_all = f.keys[:features], f.bins[:features], f.alone[:features]
+        return dict(zip(self.KEPT, (*of_all, f.rows[:rows]), strict=True))
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Put back what :meth:`state` gave."""

@@ -94,19 +94,28 @@ def relatives(heads: Ints) -> Ints:
 
 
 @njit(cache=True, nogil=True)
-def key_of(codes, templates, t, of, modifier):  # type: ignore[no-untyped-def]
-    """The key of a feature of an arc, given all relatives; -1 if one of its conjunctions has no code."""
+def place_of(other, modifier):  # type: ignore[no-untyped-def]
+    """Which of :data:`PLACES` a modifier's relative has."""
+    apart = abs(other - modifier)
+    near = apart if apart <= 3 else (4 if apart <= 6 else 5)
+    return 2 * np.int64(near) + np.int64(other > modifier)
+
+
+@njit(cache=True, nogil=True)
+def key_of_pair(codes, templates, t, other, modifier):  # type: ignore[no-untyped-def]
+    """The key of a feature of a modifier and its relative; -1 if one of its conjunctions has no code."""
     joined, sizes, starts = templates
-    other = of[joined[t, 3], modifier]
     a, b = np.int64(codes[joined[t, 0], other]), np.int64(codes[joined[t, 1], modifier])
     if a < 0 or b < 0:
         return np.int64(-1)
-    place = np.int64(other > modifier)
-    if joined[t, 2] == PLACES:
-        apart = abs(other - modifier)
-        near = apart if apart <= 3 else (4 if apart <= 6 else 5)
-        place = 2 * np.int64(near) + place
+    place = place_of(other, modifier) if joined[t, 2] == PLACES else np.int64(other > modifier)
     return starts[t] + (a * sizes[t] + b) * joined[t, 2] + place
+
+
+@njit(cache=True, nogil=True)
+def key_of(codes, templates, t, of, modifier):  # type: ignore[no-untyped-def]
+    """The key of a feature of an arc, given all relatives; -1 if one of its conjunctions has no code."""
+    return key_of_pair(codes, templates, t, of[templates.joined[t, 3], modifier], modifier)
 
 
 @njit(cache=True, nogil=True)

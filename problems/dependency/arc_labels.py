@@ -1,0 +1,270 @@
+"""Relations in the arcs' own scores: an arc is worth what its best relation makes of it.
+
+The tree is then found with the relations in view, and no more has to be searched: the best relation of an arc is a
+maximum that no other arc changes.  What relations of several arcs say together, a tree's are found by
+(:mod:`problems.dependency.labels`), is left to a second look at the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+from problems.dependency.features.arc_label_scores import NOTHING, Lists, best_of_arcs, mark_relations
+from problems.dependency.features.label_scores import HEAD, Rows, Templates, keys_of_tree, rows_of
+from problems.dependency.features.margin_updates import norm_of_marks, settle_marks, step_of_marks
+from problems.dependency.features.vocabulary import Codes, Encoded, Vocabulary
+from problems.dependency.labels import LABEL_TEMPLATES, numbered, templates_of
+from problems.dependency.sentence import Sentence
+from solvers.arrays import as_floats, as_indices, as_integers
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Shorts = NDArray[np.int32]
+Singles = NDArray[np.float32]
+
+TEMPLATES = tuple(template for template in LABEL_TEMPLATES if template[3] == HEAD)
+"""Those that look at head and modifier alone."""
+
+_NONE = np.empty(0, dtype=np.int64)
+_NO_LOSS = np.zeros(2)
+
+_DENSE = 0.25
+"""A feature that says something of more than this share of the relations has a row."""
+
+_OFTEN = 16
+"""So often a feature occurs in the right trees that has a row while it learns, for each relation that there is."""
+
+_GROWTH = 1.125
+
+
+@dataclass(frozen=True, eq=False)
+class ArcLabels:
+    """Learned scores of relations of arcs.
+
+    Attributes
+    ----------
+    relations
+        Their names.
+    sizes
+        How many codes each conjunction has (:attr:`~problems.dependency.features.vocabulary.Vocabulary.sizes`).
+    keys
+        Of the features, ascending.
+    starts
+        Where the weights of each feature begin, and where the last ones end.
+    which, weights
+        Whose weight, and that.
+    """
+
+    relations: tuple[str, ...]
+    sizes: Ints
+    keys: Ints
+    starts: Ints
+    which: Ints
+    weights: Singles
+
+    @cached_property
+    def _templates(self) -> Templates:
+        return templates_of(TEMPLATES, self.sizes)
+
+    @cached_property
+    def _rows(self) -> Rows:
+        return rows_of(self.keys)
+
+    @cached_property
+    def _lists(self) -> Lists:
+        num, starts, which = len(self.relations), self.starts, self.which.astype(np.int32)
+        sizes = np.diff(starts)
+        often = np.flatnonzero(sizes > _DENSE * num)
+        feature = np.repeat(np.arange(len(sizes)), sizes)
+        row = np.full(len(sizes), -1)
+        row[often] = np.arange(len(often))
+        in_rows = row[feature] >= 0
+        dense = np.zeros((len(often), num), dtype=np.float32)
+        dense[row[feature[in_rows]], which[in_rows]] = self.weights[in_rows]
+        rest = np.flatnonzero(~in_rows)
+        # The entries of a feature follow each other.
+        after = np.arange(1, len(rest) + 1, dtype=np.int32)
+        last = np.append(feature[rest][1:] != feature[rest][:-1], True)[: len(rest)]
+        after[last] = NOTHING
+        first = np.where(row >= 0, -2 - row, NOTHING).astype(np.int32)
+        beginning = np.flatnonzero(np.append(True, last[:-1])[: len(rest)])
+        first[feature[rest[beginning]]] = beginning
+        weights = np.concatenate([dense.ravel(), self.weights[rest]]).reshape(-1, 1)
+        return Lists(np.array([len(often), len(rest)]), first, after, which[rest], weights)
+
+    def best(self, encoded: Encoded) -> tuple[Floats, Shorts]:
+        """Of each arc, by head and modifier: what the best relation scores, and its number."""
+        num = len(self.relations)
+        best, which, _ = best_of_arcs(
+            encoded.codes, self._templates, self._rows, self._lists, num, _NONE, _NONE, _NO_LOSS
+        )
+        return best, which
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """What a model's file keeps besides the names."""
+        return {f"arc_labels.{name}": getattr(self, name) for name in ("keys", "starts", "which", "weights")}
+
+    @staticmethod
+    def from_arrays(names: Sequence[str], arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> ArcLabels:
+        """Scores of relations from a model's file.
+
+        Raises
+        ------
+        InputError
+            If the arrays are of something else.
+        """
+        relations, prefix = tuple(map(str, names)), "arc_labels"
+        keys = as_integers(arrays[f"{prefix}.keys"], f"{prefix}.keys", shape=("features",), low=0)
+        starts = as_integers(arrays[f"{prefix}.starts"], f"{prefix}.starts", shape=(len(keys) + 1,), low=0)
+        if starts[0] or (np.diff(starts) <= 0).any() or (np.diff(keys) <= 0).any():
+            raise InputError("arc_labels: expected keys in ascending order, and where the weights of each begin")
+        shape = (int(starts[-1]),)
+        which = as_indices(arrays[f"{prefix}.which"], f"{prefix}.which", upper=len(relations), shape=shape)
+        weights = as_floats(arrays[f"{prefix}.weights"], f"{prefix}.weights", shape=shape, dtype=np.float32)
+        return ArcLabels(relations, vocabulary.sizes, keys, starts, which, weights)
+
+
+class GrowingArcLabels:
+    """Scores of relations that learn: weights, sums for the average, and the features of the step at hand.
+
+    Parameters
+    ----------
+    sentences
+        Whose right trees say which features may have weights; every one has heads and relations.
+    encoded
+        The sentences' codes.
+    vocabulary
+        Theirs.
+
+    Attributes
+    ----------
+    right
+        Of each sentence, the right relations by token, shape (n + 1,); the root's is 0.
+    """
+
+    KEPT = "first", "after", "relations", "weights", "sums"
+    """What :meth:`state` has."""
+
+    def __init__(self, sentences: Sequence[Sentence], encoded: Sequence[Encoded], vocabulary: Vocabulary) -> None:
+        names = sorted({relation for sentence in sentences for relation in sentence.relations or ()})
+        number = {name: k for k, name in enumerate(names)}
+        self.relations, self._sizes = tuple(names), vocabulary.sizes
+        self.right = [
+            np.array([0, *(number[name] for name in sentence.relations or ())], dtype=np.int64)
+            for sentence in sentences
+        ]
+        self._templates = templates_of(TEMPLATES, self._sizes)
+        keys, at = np.empty((sum(map(len, encoded)), len(TEMPLATES)), dtype=np.int64), 0
+        for sentence, of in zip(sentences, encoded, strict=True):
+            heads = np.array([-1, *(sentence.heads or ())], dtype=np.int64)
+            keys_of_tree(of.codes, self._templates, heads, keys[at : at + len(of)])
+            at += len(of)
+        self._keys, _ = numbered(keys, _NONE)
+        self._rows = rows_of(self._keys)
+        self._marks, self._kept = _NONE, 0
+        first = np.full(len(self._keys), NOTHING)
+        often = self._often(keys)
+        first[often] = -2 - np.arange(len(often))
+        zeros = np.zeros(len(often) * len(names), dtype=np.float32)
+        self.restore({"first": first, "after": _NONE, "relations": _NONE, "weights": zeros, "sums": zeros})
+
+    def _often(self, keys: Ints) -> Ints:
+        """The features that occur so often that they have rows."""
+        counts = np.zeros(len(self._keys), dtype=np.int64)
+        for t in range(keys.shape[1]):
+            every, own = np.unique(keys[:, t], return_counts=True)
+            known = np.isin(every, self._keys)
+            counts[np.searchsorted(self._keys, every[known])] += own[known]
+        return np.flatnonzero(counts >= _OFTEN * len(self.relations))
+
+    def best(self, codes: Codes, heads: Ints, right: Ints, losses: Floats) -> tuple[Floats, Shorts, Floats]:
+        """See :func:`~problems.dependency.features.arc_label_scores.best_of_arcs`."""
+        num = len(self.relations)
+        return best_of_arcs(codes, self._templates, self._rows, self._lists, num, heads, right, losses)
+
+    def mark(self, codes: Codes, right: tuple[Ints, Ints], found: tuple[Ints, Ints]) -> float:
+        """Mark what the right tree has and the tree found has not, and the reverse; the squared norm of that.
+
+        Trees are heads and relations by token.
+        """
+        most = 2 * (len(right[0]) - 1) * len(TEMPLATES)
+        if len(self._marks) < 2 * most:
+            self._marks = np.empty(3 * most, dtype=np.int64)
+        lists, (rows, entries) = self._lists, self._lists.sizes.tolist()
+        if entries + most > len(lists.after):
+            room, behind = int(_GROWTH * (entries + most)), rows * len(self.relations)
+            for array, size in ((lists.after, room), (lists.relations, room), (lists.weights, behind + room)):
+                array.resize((size, *array.shape[1:]), refcheck=False)
+            self._sums.resize(lists.weights.shape, refcheck=False)
+        count = 0
+        for tree, other, plus in ((right, found, True), (found, right, False)):
+            count = mark_relations(
+                codes, self._templates, self._rows, lists, len(self.relations), tree, other, plus, self._marks, count
+            )
+        self._kept = settle_marks(self._marks, count)
+        return norm_of_marks(self._marks, self._kept)
+
+    def step(self, step: float, number: float) -> None:
+        """Take a step along what was marked."""
+        step_of_marks(self._lists.weights, self._sums, self._marks, self._kept, step, number)
+
+    def averaged(self, steps: float) -> ArcLabels:
+        """The average of the weights over all steps so far, those that are not zero."""
+        lists, num, (rows, entries) = self._lists, len(self.relations), self._lists.sizes.tolist()
+        held = rows * num + entries
+        weights = (lists.weights[:held, 0] - self._sums[:held, 0] / np.float32(steps)).astype(np.float32)
+        feature, entry = np.empty(entries, dtype=np.int64), lists.first.astype(np.int64)
+        of_rows = np.empty(rows, dtype=np.int64)
+        of_rows[-2 - entry[entry < NOTHING]] = np.flatnonzero(entry < NOTHING)
+        those = np.flatnonzero(entry >= 0)
+        while len(those):  # all features walk along their lists
+            feature[entry[those]] = those
+            entry[those] = lists.after[entry[those]]
+            those = those[entry[those] >= 0]
+        feature = np.concatenate([np.repeat(of_rows, num), feature])
+        which = np.concatenate([np.tile(np.arange(num), rows), lists.relations[:entries]])
+        kept = np.flatnonzero(weights)
+        kept = kept[np.argsort(feature[kept], kind="stable")]
+        used, starts = np.unique(feature[kept], return_index=True)
+        return ArcLabels(
+            self.relations,
+            self._sizes,
+            self._keys[used],
+            np.append(starts, len(kept)).astype(np.int64),
+            which[kept].astype(np.int64),
+            weights[kept],
+        )
+
+    # --- to go on later ----------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        """What has to be kept to go on after this step."""
+        lists, (rows, entries) = self._lists, self._lists.sizes.tolist()
+        held = rows * len(self.relations) + entries
+        arrays = lists.after[:entries], lists.relations[:entries], lists.weights[:held, 0], self._sums[:held, 0]
+        return dict(zip(self.KEPT, (lists.first, *arrays), strict=True))
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Put back what :meth:`state` gave."""
+        entries, held = len(arrays["after"]), len(arrays["weights"])
+
+        def own(name: str, dtype: type, *shape: int) -> NDArray[Any]:
+            array: NDArray[Any] = np.empty(shape, dtype=dtype)  # what is no other array's part can be made longer
+            array[:] = np.reshape(arrays[name], shape)
+            return array
+
+        self._lists = Lists(
+            np.array([(held - entries) // max(len(self.relations), 1), entries]),
+            np.array(arrays["first"], dtype=np.int32),
+            own("after", np.int32, entries),
+            own("relations", np.int32, entries),
+            own("weights", np.float32, held, 1),
+        )
+        self._sums: Singles = own("sums", np.float32, held, 1)

@@ -1,0 +1,226 @@
+"""Scores of relations of all arcs of a sentence, for the best relation of each to count in the arc's own score.
+
+The features are those of :mod:`problems.dependency.features.label_scores` that look at head and modifier alone.  A
+feature that occurs often has a row, with a weight for each relation; what others say is a list, of the relations that
+they say something of, and what they come to say while they learn is put at its end.
+
+Time O(n² (t + r)) for n tokens, t templates of two tokens and r relations; templates of one token count O(n).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from problems.dependency.features.hashed_keys import EMPTY, find, hash_of
+from problems.dependency.features.label_scores import (
+    PLACES,
+    SIDES,
+    Codes,
+    Ints,
+    Rows,
+    Singles,
+    Templates,
+    key_of_pair,
+    place_of,
+)
+from solvers.kernel_cache import njit
+
+Floats = NDArray[np.float64]
+Shorts = NDArray[np.int32]
+
+NOTHING = np.int32(-1)
+
+
+class Lists(NamedTuple):
+    """Weights of relations by feature.
+
+    Attributes
+    ----------
+    sizes
+        How many rows and how many entries there are, shape (2,).
+    first
+        Of each feature the first entry, :data:`NOTHING` if there is none; or its row, as -2 - row.
+    after, relations
+        Of each entry: the next one of its feature, :data:`NOTHING` after the last, and the relation.
+    weights
+        Of all rows, then of the entries, shape (weights, 1).
+    """
+
+    sizes: Ints
+    first: Shorts
+    after: Shorts
+    relations: Shorts
+    weights: Singles
+
+
+@njit(cache=True, nogil=True)
+def _add(into, key, rows, lists):  # type: ignore[no-untyped-def]
+    """Add a feature's weights to those of all relations."""
+    slot = np.int64(-1) if key < 0 else find(rows.slots, key)
+    if slot < 0:
+        return
+    num, entry = len(into), lists.first[rows.rows[slot]]
+    if entry < NOTHING:
+        row = lists.weights[-(entry + 2) * num : -(entry + 1) * num, 0]
+        for y in range(num):
+            into[y] += row[y]
+        return
+    behind = lists.sizes[0] * num
+    while entry >= 0:
+        into[lists.relations[entry]] += lists.weights[behind + entry, 0]
+        entry = lists.after[entry]
+
+
+@njit(cache=True, nogil=True)
+def best_of_arcs(
+    codes: Codes, templates: Templates, rows: Rows, lists: Lists, num: int, heads: Ints, right: Ints, losses: Floats
+) -> tuple[Floats, Shorts, Floats]:
+    """The best relation of each arc, by head and modifier.
+
+    Parameters
+    ----------
+    num
+        How many relations there are.
+    heads, right
+        Heads and relations that are right, by modifier, shape (n + 1,); of no tokens where none are known.
+    losses
+        What is added to a wrong relation of a right head, and to all of a wrong head.
+
+    Returns
+    -------
+    tuple[Floats, Shorts, Floats]
+        What the best relations score, shape (n + 1, n + 1), 0 where there is no arc; which these are; and what the
+        right relations of the right heads score, by modifier.
+    """
+    n = codes.shape[1] - 3
+    best, which = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1), dtype=np.int32)
+    of_right = np.zeros(len(heads))
+    # What one token says by itself, by token, and whether the head stands after the modifier.
+    shape = (n + 1, 2, num)
+    by_head, by_modifier = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+    wrong, missed = np.float32(losses[0]), np.float32(losses[1])
+    both, pairs = np.empty(len(templates.starts), dtype=np.int64), 0
+    for t in range(len(templates.starts)):
+        constant_head, constant_modifier = templates.joined[t, 0] == 0, templates.joined[t, 1] == 0
+        if templates.joined[t, 2] == PLACES or constant_head == constant_modifier:
+            both[pairs] = t
+            pairs += 1
+            continue
+        first, second = templates.joined[t, 0], templates.joined[t, 1]
+        for token in range(n + 1):
+            # The conjunction that is constant has the same code in all tokens.
+            head, modifier = (token, 0) if constant_modifier else (0, token)
+            a, b = np.int64(codes[first, head]), np.int64(codes[second, modifier])
+            if a >= 0 and b >= 0:
+                for side in range(2):
+                    into = by_head[token, side] if constant_modifier else by_modifier[token, side]
+                    _add(into, templates.starts[t] + (a * templates.sizes[t] + b) * SIDES + side, rows, lists)
+    slots, numbers = rows.slots, rows.rows
+    first, after, named, weights = lists.first, lists.after, lists.relations, lists.weights
+    mask, behind = len(slots) - 1, lists.sizes[0] * num
+    totals = np.empty((n + 1, num), dtype=np.float32)
+    places = np.empty((2, n + 1), dtype=np.int64)
+    asked, at, held = np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            places[0, m], places[1, m] = np.int64(h > m), place_of(h, m)
+            for y in range(num):
+                totals[m, y] = by_head[h, places[0, m], y] + by_modifier[m, places[0, m], y]
+        for k in range(pairs):
+            t = both[k]
+            code, modifiers = np.int64(codes[templates.joined[t, 0], h]), codes[templates.joined[t, 1]]
+            if code < 0:
+                continue
+            width, several = templates.joined[t, 2], np.int64(templates.joined[t, 2] == PLACES)
+            begin = templates.starts[t] + code * templates.sizes[t] * width
+            for m in range(1, n + 1):
+                asked[m] = begin + modifiers[m] * width + places[several, m]
+                at[m] = hash_of(asked[m], mask)
+                held[m] = slots[at[m]]
+            for m in range(1, n + 1):
+                if modifiers[m] < 0 or held[m] == EMPTY:
+                    continue
+                slot = at[m]
+                if held[m] != asked[m]:
+                    slot = find(slots, asked[m])
+                    if slot < 0:
+                        continue
+                entry = first[numbers[slot]]
+                if entry < NOTHING:
+                    row = -(entry + 2) * num
+                    for y in range(num):
+                        totals[m, y] += weights[row + y, 0]
+                while entry >= 0:
+                    totals[m, named[entry]] += weights[behind + entry, 0]
+                    entry = after[entry]
+        for m in range(1, n + 1):
+            if h == m:
+                continue
+            total = totals[m]
+            if len(heads):
+                if heads[m] == h:
+                    of_right[m] = total[right[m]]
+                    for y in range(num):
+                        total[y] += wrong
+                    total[right[m]] = np.float32(of_right[m])
+                else:
+                    for y in range(num):
+                        total[y] += missed
+            arg = 0
+            for y in range(1, num):
+                if total[y] > total[arg]:
+                    arg = y
+            best[h, m], which[h, m] = total[arg], arg
+    return best, which, of_right
+
+
+@njit(cache=True, nogil=True)
+def mark_relations(
+    codes: Codes,
+    templates: Templates,
+    rows: Rows,
+    lists: Lists,
+    num: int,
+    trees: tuple[Ints, Ints],
+    others: tuple[Ints, Ints],
+    plus: bool,
+    marks: Ints,
+    count: int,
+) -> int:
+    """Write a mark for each feature and relation of an arc that the other tree has not; how many marks there are.
+
+    Trees are heads and relations by modifier.  A relation that a feature said nothing of gets an entry, for which there
+    must be room; a mark's place (:func:`~problems.dependency.features.margin_updates.settle_marks`) is a weight's.
+    """
+    heads, relations = trees
+    for m in range(1, len(heads)):
+        if heads[m] == others[0][m] and relations[m] == others[1][m]:
+            continue
+        for t in range(len(templates.starts)):
+            key = key_of_pair(codes, templates, t, heads[m], m)
+            slot = np.int64(-1) if key < 0 else find(rows.slots, key)
+            if slot < 0:
+                continue
+            feature = rows.rows[slot]
+            entry, last = lists.first[feature], NOTHING
+            if entry < NOTHING:
+                place = np.int64(-(entry + 2)) * num + relations[m]
+            else:
+                while entry >= 0 and lists.relations[entry] != relations[m]:
+                    last = entry
+                    entry = lists.after[entry]
+                if entry < 0:
+                    entry = np.int32(lists.sizes[1])
+                    lists.sizes[1] += 1
+                    lists.relations[entry], lists.after[entry] = relations[m], NOTHING
+                    if last < 0:
+                        lists.first[feature] = entry
+                    else:
+                        lists.after[last] = entry
+                place = lists.sizes[0] * num + entry
+            marks[count] = 2 * place + np.int64(plus)
+            count += 1
+    return count
