@@ -7,6 +7,7 @@ maximum that no other arc changes.  What relations of several arcs say together,
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -130,6 +131,10 @@ class ArcLabels:
         weights = as_floats(arrays[f"{prefix}.weights"], f"{prefix}.weights", shape=shape, dtype=np.float32)
         return ArcLabels(relations, vocabulary.sizes, keys, starts, which, weights)
 
+    def named(self, which: Shorts, heads: Sequence[int]) -> tuple[str, ...]:
+        """The names of a tree's relations, of the numbers that :meth:`best` has given."""
+        return tuple(self.relations[which[head, token]] for token, head in enumerate(heads, 1))
+
 
 class GrowingArcLabels:
     """Scores of relations that learn: weights, sums for the average, and the features of the step at hand.
@@ -184,7 +189,12 @@ class GrowingArcLabels:
             counts[np.searchsorted(self._keys, every[known])] += own[known]
         return np.flatnonzero(counts >= _OFTEN * len(self.relations))
 
-    def best(self, codes: Codes, heads: Ints, right: Ints, losses: Floats) -> tuple[Floats, Shorts, Floats]:
+    def best(self, encoded: Encoded) -> tuple[Floats, Shorts]:
+        """Of each arc by the weights of the moment: what the best relation scores, and its number."""
+        best, which, _ = self.best_with_losses(encoded.codes, _NONE, _NONE, _NO_LOSS)
+        return best, which
+
+    def best_with_losses(self, codes: Codes, heads: Ints, right: Ints, losses: Floats) -> tuple[Floats, Shorts, Floats]:
         """See :func:`~problems.dependency.features.arc_label_scores.best_of_arcs`."""
         num = len(self.relations)
         return best_of_arcs(codes, self._templates, self._rows, self._lists, num, heads, right, losses)
@@ -242,9 +252,18 @@ class GrowingArcLabels:
             weights[kept],
         )
 
+    def begun_at_average(self, steps: float) -> GrowingArcLabels:
+        """One that goes on from the average over all steps so far, with steps of its own; this one stays as it is."""
+        fresh = copy.copy(self)
+        kept = self.state()
+        mean = kept["weights"] - kept["sums"] / np.float32(steps)
+        fresh.restore({**kept, "weights": mean, "sums": np.zeros_like(mean)})
+        fresh._marks = _NONE
+        return fresh
+
     # --- to go on later ----------------------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, NDArray[np.generic]]:
+    def state(self) -> dict[str, NDArray[Any]]:
         """What has to be kept to go on after this step."""
         lists, (rows, entries) = self._lists, self._lists.sizes.tolist()
         held = rows * len(self.relations) + entries

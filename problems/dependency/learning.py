@@ -205,13 +205,16 @@ class Learner:
             parts=self.settings.kinds,
         )
 
-    def averaged(self) -> Weights:
-        """The average of the weights over all steps so far."""
+    def averaged(self, *, tight: bool = False) -> Weights:
+        """The average of the weights over all steps so far; ``tight``: in little room, though it takes longer to score.
+
+        What is read from a file of it has the usual room.
+        """
         tags, cutoff = self.vocabulary.num_tags, self.settings.cutoff
         between = (self._between.astype(np.float64) - self._between_sums / self.steps).astype(np.float32)
         return Weights(
             self.vocabulary,
-            self._arcs.averaged(self.steps, cutoff),
+            self._arcs.averaged(self.steps, cutoff, full=0.75 if tight else 0.5),
             between.reshape(tags, tags, 2, tags),
             self._triples[GRANDPARENTS].averaged(self.steps, cutoff),
             self._triples[SIBLINGS].averaged(self.steps, cutoff),
@@ -254,7 +257,7 @@ class Learner:
         else:
             worth = arcs[right[1:], tokens].sum()
             losses = np.array([self.settings.wrong_relation, 1.0])
-            best, which, of_right = self._labels.best(encoded.codes, right, relations, losses)
+            best, which, of_right = self._labels.best_with_losses(encoded.codes, right, relations, losses)
             arcs += best
             worth += of_right[1:].sum()
         found = self.decode(encoded, arcs, weights, right)

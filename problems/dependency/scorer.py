@@ -241,10 +241,7 @@ class SentenceScorer:
         labels, by_arc = self.weights.labels, self.weights.arc_labels
         if labels is not None:
             return labels.of(self.encoded, heads)
-        if by_arc is None:
-            return None
-        which = self._best_relations[1]
-        return tuple(by_arc.relations[which[head, token]] for token, head in enumerate(heads, 1))
+        return None if by_arc is None else by_arc.named(self._best_relations[1], heads)
 
     def grandparents(self, triples: ArrayLike) -> Floats:
         """Scores of (grandparent, parent, child), shape (parts, 3)."""

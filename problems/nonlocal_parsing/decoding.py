@@ -74,8 +74,8 @@ def parse(model: Model, sentences: Sequence[Sentence], k: int | None = 10, limit
 
 def labelled(model: Model, sentences: Sequence[Sentence], found: Sequence[Heads]) -> list[Sentence]:
     """The sentences with these trees, and with relations as far as the model knows any."""
-    labels, encode = model.labels, model.encoder.encode
+    encode = model.encoder.encode
     return [
-        sentence.with_heads(heads, None if labels is None else labels.of(encode(sentence), heads))
+        sentence.with_heads(heads, model.relations(encode(sentence), heads))
         for sentence, heads in zip(sentences, found, strict=True)
     ]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from problems.dependency.arc_labels import GrowingArcLabels
 from problems.dependency.features.mixed_radix import keys_of
 from problems.dependency.features.vocabulary import Encoded, Vocabulary
 from problems.dependency.sentence import Sentence
@@ -64,6 +65,18 @@ class Examples:
         if k not in self._candidates:
             self._candidates[k] = [model.candidates(e.encoded, k, e.heads[1:].tolist()) for e in self.examples]
         return self._candidates[k]
+
+    def arc_labels(self) -> GrowingArcLabels:
+        """Scores of relations that nothing has been learned of yet.
+
+        Raises
+        ------
+        InputError
+            If a sentence tells no relations.
+        """
+        if any(sentence.relations is None for sentence in self.sentences):
+            raise InputError("expected sentences with relations: without them they cannot be part of the arcs' scores")
+        return GrowingArcLabels(self.sentences, [example.encoded for example in self.examples], self.vocabulary)
 
     def features(self, model: Model, names: Sequence[str]) -> dict[str, Ints]:
         """The features of tables that right trees have often enough: their keys, ascending."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from problems.dependency.arc_labels import GrowingArcLabels
 from problems.dependency.features.margin_updates import mark_between, take_step
 from problems.dependency.features.tuple_scores import mark_tuples, table_of
 from problems.dependency.features.vocabulary import Encoded
@@ -48,6 +49,11 @@ class _Average:
 class Learner:
     """A model in training.
 
+    Parameters
+    ----------
+    relations
+        Whether an arc's score has that of its best relation.
+
     Attributes
     ----------
     model
@@ -56,10 +62,20 @@ class Learner:
         Sentences seen, by the filter and by the rest.
     """
 
-    def __init__(self, examples: Examples, backbone: str = "grandchild", families: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        examples: Examples,
+        backbone: str = "grandchild",
+        families: Sequence[str] = (),
+        *,
+        relations: bool = False,
+    ) -> None:
         empty = Model.zero(examples.vocabulary, backbone, families)
         features = examples.features(empty, tuple(empty.tables))
-        self._start(examples, Model.zero(examples.vocabulary, backbone, families, features))
+        model = Model.zero(examples.vocabulary, backbone, families, features)
+        if relations:
+            model = dataclasses.replace(model, arc_labels=examples.arc_labels())
+        self._start(examples, model)
 
     def _start(self, examples: Examples, model: Model) -> None:
         self.examples, self.model = examples, model
@@ -87,9 +103,11 @@ class Learner:
         It takes its own average, over its own steps: the families' weights would else count as zero for all the steps
         before they came, and what the backbone's weights leave to them would be missing.
         """
-        begun = self.averaged(compact=False)
+        begun, labels = self.averaged(compact=False), self.model.arc_labels
+        if isinstance(labels, GrowingArcLabels):
+            labels = labels.begun_at_average(max(self.number["rest"], 1))
         empty = Model.zero(begun.vocabulary, begun.backbone, families)
-        model = dataclasses.replace(empty, tables={}, between=begun.between, triples=begun.triples)
+        model = dataclasses.replace(empty, tables={}, between=begun.between, triples=begun.triples, arc_labels=labels)
         fresh = [name for name in empty.tables if name not in begun.tables]
         features = self.examples.features(empty, fresh)
         for name, table in empty.tables.items():
@@ -149,6 +167,12 @@ class Learner:
                 return 0, len(example.encoded)
             other = np.array([-1, *found])
             missed = int((example.heads != other).sum())
+            labels = self.model.arc_labels
+            if isinstance(labels, GrowingArcLabels):
+                which = labels.best(example.encoded)[1]
+                named = np.concatenate([[0], which[other[1:], np.arange(1, len(other))]]).astype(np.int64)
+                if labels.mark(example.encoded.codes, (example.heads, labels.right[i]), (other, named)) > 0.0:
+                    labels.step(1.0, self.number["rest"])
             if missed:
                 self.step(example, other)
             return missed, len(example.encoded)
@@ -220,7 +244,10 @@ class Learner:
                 tables[name] = table._replace(weights=weights)
         between = {name: average.mean(number[name]) for name, average in self._between.items()}
         triples = None if self._triples is None else self._triples.mean(self.number["rest"])
-        return dataclasses.replace(model, tables=tables, between=between, triples=triples)
+        labels = model.arc_labels
+        if isinstance(labels, GrowingArcLabels):
+            labels = labels.averaged(max(self.number["rest"], 1))
+        return dataclasses.replace(model, tables=tables, between=between, triples=triples, arc_labels=labels)
 
     def state(self) -> dict[str, NDArray[np.generic]]:
         """What has to be kept to go on later."""
@@ -229,6 +256,9 @@ class Learner:
         }
         for name, average in self._all().items():
             arrays[f"{name}.weights"], arrays[f"{name}.sums"] = average.weights, average.sums
+        labels = self.model.arc_labels
+        if isinstance(labels, GrowingArcLabels):
+            arrays |= {f"arc_labels.{name}": array for name, array in labels.state().items()}
         return arrays
 
     def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
@@ -241,6 +271,9 @@ class Learner:
         """
         for name, average in self._all().items():
             average.weights[:], average.sums[:] = arrays[f"{name}.weights"], arrays[f"{name}.sums"]
+        labels = self.model.arc_labels
+        if isinstance(labels, GrowingArcLabels):
+            labels.restore({name: arrays[f"arc_labels.{name}"] for name in labels.KEPT})
         self.number = dict(zip(("filter", "rest"), arrays["number"].tolist(), strict=True))
 
 

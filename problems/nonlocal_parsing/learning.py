@@ -33,6 +33,9 @@ class Settings:
         Candidate heads a word, None for all.
     seed
         Of the order of the sentences.
+    relations
+        Where they count: ``"tree"``, once the tree is found; ``"arcs"``, in the arcs' scores, each worth what its best
+        relation makes of it; ``"both"``, there, and once more in the tree.
     """
 
     backbone: str = "grandchild"
@@ -43,6 +46,7 @@ class Settings:
     least: int = 2
     candidates: int | None = 10
     seed: int = 0
+    relations: str = "tree"
 
 
 FILTER, BACKBONE, MORE = range(3)
@@ -81,7 +85,7 @@ def train(
     passes += [(BACKBONE, epoch) for epoch in range(settings.epochs)]
     if settings.families:
         passes += [(MORE, epoch) for epoch in range(settings.family_epochs)]
-    learner = Learner(examples, settings.backbone)
+    learner = Learner(examples, settings.backbone, relations=settings.relations != "tree")
     kept = Kept(state, _fingerprint(examples, settings))
     arrays = kept.read()
     done = int(arrays["done"]) if arrays else 0
@@ -101,7 +105,8 @@ def train(
 
     run_passes(range(done, len(passes)), run, lambda: {**learner.state(), "done": np.array(done)}, kept, say)
     model = learner.averaged()
-    model = replace(model, labels=labels_of(examples, seed=settings.seed, say=say))
+    if settings.relations != "arcs":
+        model = replace(model, labels=labels_of(examples, seed=settings.seed, say=say))
     kept.remove()
     return model
 

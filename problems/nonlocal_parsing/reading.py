@@ -87,7 +87,6 @@ class Scorer:
         if self.proves_all and few is not None:
             narrow, few = instance, None
             instance = model.scored(words, encoded, model.candidates(encoded, None))
-        labels = model.labels
         return ScoredSentence(
             instance.parts,
             instance.factors,
@@ -97,7 +96,7 @@ class Scorer:
             best=self.best,
             candidates=few,
             narrow=narrow,
-            relations=lambda heads: None if labels is None else labels.of(encoded, heads),
+            relations=lambda heads: model.relations(encoded, heads),
         )
 
 

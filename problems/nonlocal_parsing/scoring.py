@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from colgen import InputError
 from colgen.core.arrays import reading
 from colgen.core.files import parse_json, writing
+from problems.dependency.arc_labels import ArcLabels, GrowingArcLabels
 from problems.dependency.features.mixed_radix import radix_of
 from problems.dependency.features.tuple_scores import Table, score_tuples, table_of
 from problems.dependency.features.vocabulary import Encoded, Vocabulary
@@ -54,7 +55,10 @@ class Model:
     triples
         Weights of grandparent, head, modifier and sibling by coarse tag, for the third-order parser.
     labels
-        What finds the relations of a tree's arcs; None where the training data had none.
+        What finds the relations of a tree's arcs; None where that is left to the arcs' scores, or the training data had
+        none.
+    arc_labels
+        What the best relation of each arc adds to its score; None where relations are no part of it.
     """
 
     vocabulary: Vocabulary
@@ -64,6 +68,7 @@ class Model:
     between: dict[str, Singles] = field(default_factory=dict, repr=False)
     triples: Singles | None = field(default=None, repr=False)
     labels: Labels | None = field(default=None, repr=False)
+    arc_labels: ArcLabels | GrowingArcLabels | None = field(default=None, repr=False)
 
     @staticmethod
     def zero(
@@ -161,6 +166,8 @@ class Model:
         """Scores of the local parts of the allowed arcs."""
         size = len(allowed)
         arcs = self.score_arcs("arcs", encoded, allowed)
+        if self.arc_labels is not None:
+            arcs += np.where(allowed, self.arc_labels.best(encoded)[0], 0.0)
         if self.backbone == "first":
             return Parts(arcs)
         rows = factor_sets.adjacent_siblings(allowed)
@@ -181,6 +188,17 @@ class Model:
         """Scores of the allowed arcs by the table "arcs" or "filter", zero elsewhere."""
         table = self.tables[name]
         return score_arcs(encoded.codes, table.features, table.weights, encoded.tags, self.between[name], allowed)
+
+    def relations(self, encoded: Encoded, heads: Sequence[int]) -> tuple[str, ...] | None:
+        """What the tokens of a tree are to their heads, as far as the model knows.
+
+        Those that a whole tree says most of, where it knows of that; else the best of each arc.
+        """
+        if self.labels is not None:
+            return self.labels.of(encoded, heads)
+        if not isinstance(self.arc_labels, ArcLabels):
+            return None
+        return self.arc_labels.named(self.arc_labels.best(encoded)[1], heads)
 
     @cached_property
     def _double_triples(self) -> Floats:
@@ -223,6 +241,9 @@ class Model:
         if self.labels is not None:
             head["relations"] = self.labels.relations
             arrays |= self.labels.arrays()
+        if isinstance(self.arc_labels, ArcLabels):
+            head["arc_relations"] = self.arc_labels.relations
+            arrays |= self.arc_labels.arrays()
         arrays["head"] = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
         with writing(path, "wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
@@ -258,4 +279,7 @@ class Model:
                 model.triples[:] = weights("triples", model.triples.shape)
             if "relations" in head:
                 model = replace(model, labels=Labels.from_arrays(head["relations"], arrays, model.vocabulary))
+            if "arc_relations" in head:
+                by_arc = ArcLabels.from_arrays(head["arc_relations"], arrays, model.vocabulary)
+                model = replace(model, arc_labels=by_arc)
         return model

@@ -10,6 +10,7 @@ from colgen.cli.template import Figure, TrainOptions, whole_number
 from problems.dependency.conll import read_conll
 from problems.dependency.corpus import Corpus, read_corpus
 from problems.dependency.evaluation import attachment
+from problems.dependency.learning import RELATIONS
 from problems.dependency.training import attachment_figures
 from problems.nonlocal_parsing.decoding import accuracy, labelled, parse, usable
 from problems.nonlocal_parsing.families import COMBINATION, FAMILIES
@@ -28,6 +29,10 @@ OPTIONS = {
     "family-epochs": f"passes of the backbone with the families, {Settings.family_epochs} by default",
     "least": f"how often the right trees must have a feature for it to get a weight, {Settings.least} by default",
     "candidates": f"candidate heads a word in training, {Settings.candidates} by default",
+    "relations": (
+        "where they count: in the arcs, each worth what its best relation makes of it; once the tree is found, by what "
+        f"several arcs say together; or both: arcs, tree or both; {Settings.relations} by default"
+    ),
 }
 
 
@@ -52,6 +57,9 @@ def settings_of(options: TrainOptions) -> Settings:
     for name in families:
         if name not in FAMILIES:
             raise InputError(f"option families: expected some of {', '.join(FAMILIES)}, joined by +, not {name!r}")
+    relations = given.get("relations", Settings.relations)
+    if relations not in RELATIONS:
+        raise InputError(f"option relations: expected {', '.join(RELATIONS)}, not {relations!r}")
     return Settings(
         backbone,
         families,
@@ -61,6 +69,7 @@ def settings_of(options: TrainOptions) -> Settings:
         whole_number(given, "least", Settings.least),
         whole_number(given, "candidates", Settings.candidates or 0),
         options.seed,
+        relations,
     )
 
 

@@ -120,7 +120,7 @@ def test_losses_are_of_what_is_wrong(text):
     growing = GrowingArcLabels(text, encoded, vocabulary)
     k = max(range(len(text)), key=lambda k: len(text[k]))
     heads, right = np.array([-1, *text[k].heads]), growing.right[k]
-    best, which, of_right = growing.best(encoded[k].codes, heads, right, np.array([0.5, 1.0]))
+    best, which, of_right = growing.best_with_losses(encoded[k].codes, heads, right, np.array([0.5, 1.0]))
     n = len(text[k])
     for h, m in itertools.product(range(n + 1), range(1, n + 1)):
         if h != m:  # no weight has been learned

@@ -1,15 +1,19 @@
 """Scores from weights, and weights from sentences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from colgen import InputError, solve
+from problems.dependency.evaluation import attachment
 from problems.dependency.features.mixed_radix import keys_of
 from problems.dependency.features.tuple_scores import score_between, score_tuples
 from problems.dependency.features.vocabulary import Vocabulary
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing import NonlocalParsing
 from problems.nonlocal_parsing.decoding import accuracy, decode, parse, usable
+from problems.nonlocal_parsing.decoding import labelled as with_relations
 from problems.nonlocal_parsing.examples import Examples, tree_tuples
 from problems.nonlocal_parsing.families import COMBINATION, FAMILIES, Words
 from problems.nonlocal_parsing.learner import Learner
@@ -17,6 +21,7 @@ from problems.nonlocal_parsing.learning import Settings, train
 from problems.nonlocal_parsing.local_parts import BACKBONES
 from problems.nonlocal_parsing.scoring import Model
 from solvers.trees.eisner import Parts, best_tree, max_marginals
+from tests.problems.dependency.treebank import labelled
 from tests.problems.nonlocal_parsing.trees import made_up_sentences
 
 SENTENCES = made_up_sentences(40)
@@ -210,6 +215,58 @@ def test_an_interrupted_training_goes_on(last, tmp_path):
     for name, table in whole.tables.items():
         assert (again.tables[name].keys == table.keys).all()
         assert again.tables[name].weights == pytest.approx(table.weights, abs=1e-6)
+
+
+@pytest.mark.parametrize("relations", ["arcs", "both"])
+def test_relations_are_learned_in_the_arcs_scores(relations, tmp_path):
+    text = [labelled(sentence) for sentence in made_up_sentences(60)]
+    settings = Settings("grandchild", ("siblings",), 1, 2, 1, least=1, relations=relations)
+    model = train(text[:40], settings, **QUIET)
+    assert (model.labels is None) == (relations == "arcs")
+    test = text[40:]
+    found = parse(model, test)
+    reached = attachment(zip(test, with_relations(model, test, found), strict=True))
+    plain = train(text[:40], replace(settings, relations="tree"), **QUIET)
+    assert reached.uas > accuracy(test, parse(plain, test)).all - 5.0
+    assert reached.las > reached.uas - 5.0
+    model.save(tmp_path / "model")
+    again = Model.load(tmp_path / "model")
+    for sentence in test[:5]:
+        one, other = (m.instance(sentence, None) for m in (model, again))
+        np.testing.assert_array_equal(one.parts.arcs, other.parts.arcs)
+        encoded = model.encoder.encode(sentence)
+        # What arcs score with their relations is what they score without, and the best of those.
+        without = replace(model, arc_labels=None).instance(sentence, None)
+        best, which = model.arc_labels.best(encoded)
+        np.testing.assert_allclose(one.parts.arcs[one.usable], (without.parts.arcs + best)[one.usable], atol=1e-6)
+        assert again.relations(encoded, sentence.heads) == model.relations(encoded, sentence.heads)
+        if relations == "arcs":
+            named = model.relations(encoded, sentence.heads)
+            assert named == tuple(model.arc_labels.relations[which[h, m]] for m, h in enumerate(sentence.heads, 1))
+
+
+@pytest.mark.parametrize("last", [1, 3])
+def test_an_interrupted_training_with_relations_goes_on(last, tmp_path):
+    text = [labelled(sentence) for sentence in SENTENCES]
+    settings = Settings("sibling", ("siblings",), 1, 2, 2, least=1, relations="arcs")
+    whole = train(text, settings, **QUIET)
+    passes = []
+
+    def stop(line):
+        passes.append(line)
+        if len(passes) == last + 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(text, settings, state=tmp_path / "state", say=stop)
+    again = train(text, settings, state=tmp_path / "state", **QUIET)
+    assert again.arc_labels.keys.tolist() == whole.arc_labels.keys.tolist()
+    assert again.arc_labels.weights == pytest.approx(whole.arc_labels.weights, abs=1e-6)
+
+
+def test_relations_need_sentences_that_tell_them():
+    with pytest.raises(InputError, match="expected sentences with relations"):
+        train(SENTENCES, Settings(relations="arcs"), **QUIET)
 
 
 def test_a_state_of_something_else(tmp_path):
