@@ -35,7 +35,8 @@ def best_labels(
     labels
         Of all nodes, written for the active trees; ``NONE`` where no labelling has a finite score.
     values
-        Of the trees, written likewise: scores summed in double precision, -inf where there is no labelling.
+        Of the trees, written likewise: what :func:`score_labels` says of the labelling, to the last bit (a bound that
+        a labelling attains is no other number than its score), -inf where there is none.
     """
     num = scores.shape[1]
     starts, candidates, below = domains
@@ -51,7 +52,6 @@ def best_labels(
             values[tree] = -np.inf
             continue
         labels[root] = candidates[best]
-        total = np.float64(scores[root, labels[root]])
         for node in range(root - 1, firsts[tree] - 1, -1):
             above = labels[parents[node]]
             first_row = table[node] * num
@@ -62,10 +62,8 @@ def best_labels(
                     here = below[k] + tables[first_row + candidates[k], above]
                     if here > most:
                         best, most = k, here
-            label = candidates[best]
-            labels[node] = label
-            total += np.float64(scores[node, label]) + np.float64(tables[first_row + label, above])
-        values[tree] = total
+            labels[node] = candidates[best]
+        values[tree] = _score(forest, scores, tables, labels, tree)
 
 
 _AT_ONCE = 2**22
@@ -88,7 +86,8 @@ def runner_up(
     Returns
     -------
     labels, values
-        Of all nodes and of all trees; ``NONE`` and -inf where the domains hold fewer than two labellings.
+        Of all nodes and of all trees, as :func:`score_labels` sums them up; ``NONE`` and -inf where the domains hold
+        fewer than two labellings.
     """
     scores = as_floats(scores, "scores", shape=(forest.num_nodes, "labels"), minus_infinity=True, dtype=None)
     tables = as_floats(tables, "tables", shape=("rows", scores.shape[1]), minus_infinity=True, dtype=scores.dtype)
@@ -188,7 +187,6 @@ def _runner_up(
             values[tree] = -np.inf
             continue
         labels[root] = candidates[chosen]
-        total = np.float64(scores[root, labels[root]])
         for node in range(root, forest.starts[tree] - 1, -1):
             # The children of a node, given its label and whether its second best is wanted.
             label = labels[node]
@@ -206,9 +204,8 @@ def _runner_up(
                 entry = other if child == worst else best
                 deeper[child] = child == worst and same
                 labels[child] = candidates[entry]
-                total += np.float64(scores[child, labels[child]]) + np.float64(tables[first_row + labels[child], label])
                 child = forest.next_sibling[child]
-        values[tree] = total
+        values[tree] = _score(forest, scores, tables, labels, tree)
 
 
 def best_flips(

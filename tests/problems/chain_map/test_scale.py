@@ -115,6 +115,18 @@ def test_powers_of_two_change_no_label(options, power):
         np.testing.assert_array_equal(one.bounds * factor, two.bounds)
 
 
+@pytest.mark.parametrize("options", WAYS, ids=str)
+def test_many_trees_whose_scores_cancel_out_are_proved(options):
+    """Bound and answer are sums over the same trees: rounding between them may be all that labels differ by."""
+    options = {"start": np.zeros(4000, dtype=int)} if options.get("start") == "array" else options
+    for seed in range(3):
+        half = 1e6 * np.random.default_rng(seed).normal(size=(500, 4, 1))
+        scores = np.concatenate([half, -half]) - [0.0, 1.0]  # the best add up to zero, with what rounding leaves
+        result = solve(ChainMAP(Instance.from_chains(list(scores), np.zeros((2, 2))), **options))
+        assert result.termination.is_proof
+        assert not result.answer.labels.any()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_near_ties_are_decided_in_double_precision(dtype):
     """Labels that single precision cannot tell apart along a chain: what was rounded is not what is proved."""

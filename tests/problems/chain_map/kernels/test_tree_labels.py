@@ -47,6 +47,22 @@ def test_scores_that_are_said_are_recomputed(seed):
         assert not are_scored(forest, scores, rows(tables), wrong, values)
 
 
+@pytest.mark.parametrize("seed", seeds(30))
+def test_best_and_second_best_labellings_are_worth_what_their_labels_score(seed):
+    """To the last bit: labels summed in another order score another number, which no bound has to meet."""
+    rng = np.random.default_rng(seed)
+    forest, scores, tables = draw(seed)
+    scores = 1e5 * rng.normal(size=scores.shape)
+    domains = sweep(forest, scores, rows(tables), exchange(tables), np.full(2, np.inf))
+    labels, values, again = np.empty(forest.num_nodes, dtype=np.int32), np.empty(2), np.empty(2)
+    best_labels(forest, scores, rows(tables), domains, np.arange(2), labels, values)
+    score_labels(forest, scores, rows(tables), labels, again)
+    np.testing.assert_array_equal(values, again)
+    others, second = runner_up(forest, scores, rows(tables), domains)
+    score_labels(forest, scores, rows(tables), others, again)
+    np.testing.assert_array_equal(second, again)
+
+
 class OverError(Exception):
     pass
 
