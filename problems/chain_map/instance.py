@@ -273,9 +273,17 @@ class Instance:
 
     @cached_property
     def scale(self) -> float:
-        """What labels differ by, a power of two: the lowest tenth of what some nodes and pairs lose to the best."""
-        rows = np.ascontiguousarray(self.scores[:: max(1, len(self.scores) // _SAMPLE)])
-        return power_of_two(low_step(rows, self.pairwise.tables[0, :_SAMPLE]))  # 1 if all are alike
+        """What labels differ by, a power of two: the lowest tenth of what some nodes and pairs lose to the best.
+
+        Where these are all alike, others are asked, all of them if need be: a number that says nothing of the scores
+        would hide what small ones differ by.
+        """
+        scores, pairwise = self.scores, self.pairwise
+        rows = np.ascontiguousarray(scores[:: max(1, len(scores) // _SAMPLE)])
+        step = low_step(rows, pairwise.tables[0, :_SAMPLE])
+        # Pairs may differ by their second label, their first one, or by both.
+        step = step or low_step(scores, pairwise.rows, pairwise.transposed_rows)
+        return power_of_two(step or max(self.size, pairwise.size))  # if all are alike, no labels differ
 
     @cached_property
     def is_chains(self) -> bool:

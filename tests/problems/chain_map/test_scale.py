@@ -127,6 +127,33 @@ def test_many_trees_whose_scores_cancel_out_are_proved(options):
         assert not result.answer.labels.any()
 
 
+@pytest.mark.parametrize("unit", [1e-11, 1.0])
+@pytest.mark.parametrize("where", ["nodes", "pairs", "below", "above"])
+@pytest.mark.parametrize("options", WAYS[3:7], ids=str)
+def test_small_scores_beside_many_that_are_alike_are_proved_for_what_they_are(options, where, unit):
+    """Of the nodes and pairs that are asked first none says what labels differ by."""
+    trees, nodes, labels = 16, 4, 3
+    parents = np.tile([1, 2, 3, NONE], trees) + np.repeat(np.arange(trees) * nodes, nodes) * ([1, 1, 1, 0] * trees)
+    forest = from_parents(np.arange(0, trees * nodes + 1, nodes), parents, np.tile([0, 1, 1, 0], trees))
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        scores, tables = np.zeros((trees, nodes, labels)), np.zeros((2, labels, labels))
+        if where == "nodes":
+            scores[:, 1:] = unit * rng.integers(-3, 4, (trees, nodes - 1, labels))
+        shape = {"below": (labels, 1), "above": (1, labels)}.get(where, (labels, labels))
+        tables[1] = unit * rng.integers(-6, 7, shape)
+        check(Instance(forest, scores.reshape(-1, labels), Pairwise(tables)), options, unit)
+
+
+@pytest.mark.parametrize("unit", [1e-11, 1.0, 1e11])
+def test_what_labels_differ_by_is_said_in_the_units_of_the_scores(unit):
+    alike = Instance.from_chains([np.full((3, 2), unit)] * 20, np.full((2, 2), -unit))
+    assert unit / 2 < alike.scale <= unit  # nothing differs
+    assert Instance.from_chains([np.zeros((3, 2))], np.zeros((2, 2))).scale == 1.0
+    for table in ([[0.0, 0.0], [unit, unit]], [[0.0, unit], [0.0, unit]]):
+        assert unit / 2 < Instance.from_chains([np.zeros((3, 2))], table).scale <= unit
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_near_ties_are_decided_in_double_precision(dtype):
     """Labels that single precision cannot tell apart along a chain: what was rounded is not what is proved."""
