@@ -102,10 +102,7 @@ def violated_rank_one(
     columns = np.repeat(np.arange(len(values)), np.diff(starts))
     table = np.zeros((len(values), len(sides)), dtype=np.int64)
     np.add.at(table, (columns, rows), amounts)
-    order = np.argsort(rows, kind="stable")
-    by_row = np.zeros(len(sides) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows, minlength=len(sides)), out=by_row[1:])
-    users = columns[order]
+    entries = _entries(table, values, sides)
     found: list[tuple[Ints, tuple[int, ...], int, int, float]] = []
     for weights, divisor in VECTORS:
         size = len(weights)
@@ -115,7 +112,8 @@ def violated_rank_one(
             members, violations = _triples(table, values, sides, least)
         else:
             vector = np.array(weights, dtype=np.int64)
-            members, violations = _search(table, values, sides, by_row, users, vector, divisor, least, _SWEEPS)
+            room = _room(len(values), len(sides), size)
+            members, violations = _search(entries, room, vector, divisor, least, _SWEEPS)
         for k in np.argsort(-violations, kind="stable")[:limit].tolist():
             side = int(np.dot(weights, sides[members[k]])) // divisor
             found.append((members[k], weights, divisor, side, float(violations[k])))
@@ -147,11 +145,33 @@ def _triples(table: Ints, values: Floats, sides: Ints, least: float) -> tuple[In
                     pair = values[j] * ((table[j, i] + table[j, k]) // 2)
                     pairs[i, k] += pair
                     pairs[k, i] += pair
+    most, tightest = np.zeros(rows), sides.min()
+    near, begins = np.empty(rows * rows, dtype=np.int64), np.zeros(rows + 1, dtype=np.int64)
+    for a in range(rows):
+        begins[a + 1] = begins[a]
+        for b in range(rows):
+            if pairs[a, b] > 0.0:
+                most[a] = max(most[a], pairs[a, b])
+                near[begins[a + 1]] = b
+                begins[a + 1] += 1
+    thirds = np.empty(rows, dtype=np.int64)
     members, violations = np.empty((64, 3), dtype=np.int64), np.empty(64)
     count = 0
     for a in range(rows):
         for b in range(a + 1, rows):
-            for c in range(b + 1, rows):
+            found, enough = 0, (sides[a] + sides[b] + tightest) // 2 + least
+            if pairs[a, b] == 0.0 and most[a] <= enough and most[b] <= enough:
+                # None of the three pairs is enough by itself, so that the third row has to go with both.
+                for at in range(begins[a], begins[a + 1]):
+                    if near[at] > b and pairs[b, near[at]] > 0.0:
+                        thirds[found] = near[at]
+                        found += 1
+            else:
+                for c in range(b + 1, rows):
+                    thirds[found] = c
+                    found += 1
+            for k in range(found):
+                c = thirds[k]
                 side = (sides[a] + sides[b] + sides[c]) // 2
                 if pairs[a, b] + pairs[a, c] + pairs[b, c] <= side + least:
                     continue
@@ -172,105 +192,241 @@ def _triples(table: Ints, values: Floats, sides: Ints, least: float) -> tuple[In
     return members[:count], violations[:count]
 
 
+class _Entries(NamedTuple):
+    """The columns' entries by row and by column.
+
+    Attributes
+    ----------
+    by_row, users, counts
+        Where each row begins, its columns in their order, and their amounts.
+    by_column, rows, amounts
+        Where each column begins, its rows in their order, and their amounts.
+    tightest, levels
+        Rows by rising side, and where the next side begins among them, with their number at the end.
+    heaviest, largest
+        Rows by their largest amounts, falling, and these amounts.
+    """
+
+    values: Floats
+    sides: Ints
+    by_row: Ints
+    users: Ints
+    counts: Ints
+    by_column: Ints
+    rows: Ints
+    amounts: Ints
+    tightest: Ints
+    levels: Ints
+    heaviest: Ints
+    largest: Ints
+
+
+def _entries(table: Ints, values: Floats, sides: Ints) -> _Entries:
+    columns, rows = np.nonzero(table)
+    amounts = table[columns, rows]
+    order = np.argsort(rows, kind="stable")
+    by_row, by_column = np.zeros(len(sides) + 1, dtype=np.int64), np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows, minlength=len(sides)), out=by_row[1:])
+    np.cumsum(np.bincount(columns, minlength=len(values)), out=by_column[1:])
+    tightest = np.argsort(sides, kind="stable")
+    levels = np.append(np.flatnonzero(np.diff(sides[tightest], prepend=-1)), len(sides))
+    largest = table.max(axis=0, initial=0)
+    heaviest = np.argsort(-largest, kind="stable")
+    return _Entries(
+        values,
+        sides,
+        by_row,
+        columns[order],
+        amounts[order],
+        by_column,
+        rows,
+        amounts,
+        tightest,
+        levels,
+        heaviest,
+        largest[heaviest],
+    )
+
+
+class _Room(NamedTuple):
+    """What a local search writes on; between two looks at rows all gains are zero.
+
+    Attributes
+    ----------
+    sums
+        Of each column, the weights of the rows that have joined times its amounts there.
+    used
+        Whether a row has joined.
+    touched, heads, ends
+        Columns with entries in the rows that have joined, in their order; what is left to merge of each of these rows.
+    gains, near
+        What rows add to the activity, and which of them add anything.
+    """
+
+    sums: Ints
+    used: NDArray[np.bool_]
+    touched: Ints
+    heads: Ints
+    ends: Ints
+    gains: Floats
+    near: Ints
+
+
+def _room(columns: int, rows: int, size: int) -> _Room:
+    sums, touched, near = (np.zeros(count, dtype=np.int64) for count in (columns, columns, rows))
+    heads, ends = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    return _Room(sums, np.zeros(rows, dtype=np.bool_), touched, heads, ends, np.zeros(rows), near)
+
+
 @njit(cache=True, nogil=True)
-def _gain(
-    table: Ints, values: Floats, by_row: Ints, users: Ints, sums: Ints, row: int, weight: int, divisor: int
-) -> float:
+def _touch(entries: _Entries, room: _Room, members: Ints) -> int:
+    """Merge the columns of the rows that have joined; returns how many there are."""
+    users, heads, ends = entries.users, room.heads, room.ends
+    none, size, count = len(room.sums), 0, 0
+    for row in members:
+        if row >= 0 and room.used[row] and entries.by_row[row] < entries.by_row[row + 1]:
+            heads[size], ends[size] = entries.by_row[row], entries.by_row[row + 1]
+            size += 1
+    while size:
+        first = none
+        for k in range(size):
+            first = min(first, users[heads[k]])
+        for k in range(size - 1, -1, -1):
+            if users[heads[k]] == first:
+                heads[k] += 1
+                if heads[k] == ends[k]:
+                    size -= 1
+                    heads[k], ends[k] = heads[size], ends[size]
+        room.touched[count] = first
+        count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _gain(entries: _Entries, sums: Ints, row: int, weight: int, divisor: int) -> float:
     """What the activity grows by when a row joins."""
     gain = 0.0
-    for at in range(by_row[row], by_row[row + 1]):
-        j = users[at]
-        gain += values[j] * ((sums[j] + weight * table[j, row]) // divisor - sums[j] // divisor)
+    for at in range(entries.by_row[row], entries.by_row[row + 1]):
+        j = entries.users[at]
+        gain += entries.values[j] * ((sums[j] + weight * entries.counts[at]) // divisor - sums[j] // divisor)
     return gain
 
 
 @njit(cache=True, nogil=True)
 def _best_row(
-    table: Ints,
-    values: Floats,
-    sides: Ints,
-    by_row: Ints,
-    users: Ints,
-    sums: Ints,
-    used: NDArray[np.bool_],
-    weight: int,
-    divisor: int,
-    rest: int,
-) -> tuple[int, float]:
-    """The row that violates the cut most with this weight, and by how much it changes the violation."""
-    best, most = -1, -np.inf
-    for row in range(len(sides)):
+    entries: _Entries, room: _Room, members: Ints, leaving: int, weight: int, divisor: int, rest: int
+) -> tuple[int, float, float]:
+    """The row that violates the cut most with this weight, and by how much it changes the violation.
+
+    A row adds to the activity where it fills up a column that others have begun, or by an amount that is enough by
+    itself.  All others differ by their sides alone, and of each side the first stands for all.  Sums are taken in the
+    order of the columns: whether a row is looked at for itself or not, its gain is the same number.
+
+    Returns
+    -------
+    best, most, stay
+        The row, the first one of several that are as good; its gain; and that of the row that is leaving.
+    """
+    by_column, rows, amounts = entries.by_column, entries.rows, entries.amounts
+    sides, sums, gains, near, used = entries.sides, room.sums, room.gains, room.near, room.used
+    before, found = rest // divisor, 0
+    for k in range(_touch(entries, room, members)):
+        j = room.touched[k]
+        left, value = sums[j] % divisor, entries.values[j]
+        for at in range(by_column[j], by_column[j + 1]):
+            filled = left + weight * amounts[at]
+            if filled >= divisor and value > 0.0:
+                row = rows[at]
+                if gains[row] == 0.0:
+                    near[found] = row
+                    found += 1
+                gains[row] += value * (filled // divisor)
+    best, most, stay = -1, -np.inf, gains[leaving] if leaving >= 0 else 0.0
+    for k in range(found):
+        row = near[k]
+        gain = gains[row] - ((rest + weight * sides[row]) // divisor - before)
+        gains[row] = 0.0
+        if not used[row] and (gain > most or (gain == most and row < best)):
+            best, most = row, gain
+    for k in range(len(sides)):
+        if weight * entries.largest[k] < divisor:
+            break
+        row = entries.heaviest[k]
         if used[row]:
             continue
-        gain = _gain(table, values, by_row, users, sums, row, weight, divisor)
-        gain -= (rest + weight * sides[row]) // divisor - rest // divisor
-        if gain > most:
+        gain = _gain(entries, sums, row, weight, divisor)
+        if row == leaving:
+            stay = gain
+        gain -= (rest + weight * sides[row]) // divisor - before
+        if gain > most or (gain == most and row < best):
             best, most = row, gain
-    return best, most
+    for level in range(len(entries.levels) - 1):
+        at, end = entries.levels[level], entries.levels[level + 1]
+        gain = -float((rest + weight * sides[entries.tightest[at]]) // divisor - before)
+        if gain < most:
+            break
+        while at < end and used[entries.tightest[at]]:
+            at += 1
+        if at < end and (gain > most or entries.tightest[at] < best):
+            best, most = entries.tightest[at], gain
+    if leaving >= 0:
+        stay -= (rest + weight * sides[leaving]) // divisor - before
+    return best, most, stay
 
 
 @njit(cache=True, nogil=True)
-def _move(table: Ints, by_row: Ints, users: Ints, sums: Ints, row: int, weight: int) -> None:
+def _move(entries: _Entries, room: _Room, row: int, weight: int) -> None:
     """Count a row with a weight, which is negative for a row that leaves."""
-    for at in range(by_row[row], by_row[row + 1]):
-        sums[users[at]] += weight * table[users[at], row]
+    room.used[row] = weight > 0
+    for at in range(entries.by_row[row], entries.by_row[row + 1]):
+        room.sums[entries.users[at]] += weight * entries.counts[at]
 
 
 @njit(cache=True, nogil=True)
 def _search(
-    table: Ints,
-    values: Floats,
-    sides: Ints,
-    by_row: Ints,
-    users: Ints,
-    weights: Ints,
-    divisor: int,
-    least: float,
-    sweeps: int,
+    entries: _Entries, room: _Room, weights: Ints, divisor: int, least: float, sweeps: int
 ) -> tuple[Ints, Floats]:
     """Violated cuts with these weights: from each row, rows join greedily and are exchanged one by one.
 
     They join by falling weights, and once more by rising ones.
     """
-    columns, rows = table.shape
-    size = len(weights)
+    sides, sums = entries.sides, room.sums
+    rows, size = len(sides), len(weights)
     members, violations = np.empty((2 * rows, size), dtype=np.int64), np.empty(2 * rows)
-    count = 0
+    mine, count = np.empty(size, dtype=np.int64), 0
     for start in range(2 * rows):
         first, falling = start // 2, start % 2 == 0
-        if by_row[first] == by_row[first + 1]:
+        if entries.by_row[first] == entries.by_row[first + 1]:
             continue
-        sums = np.zeros(columns, dtype=np.int64)
-        used = np.zeros(rows, dtype=np.bool_)
-        mine = np.empty(size, dtype=np.int64)
-        rest, violation = whole(0), 0.0
+        mine.fill(-1)
+        rest = whole(0)
         for step in range(size):
             row, at = first, step if falling else size - 1 - step
             if step:
-                row, _ = _best_row(table, values, sides, by_row, users, sums, used, weights[at], divisor, rest)
-            mine[at], used[row] = row, True
-            _move(table, by_row, users, sums, row, weights[at])
+                row, _, _ = _best_row(entries, room, mine, whole(-1), weights[at], divisor, rest)
+            mine[at] = row
+            _move(entries, room, row, weights[at])
             rest += weights[at] * sides[row]
         for _ in range(sweeps):
             improved = False
             for at in range(size):
                 row, weight = mine[at], weights[at]
-                _move(table, by_row, users, sums, row, -weight)
+                _move(entries, room, row, -weight)
                 rest -= weight * sides[row]
-                used[row] = False
-                stay = _gain(table, values, by_row, users, sums, row, weight, divisor)
-                stay -= (rest + weight * sides[row]) // divisor - rest // divisor
-                other, most = _best_row(table, values, sides, by_row, users, sums, used, weight, divisor, rest)
+                other, most, stay = _best_row(entries, room, mine, row, weight, divisor, rest)
                 if most > stay + least * 1e-3:
                     row, improved = other, True
-                mine[at], used[row] = row, True
-                _move(table, by_row, users, sums, row, weight)
+                mine[at] = row
+                _move(entries, room, row, weight)
                 rest += weight * sides[row]
             if not improved:
                 break
         violation = -float(rest // divisor)
-        for j in range(columns):
-            violation += values[j] * (sums[j] // divisor)
+        for k in range(_touch(entries, room, mine)):
+            j = room.touched[k]
+            violation += entries.values[j] * (sums[j] // divisor)
+        for at in range(size):
+            _move(entries, room, mine[at], -weights[at])
         if violation <= least:
             continue
         # Rows of one weight by number, so that a cut that is found twice is seen to be one.
@@ -281,12 +437,13 @@ def _search(
                 back -= 1
         known = False
         for k in range(count):
-            same = True
-            for at in range(size):
-                same &= members[k, at] == mine[at]
-            known |= same
+            at = 0
+            while at < size and members[k, at] == mine[at]:
+                at += 1
+            known |= at == size
         if not known:
-            members[count], violations[count] = mine, violation
+            overwrite(members[count], mine)
+            violations[count] = violation
             count += 1
     return members[:count], violations[:count]
 

@@ -83,6 +83,84 @@ def test_a_local_search_finds_what_enumeration_finds_most_violated():
     assert found >= 0.85 * best
 
 
+def searched(table, values, sides, weights, divisor, least):
+    """What the local search finds when each step looks at every row, in plain Python."""
+    size, found = len(weights), {}
+
+    def activity(members):
+        total = 0.0
+        for j in range(len(values)):
+            weight = sum(int(w) * int(table[j, i]) for i, w in members)
+            total += values[j] * (weight // divisor)
+        return total
+
+    def gain(members, row, weight):
+        total = 0.0
+        for j in np.flatnonzero(table[:, row]):
+            before = sum(int(w) * int(table[j, i]) for i, w in members)
+            total += values[j] * ((before + weight * int(table[j, row])) // divisor - before // divisor)
+        rest = sum(w * int(sides[i]) for i, w in members)
+        return total - ((rest + weight * int(sides[row])) // divisor - rest // divisor)
+
+    def best(members, weight):
+        gains = [(gain(members, row, weight), row) for row in range(len(sides)) if row not in dict(members)]
+        return max(gains, key=lambda pair: (pair[0], -pair[1]))
+
+    for first in range(len(sides)):
+        for order in (range(size), range(size - 1, -1, -1)) if table[:, first].any() else ():
+            mine = {order[0]: first}
+            for at in order[1:]:
+                mine[at] = best([(i, weights[k]) for k, i in mine.items()], weights[at])[1]
+            for _ in range(20):
+                improved = False
+                for at in range(size):
+                    others = [(i, weights[k]) for k, i in mine.items() if k != at]
+                    most, other = best(others, weights[at])
+                    if most > gain(others, mine[at], weights[at]) + least * 1e-3:
+                        mine[at], improved = other, True
+                if not improved:
+                    break
+            rest = sum(w * int(sides[mine[k]]) for k, w in enumerate(weights))
+            violation = activity([(mine[k], w) for k, w in enumerate(weights)]) - rest // divisor
+            if violation > least:
+                cut = tuple(i for _, i in sorted((-w, mine[k]) for k, w in enumerate(weights)))
+                found.setdefault(cut, violation)
+    return found
+
+
+@pytest.mark.parametrize("most", [1, 2, 6])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_local_search_looks_at_all_rows_whichever_share_columns_with_the_cut(seed, most):
+    """Amounts that fill up a column by themselves, rows without columns, ties and sides of all kinds among them."""
+    rng = np.random.default_rng(seed)
+    columns, table, values = random_columns(seed, rows=9, columns=14, most=most)
+    table = np.insert(table.astype(int), 4, 0, axis=1)  # of this row there is no column
+    columns = [[(i + (i >= 4), a) for i, a in mine] for mine in columns]
+    values = rng.integers(0, 9, len(values)) / 8.0  # sums are exact, and many of them equal
+    sides = rng.integers(0, 4, 10) if seed % 2 else np.full(10, max(1, most // 2))
+    cuts = violated_rank_one(*compressed(columns), values, sides, least=1e-6, sizes=(4, 5), limit=1000)
+    for vector, divisor in VECTORS[1:]:
+        mine = {
+            tuple(m[w > 0].tolist()): v
+            for m, w, d, v in zip(cuts.members, cuts.weights, cuts.divisors, cuts.violations, strict=True)
+            if tuple(w[w > 0].tolist()) == vector and d == divisor
+        }
+        assert mine == searched(table, values, sides, vector, divisor, 1e-6)
+
+
+def test_triples_are_all_that_are_violated_where_one_pair_of_rows_is_enough():
+    """Values that pack too much, as they are in a relaxation without some rows."""
+    for seed in range(10):
+        columns, table, values = random_columns(seed)
+        sides = np.random.default_rng(seed).integers(0, 3, 8)
+        cuts = violated_rank_one(*compressed(columns), 4.0 * values, sides, least=1e-6, limit=1000, sizes=(3,))
+        expected = [
+            list(t) for t in itertools.combinations(range(8), 3)
+            if 4.0 * values @ (table[:, t].sum(axis=1) // 2) > sides[list(t)].sum() // 2 + 1e-6
+        ]  # fmt: skip
+        assert sorted(cuts.members[:, :3].tolist()) == expected
+
+
 def test_with_the_memory_that_it_needs_a_cut_counts_what_it_counts_with_all():
     rng = np.random.default_rng(1)
     routes = [rng.integers(-1, 9, rng.integers(2, 10)).tolist() for _ in range(30)]
