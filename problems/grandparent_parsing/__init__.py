@@ -48,7 +48,8 @@ from problems.grandparent_parsing.instance import (
     write,
 )
 from problems.grandparent_parsing.pairs import PairParsing
-from problems.grandparent_parsing.parser import Parse, parse
+from problems.grandparent_parsing.parser import parse
+from problems.grandparent_parsing.parses import Parse
 from problems.grandparent_parsing.pricing import Arcs, GrandparentParts, SiblingParts
 from problems.grandparent_parsing.separation import ArcGP, Cuts
 from problems.grandparent_parsing.standard import StandardScores, standard_scores

@@ -19,7 +19,7 @@ from problems.grandparent_parsing.demo import sentence, short_sentence
 from problems.grandparent_parsing.experiment import bench_grandparent_parsing
 from problems.grandparent_parsing.instance import Instance, PartScores, random, read, write
 from problems.grandparent_parsing.pairs import PairParsing
-from problems.grandparent_parsing.parser import Parse
+from problems.grandparent_parsing.parses import Parse
 from problems.grandparent_parsing.reading import (
     ScoredSentence,
     is_model,

@@ -15,7 +15,8 @@ from problems.dependency.reading import SENTENCE, choose_sentence
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads, Sentence
 from problems.grandparent_parsing.instance import Instance, read
-from problems.grandparent_parsing.parser import Parse, parse
+from problems.grandparent_parsing.parser import parse
+from problems.grandparent_parsing.parses import Parse
 
 OPTIONS = {"sentence": SENTENCE}
 

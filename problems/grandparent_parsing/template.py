@@ -61,6 +61,7 @@ from problems.grandparent_parsing.instance import (
     as_heads,
     from_scores,
     refuse_pairs,
+    refuse_projective,
     tree_objective,
 )
 from problems.grandparent_parsing.kernels.patience import watching
@@ -153,6 +154,7 @@ class GrandparentParsing(Problem):
         else:
             given = [None if part is None else np.asarray(part) for part in (grandparent_scores, sibling_scores)]
             self.scores = Instance(np.asarray(scores), given[0], given[1], bool(single_root))
+        refuse_projective(self.scores, type(self).__name__)
         if not self.takes_pairs:
             refuse_pairs(self.scores, type(self).__name__)
         self.tokens = len(self.scores)

@@ -1,0 +1,186 @@
+"""The best trees of a sentence that are known, where several are wanted or they have to be projective."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from problems.dependency.pool import Pool
+from problems.dependency.sentence import Heads, is_projective
+from problems.grandparent_parsing.instance import Floats, Ints, Mask, as_heads
+from problems.grandparent_parsing.kernels.head_automata import tree_score
+from problems.grandparent_parsing.kernels.patience import expired
+from problems.grandparent_parsing.kernels.tree_lists import list_all, list_near
+from problems.grandparent_parsing.kernels.tree_parts import automata_of
+from problems.grandparent_parsing.work import Work
+from solvers.trees.backbone import NonProjective, OutOfTimeError, Projective
+from solvers.trees.eisner import Parts
+from solvers.trees.eisner_grandsibling import best_of_parts
+from solvers.trees.eisner_items import NEG
+
+LISTED = 1024
+"""So many choices of heads that are left are tried one by one."""
+
+
+class TreeList:
+    """The k best trees so far, of those that are wanted.
+
+    Attributes
+    ----------
+    pool
+        The trees, with the negative of what is left of their scores (:mod:`problems.grandparent_parsing.standard`).
+    is_complete
+        Whether there are no other trees.
+    best
+        The best projective tree of the arcs that were last looked at, heads of all vertices; None if there is none.
+    """
+
+    def __init__(self, k: int, *, projective: bool, single_root: bool) -> None:
+        self.pool = Pool(k)
+        self.projective, self.single_root = projective, single_root
+        self.is_complete = False
+        self.best: Ints | None = None
+
+    @property
+    def least(self) -> float:
+        """What is left of the score of the k-th best tree; -inf before there are k."""
+        return -self.pool.least
+
+    @property
+    def last(self) -> Ints:
+        """The k-th best tree, or the last there is: heads of all vertices."""
+        return np.array([-1, *self.pool.last])
+
+    def pivot(self, other: Ints | None) -> Ints | None:
+        """A tree to branch on: the best projective one where that is known."""
+        if self.best is not None:
+            return self.best
+        return self.last if other is None else other
+
+    def keep(self, work: Work, tree: Ints, score: float) -> None:
+        """Take in a tree that kernels have met, heads of all vertices, if it is wanted and good enough."""
+        heads = as_heads(tree)
+        if not self.projective or is_projective(heads):
+            self.pool.add(heads, -work.worth(heads, score))
+
+    def fill(self, work: Work, candidates: Mask, tree: Ints | None) -> Mask:
+        """Find k trees, beginning with one of candidate arcs; the candidates, those of all trees among them.
+
+        Raises
+        ------
+        OutOfTimeError
+            If time is up.
+        """
+        if tree is None or (self.projective and not is_projective(as_heads(tree))):
+            tree = self._best_projective(work, candidates, work.arcs) if self.projective else None
+        self._look_around(work, candidates, [] if tree is None else [tree])
+        if self.pool.is_full:
+            return candidates
+        trees = first_order(work.standard.by_arc, self.pool.k, self.projective, self.single_root, _looking)
+        self.is_complete = len(trees) < self.pool.k
+        candidates = candidates.copy()
+        for heads in trees:
+            candidates[heads, np.arange(1, len(heads) + 1)] = True
+        if self.is_complete:
+            self.pool.k = max(len(trees), 1)
+        self._look_around(work, candidates, [np.array([-1, *heads]) for heads in trees])
+        return candidates
+
+    def _look_around(self, work: Work, candidates: Mask, starts: Sequence[Ints]) -> None:
+        """Take in trees that differ from those known, and from some of candidate arcs, in a head."""
+        k = self.pool.k
+        starts = [*starts, *(np.array([-1, *heads]) for heads in self.pool.trees)]
+        a = automata_of(candidates & (work.arcs > -math.inf), work.arcs, work.parts)
+        _look()
+        scored = {as_heads(tree): (tree_score(a, tree), tree) for tree in starts}
+        ranked = sorted(scored.values(), key=lambda pair: -pair[0])
+        trees, scores = np.full((k, len(candidates)), -1), np.full(k, -math.inf)
+        ranked = [(score, tree) for score, tree in ranked if score > -math.inf]
+        for i, (score, tree) in enumerate(ranked[:k]):
+            trees[i], scores[i] = tree, score
+        count = list_near(a, trees, scores, min(len(ranked), k), self.single_root, self.projective)
+        for i in range(count):
+            self.keep(work, trees[i], float(scores[i]))
+
+    def is_few(self, left: Mask) -> bool:
+        """Whether all trees of these arcs can be looked at."""
+        return self.projective or _choices(left) <= LISTED
+
+    def within(self, work: Work, left: Mask, arcs: Floats) -> float:
+        """Look at all trees of these arcs, which are few, and take in the best: no other is worth more than this.
+
+        What is left of scores counts.  Of projective trees, if they are not few, the best alone is looked at.
+
+        Raises
+        ------
+        OutOfTimeError
+            If time is up.
+        """
+        left, self.best = left & (arcs > -math.inf), None
+        if self.pool.k == 1 or _choices(left) > LISTED:
+            assert self.projective
+            self.best = self._best_projective(work, left, arcs)
+            return -math.inf if self.best is None else self._value
+        a = automata_of(left, arcs, work.parts)
+        _look()
+        k = self.pool.k
+        trees, scores = np.full((k, len(left)), -1), np.full(k, -math.inf)
+        count = list_all(a, trees, scores, self.single_root, self.projective)
+        for i in range(count):
+            self.keep(work, trees[i], float(scores[i]))
+        return float(scores[-1])
+
+    def _best_projective(self, work: Work, there: Mask, arcs: Floats) -> Ints | None:
+        """The best projective tree of some arcs, which is taken in; its value is kept."""
+        automata_of(there & (arcs > -math.inf), arcs, work.parts)  # scores their parts
+        _look()
+        there = there & (arcs > -math.inf)
+        parts = work.parts
+        try:
+            found = best_of_parts(
+                there,
+                arcs,
+                parts.grandparent_values,
+                parts.sibling_values,
+                single_root=self.single_root,
+                expired=_looking,
+            )
+        except TimeoutError:
+            raise OutOfTimeError from None
+        if found is None:
+            return None
+        self._value, tree = found
+        self.keep(work, tree, self._value)
+        return tree
+
+
+def first_order(
+    arcs: Floats, k: int, projective: bool, single_root: bool, expired: Callable[[], bool] = lambda: False
+) -> list[Heads]:
+    """The k best trees by scores of arcs alone, best first, or all if there are fewer; -inf where there is no arc."""
+    there = arcs > -math.inf
+    largest = float(np.abs(arcs[there]).max(initial=0.0)) or 1.0
+    scores = np.where(there, arcs / math.ldexp(1.0, math.frexp(largest)[1]), NEG)
+    backbone: Any
+    if projective:
+        backbone = Projective(Parts(np.zeros_like(scores)), single_root, expired)
+    else:
+        backbone = NonProjective(len(arcs), single_root, expired)
+    return [as_heads(tree) for tree in backbone.k_best(scores, k)[1]]
+
+
+def _choices(left: Mask) -> float:
+    """In how many ways each token can be given one of its heads."""
+    return float(left[:, 1:].sum(axis=0).astype(np.float64).prod())
+
+
+def _looking() -> bool:
+    return bool(expired())
+
+
+def _look() -> None:
+    if expired():
+        raise OutOfTimeError
