@@ -50,6 +50,8 @@ from problems.grandparent_parsing.instance import (
     allowed_trees,
     as_heads,
     dense_scores,
+    from_scores,
+    has_siblings,
     refuse_pairs,
     tree_objective,
     wants_projective,
@@ -296,11 +298,15 @@ class AutomataParsing(Problem):
         return allowed_trees(self.scores, result)
 
     def certifier(self) -> Certifier:
-        scores = self.scores
-        if self.k > 1 or not isinstance(scores, Instance) or scores.sibling_scores is not None:
-            return super().certifier()  # not what the checker knows
-        found = TreeScores(scores.arcs, scores.grandparent_scores, (), self.single_root, self.projective)
-        return TreeCertifier(scores.name, lambda: found, self.answer)  # type: ignore[arg-type]
+        if self.k > 1 or has_siblings(self.scores):  # not what the checker knows
+            return super().certifier()
+
+        def scores() -> TreeScores:
+            given = self.scores
+            instance = given if isinstance(given, Instance) else from_scores(given, siblings=False)
+            return TreeScores(instance.arcs, instance.grandparent_scores, (), self.single_root, self.projective)
+
+        return TreeCertifier(getattr(self.scores, "name", ""), scores, self.answer)  # type: ignore[arg-type]
 
     def check(self, answer: Heads | list[Heads]) -> float:
         """The score of a tree, or the last of several, recomputed from the user's scores after checking what they are.
@@ -501,9 +507,10 @@ class Ascent(Bounding):
                     # One tree is left, or a few, and of all others arcs tell: nothing is there to branch on.
                     duals = replace(duals, left=left)
                     short, proved = self._priced(node, parts, oracle, duals)
-                tree = best.tree if listed is None else listed.pivot(best.tree)
-                assert tree is not None
-                near = self._near(duals, arcs, left, tree, lower)
+                if listed is None or not run.prunes(proved.bound):
+                    tree = best.tree if best.tree is not None or listed is None else listed.last
+                    assert tree is not None
+                    near = self._near(duals, arcs, left, tree, lower)
         outcome = Outcome.STOPPED if run.expired else Outcome.PRUNED if run.prunes(proved.bound) else Outcome.SOLVED
         start = replace(duals, target=math.inf, left=None)
         return Bounded(

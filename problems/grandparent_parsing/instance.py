@@ -293,6 +293,13 @@ def pair_objective(scores: Floats, heads: Sequence[int]) -> float:
     return float(scores[tuple(pairs_of(scores, heads).T)].sum())
 
 
+def has_siblings(scores: PartScores) -> bool:
+    """Whether consecutive siblings are scored."""
+    if isinstance(scores, Instance):
+        return scores.sibling_scores is not None
+    return "siblings" in getattr(getattr(scores, "weights", None), "parts", ("siblings",))
+
+
 def wants_projective(scores: object) -> bool:
     """Whether the scores say that the tree must be projective."""
     return bool(getattr(scores, "projective", False))

@@ -60,6 +60,7 @@ from problems.grandparent_parsing.instance import (
     allowed,
     as_heads,
     from_scores,
+    has_siblings,
     refuse_pairs,
     refuse_projective,
     tree_objective,
@@ -159,7 +160,7 @@ class GrandparentParsing(Problem):
             refuse_pairs(self.scores, type(self).__name__)
         self.tokens = len(self.scores)
         if siblings is None:
-            siblings = _has_siblings(self.scores)
+            siblings = has_siblings(self.scores)
         if single_root is None:
             weights = getattr(self.scores, "weights", self.scores)
             single_root = bool(getattr(weights, "single_root", False))
@@ -672,12 +673,6 @@ class _Master(LinearMaster):
         if isinstance(oracle, Arcs):
             return columns
         return super().improving(oracle, columns, reduced_costs, tolerance)
-
-
-def _has_siblings(scores: PartScores) -> bool:
-    if isinstance(scores, Instance):
-        return scores.sibling_scores is not None
-    return "siblings" in getattr(getattr(scores, "weights", None), "parts", ("siblings",))
 
 
 @cache

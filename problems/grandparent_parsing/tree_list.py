@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,8 +23,8 @@ from solvers.trees.eisner import Parts
 from solvers.trees.eisner_grandsibling import best_of_parts
 from solvers.trees.eisner_items import NEG
 
-LISTED = 1024
-"""So many choices of heads that are left are tried one by one."""
+LISTED = 2**17
+"""So many tokens do all choices of the heads that are left have together, if they are tried one by one."""
 
 
 class TreeList:
@@ -34,15 +36,12 @@ class TreeList:
         The trees, with the negative of what is left of their scores (:mod:`problems.grandparent_parsing.standard`).
     is_complete
         Whether there are no other trees.
-    best
-        The best projective tree of the arcs that were last looked at, heads of all vertices; None if there is none.
     """
 
     def __init__(self, k: int, *, projective: bool, single_root: bool) -> None:
         self.pool = Pool(k)
         self.projective, self.single_root = projective, single_root
         self.is_complete = False
-        self.best: Ints | None = None
 
     @property
     def least(self) -> float:
@@ -53,12 +52,6 @@ class TreeList:
     def last(self) -> Ints:
         """The k-th best tree, or the last there is: heads of all vertices."""
         return np.array([-1, *self.pool.last])
-
-    def pivot(self, other: Ints | None) -> Ints | None:
-        """A tree to branch on: the best projective one where that is known."""
-        if self.best is not None:
-            return self.best
-        return self.last if other is None else other
 
     def keep(self, work: Work, tree: Ints, score: float) -> None:
         """Take in a tree that kernels have met, heads of all vertices, if it is wanted and good enough."""
@@ -75,7 +68,12 @@ class TreeList:
             If time is up.
         """
         if tree is None or (self.projective and not is_projective(as_heads(tree))):
-            tree = self._best_projective(work, candidates, work.arcs) if self.projective else None
+            tree = None
+            if self.projective:
+                automata_of(candidates & (work.arcs > -math.inf), work.arcs, work.parts)  # scores their parts
+                _look()
+                found = self._best_projective(work, candidates & (work.arcs > -math.inf), work.arcs)
+                tree = None if found is None else found[1]
         self._look_around(work, candidates, [] if tree is None else [tree])
         if self.pool.is_full:
             return candidates
@@ -107,25 +105,23 @@ class TreeList:
 
     def is_few(self, left: Mask) -> bool:
         """Whether all trees of these arcs can be looked at."""
-        return self.projective or _choices(left) <= LISTED
+        return self.projective or _tokens(left) <= LISTED
 
     def within(self, work: Work, left: Mask, arcs: Floats) -> float:
-        """Look at all trees of these arcs, which are few, and take in the best: no other is worth more than this.
+        """Take in the best trees of these arcs, which are few if they need not be projective.
 
-        What is left of scores counts.  Of projective trees, if they are not few, the best alone is looked at.
+        What is left of scores counts: none that is not taken in is worth more than what this returns.
 
         Raises
         ------
         OutOfTimeError
             If time is up.
         """
-        left, self.best = left & (arcs > -math.inf), None
-        if self.pool.k == 1 or _choices(left) > LISTED:
-            assert self.projective
-            self.best = self._best_projective(work, left, arcs)
-            return -math.inf if self.best is None else self._value
+        left = left & (arcs > -math.inf)
         a = automata_of(left, arcs, work.parts)
         _look()
+        if self.projective and (self.pool.k == 1 or _tokens(left) > LISTED):
+            return self._best_of_many(work, left, arcs)
         k = self.pool.k
         trees, scores = np.full((k, len(left)), -1), np.full(k, -math.inf)
         count = list_all(a, trees, scores, self.single_root, self.projective)
@@ -133,11 +129,34 @@ class TreeList:
             self.keep(work, trees[i], float(scores[i]))
         return float(scores[-1])
 
-    def _best_projective(self, work: Work, there: Mask, arcs: Floats) -> Ints | None:
-        """The best projective tree of some arcs, which is taken in; its value is kept."""
-        automata_of(there & (arcs > -math.inf), arcs, work.parts)  # scores their parts
-        _look()
-        there = there & (arcs > -math.inf)
+    def _best_of_many(self, work: Work, left: Mask, arcs: Floats) -> float:
+        """As :meth:`within` for projective trees, by a dynamic program for one after the other."""
+        # A set of trees is kept with its best tree.  When that is taken, the rest of the set is split by the first arc
+        # that differs: it is forbidden, and those before it are required (Lawler, 1972).
+        number = itertools.count()
+        heap: list[tuple[float, int, Mask, Ints, int]] = []
+
+        def push(there: Mask, first: int) -> None:
+            found = self._best_projective(work, there, arcs)
+            if found is not None and (found[0] > self.least or not heap):
+                heapq.heappush(heap, (-found[0], next(number), there, found[1], first))
+
+        push(left, 1)
+        best = -heap[0][0] if heap else -math.inf
+        while heap and self.pool.k > 1 and -heap[0][0] > self.least:
+            _, _, there, tree, first = heapq.heappop(heap)
+            there = there.copy()
+            for m in range(first, len(tree)):
+                if there[:, m].sum() > 1:
+                    other = there.copy()
+                    other[tree[m], m] = False
+                    push(other, m)
+                    there[:, m] = False
+                    there[tree[m], m] = True
+        return best if self.pool.k == 1 else max(-heap[0][0], self.least) if heap else self.least
+
+    def _best_projective(self, work: Work, there: Mask, arcs: Floats) -> tuple[float, Ints] | None:
+        """The best projective tree of some arcs, whose parts are scored; it is taken in."""
         parts = work.parts
         try:
             found = best_of_parts(
@@ -150,11 +169,9 @@ class TreeList:
             )
         except TimeoutError:
             raise OutOfTimeError from None
-        if found is None:
-            return None
-        self._value, tree = found
-        self.keep(work, tree, self._value)
-        return tree
+        if found is not None:
+            self.keep(work, found[1], found[0])
+        return found
 
 
 def first_order(
@@ -172,9 +189,9 @@ def first_order(
     return [as_heads(tree) for tree in backbone.k_best(scores, k)[1]]
 
 
-def _choices(left: Mask) -> float:
-    """In how many ways each token can be given one of its heads."""
-    return float(left[:, 1:].sum(axis=0).astype(np.float64).prod())
+def _tokens(left: Mask) -> float:
+    """How many tokens all ways to give each of them one of its heads have together."""
+    return len(left) * float(left[:, 1:].sum(axis=0).astype(np.float64).prod())
 
 
 def _looking() -> bool:
