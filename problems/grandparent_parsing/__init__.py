@@ -51,7 +51,7 @@ from problems.grandparent_parsing.pairs import PairParsing
 from problems.grandparent_parsing.parser import parse
 from problems.grandparent_parsing.parses import Parse
 from problems.grandparent_parsing.pricing import Arcs, GrandparentParts, SiblingParts
-from problems.grandparent_parsing.separation import ArcGP, Cuts
+from problems.grandparent_parsing.separation import ArcGP, Crossing, Cuts
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
 from problems.grandparent_parsing.template import GrandparentParsing
 from problems.grandparent_parsing.tightening import Tightening
@@ -60,6 +60,7 @@ __all__ = [
     "ArcGP",
     "Arcs",
     "CombinatorialDual",
+    "Crossing",
     "Cuts",
     "GrandparentParsing",
     "GrandparentParts",

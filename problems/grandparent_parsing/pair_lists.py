@@ -51,7 +51,8 @@ def best_with_pairs(
             left = max(deadline - time.monotonic(), 0.0)
             limits = others if left == math.inf else [*others, TimeLimit(left)]
             part = replace(instance, arc_scores=np.where(there, instance.arcs, -np.inf))
-            best = parsed_pairs(problem := PairParsing(part, single_root=single), solve(problem, stop=limits))
+            problem = PairParsing(part, single_root=single)
+            best = parsed_pairs(problem, solve(problem, stop=limits))
             if best.is_optimal:
                 heapq.heappush(heap, (-best.score, next(number), there, first, best))
             elif best.termination is not Termination.INFEASIBLE:

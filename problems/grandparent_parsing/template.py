@@ -130,7 +130,10 @@ class GrandparentParsing(Problem):
     """
 
     takes_pairs = False
-    """Whether scores of arbitrary pairs of modifiers count."""
+    """Whether scores of arbitrary pairs of modifiers count, and trees may have to be projective."""
+
+    projective = False
+    """Whether the tree must be projective."""
 
     def __init__(
         self,
@@ -155,8 +158,8 @@ class GrandparentParsing(Problem):
         else:
             given = [None if part is None else np.asarray(part) for part in (grandparent_scores, sibling_scores)]
             self.scores = Instance(np.asarray(scores), given[0], given[1], bool(single_root))
-        refuse_projective(self.scores, type(self).__name__)
         if not self.takes_pairs:
+            refuse_projective(self.scores, type(self).__name__)
             refuse_pairs(self.scores, type(self).__name__)
         self.tokens = len(self.scores)
         if siblings is None:

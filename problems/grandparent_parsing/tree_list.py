@@ -6,7 +6,6 @@ import heapq
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,10 +17,10 @@ from problems.grandparent_parsing.kernels.patience import expired
 from problems.grandparent_parsing.kernels.tree_lists import list_all, list_near
 from problems.grandparent_parsing.kernels.tree_parts import automata_of
 from problems.grandparent_parsing.work import Work
-from solvers.trees.backbone import NonProjective, OutOfTimeError, Projective
+from solvers.trees.backbone import Backbone, NonProjective, OutOfTimeError, Projective
 from solvers.trees.eisner import Parts
 from solvers.trees.eisner_grandsibling import best_of_parts
-from solvers.trees.eisner_items import NEG
+from solvers.trees.eisner_items import IMPOSSIBLE, NEG
 
 LISTED = 2**17
 """So many tokens do all choices of the heads that are left have together, if they are tried one by one."""
@@ -181,11 +180,12 @@ def first_order(
     there = arcs > -math.inf
     largest = float(np.abs(arcs[there]).max(initial=0.0)) or 1.0
     scores = np.where(there, arcs / math.ldexp(1.0, math.frexp(largest)[1]), NEG)
-    backbone: Any
+    backbone: Backbone = NonProjective(len(arcs), single_root, expired)
     if projective:
         backbone = Projective(Parts(np.zeros_like(scores)), single_root, expired)
-    else:
-        backbone = NonProjective(len(arcs), single_root, expired)
+    if k == 1:
+        best = np.empty(len(arcs), dtype=np.int64)
+        return [as_heads(best)] if backbone.best(scores, best) > IMPOSSIBLE else []
     return [as_heads(tree) for tree in backbone.k_best(scores, k)[1]]
 
 

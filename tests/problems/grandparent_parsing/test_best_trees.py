@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import InputError, IterationLimit, Termination, TimeLimit, solve
+from colgen import InputError, IterationLimit, Solution, Termination, TimeLimit, solve
 from colgen.core.errors import InfeasibleAnswerError, InvalidBoundError
 from problems.dependency.sentence import is_projective
 from problems.grandparent_parsing import (
@@ -26,6 +26,7 @@ from problems.grandparent_parsing.baseline import solve_complete
 from problems.grandparent_parsing.instance import pair_objective
 from problems.grandparent_parsing.kernels.tree_lists import is_wanted
 from problems.grandparent_parsing.model import full
+from problems.grandparent_parsing.separation import Crossing
 from problems.grandparent_parsing.standard import standard_scores
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.test_parser import Own
@@ -289,9 +290,10 @@ def test_projective_is_kept_in_files(tmp_path):
 # --- scores of pairs -------------------------------------------------------------------------------------------------
 
 
+@both
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("k", [1, 4, 9])
-def test_with_scores_of_pairs(seed, k):
+def test_with_scores_of_pairs(seed, k, projective):
     tokens = 1 + seed % 4
     instance = random(tokens, seed, siblings=seed % 2 == 0, single_root=seed % 3 == 0, pairs=True)
     if seed > 4:
@@ -300,11 +302,47 @@ def test_with_scores_of_pairs(seed, k):
         pairs = 3.0 * np.sign(instance.pair_scores)
         instance = Instance(arcs, instance.grandparent_scores, None, instance.single_root, pair_scores=pairs)
     worths = {
-        heads: score + pair_objective(instance.pair_scores, heads) for heads, score in all_worths(instance).items()
+        heads: score + pair_objective(instance.pair_scores, heads)
+        for heads, score in all_worths(instance).items()
+        if not projective or is_projective(heads)
     }
-    found = parse(instance, k=k)
+    found = parse(instance, k=k, projective=projective)
     agree(instance, [each.heads for each in found], worths, k)
     assert all(each.is_optimal and each.bound == pytest.approx(each.score) for each in found)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
+def test_projective_trees_with_scores_of_pairs(seed, scale):
+    rng, size = np.random.default_rng(seed), 6
+    arcs = np.where(rng.random((size, size)) < 0.15 * (seed % 3), -np.inf, scale * rng.normal(size=(size, size)))
+    tables = [scale * rng.normal(size=(size,) * 3) for _ in range(3)]
+    instance = Instance(arcs, *tables[:2], single_root=seed % 2 == 0, pair_scores=tables[2], projective=True)
+    worths = {
+        heads: score + pair_objective(instance.pair_scores, heads)
+        for heads, score in all_worths(instance).items()
+        if is_projective(heads)
+    }
+    found = parse(instance)
+    if not worths:
+        assert found.termination is Termination.INFEASIBLE
+        return
+    assert found.is_optimal
+    assert worths[found.heads] == pytest.approx(max(worths.values()))
+    assert instance.check(found.heads) == pytest.approx(found.score)
+
+
+def test_rows_of_projective_trees():
+    """They cut off every tree that is not projective and none that is, also together with others at once."""
+    rule = Crossing(5)
+    for heads in all_trees(5):
+        variables = {("z", (h, m)): 1.0 for m, h in enumerate(heads, 1)}
+        rows = rule.separate(Solution(0.0, (), variables))
+        assert (not rows) == is_projective(heads)
+        for row in rows:
+            assert sum(value * variables.get(key, 0.0) for key, value in row.coefficients.items()) > 1.5
+    with pytest.raises(InputError, match="start='tree'"):
+        PairParsing(random(4, 0, pairs=True), projective=True, start="parts")
 
 
 def test_a_limit_with_scores_of_pairs():
@@ -327,9 +365,6 @@ def test_programs_that_know_no_projective_trees_say_so():
         full(instance)
     with pytest.raises(InputError, match="solve_complete knows no projective trees"):
         solve_complete(instance)
-    paired = dataclasses.replace(random(4, 0, pairs=True), projective=True)
-    with pytest.raises(InputError, match="PairParsing knows no projective trees"):
-        PairParsing(paired)
 
 
 def test_all_trees_of_five_words_are_there():
