@@ -192,10 +192,27 @@ class AutomataParsing(Problem):
             if not feasible:
                 return WarmStart(duals)
             tree, score = self.ascended(work.arcs, duals, np.zeros_like(candidates), -math.inf, None, ITERATIONS)
-            if self.k > 1 or self.projective:
+            if self.wants_list:
                 duals = self._list(duals, tree, score)
                 return WarmStart(duals, (self.list_solution(),) if self.listed and self.listed.pool.is_full else ())
         return WarmStart(duals, () if tree is None else (self.solution(tree, score),))
+
+    @property
+    def wants_list(self) -> bool:
+        """Whether several trees are wanted, or not all trees are."""
+        return self.k > 1 or self.projective
+
+    def begin_list(self, duals: Multipliers, incumbent: Solution | None, budget: Budget) -> Multipliers:
+        """What the warm start would have listed, where it was not asked, and trees that are known."""
+        work = self.prepare(budget)
+        with watching(lambda: budget.expired):
+            duals = self._list(duals, None, -math.inf)
+        assert self.listed is not None
+        if incumbent is not None:
+            known: Any = incumbent.columns[0][0].structure
+            for heads in known if self.k > 1 else [known]:
+                self.listed.pool.add(heads, -tree_objective(work.standard.as_given, heads))
+        return duals
 
     def _list(self, duals: Multipliers, tree: Ints | None, score: float) -> Multipliers:
         """Find k trees, beginning with one of an ascent; multipliers, with those of other arcs that these have."""
@@ -463,10 +480,18 @@ class Ascent(Bounding):
         oracle = next(oracle for oracle in parts.oracles if isinstance(oracle, BestTree))
         work = problem.prepare(run.budget)
         arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
+        duals: Multipliers = node.duals if node.start is None else node.start
+        if problem.wants_list and problem.listed is None:
+            if problem.k > 1 and node.decisions:
+                raise InputError(
+                    "k: one process lists the best trees, without a checkpoint: leave client and resuming out"
+                )
+            duals = problem.begin_list(duals, run.incumbent, run.budget)
+            work = problem.prepare(run.budget)
+            arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
         listed, best = problem.listed, problem.best_known(run.incumbent, node.number)
         if listed is not None:
             run.state_scale(work.standard.unit)
-        duals: Multipliers = node.duals if node.start is None else node.start
         short = np.zeros_like(duals.candidates)
         if node.number == 0 and oracle.priced is not None and oracle.short is not None:
             duals, short = oracle.priced, oracle.short  # the guess was priced already

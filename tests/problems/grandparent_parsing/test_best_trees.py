@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import InputError, IterationLimit, Solution, Termination, TimeLimit, solve
+from colgen import InputError, IterationLimit, Solution, Termination, TimeLimit, WarmStart, solve
+from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError, InvalidBoundError
 from problems.dependency.sentence import is_projective
 from problems.grandparent_parsing import (
@@ -225,6 +226,19 @@ def test_a_wrong_bound_of_the_oracle_is_found_out():
     for options in ({"k": 4}, {"projective": True}):
         with pytest.raises(InvalidBoundError):
             solve(TooLow(random(6, 0, siblings=True), **options))
+
+
+@pytest.mark.parametrize("options", [{"k": 12}, {"projective": True}, {"projective": True, "k": 12}])
+def test_dual_values_and_trees_of_another_run(options):
+    """The warm start that lists trees is not asked then."""
+    instance = random(8, 3, siblings=True, strength=1.5)
+    whole, plain = solve(AutomataParsing(instance, **options)), AutomataParsing(instance)
+    duals = plain.warm_start(Budget()).duals
+    for answers in ((), whole.warm_start().answers):
+        result = solve(AutomataParsing(instance, **options), start=WarmStart(duals, answers))
+        assert result.is_optimal
+        assert result.objective == pytest.approx(whole.objective)
+        assert result.answer == whole.answer
 
 
 def test_what_is_no_list_of_best_trees_is_refused():
