@@ -14,6 +14,7 @@ from problems.dependency.sentence import Heads, is_projective
 from problems.grandparent_parsing.instance import Floats, Ints, Mask, as_heads
 from problems.grandparent_parsing.kernels.head_automata import tree_score
 from problems.grandparent_parsing.kernels.patience import expired
+from problems.grandparent_parsing.kernels.second_order import narrowed
 from problems.grandparent_parsing.kernels.tree_lists import list_all, list_near
 from problems.grandparent_parsing.kernels.tree_parts import automata_of
 from problems.grandparent_parsing.work import Work
@@ -21,6 +22,9 @@ from solvers.trees.backbone import Backbone, NonProjective, OutOfTimeError, Proj
 from solvers.trees.eisner import Parts
 from solvers.trees.eisner_grandsibling import best_of_parts
 from solvers.trees.eisner_items import IMPOSSIBLE, NEG
+
+WIDTH = 4
+"""Candidate heads a modifier for a projective tree to begin with, at least."""
 
 LISTED = 2**17
 """So many tokens do all choices of the heads that are left have together, if they are tried one by one."""
@@ -66,13 +70,16 @@ class TreeList:
         OutOfTimeError
             If time is up.
         """
-        if tree is None or (self.projective and not is_projective(as_heads(tree))):
-            tree = None
-            if self.projective:
-                automata_of(candidates & (work.arcs > -math.inf), work.arcs, work.parts)  # scores their parts
-                _look()
-                found = self._best_projective(work, candidates & (work.arcs > -math.inf), work.arcs)
-                tree = None if found is None else found[1]
+        if self.projective and (tree is None or not is_projective(as_heads(tree))):
+            wide = candidates | narrowed(work.arcs + work.bounds.grandparents + work.bounds.siblings, WIDTH)
+            wide &= work.arcs > -math.inf
+            automata_of(wide, work.arcs, work.parts)  # scores their parts
+            _look()
+            found = self._best_projective(work, wide, work.arcs)
+            tree = None if found is None else found[1]
+        if tree is not None:
+            candidates = candidates.copy()
+            candidates[tree[1:], np.arange(1, len(tree))] = True
         self._look_around(work, candidates, [] if tree is None else [tree])
         if self.pool.is_full:
             return candidates
