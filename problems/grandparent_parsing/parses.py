@@ -79,7 +79,8 @@ def parsed_list(problem: AutomataParsing, result: Result) -> list[Parse]:
     trees: list[Heads] = list(result.answer or ()) if problem.k > 1 else [result.answer] if result.answer else []
     if not trees and result.termination is not Termination.INFEASIBLE:  # there was no time for k
         trees = list(problem.listed.pool.trees) if problem.listed is not None else []
-        trees = trees or first_order(problem.standard.by_arc, problem.k, problem.projective, problem.single_root)
+        any_tree = None if trees else _any_tree(problem)
+        trees = trees if any_tree is None else [any_tree]
         scores = problem.scores
         trees = [heads for heads in trees if not isinstance(scores, Instance) or scores.allows(heads)]
     ranked = sorted(((tree_objective(problem.scores, heads), heads) for heads in trees), key=lambda pair: -pair[0])
