@@ -481,8 +481,8 @@ class Ascent(Bounding):
         work = problem.prepare(run.budget)
         arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
         duals: Multipliers = node.duals if node.start is None else node.start
-        if problem.wants_list and problem.listed is None:
-            if problem.k > 1 and node.decisions:
+        if problem.wants_list and not (problem.listed is not None and problem.listed.is_filled):
+            if problem.k > 1 and problem.listed is None and node.decisions:
                 raise InputError(
                     "k: one process lists the best trees, without a checkpoint: leave client and resuming out"
                 )
@@ -491,6 +491,8 @@ class Ascent(Bounding):
             arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
         listed, best = problem.listed, problem.best_known(run.incumbent, node.number)
         if listed is not None:
+            if not listed.is_filled:  # there was no time
+                return Bounded(Outcome.STOPPED, math.inf, None, run.budget.reason)
             run.state_scale(work.standard.unit)
         short = np.zeros_like(duals.candidates)
         if node.number == 0 and oracle.priced is not None and oracle.short is not None:

@@ -47,6 +47,11 @@ class TreeList:
         self.is_complete = False
 
     @property
+    def is_filled(self) -> bool:
+        """Whether there are k trees, or all that there are."""
+        return self.pool.is_full or self.is_complete
+
+    @property
     def least(self) -> float:
         """What is left of the score of the k-th best tree; -inf before there are k."""
         return -self.pool.least
@@ -84,13 +89,14 @@ class TreeList:
         if self.pool.is_full:
             return candidates
         trees = first_order(work.standard.by_arc, self.pool.k, self.projective, self.single_root, _looking)
-        self.is_complete = len(trees) < self.pool.k
+        fewer = len(trees) < self.pool.k
         candidates = candidates.copy()
         for heads in trees:
             candidates[heads, np.arange(1, len(heads) + 1)] = True
-        if self.is_complete:
+        if fewer:
             self.pool.k = max(len(trees), 1)
         self._look_around(work, candidates, [np.array([-1, *heads]) for heads in trees])
+        self.is_complete = fewer and len(self.pool.trees) == len(trees)
         return candidates
 
     def _look_around(self, work: Work, candidates: Mask, starts: Sequence[Ints]) -> None:
@@ -133,7 +139,7 @@ class TreeList:
         count = list_all(a, trees, scores, self.single_root, self.projective)
         for i in range(count):
             self.keep(work, trees[i], float(scores[i]))
-        return float(scores[-1])
+        return max(float(scores[-1]), self.least)
 
     def _best_of_many(self, work: Work, left: Mask, arcs: Floats) -> float:
         """As :meth:`within` for projective trees, by a dynamic program for one after the other."""

@@ -29,6 +29,8 @@ from problems.grandparent_parsing.kernels.tree_lists import is_wanted
 from problems.grandparent_parsing.model import full
 from problems.grandparent_parsing.separation import Crossing
 from problems.grandparent_parsing.standard import standard_scores
+from problems.grandparent_parsing.tree_list import TreeList
+from solvers.trees.backbone import OutOfTimeError
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.test_parser import Own
 from tests.problems.grandparent_parsing.trees import all_trees, all_worths, is_tree
@@ -226,6 +228,27 @@ def test_a_wrong_bound_of_the_oracle_is_found_out():
     for options in ({"k": 4}, {"projective": True}):
         with pytest.raises(InvalidBoundError):
             solve(TooLow(random(6, 0, siblings=True), **options))
+
+
+@both
+@pytest.mark.parametrize("k", [5, 2000])
+@pytest.mark.parametrize("broken", range(1, 5))
+def test_a_list_that_there_was_no_time_for_is_not_complete(projective, k, broken, monkeypatch):
+    """With no time for some of the trees it must not be said that there are no others."""
+    instance = random(4, 0, siblings=True)
+    whole = parse(instance, k=k, projective=projective)
+    look_around, calls = TreeList._look_around, iter(range(1, 100))
+
+    def out_of_time(self, *arguments):
+        if next(calls) in (broken, broken + 1):
+            raise OutOfTimeError
+        look_around(self, *arguments)
+
+    monkeypatch.setattr(TreeList, "_look_around", out_of_time)
+    found = parse(instance, k=k, projective=projective)
+    assert all(each.termination is not Termination.INFEASIBLE for each in found)
+    if all(each.is_optimal for each in found):
+        assert [each.heads for each in found] == [each.heads for each in whole]
 
 
 @pytest.mark.parametrize("options", [{"k": 12}, {"projective": True}, {"projective": True, "k": 12}])
