@@ -83,6 +83,10 @@ TARGET_ITERATIONS = 50
 """Of an ascent over candidates that trees better than the best known may need, before the node is branched on."""
 
 
+PROJECTIVE_SIZE = 40
+"""For so many vertices arcs are added once more, where one projective tree is wanted."""
+
+
 @dataclass(frozen=True, eq=False)
 class Multipliers:
     """Dual values: λ and μ of the copies of candidate arcs, by head and modifier, shape (n + 1, n + 1) each.
@@ -411,6 +415,8 @@ class BestTree(Pricing):
             if duals is None:
                 return PricingResult(total=work.standard.bound)
             arcs, bounds = work.usable(context.decisions), work.bounds
+            if listed is not None and _holds_all(duals.left, arcs):
+                return self._by_looking(duals, arcs, context)
             if context.decisions:  # maxima over the arcs of a node say nothing of other nodes
                 bounds = bounds.copied()
             bound, short, leaving, entering = bound_at(
@@ -430,9 +436,6 @@ class BestTree(Pricing):
             try:
                 if proved and -math.inf < bound and duals.target < bound:
                     bound = max(duals.target, min(bound, self._by_arcs(duals, arcs)))
-                elif not proved and listed is not None and _holds_all(duals.left, arcs):
-                    assert duals.left is not None
-                    bound, proved = listed.within(work, duals.left, arcs), True
             except OutOfTimeError:
                 proved = False
         if proved:
@@ -440,6 +443,18 @@ class BestTree(Pricing):
         # Bounds of single arcs are for runs that may have to end with them.
         limited = context.deadline < math.inf or context.budget.expired
         return PricingResult(total=work.standard.bound if limited else None, cut_off=context.budget.expired)
+
+    def _by_looking(self, duals: Multipliers, arcs: Floats, context: PricingContext) -> PricingResult:
+        """What all trees are worth that are not listed then: multipliers say nothing here."""
+        problem = self.problem
+        assert problem.listed is not None
+        assert problem._work is not None
+        assert duals.left is not None
+        self.short, self.priced = np.zeros_like(duals.candidates), duals
+        try:
+            return PricingResult(total=problem.listed.within(problem._work, duals.left, arcs))
+        except OutOfTimeError:
+            return PricingResult(total=problem._work.standard.bound, cut_off=True)
 
     def _by_arcs(self, duals: Multipliers, arcs: Floats) -> float:
         """No tree of candidates is better than the best arc into each modifier, nor than the best that ``left`` lacks.
@@ -513,7 +528,8 @@ class Ascent(Bounding):
                 duals = oracle.priced or duals
             near = None
             if (best.tree is not None or listed is not None) and not run.prunes(proved.bound) and not run.expired:
-                for _ in range(ROUNDS):
+                complete = False
+                for _ in range(self._rounds(len(arcs))):
                     if listed is not None:
                         duals = replace(duals, target=listed.least, left=None)
                     else:
@@ -521,14 +537,15 @@ class Ascent(Bounding):
                         best = best if run.incumbent is None else _Best.of(problem, run.incumbent)
                         duals = replace(duals, target=best.score, left=_arcs_of(best.tree))
                     short, proved = self._priced(node, parts, oracle, duals)
-                    if not short.any() or run.expired or run.prunes(proved.bound):
+                    complete = not short.any()
+                    if complete or run.expired or run.prunes(proved.bound):
                         break
                     # Arcs that a better tree may need become candidates: once none is left, all others are given up.
                     duals = (oracle.priced or duals).extended(short, arcs)
                     self._ascended(parts, arcs, duals, best, TARGET_ITERATIONS)
                 lower = (best.score if listed is None else listed.least) + 0.5 * epsilon
                 # Half of what pruning allows: what is left below it must not be too much by a rounding error.
-                left = self._left(duals, arcs, lower, not short.any())
+                left = self._left(duals, arcs, lower, complete)
                 few = (left[:, 1:].sum(axis=0) == 1).all() if listed is None else listed.is_few(left)
                 if few and not run.prunes(proved.bound) and not run.expired:
                     # One tree is left, or a few, and of all others arcs tell: nothing is there to branch on.
@@ -550,6 +567,14 @@ class Ascent(Bounding):
             start=start,
             proved=True,  # by rounds of the engine's
         )
+
+    def _rounds(self, size: int) -> int:
+        """At most so often are arcs added that better trees may need, with so many vertices.
+
+        For one projective tree all arcs soon take less time: there is a dynamic program for them.
+        """
+        listed = self.problem.listed
+        return ROUNDS if listed is None or self.problem.k > 1 else min(size // PROJECTIVE_SIZE, ROUNDS)
 
     def _priced(self, node: NodeState, parts: Parts, oracle: BestTree, duals: Multipliers) -> tuple[Mask, Proved]:
         """A round of the engine's: what the oracle proves, and which arcs have to become candidates."""

@@ -15,10 +15,12 @@ from problems.grandparent_parsing import (
     GrandparentParsing,
     Instance,
     PairParsing,
+    automata,
     from_scores,
     parse,
     random,
     read,
+    tree_list,
     tree_objective,
     write,
 )
@@ -96,6 +98,18 @@ def test_they_are_the_best_of_all_trees(instance, projective, k):
         assert result.dual_bound >= result.objective - 1e-6 * abs(result.objective)
 
 
+@settings(max_examples=80)
+@given(instance=cases(), projective=st.booleans(), k=st.sampled_from([1, 2, 3, 5, 10, 40]))
+def test_they_are_so_too_where_all_that_is_left_is_much(instance, projective, k):
+    """As of long sentences: nodes are split, and arcs are given up before a dynamic program looks at the others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_list, "LISTED", 6)
+        patch.setattr(automata, "PROJECTIVE_SIZE", 1)
+        found = parse(instance, projective=projective, k=k)
+    agree(instance, [each.heads for each in found], wanted(instance, projective), k)
+    assert all(each.is_optimal for each in found)
+
+
 @settings(max_examples=60)
 @given(instance=cases())
 def test_the_best_projective_tree(instance):
@@ -156,7 +170,7 @@ def test_lazy_scores_and_scores_of_ones_own(projective, seed):
 
 
 def test_parts_are_scored_only_where_they_are_needed():
-    rng, n = np.random.default_rng(0), 30
+    rng, n = np.random.default_rng(0), 50
     arcs = rng.normal(size=(n + 1, n + 1))
     arcs[np.arange(n), np.arange(1, n + 1)] += 20.0
     arcs[1, 4] = arcs[5, 2] = 22.0  # they cross
