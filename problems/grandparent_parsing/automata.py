@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -529,6 +530,10 @@ class Ascent(Bounding):
             near = None
             if (best.tree is not None or listed is not None) and not run.prunes(proved.bound) and not run.expired:
                 complete = False
+                if listed is not None and best.tree is not None and node.number == 0:
+                    # With good trees known, few arcs have to be looked at.
+                    with suppress(OutOfTimeError):
+                        listed.look_around(work, duals.candidates, [best.tree])
                 for _ in range(self._rounds(len(arcs))):
                     if listed is not None:
                         duals = replace(duals, target=listed.least, left=None)

@@ -85,7 +85,7 @@ class TreeList:
         if tree is not None:
             candidates = candidates.copy()
             candidates[tree[1:], np.arange(1, len(tree))] = True
-        self._look_around(work, candidates, [] if tree is None else [tree])
+        self.look_around(work, candidates, [] if tree is None else [tree])
         if self.pool.is_full:
             return candidates
         trees = first_order(work.standard.by_arc, self.pool.k, self.projective, self.single_root, _looking)
@@ -95,12 +95,18 @@ class TreeList:
             candidates[heads, np.arange(1, len(heads) + 1)] = True
         if fewer:
             self.pool.k = max(len(trees), 1)
-        self._look_around(work, candidates, [np.array([-1, *heads]) for heads in trees])
+        self.look_around(work, candidates, [np.array([-1, *heads]) for heads in trees])
         self.is_complete = fewer and len(self.pool.trees) == len(trees)
         return candidates
 
-    def _look_around(self, work: Work, candidates: Mask, starts: Sequence[Ints]) -> None:
-        """Take in trees that differ from those known, and from some of candidate arcs, in a head."""
+    def look_around(self, work: Work, candidates: Mask, starts: Sequence[Ints]) -> None:
+        """Take in trees that differ from those known, and from some of candidate arcs, in a head.
+
+        Raises
+        ------
+        OutOfTimeError
+            If time is up.
+        """
         k = self.pool.k
         starts = [*starts, *(np.array([-1, *heads]) for heads in self.pool.trees)]
         a = automata_of(candidates & (work.arcs > -math.inf), work.arcs, work.parts)

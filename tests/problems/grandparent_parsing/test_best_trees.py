@@ -251,14 +251,14 @@ def test_a_list_that_there_was_no_time_for_is_not_complete(projective, k, broken
     """With no time for some of the trees it must not be said that there are no others."""
     instance = random(4, 0, siblings=True)
     whole = parse(instance, k=k, projective=projective)
-    look_around, calls = TreeList._look_around, iter(range(1, 100))
+    look_around, calls = TreeList.look_around, iter(range(1, 100))
 
     def out_of_time(self, *arguments):
         if next(calls) in (broken, broken + 1):
             raise OutOfTimeError
         look_around(self, *arguments)
 
-    monkeypatch.setattr(TreeList, "_look_around", out_of_time)
+    monkeypatch.setattr(TreeList, "look_around", out_of_time)
     found = parse(instance, k=k, projective=projective)
     assert all(each.termination is not Termination.INFEASIBLE for each in found)
     if all(each.is_optimal for each in found):
