@@ -84,7 +84,7 @@ TARGET_ITERATIONS = 50
 """Of an ascent over candidates that trees better than the best known may need, before the node is branched on."""
 
 
-PROJECTIVE_SIZE = 40
+PROJECTIVE_SIZE = 100
 """For so many vertices arcs are added once more, where one projective tree is wanted."""
 
 

@@ -170,7 +170,7 @@ def test_lazy_scores_and_scores_of_ones_own(projective, seed):
 
 
 def test_parts_are_scored_only_where_they_are_needed():
-    rng, n = np.random.default_rng(0), 50
+    rng, n = np.random.default_rng(0), 110
     arcs = rng.normal(size=(n + 1, n + 1))
     arcs[np.arange(n), np.arange(1, n + 1)] += 20.0
     arcs[1, 4] = arcs[5, 2] = 22.0  # they cross
