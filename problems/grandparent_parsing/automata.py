@@ -129,9 +129,9 @@ class AutomataParsing(Problem):
     at where they are few, and where they are not the node is split by an arc that is required in one half and forbidden
     in the other (Lawler, 1972, with two sets in the place of n).
 
-    *Projective trees.*  Bounds on all trees hold for these.  Where the best of all is not projective, arcs that no tree
-    better than the best projective one known has are given up, and a dynamic program over what is left
-    (:mod:`solvers.trees.eisner_grandsibling`) is exact.
+    *Projective trees.*  Bounds on all trees hold for these.  Where the best of all is not projective, a dynamic program
+    (:mod:`solvers.trees.eisner_grandsibling`) over all arcs is exact; or, of long sentences and where several trees are
+    wanted, over those that are left once arcs that no tree better than the best projective ones known has are given up.
 
     Parameters
     ----------
