@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from colgen import InputError
 from colgen.cli.template import Material, whole_number
@@ -11,6 +12,52 @@ from problems.dependency.sentence import Sentence
 
 SENTENCE = "number of the sentence to solve, counted from 1; all of them by default"
 """The option that chooses one of the sentences."""
+
+TREES = {
+    "best": "how many trees, best first; 1 by default",
+    "projective": "yes: the best of the projective trees; no: the best of all trees; by default what the model says",
+    "roots": "one: one word hangs from the root; any: as many as is best; by default what the model says",
+}
+"""The options that say which trees are wanted."""
+
+
+@dataclass(frozen=True)
+class WantedTrees:
+    """Which trees the command line asks for.
+
+    Attributes
+    ----------
+    best
+        How many.
+    projective, single_root
+        Whether they must be projective, and have one root; None: what the model says.
+    """
+
+    best: int = 1
+    projective: bool | None = None
+    single_root: bool | None = None
+
+    @staticmethod
+    def of(options: Mapping[str, str]) -> WantedTrees:
+        """What the options of ``TREES`` say.
+
+        Raises
+        ------
+        InputError
+            If one has an impossible value.
+        """
+        return WantedTrees(
+            whole_number(options, "best", 1),
+            _either(options, "projective", "yes", "no"),
+            _either(options, "roots", "one", "any"),
+        )
+
+
+def _either(options: Mapping[str, str], name: str, true: str, false: str) -> bool | None:
+    value = options.get(name)
+    if value not in (None, true, false):
+        raise InputError(f"option {name}: expected {true} or {false}, not {value!r}")
+    return None if value is None else value == true
 
 
 def read_sentences(material: Material) -> Iterable[Sentence]:

@@ -30,13 +30,16 @@ optimum of the relaxation, and mostly meets a tree's score
 (:mod:`problems.grandparent_parsing.kernels.grandparent_dual`).
 
 As a rule :func:`parse` finds the same tree without a linear program, and faster: head automata under a Lagrangian,
-whose multipliers price the arcs that were left out (:mod:`problems.grandparent_parsing.kernels.second_order`).
+whose multipliers price the arcs that were left out (:mod:`problems.grandparent_parsing.kernels.second_order`).  It
+lists the k best trees too, and finds projective ones, by a dynamic program over the arcs that are left
+(:mod:`solvers.trees.eisner_grandsibling`).
 
 Sources: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut: delayed column and row generation for graph based
 parsers*, EMNLP 2012; T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *Dual decomposition for parsing with
 non-projective head automata*, EMNLP 2010.
 """
 
+from problems.grandparent_parsing.automata import AutomataParsing
 from problems.grandparent_parsing.dual import CombinatorialDual
 from problems.grandparent_parsing.instance import (
     Instance,
@@ -48,9 +51,10 @@ from problems.grandparent_parsing.instance import (
     write,
 )
 from problems.grandparent_parsing.pairs import PairParsing
-from problems.grandparent_parsing.parser import Parse, parse
+from problems.grandparent_parsing.parser import parse
+from problems.grandparent_parsing.parses import Parse
 from problems.grandparent_parsing.pricing import Arcs, GrandparentParts, SiblingParts
-from problems.grandparent_parsing.separation import ArcGP, Cuts
+from problems.grandparent_parsing.separation import ArcGP, Crossing, Cuts
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
 from problems.grandparent_parsing.template import GrandparentParsing
 from problems.grandparent_parsing.tightening import Tightening
@@ -58,7 +62,9 @@ from problems.grandparent_parsing.tightening import Tightening
 __all__ = [
     "ArcGP",
     "Arcs",
+    "AutomataParsing",
     "CombinatorialDual",
+    "Crossing",
     "Cuts",
     "GrandparentParsing",
     "GrandparentParts",

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -34,10 +36,11 @@ from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from colgen.master.lagrangian import LagrangianMaster
-from problems.dependency.decisions import ArcDecision, NoBetter, restrict
-from problems.dependency.features.score_bounds import score_ends
-from problems.dependency.scorer import SentenceScorer
-from problems.dependency.sentence import Heads, check_tree
+from colgen.proof.certifier import Certifier
+from problems.dependency.decisions import ArcDecision, NoBetter
+from problems.dependency.exact import TreeScores
+from problems.dependency.proof import TreeCertifier
+from problems.dependency.sentence import Heads, check_tree, is_projective
 from problems.grandparent_parsing.instance import (
     Floats,
     Instance,
@@ -45,19 +48,26 @@ from problems.grandparent_parsing.instance import (
     Mask,
     PartScores,
     allowed,
+    allowed_trees,
     as_heads,
     dense_scores,
+    from_scores,
+    has_siblings,
     refuse_pairs,
     tree_objective,
+    wants_projective,
 )
 from problems.grandparent_parsing.kernels import tree_parts
-from problems.grandparent_parsing.kernels.arc_prices import Bounds
 from problems.grandparent_parsing.kernels.automata_dual import EPSILON, marginals
 from problems.grandparent_parsing.kernels.head_automata import Automata
 from problems.grandparent_parsing.kernels.patience import watching
 from problems.grandparent_parsing.kernels.second_order import ascend, bound_at, first_candidates
 from problems.grandparent_parsing.standard import StandardScores, is_single_root, standard_scores
+from problems.grandparent_parsing.tree_list import TreeList, first_order
+from problems.grandparent_parsing.work import Work, is_plain, laid_out
+from solvers.arrays import ArrayError, as_integer
 from solvers.compiling import working_clock
+from solvers.trees.backbone import OutOfTimeError
 
 WIDTH = 2
 """Candidate heads a modifier at the start."""
@@ -74,6 +84,10 @@ TARGET_ITERATIONS = 50
 """Of an ascent over candidates that trees better than the best known may need, before the node is branched on."""
 
 
+PROJECTIVE_SIZE = 100
+"""For so many vertices arcs are added once more, where one projective tree is wanted."""
+
+
 @dataclass(frozen=True, eq=False)
 class Multipliers:
     """Dual values: λ and μ of the copies of candidate arcs, by head and modifier, shape (n + 1, n + 1) each.
@@ -86,15 +100,15 @@ class Multipliers:
         λ and μ; numbers where an arc is a candidate.
     target
         Trees with other arcs are to be proved no better than this; +inf: no better than the others may be.
-    tree
-        The heads of all vertices in a tree: what is not this one has an arc that it has not.  None: there is none.
+    left
+        Arcs of a few trees, or of one: all others have an arc that is none of these.  None: nobody has chosen any.
     """
 
     candidates: Mask
     leaving: Floats
     entering: Floats
     target: float = math.inf
-    tree: Ints | None = None
+    left: Mask | None = None
 
     def extended(self, others: Mask, arcs: Floats) -> Multipliers:
         """Of these and other arcs, as far as they are there: arrays of their own."""
@@ -107,7 +121,17 @@ class Multipliers:
 class AutomataParsing(Problem):
     """The best tree of arcs, grandparent parts and consecutive sibling parts, without a linear program.
 
-    The answer is the head of each token.
+    The answer is the head of each token; with ``k`` > 1 a list of such trees, best first (all of them where there are
+    fewer than k), and the result's objective and bound speak of the last.
+
+    *Several trees.*  The incumbent is the k-th best tree that is known, and bounds speak of the trees that are not
+    among these: what no better tree has is given up as it is for one, all trees of the arcs that are left are looked
+    at where they are few, and where they are not the node is split by an arc that is required in one half and forbidden
+    in the other (Lawler, 1972, with two sets in the place of n).
+
+    *Projective trees.*  Bounds on all trees hold for these.  Where the best of all is not projective, a dynamic program
+    (:mod:`solvers.trees.eisner_grandsibling`) over all arcs is exact; or, of long sentences and where several trees are
+    wanted, over those that are left once arcs that no tree better than the best projective ones known has are given up.
 
     Parameters
     ----------
@@ -115,19 +139,31 @@ class AutomataParsing(Problem):
         See :func:`problems.grandparent_parsing.parser.parse`.
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
+    projective
+        Whether the tree must be projective; by default what the scores say.
+    k
+        How many trees are wanted.
 
     Attributes
     ----------
     iterations, rounds, candidates
         Of the Lagrangian, how often arcs were priced, and candidate arcs of the last ascent, so far.
+    listed
+        The best trees so far, where several are wanted or they have to be projective; None elsewhere.
     """
 
-    def __init__(self, scores: PartScores, *, single_root: bool | None = None) -> None:
+    def __init__(
+        self, scores: PartScores, *, single_root: bool | None = None, projective: bool | None = None, k: int = 1
+    ) -> None:
         refuse_pairs(scores, type(self).__name__)
-        self.scores = scores
+        self.scores, self.k = scores, checked_k(k)
         self.single_root = is_single_root(scores) if single_root is None else single_root
+        self.projective = wants_projective(scores) if projective is None else projective
         self.iterations = self.rounds = self.candidates = 0
+        self.listed: TreeList | None = None
         self._work: Work | None = None
+        self._best: _Best | None = None
+        self._worth: dict[Heads, float] = {}
 
     @cached_property
     def standard(self) -> StandardScores:
@@ -152,6 +188,7 @@ class AutomataParsing(Problem):
         return (OnCandidates(),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
+        self.listed = self._best = None
         with watching(lambda: budget.expired):
             work = self.prepare(budget)
             candidates, feasible = first_candidates(work.arcs, work.bounds, self.single_root, WIDTH)
@@ -160,18 +197,58 @@ class AutomataParsing(Problem):
             if not feasible:
                 return WarmStart(duals)
             tree, score = self.ascended(work.arcs, duals, np.zeros_like(candidates), -math.inf, None, ITERATIONS)
+            if self.wants_list:
+                duals = self._list(duals, tree, score)
+                return WarmStart(duals, (self.list_solution(),) if self.listed and self.listed.pool.is_full else ())
         return WarmStart(duals, () if tree is None else (self.solution(tree, score),))
+
+    @property
+    def wants_list(self) -> bool:
+        """Whether several trees are wanted, or not all trees are."""
+        return self.k > 1 or self.projective
+
+    def begin_list(self, duals: Multipliers, incumbent: Solution | None, budget: Budget) -> Multipliers:
+        """What the warm start would have listed, where it was not asked, and trees that are known."""
+        work = self.prepare(budget)
+        with watching(lambda: budget.expired):
+            duals = self._list(duals, None, -math.inf)
+        assert self.listed is not None
+        if incumbent is not None:
+            known: Any = incumbent.columns[0][0].structure
+            for heads in known if self.k > 1 else [known]:
+                self.listed.pool.add(heads, -tree_objective(work.standard.as_given, heads))
+        return duals
+
+    def _list(self, duals: Multipliers, tree: Ints | None, score: float) -> Multipliers:
+        """Find k trees, beginning with one of an ascent; multipliers, with those of other arcs that these have."""
+        assert self._work is not None
+        self.listed = TreeList(self.k, projective=self.projective, single_root=self.single_root)
+        self._best = _Best(None if tree is None else tree.copy(), score)
+        try:
+            duals = duals.extended(self.listed.fill(self._work, duals.candidates, tree), self._work.arcs)
+            given = self._work.standard
+            if given.floor > -math.inf and self.listed.pool.is_full:
+                # Scores were raised beside the best tree known; the k-th best may have what that has not.
+                last = self.listed.pool.last
+                standard = standard_scores(given.given, single_root=self.single_root, known=last)
+                work = self._work = Work(standard, *laid_out(standard))
+                tree, score = self.ascended(work.arcs, duals, duals.candidates, -math.inf, None, ITERATIONS)
+                self._best = _Best(tree, score)
+                duals = duals.extended(self.listed.fill(work, duals.candidates, tree), work.arcs)
+        except OutOfTimeError:
+            pass
+        return duals
 
     def prepare(self, budget: Budget) -> Work:
         """The parts and their bounds, laid out for kernels; those of a class of one's own are all scored first."""
         if self._work is None:
             standard = self.standard
-            if not isinstance(self.scores, Instance) and not _is_plain(self.scores):
+            if not isinstance(self.scores, Instance) and not is_plain(self.scores):
                 dense = dense_scores(self.scores, single_root=self.single_root, expired=lambda: budget.expired)
                 if dense is None:
                     raise OutOfBudget(budget.reason or Termination.TIME_LIMIT)
                 standard = standard_scores(dense, single_root=self.single_root)
-            self._work = Work(standard, *_laid_out(standard))
+            self._work = Work(standard, *laid_out(standard))
         return self._work
 
     def ascended(
@@ -198,6 +275,14 @@ class AutomataParsing(Problem):
         self.candidates = int(duals.candidates.sum())
         return (None if found == -math.inf else heads), found
 
+    def best_known(self, incumbent: Solution | None, node: int) -> _Best:
+        """A tree that an ascent is to be better than; at the root the best of all, be it wanted or not."""
+        if self.listed is None:
+            return _Best.of(self, incumbent)
+        if node == 0 and self._best is not None:
+            return replace(self._best)
+        return _Best(self.listed.last if self.listed.pool.trees else None, self.listed.least)
+
     def marginals(self, duals: Multipliers, arcs: Floats) -> tuple[Automata, Floats]:
         """The candidate arcs at a node, and the most that a tree of them with each is worth."""
         assert self._work is not None
@@ -211,20 +296,80 @@ class AutomataParsing(Problem):
         raised = standard.floor > -math.inf  # its parts may be worth less than kernels know
         return tree_solution(heads, tree_objective(self.scores, heads) if raised else score + standard.constant)
 
-    def answer(self, solution: Solution) -> Heads:
-        heads: Heads = solution.columns[0][0].structure
-        return heads
+    def list_solution(self) -> Solution:
+        """The trees of the list as an answer that is worth the last."""
+        assert self.listed is not None
+        pool = self.listed.pool
+        score = tree_objective(self.scores, pool.last)
+        if self.k == 1:
+            return tree_solution(pool.last, score)
+        trees = tuple(pool.trees)
+        return Solution(score, ((Column(score, {}, trees, ("trees", trees)), 1.0),))
+
+    def answer(self, solution: Solution) -> Heads | list[Heads]:
+        structure: Any = solution.columns[0][0].structure
+        if self.k == 1:
+            heads: Heads = structure
+            return heads
+        # A better tree above the k-th moves no objective: the list knows of it, the incumbent does not.
+        return list(structure if self.listed is None else self.listed.pool.trees)
 
     def finished(self, result: Result) -> Result:
-        return allowed(self.scores, result)
+        if self.k == 1:
+            return allowed(self.scores, result)
+        return allowed_trees(self.scores, result)
 
-    def check(self, answer: Heads) -> float:
-        """The score of a tree, recomputed from the user's scores, after checking that it is one."""
+    def certifier(self) -> Certifier:
+        if self.k > 1 or has_siblings(self.scores):  # not what the checker knows
+            return super().certifier()
+
+        def scores() -> TreeScores:
+            given = self.scores
+            instance = given if isinstance(given, Instance) else from_scores(given, siblings=False)
+            return TreeScores(instance.arcs, instance.grandparent_scores, (), self.single_root, self.projective)
+
+        return TreeCertifier(getattr(self.scores, "name", ""), scores, self.answer)  # type: ignore[arg-type]
+
+    def check(self, answer: Heads | list[Heads]) -> float:
+        """The score of a tree, or the last of several, recomputed from the user's scores after checking what they are.
+
+        Raises
+        ------
+        InfeasibleAnswerError
+            If one is no tree of those wanted, stands there twice or after a worse one, or if there are fewer than k
+            although there are more.
+        """
+        if self.k == 1:
+            return self._checked(answer)  # type: ignore[arg-type]
+        trees: list[Heads] = list(answer)  # type: ignore[arg-type]
+        if not 0 < len(trees) <= self.k:
+            raise InfeasibleAnswerError(f"expected {self.k} trees, there are {len(trees)}")
+        if len(set(trees)) < len(trees):
+            raise InfeasibleAnswerError("a tree is there twice")
+        for heads in trees:
+            if heads not in self._worth:
+                self._worth[heads] = self._checked(heads)
+        scores = [self._worth[heads] for heads in trees]
+        for number, (better, worse) in enumerate(itertools.pairwise(scores), 2):
+            if worse - better > self.standard.slack(worse - self.standard.constant):
+                raise InfeasibleAnswerError(f"tree {number} scores {worse:g}, the one before it only {better:g}")
+        if len(trees) < self.k:
+            there = np.where(self.scores.arcs > -math.inf, 0.0, -math.inf)
+            if len(first_order(there, len(trees) + 1, self.projective, self.single_root)) > len(trees):
+                raise InfeasibleAnswerError(f"expected {self.k} trees, there are {len(trees)} although there are more")
+        return scores[-1]
+
+    def _checked(self, heads: Heads) -> float:
         try:
-            check_tree(answer, len(self.scores), single_root=self.single_root)
+            check_tree(heads, len(self.scores), single_root=self.single_root)
         except InputError as error:
             raise InfeasibleAnswerError(str(error)) from error
-        return tree_objective(self.scores, answer)
+        if self.projective and not is_projective(heads):
+            raise InfeasibleAnswerError("the tree is not projective")
+        score = tree_objective(self.scores, heads)
+        if score == -math.inf:
+            raise InfeasibleAnswerError("the tree has an arc that is no candidate")
+        return score
 
     @property
     def scored(self) -> tuple[int, int]:
@@ -232,30 +377,17 @@ class AutomataParsing(Problem):
         return (0, 0) if self._work is None else (int(self._work.parts.scored[0]), int(self._work.parts.scored[1]))
 
 
+def checked_k(k: int) -> int:
+    """How many trees are wanted, a positive number."""
+    try:
+        return as_integer(k, "k", low=1)
+    except ArrayError as error:
+        raise InputError(str(error)) from None
+
+
 def tree_solution(heads: Heads, score: float) -> Solution:
     """A tree as the engine's answer: one column that stands for it."""
     return Solution(score, ((Column(score, {}, heads, ("tree", heads)), 1.0),))
-
-
-@dataclass(frozen=True, eq=False)
-class Work:
-    """What kernels look things up in: facts about a sentence, in whatever order they are found out."""
-
-    standard: StandardScores
-    parts: tree_parts.Parts
-    bounds: Bounds
-
-    @property
-    def arcs(self) -> Floats:
-        """Scores of arcs by head and modifier."""
-        return self.standard.arcs
-
-    def usable(self, decisions: Sequence[Decision]) -> Floats:
-        """Scores of the arcs that decisions leave."""
-        if not decisions:
-            return self.arcs
-        allowed = restrict(self.arcs > -math.inf, decisions)
-        return np.where(allowed, self.arcs, -math.inf)
 
 
 class BestTree(Pricing):
@@ -274,12 +406,17 @@ class BestTree(Pricing):
         self.short: Mask | None = None
 
     def price(self, duals: Multipliers | None, context: PricingContext) -> PricingResult:  # type: ignore[override]
-        problem = self.problem
+        problem, listed = self.problem, self.problem.listed
         with watching(lambda: context.budget.expired):
             work = problem.prepare(context.budget)
+            if listed is not None and listed.is_complete:  # no tree is none of these
+                self.short = np.zeros_like(work.arcs, dtype=np.bool_)
+                return PricingResult(total=listed.least)
             if duals is None:
                 return PricingResult(total=work.standard.bound)
             arcs, bounds = work.usable(context.decisions), work.bounds
+            if listed is not None and _holds_all(duals.left, arcs):
+                return self._by_looking(duals, arcs, context)
             if context.decisions:  # maxima over the arcs of a node say nothing of other nodes
                 bounds = bounds.copied()
             bound, short, _, _ = bound_at(
@@ -296,28 +433,53 @@ class BestTree(Pricing):
             problem.rounds += 1
             self.short = short
             proved = bound < math.inf and not short.any()
-            if proved and -math.inf < bound and duals.target < bound:
-                bound = max(duals.target, min(bound, self._by_arcs(duals, arcs)))
+            try:
+                if proved and -math.inf < bound and duals.target < bound:
+                    bound = max(duals.target, min(bound, self._by_arcs(duals, arcs)))
+            except OutOfTimeError:
+                proved = False
         if proved:
             return PricingResult(total=bound)
         # Bounds of single arcs are for runs that may have to end with them.
         limited = context.deadline < math.inf or context.budget.expired
         return PricingResult(total=work.standard.bound if limited else None, cut_off=context.budget.expired)
 
-    def _by_arcs(self, duals: Multipliers, arcs: Floats) -> float:
-        """No tree of candidates is better than the best arc into each modifier, nor than the best that ``tree`` lacks.
+    def _by_looking(self, duals: Multipliers, arcs: Floats, context: PricingContext) -> PricingResult:
+        """What all trees are worth that are not listed then: multipliers say nothing here."""
+        problem = self.problem
+        assert problem.listed is not None
+        assert problem._work is not None
+        assert duals.left is not None
+        self.short, self.priced = np.zeros_like(duals.candidates), duals
+        try:
+            return PricingResult(total=problem.listed.within(problem._work, duals.left, arcs))
+        except OutOfTimeError:
+            return PricingResult(total=problem._work.standard.bound, cut_off=True)
 
-        The second comes down where multipliers are as large as penalties, and the bound at them inexact.
+    def _by_arcs(self, duals: Multipliers, arcs: Floats) -> float:
+        """No tree of candidates is better than the best arc into each modifier, nor than the best that ``left`` lacks.
+
+        The trees of ``left`` themselves are looked at.  With one of them this comes down where multipliers are as large
+        as penalties, and the bound at them inexact.
         """
-        a, most = self.problem.marginals(duals, arcs)
+        problem = self.problem
+        a, most = problem.marginals(duals, arcs)
         best = np.full(len(arcs), -math.inf)
         np.maximum.at(best, a.modifiers, most)
-        bound = float(best[1:].min())
-        if duals.tree is None:
+        bound, left = float(best[1:].min()), duals.left
+        if left is None:
             return bound
-        assert self.problem._work is not None
-        worth = tree_objective(self.problem._work.standard, as_heads(duals.tree))
-        return min(bound, max(worth, float(most[a.heads != duals.tree[a.modifiers]].max(initial=-math.inf))))
+        assert problem._work is not None
+        if problem.listed is not None:
+            worth = problem.listed.within(problem._work, left, arcs)
+        else:  # there is one
+            worth = tree_objective(problem._work.standard, as_heads(np.concatenate([[-1], left[:, 1:].argmax(axis=0)])))
+        return min(bound, max(worth, float(most[~left[a.heads, a.modifiers]].max(initial=-math.inf))))
+
+
+def _holds_all(left: Mask | None, arcs: Floats) -> bool:
+    """Whether these are all arcs that there are."""
+    return left is not None and bool((left | (arcs == -math.inf)).all())
 
 
 class Ascent(Bounding):
@@ -334,8 +496,21 @@ class Ascent(Bounding):
         oracle = next(oracle for oracle in parts.oracles if isinstance(oracle, BestTree))
         work = problem.prepare(run.budget)
         arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
-        best, self._proved = _Best.of(problem, run.incumbent), []
+        self._proved = []
         duals: Multipliers = node.duals if node.start is None else node.start
+        if problem.wants_list and not (problem.listed is not None and problem.listed.is_filled):
+            if problem.k > 1 and problem.listed is None and node.decisions:
+                raise InputError(
+                    "k: one process lists the best trees, without a checkpoint: leave client and resuming out"
+                )
+            duals = problem.begin_list(duals, run.incumbent, run.budget)
+            work = problem.prepare(run.budget)
+            arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
+        listed, best = problem.listed, problem.best_known(run.incumbent, node.number)
+        if listed is not None:
+            if not listed.is_filled:  # there was no time
+                return Bounded(Outcome.STOPPED, math.inf, None, run.budget.reason)
+            run.state_scale(work.standard.unit)
         short, known = np.zeros_like(duals.candidates), duals.candidates
         if node.number == 0 and oracle.short is not None:
             short = oracle.short  # the guess was priced already
@@ -349,48 +524,74 @@ class Ascent(Bounding):
                 short, proved = self._priced(node, parts, oracle, duals)
                 if run.expired or run.prunes(proved.bound) or (settled and not short.any()):
                     break
+                met = proved.bound - work.standard.constant <= best.score + epsilon
+                if listed is not None and met and not short.any():
+                    break  # the best of all trees is known, be it wanted or not
                 known = duals.candidates
             near = None
-            if best.tree is not None and not run.prunes(proved.bound) and not run.expired:
-                for _ in range(ROUNDS):
-                    # A tree may have been too little better than the incumbent to be taken.
-                    best = best if run.incumbent is None else _Best.of(problem, run.incumbent)
-                    duals = replace(duals, target=best.score, tree=best.tree)
+            if (best.tree is not None or listed is not None) and not run.prunes(proved.bound) and not run.expired:
+                complete = False
+                if listed is not None and best.tree is not None and node.number == 0:
+                    # With good trees known, few arcs have to be looked at.
+                    with suppress(OutOfTimeError):
+                        listed.look_around(work, duals.candidates, [best.tree])
+                for _ in range(self._rounds(len(arcs))):
+                    if listed is not None:
+                        duals = replace(duals, target=listed.least, left=None)
+                    else:
+                        # A tree may have been too little better than the incumbent to be taken.
+                        best = best if run.incumbent is None else _Best.of(problem, run.incumbent)
+                        duals = replace(duals, target=best.score, left=_arcs_of(best.tree))
                     short, proved = self._priced(node, parts, oracle, duals)
-                    if not short.any() or run.expired or run.prunes(proved.bound):
+                    complete = not short.any()
+                    if complete or run.expired or run.prunes(proved.bound):
                         break
                     # Arcs that a better tree may need become candidates: once none is left, all others are given up.
                     known = duals.candidates
                     duals = duals.extended(short, arcs)
                     self._ascended(parts, arcs, duals, best, TARGET_ITERATIONS, known)
-                lower = best.score + 0.5 * epsilon
+                lower = (best.score if listed is None else listed.least) + 0.5 * epsilon
                 # Half of what pruning allows: what is left below it must not be too much by a rounding error.
-                left = self._left(duals, arcs, lower, not short.any())
-                if not run.prunes(proved.bound) and (left[:, 1:].sum(axis=0) == 1).all():
-                    # One tree is left, and of all others arcs tell: nothing is there to branch on.
-                    duals = replace(duals, tree=np.concatenate([[-1], left[:, 1:].argmax(axis=0)]))
+                left = self._left(duals, arcs, lower, complete)
+                few = (left[:, 1:].sum(axis=0) == 1).all() if listed is None else listed.is_few(left)
+                if few and not run.prunes(proved.bound) and not run.expired:
+                    # One tree is left, or a few, and of all others arcs tell: nothing is there to branch on.
+                    duals = replace(duals, left=left)
                     short, proved = self._priced(node, parts, oracle, duals)
-                assert best.tree is not None
-                near = self._near(duals, arcs, left, best.tree, lower)
-        # What more candidates have made of the multipliers may not have settled yet: the bound is the best one proved.
-        least = min(self._proved, key=lambda proved: proved.bound)
-        outcome = Outcome.STOPPED if run.expired else Outcome.PRUNED if run.prunes(least.bound) else Outcome.SOLVED
-        start = replace(duals, target=math.inf, tree=None)
+                if listed is None or not run.prunes(proved.bound):
+                    tree = best.tree if best.tree is not None or listed is None else listed.last
+                    assert tree is not None
+                    near = self._near(duals, arcs, left, tree, lower)
+        if listed is None:
+            # What more candidates have made of the multipliers may not have settled yet: the best bound proved counts.
+            proved = min(self._proved, key=lambda proved: proved.bound)
+        outcome = Outcome.STOPPED if run.expired else Outcome.PRUNED if run.prunes(proved.bound) else Outcome.SOLVED
+        start = replace(duals, target=math.inf, left=None)
         return Bounded(
             outcome,
-            least.bound,
+            proved.bound,
             None,
             run.budget.reason,
-            least.duals,
+            proved.duals,
             solution=near,
             start=start,
             proved=True,  # by rounds of the engine's
         )
 
+    def _rounds(self, size: int) -> int:
+        """At most so often are arcs added that better trees may need, with so many vertices.
+
+        For one projective tree all arcs soon take less time: there is a dynamic program for them.
+        """
+        listed = self.problem.listed
+        return ROUNDS if listed is None or self.problem.k > 1 else min(size // PROJECTIVE_SIZE, ROUNDS)
+
     def _priced(self, node: NodeState, parts: Parts, oracle: BestTree, duals: Multipliers) -> tuple[Mask, Proved]:
         """A round of the engine's: what the oracle proves, and which arcs have to become candidates."""
         clock = working_clock()
         proved = prove(parts.master, parts.oracles, duals, parts.context(node), parts.settings)
+        if self.problem.listed is not None and self.problem.listed.pool.is_full:
+            parts.take(self.problem.list_solution(), "head automata")  # the bound speaks of all other trees
         record(parts.run, parts.master, proved, (node.number, node.depth), clock, parts.settings)
         self._proved.append(proved)
         assert oracle.short is not None
@@ -426,7 +627,10 @@ class Ascent(Bounding):
         tree, score = self.problem.ascended(arcs, duals, known, best.score, best.tree, iterations)
         if tree is not None and score > best.score:
             best.tree, best.score = tree, score
-            parts.take(self.problem.solution(tree, score), "head automata")
+            if self.problem.listed is None:
+                parts.take(self.problem.solution(tree, score), "head automata")
+            else:
+                self.problem.listed.keep(self.problem.prepare(parts.run.budget), tree, score)
 
     def _near(self, duals: Multipliers, arcs: Floats, left: Mask, best: Ints, lower: float) -> Solution:
         """Where to branch: two heads of the modifier that has most left, half each; 0 for arcs of no better tree."""
@@ -442,6 +646,15 @@ class Ascent(Bounding):
         own = heads if left[best[m], m] else heads[::-1]
         trees = [as_heads(np.concatenate([best[:m], [head], best[m + 1 :]])) for head in own]
         return Solution(lower, tuple((Column(0.0, {}, tree, ("tree", tree)), 0.5) for tree in trees), values)
+
+
+def _arcs_of(tree: Ints | None) -> Mask | None:
+    """The arcs of a tree, by head and modifier."""
+    if tree is None:
+        return None
+    found = np.zeros((len(tree),) * 2, dtype=np.bool_)
+    found[tree[1:], np.arange(1, len(tree))] = True
+    return found
 
 
 @dataclass(eq=False)
@@ -476,43 +689,3 @@ class OnCandidates(BranchingRule):
                 gone.add(index)
         common: list[Decision] = [NoBetter(frozenset(gone))] if gone else []
         return [[*common, ArcDecision(first.structure[m - 1], m, required)] for required in (True, False)]
-
-
-def _is_plain(scores: PartScores) -> bool:
-    """Whether the scores are those of a model's tables, which kernels look up: no subclass makes others of them."""
-    kind = type(scores)
-    return (
-        isinstance(scores, SentenceScorer)
-        and kind.grandparents is SentenceScorer.grandparents
-        and kind.siblings is SentenceScorer.siblings
-    )
-
-
-def _laid_out(standard: StandardScores) -> tuple[tree_parts.Parts, Bounds]:
-    """Parts, and upper bounds on the parts that an arc closes."""
-    scores = standard.given
-    size = len(scores) + 1
-    grandparents, siblings, last = np.zeros((3, size, size))
-    if isinstance(scores, SentenceScorer):
-        weights, codes = scores.weights, scores.encoded.codes
-        if "grandparents" in weights.parts:
-            grandparents = scores.parent_child_bounds.copy()
-        if "siblings" in weights.parts:
-            siblings = scores.head_modifier_bounds.copy()
-            ends = score_ends(codes, weights.bounds["head_modifier"])
-            last = np.where(np.tri(size, k=-1, dtype=np.bool_), ends[:, :1], ends[:, 1:])
-        pairs = weights.bounds["parent_child"], weights.bounds["head_modifier"]
-        parts = tree_parts.lazy_parts(codes, weights.grandparents, weights.siblings, *pairs, grandparents)
-    else:
-        assert isinstance(scores, Instance)
-        tables = [
-            None if table is None else standard.raised(table)
-            for table in (scores.grandparent_scores, scores.sibling_scores)
-        ]
-        parts = tree_parts.given_parts(size, tables[0], tables[1])
-        grandparents, siblings = standard.parent_child_bounds.copy(), standard.head_modifier_bounds.copy()
-        if tables[1] is not None:
-            vertices = np.arange(size)
-            last = np.ascontiguousarray(tables[1][vertices, :, vertices])
-    grandparents[0] = 0.0  # what hangs from the root has no grandparent
-    return parts, Bounds(grandparents, siblings, last, np.zeros((size, size), dtype=np.bool_))

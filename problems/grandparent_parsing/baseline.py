@@ -16,7 +16,7 @@ import numpy as np
 from colgen import Formulation, FormulationCache, LinearMaster, MasterStatus
 from colgen.core.tolerances import TOLERANCES
 from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.instance import Floats, PartScores, as_heads, refuse_pairs
+from problems.grandparent_parsing.instance import Floats, PartScores, as_heads, refuse_pairs, refuse_projective
 from problems.grandparent_parsing.model import complete
 from problems.grandparent_parsing.separation import Cuts
 from solvers.trees.arborescence import arborescence
@@ -80,6 +80,7 @@ def solve_complete(
 ) -> Relaxed:
     """Score all grandparent parts and solve the relaxation of a complete model; cuts are separated."""
     refuse_pairs(scores, "solve_complete")
+    refuse_projective(scores, "solve_complete")
     tokens = len(scores)
     compiled = compiled_complete(tokens, formulation, connectivity=connectivity, single_root=single_root)
     block = compiled.column_blocks["z"]

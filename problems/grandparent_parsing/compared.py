@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from problems.dependency.sentence import Heads, Sentence
 from problems.grandparent_parsing.baseline import Relaxed
-from problems.grandparent_parsing.parser import Parse
+from problems.grandparent_parsing.parses import Parse
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ from problems.grandparent_parsing.drawing import draw_seconds
 from problems.grandparent_parsing.instance import as_heads
 from problems.grandparent_parsing.kept_duals import kept_duals
 from problems.grandparent_parsing.model import FORMULATIONS
-from problems.grandparent_parsing.parser import Parse, parse
+from problems.grandparent_parsing.parser import parse
+from problems.grandparent_parsing.parses import Parse
 from problems.grandparent_parsing.reading import labelled, parse_sentences
 from problems.grandparent_parsing.separation import arc_values
 from problems.grandparent_parsing.template import GrandparentParsing

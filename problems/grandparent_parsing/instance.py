@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from colgen.core.arrays import reading
 from colgen.core.files import writing
 from colgen.core.tolerances import power_of_two
 from problems.dependency.features.margin_updates import tree_triples
-from problems.dependency.sentence import Heads, check_tree
+from problems.dependency.sentence import Heads, check_tree, is_projective
 from solvers.arrays import ArrayError, as_booleans, as_numbers
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ class Instance:
     pair_scores
         By head h and any two of its modifiers s < m, adjacent or not, on any sides, likewise; other places are not
         looked at.  With them an instance is one of :class:`~problems.grandparent_parsing.pairs.PairParsing`.
+    projective
+        Whether the tree must be projective.
 
     Raises
     ------
@@ -120,6 +122,7 @@ class Instance:
     ruled_out: tuple[Mask | None, Mask | None] = field(default=(None, None), init=False, repr=False)
     """Which grandparent and sibling parts no tree may have; None: it may have any."""
     pair_scores: Floats | None = field(default=None, kw_only=True)
+    projective: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         arcs = np.array(_numbers(self.arc_scores, "arc_scores"))
@@ -259,6 +262,8 @@ class Instance:
         for token, head in enumerate(heads, 1):
             if self.arc_scores[head, token] == -np.inf:
                 raise InputError(f"the arc from {head} to {token} is no candidate")
+        if self.projective and not is_projective(heads):
+            raise InputError("the tree is not projective")
         if not self.allows(heads):
             raise InputError("the tree has a part that is ruled out")
         return self.objective(heads)
@@ -288,6 +293,24 @@ def pair_objective(scores: Floats, heads: Sequence[int]) -> float:
     return float(scores[tuple(pairs_of(scores, heads).T)].sum())
 
 
+def has_siblings(scores: PartScores) -> bool:
+    """Whether consecutive siblings are scored."""
+    if isinstance(scores, Instance):
+        return scores.sibling_scores is not None
+    return "siblings" in getattr(getattr(scores, "weights", None), "parts", ("siblings",))
+
+
+def wants_projective(scores: object) -> bool:
+    """Whether the scores say that the tree must be projective."""
+    return bool(getattr(scores, "projective", False))
+
+
+def refuse_projective(scores: object, name: str) -> None:
+    """Say that what is called by this name finds trees of all kinds, where an instance wants projective ones."""
+    if wants_projective(scores):
+        raise InputError(f"{name} knows no projective trees: AutomataParsing does, and parse")
+
+
 def refuse_pairs(scores: object, name: str) -> None:
     """Say that what is called by this name would leave out the pairs of an instance that has them."""
     if isinstance(scores, Instance) and scores.pair_scores is not None:
@@ -302,6 +325,19 @@ def allowed(scores: PartScores, result: Result[Heads], *, siblings: bool = True)
     if not result.is_optimal:
         return without
     return replace(without, termination=Termination.INFEASIBLE, dual_bound=-math.inf)
+
+
+def allowed_trees(scores: PartScores, result: Result[Any]) -> Result[Any]:
+    """The same for a list of trees, best first: those that have such a part are left out, and the last is another."""
+    if not isinstance(scores, Instance) or result.answer is None:
+        return result
+    kept = [heads for heads in result.answer if scores.allows(heads)]
+    if len(kept) == len(result.answer):
+        return result
+    if not kept:
+        return allowed(scores, replace(result, answer=result.answer[0]))
+    last = tree_objective(scores, kept[-1])
+    return replace(result, answer=kept, objective=last, dual_bound=last if result.is_optimal else result.dual_bound)
 
 
 def as_heads(vertices: Ints) -> Heads:
@@ -402,6 +438,8 @@ def _numbers(given: ArrayLike, name: str) -> Floats:
 def write(instance: Instance, path: Path | str) -> None:
     """Write an instance as numpy's ``.npz``."""
     arrays = {"arcs": instance.arc_scores, "single_root": np.array(instance.single_root)}
+    if instance.projective:
+        arrays["projective"] = np.array(True)
     tables = (instance.grandparent_scores, instance.sibling_scores)
     for name, table, mask in zip(("grandparents", "siblings"), tables, instance.ruled_out, strict=True):
         if table is not None:
@@ -416,7 +454,7 @@ def read(path: Path | str) -> Instance:
     """Read an instance that :func:`write` has written, or any ``.npz`` with ``arcs`` and maybe more.
 
     ``arcs[h, m]`` is the score of the arc from h to m, tokens from 1, the root 0; ``grandparents[g, h, m]`` that of two
-    arcs in a row, ``siblings`` and ``pairs`` as :class:`Instance` has them.
+    arcs in a row, ``siblings`` and ``pairs`` as :class:`Instance` has them, ``single_root`` and ``projective`` too.
 
     Raises
     ------
@@ -431,5 +469,6 @@ def read(path: Path | str) -> Instance:
             bool(as_booleans(given.get("single_root", False), "single_root", shape=())),
             Path(path).stem,
             pair_scores=given.get("pairs"),
+            projective=bool(as_booleans(given.get("projective", False), "projective", shape=())),
         )
     return instance

@@ -39,7 +39,7 @@ import numpy as np
 
 from colgen import InputError, artificial
 from colgen.core.doors import Late
-from problems.grandparent_parsing.instance import Instance
+from problems.grandparent_parsing.instance import Instance, refuse_projective
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -155,10 +155,12 @@ def full(
     siblings
         With consecutive siblings as well; by default if the instance has scores for them.
 
-    Pairs of modifiers that an instance has scores of are in it with all their rows.
+    Pairs of modifiers that an instance has scores of are in it with all their rows; trees need not be projective, and
+    an instance that wants them so is refused.
     """
     if formulation != "first_order" and formulation not in FORMULATIONS:
         raise ValueError(f"formulation must be 'first_order' or one of {FORMULATIONS}, not {formulation!r}")
+    refuse_projective(instance, "full")
     n = len(instance)
     m = complete(
         n,

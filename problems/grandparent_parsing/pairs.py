@@ -40,12 +40,14 @@ from colgen import (
     Solution,
 )
 from colgen.core.columns import Key
+from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES, power_of_two
-from problems.dependency.sentence import Heads
+from problems.dependency.sentence import Heads, is_projective
 from problems.grandparent_parsing.instance import Floats, Instance, pair_objective, pairs_of
-from problems.grandparent_parsing.separation import arc_values
+from problems.grandparent_parsing.separation import Crossing, arc_values
 from problems.grandparent_parsing.standard import StandardScores, standard_scores
 from problems.grandparent_parsing.template import GrandparentParsing
+from problems.grandparent_parsing.tree_list import first_order
 
 _TOLERANCE = TOLERANCES.feasibility
 
@@ -60,6 +62,9 @@ class PairParsing(GrandparentParsing):
     pair_scores
         By head h and two of its modifiers s < m, shape (n + 1, n + 1, n + 1); other places are not looked at.  By
         default those of the instance.
+    projective
+        Whether the tree must be projective, by rows that are separated
+        (:class:`~problems.grandparent_parsing.separation.Crossing`); by default what the instance says.
     options
         As :class:`~problems.grandparent_parsing.GrandparentParsing` has them.
 
@@ -71,10 +76,20 @@ class PairParsing(GrandparentParsing):
 
     takes_pairs = True
 
-    def __init__(self, instance: Instance, pair_scores: ArrayLike | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        pair_scores: ArrayLike | None = None,
+        *,
+        projective: bool | None = None,
+        **options: Any,
+    ) -> None:
         if pair_scores is not None:
             instance = instance.with_pairs(pair_scores)
         super().__init__(instance, **options)
+        self.projective = instance.projective if projective is None else projective
+        if self.projective and self.start != "tree":
+            raise InputError("start='tree' is the one that begins at a projective tree")
         if instance.pair_scores is None:
             raise InputError("expected pair_scores, or an instance that has them")
         self.pairs: Floats = instance.pair_scores
@@ -92,7 +107,14 @@ class PairParsing(GrandparentParsing):
         return (*super().pricing(), Pairs(self.pairs))
 
     def separation(self) -> Sequence[Separation]:
-        return [*super().separation(), PairRows(self.pairs)]
+        crossing = [Crossing(self.tokens)] if self.projective else []
+        return [*super().separation(), *crossing, PairRows(self.pairs)]
+
+    def _first_tree(self) -> Heads | None:
+        if not self.projective:
+            return super()._first_tree()
+        found = first_order(self.standard.arcs, 1, True, self.single_root)
+        return found[0] if found else None
 
     def solution(self, heads: Heads) -> Solution:
         found = super().solution(heads)
@@ -105,6 +127,8 @@ class PairParsing(GrandparentParsing):
         return super().worth(heads) + pair_objective(self.pairs, heads)
 
     def check(self, heads: Heads) -> float:
+        if self.projective and not is_projective(heads):
+            raise InfeasibleAnswerError("the tree is not projective")
         return super().check(heads) + pair_objective(self.pairs, heads)
 
 

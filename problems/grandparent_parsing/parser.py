@@ -1,4 +1,4 @@
-"""The exact parser: the best tree of arcs, grandparent parts and consecutive sibling parts, with a proof.
+"""The exact parser: the best trees of arcs, grandparent parts and consecutive sibling parts, with a proof.
 
 Nearly all sentences are proved by one oracle call at multipliers that an ascent has guessed
 (:mod:`problems.grandparent_parsing.automata`); what is left over goes to branch and bound.
@@ -6,74 +6,48 @@ Nearly all sentences are proved by one oracle call at multipliers that an ascent
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, cast, overload
 
 from numpy.typing import ArrayLike
 
-from colgen import Result, Termination, solve
+from colgen import solve
 from colgen.core.errors import InputError
 from colgen.core.stop import StopRule
-from colgen.reporting.proofs import proved_by_engine
-from problems.dependency.sentence import Heads
 from problems.grandparent_parsing.automata import AutomataParsing
-from problems.grandparent_parsing.instance import Instance, PartScores, tree_objective
+from problems.grandparent_parsing.instance import Instance, PartScores
+from problems.grandparent_parsing.pair_lists import best_with_pairs
 from problems.grandparent_parsing.pairs import PairParsing
+from problems.grandparent_parsing.parses import Parse, parsed, parsed_list, parsed_pairs
 from solvers.arrays import ArrayError, as_batch
-
-
-@dataclass(frozen=True)
-class Parse:
-    """A tree and what is proved of it.
-
-    Attributes
-    ----------
-    heads
-        Of each token; None if the candidate arcs hold no tree, or none was found before a limit.
-    score, bound
-        Of the tree, and an upper bound on all trees; -inf both if there is no tree.
-    termination
-        Why the search stopped: ``OPTIMAL`` says that the tree is the best of all.
-    nodes
-        Of branch and bound; 0 where the first round decided.
-    scored
-        Grandparent parts and sibling parts that were scored.
-    candidates, rounds, iterations
-        Arcs whose parts were looked at, rounds of pricing arcs, iterations of the Lagrangian.
-    proved_by_engine
-        Whether an oracle call in one of the engine's rounds has computed the bound that proves the tree, and the check
-        its score.
-    """
-
-    heads: Heads | None
-    score: float
-    bound: float
-    termination: Termination
-    nodes: int
-    scored: tuple[int, int]
-    candidates: int
-    rounds: int
-    iterations: int
-    proved_by_engine: bool = False
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the tree is proved to be the best."""
-        return self.termination is Termination.OPTIMAL
 
 
 @overload
 def parse(
-    scores: PartScores, *, single_root: bool | None = None, stop: StopRule | Sequence[StopRule] = ()
+    scores: PartScores,
+    *,
+    single_root: bool | None = None,
+    projective: bool | None = None,
+    stop: StopRule | Sequence[StopRule] = (),
 ) -> Parse: ...
+@overload
+def parse(
+    scores: PartScores,
+    *,
+    single_root: bool | None = None,
+    projective: bool | None = None,
+    k: int,
+    stop: StopRule | Sequence[StopRule] = (),
+) -> list[Parse]: ...
 @overload
 def parse(
     scores: ArrayLike,
     *,
     lengths: ArrayLike | None = None,
     single_root: bool | None = None,
+    projective: bool | None = None,
+    k: int | None = None,
     stop: StopRule | Sequence[StopRule] = (),
 ) -> Any: ...
 def parse(
@@ -81,9 +55,11 @@ def parse(
     *,
     lengths: ArrayLike | None = None,
     single_root: bool | None = None,
+    projective: bool | None = None,
+    k: int | None = None,
     stop: StopRule | Sequence[StopRule] = (),
 ) -> Any:
-    """The best tree.
+    """The best tree, or the k best.
 
     Parameters
     ----------
@@ -97,6 +73,10 @@ def parse(
         How many tokens each sentence of a batch has; by default n.
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
+    projective
+        Whether the tree must be projective; by default what the scores say, and if they say nothing it need not.
+    k
+        How many trees are wanted; None: one, and no list.
     stop
         Stop rules.  A time limit holds for everything, from the first line on; the others are for branch and bound,
         which few sentences need.
@@ -106,7 +86,9 @@ def parse(
     Returns
     -------
     Parse
-        A list of them for a batch.
+        With ``k`` a list of them, best first, all trees if there are fewer than k, and if there is none an empty one:
+        of each, whether it is proved that there are no better trees than those before it.  A limit leaves those that
+        were found.  For a batch a list of what its sentences get.
 
     Raises
     ------
@@ -121,48 +103,20 @@ def parse(
         except ArrayError as error:
             raise InputError(str(error)) from None
         if batch is not None:
-            return [parse(Instance(own), single_root=single_root, stop=stop) for own in batch]
+            options: dict[str, Any] = {"single_root": single_root, "projective": projective, "k": k, "stop": stop}
+            return [parse(Instance(own), **options) for own in batch]
         scores = Instance(scores)
     elif lengths is not None:
         raise InputError("lengths: expected scores of shape (sentences, n + 1, n + 1) to go with them")
     if isinstance(scores, Instance) and scores.pair_scores is not None:
-        return _with_pairs(PairParsing(scores, single_root=single_root), stop)
-    problem = AutomataParsing(cast(PartScores, scores), single_root=single_root)
-    return parsed(problem, solve(problem, stop=stop))
-
-
-def _with_pairs(problem: PairParsing, stop: StopRule | Sequence[StopRule]) -> Parse:
-    result = solve(problem, stop=stop)
-    scored = problem.scored.get("grandparent", 0), problem.scored.get("sibling", 0)
-    candidates = int((problem.scores.arcs > -math.inf).sum())
-    return Parse(
-        result.answer,
-        result.objective,
-        result.dual_bound,
-        result.termination,
-        len(result.nodes),
-        scored,
-        candidates,
-        len(result.iterations),
-        0,
-        proved_by_engine(result),
+        if projective is not None:
+            scores = replace(scores, projective=projective)
+        if k is not None:
+            return best_with_pairs(scores, k, single_root=single_root, stop=stop)
+        with_pairs = PairParsing(scores, single_root=single_root)
+        return parsed_pairs(with_pairs, solve(with_pairs, stop=stop))
+    problem = AutomataParsing(
+        cast(PartScores, scores), single_root=single_root, projective=projective, k=1 if k is None else k
     )
-
-
-def parsed(problem: AutomataParsing, result: Result) -> Parse:
-    """What a run has found."""
-    heads: Heads | None = result.answer
-    counts = problem.scored, problem.candidates, problem.rounds, problem.iterations
-    if heads is None and result.termination is not Termination.INFEASIBLE:
-        heads = problem.standard.first_tree  # there was no time for any
-        if heads is not None and isinstance(problem.scores, Instance) and not problem.scores.allows(heads):
-            return Parse(None, -math.inf, result.dual_bound, result.termination, len(result.nodes), *counts)
-    if heads is None:
-        return Parse(None, -math.inf, -math.inf, Termination.INFEASIBLE, 0, *counts)
-    score = result.objective if result.answer is not None else tree_objective(problem.scores, heads)
-    bound = result.dual_bound
-    if bound == math.inf:  # nothing was priced
-        bound = problem.standard.bound + problem.standard.constant
-    bound = max(bound, score)
-    stated = score if result.is_optimal else bound
-    return Parse(heads, score, stated, result.termination, len(result.nodes), *counts, proved_by_engine(result))
+    result = solve(problem, stop=stop)
+    return parsed(problem, result) if k is None else parsed_list(problem, result)

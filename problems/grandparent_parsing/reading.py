@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from colgen import InputError
 from colgen.cli.template import Material, check_options
 from colgen.core.arrays import arrays_in
 from colgen.core.files import check_readable
 from colgen.core.stop import StopRule
-from problems.dependency.reading import SENTENCE, choose_sentence
+from problems.dependency.conll import conll_lines
+from problems.dependency.reading import SENTENCE, TREES, WantedTrees, choose_sentence, heads_data
 from problems.dependency.scorer import SentenceScorer, Weights
 from problems.dependency.sentence import Heads, Sentence
 from problems.grandparent_parsing.instance import Instance, read
-from problems.grandparent_parsing.parser import Parse, parse
+from problems.grandparent_parsing.parser import parse
+from problems.grandparent_parsing.parses import Parse
 
-OPTIONS = {"sentence": SENTENCE}
+OPTIONS = {"sentence": SENTENCE, **TREES}
 
 
 @dataclass
 class ScoredSentence(SentenceScorer):
-    """A sentence with the scores of a trained model."""
+    """A sentence with the scores of a trained model, and which of its trees are wanted."""
 
     sentence: Sentence | None = None
+    wanted: WantedTrees = field(default_factory=WantedTrees)
 
 
 def read_instance(path: Path) -> Instance:
@@ -58,20 +62,31 @@ def score_instance(material: Material, model: Path, options: Mapping[str, str]) 
         If a file is something else, or an option is unknown or has an impossible value.
     """
     check_options(options, OPTIONS)
+    wanted = WantedTrees.of(options)
     weights, sentence = Weights.load(model), choose_sentence(material, options)
-    return ScoredSentence(weights, weights.vocabulary.encode(sentence), sentence=sentence)
+    return ScoredSentence(weights, weights.vocabulary.encode(sentence), sentence=sentence, wanted=wanted)
 
 
 def parse_sentences(
-    sentences: Iterable[Sentence], weights: Weights, stop: Sequence[StopRule] = ()
+    sentences: Iterable[Sentence],
+    weights: Weights,
+    stop: Sequence[StopRule] = (),
+    *,
+    single_root: bool | None = None,
+    projective: bool | None = None,
 ) -> Iterator[tuple[Sentence, Parse]]:
     """Sentences with their best trees, without heads where there is no tree, and what is proved of these.
 
     Relations are found once the tree is, where the model knows any: what is proved does not speak of them.
+
+    Parameters
+    ----------
+    stop, single_root, projective
+        See :func:`problems.grandparent_parsing.parser.parse`.
     """
     for sentence in sentences:
         scorer = weights.scorer(sentence)
-        found = parse(scorer, stop=stop)
+        found = parse(scorer, stop=stop, single_root=single_root, projective=projective)
         if found.heads is None:
             yield replace(sentence, heads=None, relations=None), found
         else:
@@ -81,3 +96,22 @@ def parse_sentences(
 def labelled(sentence: Sentence, heads: Heads, scorer: SentenceScorer) -> Sentence:
     """The sentence with these heads, and what its tokens are to them as far as the model knows."""
     return sentence.with_heads(heads, scorer.relations(heads))
+
+
+def listed_lines(sentence: Sentence, scorer: SentenceScorer, found: Sequence[Parse]) -> list[str]:
+    """A sentence with its best trees, one below the other: a comment says what each scores, and if it is not proved."""
+    if not found:
+        return [*conll_lines(replace(sentence, heads=None, relations=None)), ""]
+    lines = []
+    for number, each in enumerate(found, 1):
+        assert each.heads is not None  # lists hold trees
+        unproved = "" if each.is_optimal else ", not proved"
+        lines.append(f"# tree {number} of {len(found)}, score {each.score:.6g}{unproved}")
+        lines += [*conll_lines(labelled(sentence, each.heads, scorer)), ""]
+    return lines
+
+
+def listed_data(sentence: Sentence, scorer: SentenceScorer, found: Sequence[Parse]) -> list[Any]:
+    """The same as plain data for JSON."""
+    trees = [labelled(sentence, each.heads, scorer) for each in found if each.heads is not None]
+    return [heads_data(tree.forms, tree.heads or (), tree.relations) for tree in trees]

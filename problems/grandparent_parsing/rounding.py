@@ -8,11 +8,11 @@ import numpy as np
 
 from colgen import Heuristic, HeuristicContext, Solution
 from colgen.core.tolerances import TOLERANCES, size
-from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.instance import as_heads
+from problems.dependency.sentence import Heads, is_projective
 from problems.grandparent_parsing.separation import arc_values
 from problems.grandparent_parsing.standard import StandardScores
-from solvers.trees.arborescence import arborescence, is_tree
+from problems.grandparent_parsing.tree_list import first_order
+from solvers.trees.arborescence import is_tree
 
 _BETTER = 1e-9
 """Trees are better by more than this, relative to the unit of the scores."""
@@ -36,6 +36,10 @@ class Rounded(Protocol):
     def single_root(self) -> bool:
         """Whether exactly one token is under the root."""
 
+    @property
+    def projective(self) -> bool:
+        """Whether trees must be projective."""
+
     def worth(self, heads: Heads) -> float:
         """A tree's score."""
 
@@ -51,7 +55,7 @@ class Rounded(Protocol):
 
 
 class Rounding(Heuristic):
-    """The best arborescence of a fractional solution, improved by other heads that the solution uses, one at a time."""
+    """The best tree of a fractional solution, improved by other heads that the solution uses, one at a time."""
 
     every = 1
 
@@ -64,10 +68,10 @@ class Rounding(Heuristic):
         arcs, unit = problem.standard.arcs, problem.standard.unit
         spread = np.ptp(arcs[~np.isneginf(arcs)]) + unit
         weights = np.where(np.isneginf(arcs), -np.inf, z + 1e-6 * arcs / spread)
-        found = arborescence(weights, single_root=problem.single_root)
-        if found is None:
+        found = first_order(weights, 1, problem.projective, problem.single_root)
+        if not found:
             return None
-        heads = as_heads(found[0])
+        heads = found[0]
         moves = [(h, m) for h, m in np.argwhere(z > _USED).tolist() if z[h, m] < 1.0 - _USED]
         score = problem.worth(heads)
         improved, mark = bool(moves), np.empty(problem.tokens + 1, dtype=np.int64)
@@ -76,6 +80,8 @@ class Rounding(Heuristic):
             for h, m in moves:
                 other = (*heads[: m - 1], h, *heads[m:])
                 if other == heads or (problem.single_root and other.count(0) != 1):
+                    continue
+                if problem.projective and not is_projective(other):
                     continue
                 if is_tree(np.array([-1, *other]), mark):
                     value = problem.worth(other)

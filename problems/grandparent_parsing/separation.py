@@ -1,4 +1,4 @@
-"""Rows that are too many to write down: cuts, which make a tree of arcs, and ArcGP."""
+"""Rows that are too many to write down: cuts, which make a tree of arcs, those of projective trees, and ArcGP."""
 
 from __future__ import annotations
 
@@ -42,6 +42,38 @@ class Cuts(Separation):
             ("z", (h, m)): 1.0 for m in members for h in range(self.tokens + 1) if h not in inside
         }
         return Row(("cut", members), lower=1.0, coefficients=entering)
+
+
+class Crossing(Separation):
+    """z_ij + z_ji + Σ_{h < i or h > j} z_hk ≤ 1 for i < k < j: a word beneath an arc has its head there as well.
+
+    A tree is projective if and only if it satisfies them: then whatever is between a head and its modifier descends
+    from one of the two, by a path that does not leave.  The most violated row of each i and j is returned.
+
+    Parameters
+    ----------
+    tokens
+        How many there are.
+    """
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+
+    def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
+        z = arc_values(solution, self.tokens)
+        before = np.concatenate([np.zeros((1, len(z))), z.cumsum(axis=0)])  # heads of k that are less than h
+        i, j = np.triu_indices(len(z), 2)
+        outside = before[-1] - (before[j + 1] - before[i])  # by pair and word between
+        k = np.arange(len(z))
+        sums = np.where((i[:, None] < k) & (k < j[:, None]), (z[i, j] + z[j, i])[:, None] + outside, 0.0)
+        worst = sums.argmax(axis=1)
+        violated = np.flatnonzero(sums.max(axis=1, initial=0.0) > 1.0 + _TOLERANCE)
+        return [self.row(int(i[v]), int(worst[v]), int(j[v])) for v in violated]
+
+    def row(self, i: int, k: int, j: int) -> Row:
+        """That of the words i and j, the root maybe, and a word k between them."""
+        arcs = [(h, k) for h in (*range(i), *range(j + 1, self.tokens + 1))] + [(i, j)] + [(j, i)] * (i > 0)
+        return Row(("crossing", (i, k, j)), upper=1.0, coefficients={("z", arc): 1.0 for arc in arcs})
 
 
 class ArcGP(Separation):

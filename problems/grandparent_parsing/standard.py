@@ -11,7 +11,7 @@ of two changes no decision of any kernel.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -90,6 +90,13 @@ class StandardScores:
         """Scores of (head, sibling, modifier), shape (parts, 3)."""
         return self.raised(self.given.siblings(triples))
 
+    @cached_property
+    def as_given(self) -> StandardScores:
+        """The same with nothing raised."""
+        if self.floor == -math.inf:
+            return self
+        return replace(self, arcs=self.given.arcs - self.shifts, floor=-math.inf, known=None)
+
     @property
     def parent_child_bounds(self) -> Floats:
         """No grandparent part scores more, by parent and child."""
@@ -136,13 +143,18 @@ def is_single_root(scores: PartScores) -> bool:
     return bool(getattr(getattr(scores, "weights", scores), "single_root", False))
 
 
-def standard_scores(scores: PartScores, *, single_root: bool | None = None) -> StandardScores:
+def standard_scores(
+    scores: PartScores, *, single_root: bool | None = None, known: Heads | None = None
+) -> StandardScores:
     """Scores without what all trees have in common, nor lower than what rules a part out.
 
     Parameters
     ----------
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
+    known
+        A tree that all those wanted are at least as good as: only what no better tree has is raised.  By default one is
+        looked for, and is as good as can be found.
     """
     if single_root is None:
         single_root = is_single_root(scores)
@@ -154,12 +166,13 @@ def standard_scores(scores: PartScores, *, single_root: bool | None = None) -> S
     lowest = _lowest(scores, arcs)
     if lowest > -_FAR * found.unit and isinstance(scores, SentenceScorer):
         return found  # a trained model's
-    for _ in range(_TRIES):
-        floor, known = _floor(found)
+    for _ in range(_TRIES if known is None else 1):
+        floor, tree = _floor(found, known)
         if not floor > max(found.floor, lowest):
-            return found
+            return found if known is None else replace(found, unit=_unit(scores, arcs, -math.inf, whole=False))
         raised = np.where(arcs > -np.inf, np.maximum(arcs, floor), -np.inf)
-        found = StandardScores(scores, shifts, raised, floor, _unit(scores, arcs, floor), single_root, known)
+        unit = _unit(scores, arcs, floor, whole=known is None)
+        found = StandardScores(scores, shifts, raised, floor, unit, single_root, tree)
     return found
 
 
@@ -170,8 +183,10 @@ _SAMPLE = 4096
 """So many scores say what others are like."""
 
 
-def _floor(scores: StandardScores) -> tuple[float, Heads | None]:
+def _floor(scores: StandardScores, known: Heads | None) -> tuple[float, Heads | None]:
     """A score so low that no tree with such a part is as good as some other, and that; -inf if there is no tree.
+
+    The other one is ``known``, or looked for.
 
     With M_m the most that any arc into m can bring with its parts, no tree has more than Σ M.  One with a part of score
     s has no more than Σ M + A + s, where A is by how much an arc without one of its parts, all of them counted by their
@@ -186,7 +201,10 @@ def _floor(scores: StandardScores) -> tuple[float, Heads | None]:
     for part in (np.where(arcs > -np.inf, arcs, 0.0), scores.head_modifier_bounds, closing):
         over = np.where(arcs[:, 1:] > -np.inf, (most - part)[:, 1:] - tops, 0.0)
         excess = max(excess, float(over.max()))
-    worth, tree = _good_tree(scores, scores.first_tree)
+    if known is None:
+        worth, tree = _good_tree(scores, scores.first_tree)
+    else:
+        worth, tree = tree_objective(scores, known), known
     room = float(tops.sum()) - worth
     margin = room + excess
     if not margin > 0.0:  # all trees that matter are worth the same: any margin will do
@@ -244,15 +262,20 @@ def _lowest(scores: PartScores, arcs: Floats) -> float:
     return min(least, *(float(table.min(initial=0.0)) for table in _tables(scores)), 0.0)
 
 
-def _tables(scores: Instance) -> list[Floats]:
-    """The scores of the parts that there can be: what the tables have in other places means nothing."""
+def _tables(scores: Instance, *, whole: bool = True) -> list[Floats]:
+    """The scores of the parts that there can be: what the tables have in other places means nothing.
+
+    ``whole``: with the penalties of parts that are ruled out.
+    """
     found, there = [], scores.arcs > -np.inf
+    gone = (None, None) if whole else scores.ruled_out
     if scores.grandparent_scores is not None:
-        possible = there[:, :, None] & there[None, :, :]
-        found.append(scores.grandparent_scores[possible & _apart(len(there))])
+        possible = there[:, :, None] & there[None, :, :] & _apart(len(there))
+        found.append(scores.grandparent_scores[possible if gone[0] is None else possible & ~gone[0]])
     if scores.sibling_scores is not None:
         there = there | np.eye(len(there), dtype=np.bool_)
-        found.append(scores.sibling_scores[there[:, :, None] & there[:, None, :] & _in_order(len(there))])
+        possible = there[:, :, None] & there[:, None, :] & _in_order(len(there))
+        found.append(scores.sibling_scores[possible if gone[1] is None else possible & ~gone[1]])
     return found
 
 
@@ -270,14 +293,14 @@ def _in_order(size: int) -> Mask:
     return found
 
 
-def _unit(scores: PartScores, arcs: Floats, floor: float) -> float:
-    """The power of two next below the largest score that is not too low."""
+def _unit(scores: PartScores, arcs: Floats, floor: float, *, whole: bool = True) -> float:
+    """The power of two next below the largest score that is not too low; ``whole``: penalties are scores."""
     tables: list[Floats | None] = [arcs]
     if isinstance(scores, SentenceScorer):
         largest = _largest_weight(scores.weights)
     elif isinstance(scores, Instance):
         largest = 0.0
-        tables += _tables(scores)
+        tables += _tables(scores, whole=whole)
     else:
         largest = 0.0
         tables += [scores.parent_child_bounds, scores.head_modifier_bounds, scores.head_sibling_bounds]

@@ -60,7 +60,9 @@ from problems.grandparent_parsing.instance import (
     allowed,
     as_heads,
     from_scores,
+    has_siblings,
     refuse_pairs,
+    refuse_projective,
     tree_objective,
 )
 from problems.grandparent_parsing.kernels.patience import watching
@@ -128,7 +130,10 @@ class GrandparentParsing(Problem):
     """
 
     takes_pairs = False
-    """Whether scores of arbitrary pairs of modifiers count."""
+    """Whether scores of arbitrary pairs of modifiers count, and trees may have to be projective."""
+
+    projective = False
+    """Whether the tree must be projective."""
 
     def __init__(
         self,
@@ -154,10 +159,11 @@ class GrandparentParsing(Problem):
             given = [None if part is None else np.asarray(part) for part in (grandparent_scores, sibling_scores)]
             self.scores = Instance(np.asarray(scores), given[0], given[1], bool(single_root))
         if not self.takes_pairs:
+            refuse_projective(self.scores, type(self).__name__)
             refuse_pairs(self.scores, type(self).__name__)
         self.tokens = len(self.scores)
         if siblings is None:
-            siblings = _has_siblings(self.scores)
+            siblings = has_siblings(self.scores)
         if single_root is None:
             weights = getattr(self.scores, "weights", self.scores)
             single_root = bool(getattr(weights, "single_root", False))
@@ -670,12 +676,6 @@ class _Master(LinearMaster):
         if isinstance(oracle, Arcs):
             return columns
         return super().improving(oracle, columns, reduced_costs, tolerance)
-
-
-def _has_siblings(scores: PartScores) -> bool:
-    if isinstance(scores, Instance):
-        return scores.sibling_scores is not None
-    return "siblings" in getattr(getattr(scores, "weights", None), "parts", ("siblings",))
 
 
 @cache

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from colgen import InputError
 from colgen.cli.template import Material, check_options, whole_number
 from colgen.core.arrays import arrays_in
 from colgen.core.files import check_readable
-from problems.dependency.reading import SENTENCE, choose_sentence
+from problems.dependency.reading import SENTENCE, TREES, WantedTrees, choose_sentence
 from problems.dependency.sentence import Heads, Sentence
 from problems.nonlocal_parsing.families import Words
 from problems.nonlocal_parsing.instance import Instance, read
@@ -24,7 +24,7 @@ OPTIONS = {
     "sentence": SENTENCE,
     "candidates": f"candidate heads a word, or 'all'; {CANDIDATES} by default",
     "all_heads": "yes: look at the candidates first, and then prove the tree among all heads; the same as --all-heads",
-    "best": "how many trees, best first; 1 by default",
+    **TREES,
 }
 
 
@@ -69,7 +69,13 @@ class Scorer:
     def __init__(self, model: Model, options: Mapping[str, str]) -> None:
         self.model = model
         check_options(options, OPTIONS)
-        self.best = whole_number(options, "best", 1)
+        self.wanted = WantedTrees.of(options)
+        if self.wanted.projective is False and model.backbone != "first":
+            raise InputError(
+                f"option projective: the local parts of this model (backbone={model.backbone}) are those of projective "
+                "trees: no needs a model of arcs and factors, which `colgen train nonlocal_parsing --option "
+                "backbone=first` makes"
+            )
         every = options.get("candidates") == "all"
         self.candidates = None if every else whole_number(options, "candidates", CANDIDATES)
         if options.get("all_heads", "no") not in ("yes", "no"):
@@ -87,13 +93,20 @@ class Scorer:
         if self.proves_all and few is not None:
             narrow, few = instance, None
             instance = model.scored(words, encoded, model.candidates(encoded, None))
+        wanted = self.wanted
+        single_root = instance.single_root if wanted.single_root is None else wanted.single_root
+        projective = instance.projective if wanted.projective is None else wanted.projective
+        if narrow is not None:
+            narrow = replace(narrow, single_root=single_root, projective=projective)
         return ScoredSentence(
             instance.parts,
             instance.factors,
             instance.allowed,
+            single_root=single_root,
+            projective=projective,
             words=instance.words,
             sentence=sentence,
-            best=self.best,
+            best=wanted.best,
             candidates=few,
             narrow=narrow,
             relations=lambda heads: model.relations(encoded, heads),

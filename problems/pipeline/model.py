@@ -18,7 +18,7 @@ from colgen.core.stop import StopRule
 from problems.chain_map.learning import Tagger
 from problems.dependency.scorer import Weights
 from problems.dependency.sentence import Sentence
-from problems.grandparent_parsing.parser import Parse
+from problems.grandparent_parsing.parses import Parse
 from problems.grandparent_parsing.reading import parse_sentences
 from problems.pipeline.breaks import Breaks
 from problems.pipeline.segmentation import Segmenter

@@ -184,6 +184,8 @@ class NonProjective(Backbone):
             worth, _, scores, heads, first = heapq.heappop(heap)
             values.append(-worth)
             trees.append(heads)
+            if len(values) == k:
+                break
             scores = scores.copy()
             for m in range(first, self.size):
                 h = heads[m]

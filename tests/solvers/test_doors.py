@@ -48,6 +48,7 @@ SAMPLES = {
     "arborescence.reduced_costs": {"weights": ARCS},
     "arborescence.checked": {"weights": ARCS},
     "arborescence.tree_weight": {"weights": ARCS, "heads": np.array([-1, 0, 0])},
+    "eisner_grandsibling.best_tree": {"arcs": ARCS, "grandparents": CUBE, "siblings": CUBE},
     "matrix_tree.tree_sums": {"scores": BARE[np.newaxis]},
     "matrix_tree.tree_tangents": {"scores": BARE[np.newaxis], "directions": ARCS[np.newaxis]},
     "sums.chain_sums": CHAINS,
@@ -291,6 +292,7 @@ STRUCTURES = {
     "tree_bound.meets",
     "tree_parts.lazy_parts",
     "roots.root_shares",
+    "eisner_grandsibling.best_of_parts",  # takes what parsers have looked at
     "eisner_sums.projective_sums",  # takes parts, which check themselves
     "matrix_tree.sample_trees",  # by a generator, of scores that tree_sums looks at
     "shortest_paths.in_order",  # takes what shortest_paths has looked at

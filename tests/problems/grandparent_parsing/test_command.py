@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from colgen.cli.arguments import NOT_PROVED
 from colgen.cli.main import main
 from problems.dependency import Learner, Settings, Weights, parse_conll, read_conll, write_conll
 from problems.dependency.evaluation import attachment
@@ -60,6 +61,11 @@ def test_scores_are_solved(tmp_path, capsys):
         (["--option", "sentence=99"], "has 10 sentences"),
         (["--option", "sentence=x"], "whole number"),
         (["--option", "word=1"], "there is no option"),
+        (["--option", "best=0"], "option best: expected a whole number, one or more, not '0'"),
+        (["--option", "best=few"], "option best: expected a whole number"),
+        (["--option", "projective=maybe"], "option projective: expected yes or no, not 'maybe'"),
+        (["--option", "roots=two"], "option roots: expected one or any, not 'two'"),
+        (["--option", "roots=two", "--option", "sentence=1"], "option roots: expected one or any, not 'two'"),
     ],
 )
 def test_impossible_options(folder, model, arguments, says, capsys):
@@ -103,6 +109,97 @@ def test_one_sentence_and_all_of_them_agree(folder, model, tmp_path, capsys):
     assert one["answer"] == records[6]["answer"]
     assert all(word["relation"] for word in one["answer"])
     assert one["objective"] == pytest.approx(records[6]["objective"])
+
+
+@pytest.mark.parametrize("options", [{"projective": True}, {"single_root": True}, {"single_root": False}])
+def test_the_kind_of_trees_is_chosen(folder, model, options, tmp_path, capsys):
+    path, out = folder / "xx-ud-test.conllu", tmp_path / "out.jsonl"
+    said = {
+        "projective": {True: "projective=yes", False: "projective=no"},
+        "single_root": {True: "roots=one", False: "roots=any"},
+    }
+    arguments = ["solve", "grandparent_parsing", str(path), "--model", str(model), "--json", str(out)]
+    for name, value in options.items():
+        arguments += ["--option", said[name][value]]
+    assert main(arguments) == 0
+    weights, given = Weights.load(model), read_conll(path)
+    expected = [parse(weights.scorer(sentence), **options) for sentence in given]
+    parsed = list(parse_conll(capsys.readouterr().out.splitlines()))
+    assert [sentence.heads for sentence in parsed] == [found.heads for found in expected]
+    records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [record["objective"] for record in records] == pytest.approx([found.score for found in expected])
+    assert all(sentence.is_projective for sentence in parsed) or not options.get("projective")
+    assert main([*arguments, "--option", "sentence=4"]) == 0
+    one = json.loads(out.read_text(encoding="utf-8"))
+    assert one["objective"] == pytest.approx(expected[3].score)
+    assert tuple(word["head"] for word in one["answer"]) == expected[3].heads
+
+
+def test_several_trees_of_sentences(folder, model, tmp_path, capsys):
+    path, out = folder / "xx-ud-test.conllu", tmp_path / "out.jsonl"
+    arguments = ["solve", "grandparent_parsing", str(path), "--model", str(model), "--json", str(out)]
+    arguments += ["--option", "best=3", "--option", "projective=yes"]
+    assert main(arguments) == 0
+    shown = capsys.readouterr()
+    assert shown.err.startswith("colgen: 10 instances, 10 proved optimal, ")
+    trees, weights = list(parse_conll(shown.out.splitlines())), Weights.load(model)
+    assert sum(line.startswith("# tree ") for line in shown.out.splitlines()) == len(trees)
+    assert "not proved" not in shown.out
+    records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    for sentence, record in zip(read_conll(path), records, strict=True):
+        expected = parse(weights.scorer(sentence), k=3, projective=True)
+        own, trees = trees[: len(expected)], trees[len(expected) :]
+        assert [tree.heads for tree in own] == [each.heads for each in expected]
+        encoded = weights.vocabulary.encode(sentence)
+        assert [tree.relations for tree in own] == [weights.labels.of(encoded, each.heads) for each in expected]
+        assert [tuple(word["head"] for word in tree) for tree in record["answer"]] == [tree.heads for tree in own]
+        assert [tuple(word["relation"] for word in tree) for tree in record["answer"]] == [
+            tree.relations for tree in own
+        ]
+        assert record["objective"] == pytest.approx(expected[-1].score)
+    assert not trees
+    assert main([*arguments, "--option", "sentence=2", "--picture", str(tmp_path / "tree.svg")]) == 0
+    shown = capsys.readouterr().out
+    assert "# tree 1 of 3, score " in shown
+    assert "# tree 3 of 3, score " in shown
+    assert "Proved optimal." in shown
+    assert (tmp_path / "tree.svg").stat().st_size > 1000
+    one = json.loads(out.read_text(encoding="utf-8"))
+    assert one["answer"] == records[1]["answer"]
+
+
+def test_trees_at_a_limit_are_said_not_to_be_proved(folder, model, capsys):
+    arguments = ["solve", "grandparent_parsing", str(folder / "xx-ud-test.conllu"), "--model", str(model)]
+    assert main([*arguments, "--option", "best=4", "--time-limit", "0"]) == NOT_PROVED
+    shown = capsys.readouterr()
+    assert ", not proved" in shown.out
+    assert shown.err.startswith("colgen: 10 instances, 0 proved optimal")
+
+
+def test_scores_of_projective_trees(tmp_path, capsys):
+    instance = dataclasses.replace(random(5, 3, siblings=True), projective=True)
+    write(instance, tmp_path / "scores.npz")
+    assert main(["solve", "grandparent_parsing", str(tmp_path / "scores.npz"), "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["objective"] == pytest.approx(parse(instance).score)
+    assert tuple(word["head"] for word in found["answer"]) == parse(instance).heads
+    paired = dataclasses.replace(random(4, 0, pairs=True), projective=True)
+    write(paired, tmp_path / "pairs.npz")
+    assert main(["solve", "grandparent_parsing", str(tmp_path / "pairs.npz"), "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["objective"] == pytest.approx(parse(paired).score)
+
+
+@pytest.mark.parametrize("siblings", [False, True])
+def test_certificates_of_projective_trees(siblings, tmp_path, capsys):
+    """Without siblings the checker knows them; with, the certificate says that it is to be trusted."""
+    instance = dataclasses.replace(random(6, 1, siblings=siblings), projective=True)
+    write(instance, tmp_path / "scores.npz")
+    certificate = str(tmp_path / "proof")
+    assert main(["solve", "grandparent_parsing", str(tmp_path / "scores.npz"), "--certificate", certificate]) == 0
+    capsys.readouterr()
+    assert main(["check", certificate]) == 0
+    told = capsys.readouterr().out
+    assert ("trusted" in told.replace("0 trusted", "")) == siblings
 
 
 def test_what_cannot_be_read_keeps_what_was_parsed(folder, model, monkeypatch, capsys):

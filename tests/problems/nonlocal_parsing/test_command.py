@@ -184,6 +184,44 @@ def test_several_trees_of_sentences(folder, small_model, tmp_path, capsys):
         score_instance(Material(path), small_model, {"best": "none", "sentence": "1"})
 
 
+@pytest.mark.parametrize("best", [1, 2])
+@pytest.mark.parametrize("kind", [{"projective": False}, {"single_root": False}, {"projective": True}])
+def test_the_kind_of_trees_is_chosen(folder, small_model, kind, best, tmp_path, capsys):
+    path, out = folder / "xx-ud-test.conllu", tmp_path / "out.jsonl"
+    said = {"projective": {True: "projective=yes", False: "projective=no"}, "single_root": {False: "roots=any"}}
+    ((name, value),) = kind.items()
+    command = ["solve", "nonlocal_parsing", str(path), "--model", str(small_model), "--json", str(out)]
+    command += ["--option", said[name][value], "--option", f"best={best}", "--option", "candidates=all"]
+    assert main(command) == 0
+    model = Model.load(small_model)
+    expected = []
+    for sentence in read_conll(path):
+        instance = dataclasses.replace(model.instance(sentence, None), **kind)
+        expected.append(solve(NonlocalParsing(instance, k=best)))
+    records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [record["objective"] for record in records] == pytest.approx([result.objective for result in expected])
+    assert main([*command, "--option", "sentence=3"]) == 0
+    assert json.loads(out.read_text(encoding="utf-8"))["objective"] == pytest.approx(expected[2].objective)
+    few = [option.replace("candidates=all", "candidates=2") for option in command]
+    assert main([*few, "--all-heads"]) == 0
+    records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [record["objective"] for record in records] == pytest.approx([result.objective for result in expected])
+
+
+def test_kinds_of_trees_that_a_model_cannot_hold(folder, small_model, tmp_path, capsys):
+    path, model = folder / "xx-ud-test.conllu", tmp_path / "model"
+    options = {"backbone": "sibling", "families": "none", "epochs": "1", "least": "1"}
+    train_from_files(TrainOptions(folder, model, quick=True, say=lambda s: None, options=options))
+    command = ["solve", "nonlocal_parsing", str(path), "--model"]
+    assert main([*command, str(model), "--option", "projective=no"]) == 2
+    assert "needs a model of arcs and factors" in capsys.readouterr().err
+    assert main([*command, str(model), "--option", "projective=yes", "--option", "sentence=1"]) == 0
+    for option, says in (("projective=1", "expected yes or no"), ("roots=1", "expected one or any")):
+        capsys.readouterr()
+        assert main([*command, str(small_model), "--option", option]) == 2
+        assert says in capsys.readouterr().err
+
+
 def test_a_corpus_needs_its_files(tmp_path):
     with pytest.raises(InputError, match="'train'"):
         read_corpus(tmp_path, NEEDED)

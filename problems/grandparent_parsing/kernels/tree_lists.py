@@ -1,0 +1,118 @@
+"""Lists of the best trees: those near others, and all of a few candidate arcs.
+
+A list is an array of heads, shape (k, n + 1), and one of scores, shape (k,), best first, of which so many are filled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from problems.grandparent_parsing.kernels.head_automata import Automata, tree_score
+from problems.grandparent_parsing.kernels.patience import STEPS, expired
+from solvers.copying import overwrite
+from solvers.kernel_cache import njit
+from solvers.trees.arborescence import is_tree
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@njit(cache=True)
+def is_wanted(heads, single_root, projective, mark):  # type: ignore[no-untyped-def]
+    """Whether heads of all vertices are a tree, with one root and projective if it has to be; ``mark`` is for work."""
+    n = heads.shape[0] - 1
+    roots = 0
+    for m in range(1, n + 1):
+        if heads[m] == 0:
+            roots += 1
+    if roots == 0 or (single_root and roots != 1) or not is_tree(heads, mark):
+        return False
+    if projective:  # words between a head and its modifier descend from it if all of them have their heads there
+        for m in range(1, n + 1):
+            low, high = min(heads[m], m), max(heads[m], m)
+            for k in range(low + 1, high):
+                if heads[k] < low or heads[k] > high:
+                    return False
+    return True
+
+
+@njit(cache=True)
+def keep(trees, scores, tried, count, heads, score):  # type: ignore[no-untyped-def]
+    """Put a tree into a list, if it is new and among the best k; how many there are.  ``tried`` moves with them."""
+    k, size = trees.shape
+    if count == k and score <= scores[k - 1]:
+        return count
+    for i in range(count):
+        same = True
+        for m in range(1, size):
+            if trees[i, m] != heads[m]:
+                same = False
+                break
+        if same:
+            return count
+    place = count if count < k else k - 1
+    while place > 0 and scores[place - 1] < score:
+        overwrite(trees[place], trees[place - 1])
+        scores[place], tried[place] = scores[place - 1], tried[place - 1]
+        place -= 1
+    overwrite(trees[place], heads)
+    scores[place], tried[place] = score, False
+    return min(count + 1, k)
+
+
+@njit(cache=True)
+def list_near(a: Automata, trees: Ints, scores: Floats, count: int, single_root: bool, projective: bool) -> int:
+    """Trees of candidate arcs that differ from one of the list in one head, until none is better than the last.
+
+    It may end before its time; how many are in the list.
+    """
+    size = trees.shape[1]
+    tried, mark = np.zeros(trees.shape[0], dtype=np.bool_), np.empty(size, dtype=np.int64)
+    heads = np.empty(size, dtype=np.int64)
+    steps, i = 0, 0
+    while i < count:
+        if tried[i]:
+            i += 1
+            continue
+        tried[i] = True
+        overwrite(heads, trees[i])
+        for m in range(1, size):
+            own = heads[m]
+            for e in range(a.incoming[m], a.incoming[m + 1]):
+                if a.heads[e] == own:
+                    continue
+                heads[m] = a.heads[e]
+                steps += 20 * size
+                if is_wanted(heads, single_root, projective, mark):
+                    count = keep(trees, scores, tried, count, heads, tree_score(a, heads))
+            heads[m] = own
+        if steps > STEPS:
+            steps = 0
+            if expired():
+                return count
+        i = 0
+    return count
+
+
+@njit(cache=True)
+def list_all(a: Automata, trees: Ints, scores: Floats, single_root: bool, projective: bool) -> int:
+    """The best trees of all those of the candidate arcs, of which there are few; how many are in the list."""
+    size = trees.shape[1]
+    tried, mark = np.zeros(trees.shape[0], dtype=np.bool_), np.empty(size, dtype=np.int64)
+    heads, choice = np.full(size, -1), a.incoming[:size] - 1
+    count, m = 0, 1
+    while m > 0:  # an odometer over the arcs of each modifier
+        if m == size:
+            if is_wanted(heads, single_root, projective, mark):
+                count = keep(trees, scores, tried, count, heads, tree_score(a, heads))
+            m -= 1
+        elif choice[m] + 1 == a.incoming[m + 1]:
+            choice[m] = a.incoming[m] - 1
+            m -= 1
+        else:
+            choice[m] += 1
+            heads[m] = a.heads[choice[m]]
+            m += 1
+    return count

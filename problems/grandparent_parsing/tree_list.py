@@ -1,0 +1,222 @@
+"""The best trees of a sentence that are known, where several are wanted or they have to be projective."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from problems.dependency.pool import Pool
+from problems.dependency.sentence import Heads, is_projective
+from problems.grandparent_parsing.instance import Floats, Ints, Mask, as_heads
+from problems.grandparent_parsing.kernels.head_automata import tree_score
+from problems.grandparent_parsing.kernels.patience import expired
+from problems.grandparent_parsing.kernels.second_order import narrowed
+from problems.grandparent_parsing.kernels.tree_lists import list_all, list_near
+from problems.grandparent_parsing.kernels.tree_parts import automata_of
+from problems.grandparent_parsing.work import Work
+from solvers.trees.backbone import Backbone, NonProjective, OutOfTimeError, Projective
+from solvers.trees.eisner import Parts
+from solvers.trees.eisner_grandsibling import best_of_parts
+from solvers.trees.eisner_items import IMPOSSIBLE, NEG
+
+WIDTH = 4
+"""Candidate heads a modifier for a projective tree to begin with, at least."""
+
+LISTED = 2**17
+"""So many tokens do all choices of the heads that are left have together, if they are tried one by one."""
+
+
+class TreeList:
+    """The k best trees so far, of those that are wanted.
+
+    Attributes
+    ----------
+    pool
+        The trees, with the negative of what is left of their scores (:mod:`problems.grandparent_parsing.standard`).
+    is_complete
+        Whether there are no other trees.
+    """
+
+    def __init__(self, k: int, *, projective: bool, single_root: bool) -> None:
+        self.pool = Pool(k)
+        self.projective, self.single_root = projective, single_root
+        self.is_complete = False
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether there are k trees, or all that there are."""
+        return self.pool.is_full or self.is_complete
+
+    @property
+    def least(self) -> float:
+        """What is left of the score of the k-th best tree; -inf before there are k."""
+        return -self.pool.least
+
+    @property
+    def last(self) -> Ints:
+        """The k-th best tree, or the last there is: heads of all vertices."""
+        return np.array([-1, *self.pool.last])
+
+    def keep(self, work: Work, tree: Ints, score: float) -> None:
+        """Take in a tree that kernels have met, heads of all vertices, if it is wanted and good enough."""
+        heads = as_heads(tree)
+        if not self.projective or is_projective(heads):
+            self.pool.add(heads, -work.worth(heads, score))
+
+    def fill(self, work: Work, candidates: Mask, tree: Ints | None) -> Mask:
+        """Find k trees, beginning with one of candidate arcs; the candidates, those of all trees among them.
+
+        Raises
+        ------
+        OutOfTimeError
+            If time is up.
+        """
+        if self.projective and (tree is None or not is_projective(as_heads(tree))):
+            wide = candidates | narrowed(work.arcs + work.bounds.grandparents + work.bounds.siblings, WIDTH)
+            wide &= work.arcs > -math.inf
+            automata_of(wide, work.arcs, work.parts)  # scores their parts
+            _look()
+            found = self._best_projective(work, wide, work.arcs)
+            tree = None if found is None else found[1]
+        if tree is not None:
+            candidates = candidates.copy()
+            candidates[tree[1:], np.arange(1, len(tree))] = True
+        self.look_around(work, candidates, [] if tree is None else [tree])
+        if self.pool.is_full:
+            return candidates
+        trees = first_order(work.standard.by_arc, self.pool.k, self.projective, self.single_root, _looking)
+        fewer = len(trees) < self.pool.k
+        candidates = candidates.copy()
+        for heads in trees:
+            candidates[heads, np.arange(1, len(heads) + 1)] = True
+        if fewer:
+            self.pool.k = max(len(trees), 1)
+        self.look_around(work, candidates, [np.array([-1, *heads]) for heads in trees])
+        self.is_complete = fewer and len(self.pool.trees) == len(trees)
+        return candidates
+
+    def look_around(self, work: Work, candidates: Mask, starts: Sequence[Ints]) -> None:
+        """Take in trees that differ from those known, and from some of candidate arcs, in a head.
+
+        Raises
+        ------
+        OutOfTimeError
+            If time is up.
+        """
+        k = self.pool.k
+        starts = [*starts, *(np.array([-1, *heads]) for heads in self.pool.trees)]
+        a = automata_of(candidates & (work.arcs > -math.inf), work.arcs, work.parts)
+        _look()
+        scored = {as_heads(tree): (tree_score(a, tree), tree) for tree in starts}
+        ranked = sorted(scored.values(), key=lambda pair: -pair[0])
+        trees, scores = np.full((k, len(candidates)), -1), np.full(k, -math.inf)
+        ranked = [(score, tree) for score, tree in ranked if score > -math.inf]
+        for i, (score, tree) in enumerate(ranked[:k]):
+            trees[i], scores[i] = tree, score
+        count = list_near(a, trees, scores, min(len(ranked), k), self.single_root, self.projective)
+        for i in range(count):
+            self.keep(work, trees[i], float(scores[i]))
+
+    def is_few(self, left: Mask) -> bool:
+        """Whether all trees of these arcs can be looked at."""
+        return self.projective or _tokens(left) <= LISTED
+
+    def within(self, work: Work, left: Mask, arcs: Floats) -> float:
+        """Take in the best trees of these arcs, which are few if they need not be projective.
+
+        What is left of scores counts: none that is not taken in is worth more than what this returns.
+
+        Raises
+        ------
+        OutOfTimeError
+            If time is up.
+        """
+        left = left & (arcs > -math.inf)
+        a = automata_of(left, arcs, work.parts)
+        _look()
+        if self.projective and (self.pool.k == 1 or _tokens(left) > LISTED):
+            return self._best_of_many(work, left, arcs)
+        k = self.pool.k
+        trees, scores = np.full((k, len(left)), -1), np.full(k, -math.inf)
+        count = list_all(a, trees, scores, self.single_root, self.projective)
+        for i in range(count):
+            self.keep(work, trees[i], float(scores[i]))
+        return max(float(scores[-1]), self.least)
+
+    def _best_of_many(self, work: Work, left: Mask, arcs: Floats) -> float:
+        """As :meth:`within` for projective trees, by a dynamic program for one after the other."""
+        # A set of trees is kept with its best tree.  When that is taken, the rest of the set is split by the first arc
+        # that differs: it is forbidden, and those before it are required (Lawler, 1972).
+        number = itertools.count()
+        heap: list[tuple[float, int, Mask, Ints, int]] = []
+
+        def push(there: Mask, first: int) -> None:
+            found = self._best_projective(work, there, arcs)
+            if found is not None and (found[0] > self.least or not heap):
+                heapq.heappush(heap, (-found[0], next(number), there, found[1], first))
+
+        push(left, 1)
+        best = -heap[0][0] if heap else -math.inf
+        while heap and self.pool.k > 1 and -heap[0][0] > self.least:
+            _, _, there, tree, first = heapq.heappop(heap)
+            there = there.copy()
+            for m in range(first, len(tree)):
+                if there[:, m].sum() > 1:
+                    other = there.copy()
+                    other[tree[m], m] = False
+                    push(other, m)
+                    there[:, m] = False
+                    there[tree[m], m] = True
+        return best if self.pool.k == 1 else max(-heap[0][0], self.least) if heap else self.least
+
+    def _best_projective(self, work: Work, there: Mask, arcs: Floats) -> tuple[float, Ints] | None:
+        """The best projective tree of some arcs, whose parts are scored; it is taken in."""
+        parts = work.parts
+        try:
+            found = best_of_parts(
+                there,
+                arcs,
+                parts.grandparent_values,
+                parts.sibling_values,
+                single_root=self.single_root,
+                expired=_looking,
+            )
+        except TimeoutError:
+            raise OutOfTimeError from None
+        if found is not None:
+            self.keep(work, found[1], found[0])
+        return found
+
+
+def first_order(
+    arcs: Floats, k: int, projective: bool, single_root: bool, expired: Callable[[], bool] = lambda: False
+) -> list[Heads]:
+    """The k best trees by scores of arcs alone, best first, or all if there are fewer; -inf where there is no arc."""
+    there = arcs > -math.inf
+    largest = float(np.abs(arcs[there]).max(initial=0.0)) or 1.0
+    scores = np.where(there, arcs / math.ldexp(1.0, math.frexp(largest)[1]), NEG)
+    backbone: Backbone = NonProjective(len(arcs), single_root, expired)
+    if projective:
+        backbone = Projective(Parts(np.zeros_like(scores)), single_root, expired)
+    if k == 1:
+        best = np.empty(len(arcs), dtype=np.int64)
+        return [as_heads(best)] if backbone.best(scores, best) > IMPOSSIBLE else []
+    return [as_heads(tree) for tree in backbone.k_best(scores, k)[1]]
+
+
+def _tokens(left: Mask) -> float:
+    """How many tokens all ways to give each of them one of its heads have together."""
+    return len(left) * float(left[:, 1:].sum(axis=0).astype(np.float64).prod())
+
+
+def _looking() -> bool:
+    return bool(expired())
+
+
+def _look() -> None:
+    if expired():
+        raise OutOfTimeError

@@ -1,0 +1,87 @@
+"""What kernels look up of a sentence: its parts, laid out for them, and bounds on these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from colgen import Decision
+from problems.dependency.decisions import restrict
+from problems.dependency.features.score_bounds import score_ends
+from problems.dependency.scorer import SentenceScorer
+from problems.dependency.sentence import Heads
+from problems.grandparent_parsing.instance import Floats, Instance, PartScores, tree_objective
+from problems.grandparent_parsing.kernels import tree_parts
+from problems.grandparent_parsing.kernels.arc_prices import Bounds
+from problems.grandparent_parsing.standard import StandardScores
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What kernels look things up in: facts about a sentence, in whatever order they are found out."""
+
+    standard: StandardScores
+    parts: tree_parts.Parts
+    bounds: Bounds
+
+    @property
+    def arcs(self) -> Floats:
+        """Scores of arcs by head and modifier."""
+        return self.standard.arcs
+
+    def worth(self, heads: Heads, score: float) -> float:
+        """What is left of a tree's score, where kernels say that it is no more than ``score``."""
+        standard = self.standard
+        if standard.floor == -math.inf:
+            return score
+        return tree_objective(standard.as_given, heads)
+
+    def usable(self, decisions: Sequence[Decision]) -> Floats:
+        """Scores of the arcs that decisions leave."""
+        if not decisions:
+            return self.arcs
+        allowed = restrict(self.arcs > -math.inf, decisions)
+        return np.where(allowed, self.arcs, -math.inf)
+
+
+def is_plain(scores: PartScores) -> bool:
+    """Whether the scores are those of a model's tables, which kernels look up: no subclass makes others of them."""
+    kind = type(scores)
+    return (
+        isinstance(scores, SentenceScorer)
+        and kind.grandparents is SentenceScorer.grandparents
+        and kind.siblings is SentenceScorer.siblings
+    )
+
+
+def laid_out(standard: StandardScores) -> tuple[tree_parts.Parts, Bounds]:
+    """Parts, and upper bounds on the parts that an arc closes."""
+    scores = standard.given
+    size = len(scores) + 1
+    grandparents, siblings, last = np.zeros((3, size, size))
+    if isinstance(scores, SentenceScorer):
+        weights, codes = scores.weights, scores.encoded.codes
+        if "grandparents" in weights.parts:
+            grandparents = scores.parent_child_bounds.copy()
+        if "siblings" in weights.parts:
+            siblings = scores.head_modifier_bounds.copy()
+            ends = score_ends(codes, weights.bounds["head_modifier"])
+            last = np.where(np.tri(size, k=-1, dtype=np.bool_), ends[:, :1], ends[:, 1:])
+        pairs = weights.bounds["parent_child"], weights.bounds["head_modifier"]
+        parts = tree_parts.lazy_parts(codes, weights.grandparents, weights.siblings, *pairs, grandparents)
+    else:
+        assert isinstance(scores, Instance)
+        tables = [
+            None if table is None else standard.raised(table)
+            for table in (scores.grandparent_scores, scores.sibling_scores)
+        ]
+        parts = tree_parts.given_parts(size, tables[0], tables[1])
+        grandparents, siblings = standard.parent_child_bounds.copy(), standard.head_modifier_bounds.copy()
+        if tables[1] is not None:
+            vertices = np.arange(size)
+            last = np.ascontiguousarray(tables[1][vertices, :, vertices])
+    grandparents[0] = 0.0  # what hangs from the root has no grandparent
+    return parts, Bounds(grandparents, siblings, last, np.zeros((size, size), dtype=np.bool_))
