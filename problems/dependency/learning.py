@@ -69,6 +69,7 @@ class Settings:
     relations
         Where relations count: ``"tree"``, once the tree is found, which is nothing that is learned here; ``"arcs"``, in
         the arcs' scores, each worth what its best relation makes of it; ``"both"``, there, and once more in the tree.
+        None: the last where every sentence tells relations, else the first.
     wrong_relation
         The loss of a right head with a wrong relation, that of a wrong head being 1.
     """
@@ -79,7 +80,7 @@ class Settings:
     kinds: tuple[str, ...] = ("grandparents", "siblings")
     attenuation: float = 0.5
     cutoff: float = 0.15
-    relations: str = "tree"
+    relations: str | None = None
     wrong_relation: float = 0.5
 
 
@@ -161,6 +162,9 @@ class Learner:
     def __init__(self, sentences: Sequence[Sentence], decode: Decoder, settings: Settings) -> None:
         if not sentences:
             raise InputError("expected sentences to learn from, there are none")
+        if settings.relations is None:
+            told = all(sentence.relations is not None for sentence in sentences)
+            settings = replace(settings, relations="both" if told else "tree")
         for number, sentence in enumerate(sentences, 1):
             if sentence.heads is None:
                 raise InputError(f"sentence {number} has no heads: nothing can be learned from it")

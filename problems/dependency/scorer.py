@@ -133,6 +133,7 @@ class Weights:
         for name in ("arcs", "grandparents", "siblings"):
             table: Table = getattr(self, name)
             held = np.flatnonzero(table.keys >= 0)
+            held = held[np.argsort(table.keys[held])]  # whatever room the table has
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys[held], table.values[held]
         head = {
             "format": _FORMAT,

@@ -129,7 +129,9 @@ def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:
 def compare(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Compared]:
     """Solve sentences of each length class in all ways."""
     say(f"{corpus.name}: training the grandparent model of the tables")
-    weights = train(corpus.learn, Settings(epochs=plan.table_epochs, kinds=("grandparents",)), say=say)
+    weights = train(
+        corpus.learn, Settings(epochs=plan.table_epochs, kinds=("grandparents",), relations="tree"), say=say
+    )
     assert weights.bounds  # offline
     compared: list[Compared] = []
     least = 2

@@ -15,7 +15,7 @@ from colgen.cli.template import Figure, TrainOptions, whole_number
 from problems.dependency.conll import read_conll
 from problems.dependency.corpus import Corpus, read_corpus
 from problems.dependency.evaluation import Attachment, attachment
-from problems.dependency.features.vocabulary import Encoded
+from problems.dependency.features.vocabulary import Encoded, Vocabulary
 from problems.dependency.labels import learn_labels
 from problems.dependency.learning import RELATIONS, Learner, Settings
 from problems.dependency.scorer import Weights
@@ -38,7 +38,7 @@ OPTIONS = {
     "parts": "what is scored besides arcs: grandparents, siblings, both (the default) or none",
     "relations": (
         "where they count: in the arcs, each worth what its best relation makes of it; once the tree is found, by what "
-        f"several arcs say together; or both: arcs, tree or both; {Settings.relations} by default"
+        "several arcs say together; or both: arcs, tree or both; both by default where every sentence tells relations"
     ),
 }
 
@@ -75,11 +75,11 @@ def train(
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) if state is None else state.parent
         best = folder / ("best" if state is None else f"{state.name}.best")
         # What has been learned of trees is given up before relations are: they need the room.
-        encoded, last = _learned(sentences, settings, tune, state, best, say)
-        weights = Weights.load(best) if last is None else last
+        encoded, vocabulary, last = _learned(sentences, settings, tune, state, best, say)
+        labels = None
         if settings.relations != "arcs":
-            labels = learn_labels(sentences, encoded, weights.vocabulary, seed=settings.seed, say=say)
-            weights = replace(weights, labels=labels)
+            labels = learn_labels(sentences, encoded, vocabulary, seed=settings.seed, say=say)
+        weights = replace(Weights.load(best) if last is None else last, labels=labels)
         for file in (state, best):
             if file is not None:
                 file.unlink(missing_ok=True)
@@ -93,8 +93,8 @@ def _learned(
     state: Path | None,
     best: Path,
     say: Callable[[str], None],
-) -> tuple[Sequence[Encoded], Weights | None]:
-    """Learn all but the relations of trees; the sentences' codes, and the last weights if ``best`` has no better."""
+) -> tuple[Sequence[Encoded], Vocabulary, Weights | None]:
+    """Learn all but the relations of trees; codes, and the last weights if ``best`` has no better ones."""
     learner = Learner(sentences, NarrowDecoder(), settings)
     reached = -1.0
     kept = learner.kept_in(state)
@@ -120,7 +120,7 @@ def _learned(
         say(line)
 
     run_passes(range(learner.epoch, settings.epochs), run, learner.state, kept, say)
-    return learner.encoded, None if reached >= 0.0 else learner.averaged()
+    return learner.encoded, learner.vocabulary, None if reached >= 0.0 else learner.averaged()
 
 
 def _share_right(sentences: Sequence[Sentence], weights: Weights) -> float:
@@ -148,8 +148,8 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     if parts not in _PARTS:
         raise InputError(f"option parts: expected {', '.join(_PARTS)}, not {parts!r}")
     aggressiveness = _positive("aggressiveness", options.options.get("aggressiveness", str(AGGRESSIVENESS)))
-    relations = options.options.get("relations", Settings.relations)
-    if relations not in RELATIONS:
+    relations = options.options.get("relations")
+    if relations is not None and relations not in RELATIONS:
         raise InputError(f"option relations: expected {', '.join(RELATIONS)}, not {relations!r}")
     if options.train is not None:
         tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)

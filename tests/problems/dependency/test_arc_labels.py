@@ -203,6 +203,13 @@ def test_training_with_relations_goes_on_where_it_stopped(text):
     np.testing.assert_allclose(one.arcs, other.arcs)
 
 
+def test_relations_count_in_both_places_where_they_are_told(text):
+    for given, expected in ((text, "both"), (sentences(5, 0), "tree"), ([*text, *sentences(1, 0)], "tree")):
+        learner = Learner(given, NarrowDecoder(), Settings())
+        assert learner.settings.relations == expected
+        assert (learner.averaged().arc_labels is None) == (expected == "tree")
+
+
 def test_sentences_without_relations_are_refused():
     with pytest.raises(InputError, match="sentence 1 has no relations"):
         Learner(sentences(3, 0), NarrowDecoder(), Settings(relations="arcs"))
