@@ -1,10 +1,12 @@
 """What a run believes, and how it ends: answers checked, rows asked first, signals and limits that lose nothing."""
 
+import gc
 import math
 import os
 import signal
 import threading
 import time
+import weakref
 
 import numpy as np
 import pyomo.environ as pyo
@@ -421,3 +423,25 @@ def test_units_change_no_answer_no_column_and_no_node(power):
     assert [node.outcome for node in there.nodes] == [node.outcome for node in base.nodes]
     for here, other in zip(base.iterations, there.iterations, strict=True):
         assert other.dual_bound == here.dual_bound * (2.0**power if here.phase == 2 else 1.0)
+
+
+def test_a_run_leaves_nothing_for_the_collector_of_cycles():
+    """A master that was given up stayed in memory, HiGHS and all, until cycles were collected."""
+    made = []
+
+    class Watched(CuttingStock):
+        def restricted_master(self):
+            master = super().restricted_master()
+            made.append(weakref.ref(master))
+            return master
+
+    assert solve(Watched()).is_optimal  # imports and caches are nobody's
+    gc.collect()
+    gc.disable()
+    try:
+        made.clear()
+        assert solve(Watched()).is_optimal
+        assert made
+        assert all(left() is None for left in made)
+    finally:
+        gc.enable()

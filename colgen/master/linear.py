@@ -8,6 +8,7 @@ bound it (:mod:`~colgen.master.node_bounds`), it is solved in phases (:mod:`~col
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -114,7 +115,14 @@ class LinearMaster(RestrictedMaster):
         self._lookup, imposed = LookUp(self.rows.names), Imposed()
         self._generated, self._reduced_costs = Generated(self.table), ReducedCosts(tableau, self._lookup)
         self._idle, artificials = IdleColumns(tableau), Artificials(tableau)
-        self._joining = Joining(tableau, self._lookup, imposed, artificials, self._idle, self._check_priced)
+        own = weakref.ref(self)  # the master's memory would else wait for the collector of cycles
+
+        def refuse(new: Iterable[Row]) -> None:
+            master = own()
+            assert master is not None  # whose rows these are
+            check_priced(master.oracles, new)
+
+        self._joining = Joining(tableau, self._lookup, imposed, artificials, self._idle, refuse)
         self._node = NodeBounds(tableau, imposed, self._joining, artificials, self._idle)
         self._bases = Bases(tableau, f.column_keys)
         self._phases = Phases(tableau, artificials, self._idle, self._bases, Centrality(central))
@@ -140,9 +148,6 @@ class LinearMaster(RestrictedMaster):
             raise InputError(f"lp: {error}") from None
         if self.is_built:
             raise InputError("lp: the linear program has been solved already, by another solver")
-
-    def _check_priced(self, rows: Iterable[Row]) -> None:
-        check_priced(self.oracles, rows)
 
     @property
     def lp(self) -> LinearProgram:

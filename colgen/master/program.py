@@ -40,14 +40,16 @@ class MasterProgram:
 
     def __init__(self, table: ColumnTable, build: Callable[[], LinearProgram]) -> None:
         self._table = table
-        self._build = build
+        self._build: Callable[[], LinearProgram] | None = build
         self._lp: LinearProgram | None = None
 
     @property
     def lp(self) -> LinearProgram:
         """The program in HiGHS."""
         if self._lp is None:
-            self._lp = self._build()
+            assert self._build is not None  # until it is called
+            # What builds refers to the objective, which refers back: a program would wait for the collector of cycles.
+            self._lp, self._build = self._build(), None
         return self._lp
 
     @lp.setter

@@ -145,10 +145,10 @@ class ArcFixing(ReducedCostFixing):
     makes: Sequence[type[Decision]] = (ArcsForbidden,)
 
     def __init__(self, layout: Layout, oracle: PatternOracle, share: float = 0.02) -> None:
-        super().__init__(oracle, share=share, decide=self._arcs)
-        self.layout = layout
+        def decide(number: int, marginals: Marginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
+            allowed = np.zeros(layout.network.num_arcs, dtype=np.bool_)
+            allowed[np.asarray(marginals.names)[~worse]] = True
+            return (ArcsForbidden(layout, allowed, exhaustive=False),)
 
-    def _arcs(self, number: int, marginals: Marginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
-        allowed = np.zeros(self.layout.network.num_arcs, dtype=np.bool_)
-        allowed[np.asarray(marginals.names)[~worse]] = True
-        return (ArcsForbidden(self.layout, allowed, exhaustive=False),)
+        super().__init__(oracle, share=share, decide=decide)
+        self.layout = layout
