@@ -253,31 +253,35 @@ class Learner:
         weights = self._of_moment
         tokens = np.arange(1, len(encoded) + 1)
         arcs = self._arcs.scores(encoded.codes, encoded.tags, weights.between)
-        which = None
-        if self._labels is None or relations is None:
+        labels, which = None if relations is None else self._labels, None
+        if labels is None or relations is None:
             arcs += 1.0  # the loss: a wrong head
             arcs[right[1:], tokens] -= 1.0
             worth = arcs[right[1:], tokens].sum()
         else:
             worth = arcs[right[1:], tokens].sum()
             losses = np.array([self.settings.wrong_relation, 1.0])
-            best, which, of_right = self._labels.best_with_losses(encoded.codes, right, relations, losses)
+            best, which, of_right = labels.best_with_losses(encoded.codes, right, relations, losses)
             arcs += best
             worth += of_right[1:].sum()
         found = self.decode(encoded, arcs, weights, right)
         self.steps += 1.0
         wrong = int((found[1:] != right[1:]).sum())
         norm, differs = 0.0, wrong > 0
-        if self._labels is not None and relations is not None and which is not None:
+        if labels is not None and relations is not None and which is not None:
             named = np.concatenate([[0], which[found[1:], tokens]]).astype(np.int64)
-            norm = self._labels.mark(encoded.codes, (right, relations), (found, named))
+            norm = labels.mark(encoded.codes, (right, relations), (found, named))
             differs |= bool((named != relations).any())
         if differs:
-            self._update(encoded, weights, float(arcs[found[1:], tokens].sum() - worth), norm, right, found)
+            step = self._update(encoded, weights, float(arcs[found[1:], tokens].sum() - worth), norm, right, found)
+            if labels is not None:
+                labels.step(step, self.steps)
         return wrong
 
-    def _update(self, encoded: Encoded, weights: Weights, margin: float, norm: float, right: Ints, found: Ints) -> None:
-        """Take a step.
+    def _update(
+        self, encoded: Encoded, weights: Weights, margin: float, norm: float, right: Ints, found: Ints
+    ) -> float:
+        """Take a step, but for relations; its length.
 
         Parameters
         ----------
@@ -310,11 +314,10 @@ class Learner:
         # A decoder that is not exact may return a tree that is no better than the right one: that is no mistake.
         step = min(self.settings.aggressiveness, max(margin, 0.0) / norm) if norm > 0.0 else 0.0
         self._arcs.step(step, self.steps)
-        if self._labels is not None:
-            self._labels.step(step, self.steps)
         for kind in active:
             self._triples[kind].step(share * step, self.steps)
         take_step(self._between, self._between_sums, self._between_delta, self._places, placed, step, self.steps)
+        return step
 
     # --- to go on later ----------------------------------------------------------------------------------------------
 
