@@ -67,7 +67,7 @@ class ArcLabels:
     sizes: Ints
     keys: Ints
     starts: Ints
-    which: Ints
+    which: Shorts
     weights: Singles
 
     @cached_property
@@ -80,7 +80,7 @@ class ArcLabels:
 
     @cached_property
     def _lists(self) -> Lists:
-        num, starts, which = len(self.relations), self.starts, self.which.astype(np.int32)
+        num, starts, which = len(self.relations), self.starts, self.which
         sizes = np.diff(starts)
         often = np.flatnonzero(sizes > _DENSE * num)
         feature = np.repeat(np.arange(len(sizes)), sizes)
@@ -129,7 +129,7 @@ class ArcLabels:
         shape = (int(starts[-1]),)
         which = as_indices(arrays[f"{prefix}.which"], f"{prefix}.which", upper=len(relations), shape=shape)
         weights = as_floats(arrays[f"{prefix}.weights"], f"{prefix}.weights", shape=shape, dtype=np.float32)
-        return ArcLabels(relations, vocabulary.sizes, keys, starts, which, weights)
+        return ArcLabels(relations, vocabulary.sizes, keys, starts, which.astype(np.int32), weights)
 
     def named(self, which: Shorts, heads: Sequence[int]) -> tuple[str, ...]:
         """The names of a tree's relations, of the numbers that :meth:`best` has given."""
@@ -230,8 +230,8 @@ class GrowingArcLabels:
         lists, num, (rows, entries) = self._lists, len(self.relations), self._lists.sizes.tolist()
         held = rows * num + entries
         weights = (lists.weights[:held, 0] - self._sums[:held, 0] / np.float32(steps)).astype(np.float32)
-        feature, entry = np.empty(entries, dtype=np.int64), lists.first.astype(np.int64)
-        of_rows = np.empty(rows, dtype=np.int64)
+        feature, entry = np.empty(entries, dtype=np.int32), lists.first.astype(np.int64)
+        of_rows = np.empty(rows, dtype=np.int32)
         of_rows[-2 - entry[entry < NOTHING]] = np.flatnonzero(entry < NOTHING)
         those = np.flatnonzero(entry >= 0)
         while len(those):  # all features walk along their lists
@@ -239,7 +239,7 @@ class GrowingArcLabels:
             entry[those] = lists.after[entry[those]]
             those = those[entry[those] >= 0]
         feature = np.concatenate([np.repeat(of_rows, num), feature])
-        which = np.concatenate([np.tile(np.arange(num), rows), lists.relations[:entries]])
+        which = np.concatenate([np.tile(np.arange(num, dtype=np.int32), rows), lists.relations[:entries]])
         kept = np.flatnonzero(weights)
         kept = kept[np.argsort(feature[kept], kind="stable")]
         used, starts = np.unique(feature[kept], return_index=True)
@@ -248,7 +248,7 @@ class GrowingArcLabels:
             self._sizes,
             self._keys[used],
             np.append(starts, len(kept)).astype(np.int64),
-            which[kept].astype(np.int64),
+            which[kept],
             weights[kept],
         )
 

@@ -215,6 +215,7 @@ class Learner:
         What is read from a file of it has the usual room.
         """
         tags, cutoff = self.vocabulary.num_tags, self.settings.cutoff
+        labels = None if self._labels is None else self._labels.averaged(self.steps)  # before the tables take the room
         between = (self._between.astype(np.float64) - self._between_sums / self.steps).astype(np.float32)
         return Weights(
             self.vocabulary,
@@ -224,7 +225,7 @@ class Learner:
             self._triples[SIBLINGS].averaged(self.steps, cutoff),
             single_root=self.single_root,
             parts=self.settings.kinds,
-            arc_labels=None if self._labels is None else self._labels.averaged(self.steps),
+            arc_labels=labels,
         )
 
     def run_epoch(self, say: Callable[[str], None] | None = None) -> float:

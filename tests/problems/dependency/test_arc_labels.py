@@ -53,7 +53,9 @@ def random_labels(text, vocabulary, seed, share=0.5):
     which = [own if len(own) else np.array([0]) for own in which]
     starts = np.cumsum([0, *map(len, which)])
     weights = rng.normal(size=starts[-1]).astype(np.float32)
-    return ArcLabels(growing.relations, vocabulary.sizes, features, starts, np.concatenate(which), weights)
+    return ArcLabels(
+        growing.relations, vocabulary.sizes, features, starts, np.concatenate(which).astype(np.int32), weights
+    )
 
 
 @pytest.fixture(scope="module")
