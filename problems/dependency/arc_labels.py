@@ -42,7 +42,7 @@ _DENSE = 0.25
 _OFTEN = 16
 """So often a feature occurs in the right trees that has a row while it learns, for each relation that there is."""
 
-_GROWTH = 1.125
+_GROWTH = 1.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,8 +225,8 @@ class GrowingArcLabels:
         """Take a step along what was marked."""
         step_of_marks(self._lists.weights, self._sums, self._marks, self._kept, step, number)
 
-    def averaged(self, steps: float) -> ArcLabels:
-        """The average of the weights over all steps so far, those that are not zero."""
+    def averaged(self, steps: float, cutoff: float = 0.0) -> ArcLabels:
+        """The average of the weights over all steps so far, those above a share of the 99th hundredth's."""
         lists, num, (rows, entries) = self._lists, len(self.relations), self._lists.sizes.tolist()
         held = rows * num + entries
         weights = (lists.weights[:held, 0] - self._sums[:held, 0] / np.float32(steps)).astype(np.float32)
@@ -240,7 +240,8 @@ class GrowingArcLabels:
             those = those[entry[those] >= 0]
         feature = np.concatenate([np.repeat(of_rows, num), feature])
         which = np.concatenate([np.tile(np.arange(num, dtype=np.int32), rows), lists.relations[:entries]])
-        kept = np.flatnonzero(weights)
+        size = np.abs(weights)
+        kept = np.flatnonzero(size > (cutoff * np.quantile(size[size > 0.0], 0.99) if (size > 0.0).any() else 0.0))
         kept = kept[np.argsort(feature[kept], kind="stable")]
         used, starts = np.unique(feature[kept], return_index=True)
         return ArcLabels(

@@ -65,7 +65,7 @@ class Settings:
         scores of triples, and the bounds on them, stay small, and the best tree is found and proved the faster.
     cutoff
         Averaged weights are dropped, with those of the same feature, that are below this share of the largest of a
-        family, the uppermost hundredth left out.
+        family, the uppermost hundredth left out; those of relations one by one.
     relations
         Where relations count: ``"tree"``, once the tree is found, which is nothing that is learned here; ``"arcs"``, in
         the arcs' scores, each worth what its best relation makes of it; ``"both"``, there, and once more in the tree.
@@ -215,7 +215,9 @@ class Learner:
         What is read from a file of it has the usual room.
         """
         tags, cutoff = self.vocabulary.num_tags, self.settings.cutoff
-        labels = None if self._labels is None else self._labels.averaged(self.steps)  # before the tables take the room
+        labels = (
+            None if self._labels is None else self._labels.averaged(self.steps, cutoff)
+        )  # before the tables take the room
         between = (self._between.astype(np.float64) - self._between_sums / self.steps).astype(np.float32)
         return Weights(
             self.vocabulary,

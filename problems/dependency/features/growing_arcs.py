@@ -31,7 +31,7 @@ Shorts = NDArray[np.int32]
 
 _FREE = np.int32(-1)
 
-_GROWTH = 1.125
+_GROWTH = 1.05
 """By so much arrays are longer after they have become too short: what is free in them takes room as well."""
 
 

@@ -154,13 +154,13 @@ class Rows(NamedTuple):
     """Where the weights of a key are found at once: keys in a hash table, and the row of each slot."""
 
     slots: Ints
-    rows: Ints
+    rows: NDArray[np.int32]
 
 
 def rows_of(keys: Ints) -> Rows:
     """The rows of keys that stand one after the other."""
     slots = room_for_keys(len(keys))
-    rows = np.zeros(len(slots), dtype=np.int64)
+    rows = np.zeros(len(slots), dtype=np.int32)
     rows[claim_all(slots, keys)] = np.arange(len(keys))
     return Rows(slots, rows)
 

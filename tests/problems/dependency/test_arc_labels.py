@@ -232,3 +232,13 @@ def test_arrays_of_something_else_are_refused(text, name, value):
     arrays, name = labels.arrays(), f"arc_labels.{name}"
     with pytest.raises((InputError, ArrayError), match="arc_labels"):
         ArcLabels.from_arrays(labels.relations, {**arrays, name: value(arrays[name])}, vocabulary)
+
+
+def test_small_averages_of_relations_are_left_out(text):
+    learner = Learner(text, NarrowDecoder(), Settings(cutoff=0.3))
+    learner.run_epoch()
+    every, kept = learner._labels.averaged(learner.steps), learner.averaged().arc_labels
+    size = np.abs(every.weights)
+    assert 0 < len(kept.weights) < len(every.weights)
+    expected = size[size > 0.3 * np.quantile(size, 0.99)]
+    np.testing.assert_allclose(np.sort(np.abs(kept.weights)), np.sort(expected))
