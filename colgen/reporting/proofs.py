@@ -34,6 +34,9 @@ def _is_proved(
 ) -> bool:
     if leaf.outcome == "infeasible":
         return bool(priced.get(leaf.number))
+    hopeless = result.sense.hopeless
+    if leaf.bound == hopeless and leaf.outcome != "enumerated":  # an oracle says that there is no answer in the node
+        return any(record.phase == 2 and record.dual_bound == hopeless for record in priced.get(leaf.number, ()))
     if leaf.outcome == "enumerated" and math.isinf(leaf.bound):
         mine = priced.get(leaf.number, ())
         return any(_states(result, one, result.root_bound if leaf.depth == 0 else one.dual_bound) for one in mine)

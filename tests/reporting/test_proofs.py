@@ -53,3 +53,19 @@ def test_what_was_enumerated_needs_a_priced_bound_as_well(result):
     assert proved_by_engine(listed)
     weaker = [dataclasses.replace(one, dual_bound=result.sense.ideal) for one in result.iterations]
     assert not proved_by_engine(dataclasses.replace(listed, iterations=weaker))
+
+
+def test_a_node_in_which_an_oracle_finds_no_answer_is_proved_by_its_own_round(result):
+    """The oracle of a parser says it by a bound that is worse than any: no tree has the arcs that are left."""
+    hopeless = result.sense.hopeless
+    (root, *rest) = result.nodes or (NodeRecord(0, None, 0, result.root_bound, "solved"),)
+    number = 1 + max((node.number for node in result.nodes), default=0)
+    own = next(one for one in result.iterations if one.pricing_seconds > 0.0 and one.phase == 2)
+    leaf = NodeRecord(number, root.number, 1, hopeless, "pruned")
+    sibling = NodeRecord(number + 1, root.number, 1, root.bound, "pruned")
+    nodes = (root, *rest, leaf, sibling)
+    asked = (*result.iterations, dataclasses.replace(own, node=number, dual_bound=hopeless))
+    assert proved_by_engine(dataclasses.replace(result, nodes=nodes, iterations=asked))
+    assert not proved_by_engine(dataclasses.replace(result, nodes=nodes))
+    other = (*result.iterations, dataclasses.replace(own, node=number, dual_bound=result.objective))
+    assert not proved_by_engine(dataclasses.replace(result, nodes=nodes, iterations=other))
