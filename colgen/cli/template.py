@@ -276,7 +276,7 @@ class Template:
     demo
         For ``colgen demo``: one function an instance, so that each can be shown as soon as it is solved.
     compiling
-        About how many seconds a first solve takes to compile its kernels, once an installation; 0 where it has none.
+        About how many seconds its demo takes to compile kernels, once an installation; 0 where it has none.
         ``colgen demo`` begins with those that have fewest.
     benchmarks
         For ``colgen bench NAME``.

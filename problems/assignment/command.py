@@ -45,7 +45,7 @@ TEMPLATE = Template(
     data=_data,
     draw=of_answer(draw_assignment),
     demo=(few_tasks_a_machine, large_tasks_are_cheap),
-    compiling=12.0,
+    compiling=10.0,
     with_cuts=lambda problem: Assignment(problem.instance, cuts=True),
     benchmarks={"assignment": bench_assignment},
     example=lambda path: write(random(3, 8, 0), path),

@@ -35,7 +35,7 @@ TEMPLATE = Template(
     data=_classes,
     draw=of_answer(draw_colouring),
     demo=(chessboard, without_triangles),
-    compiling=9.0,
+    compiling=3.0,
     with_cuts=lambda problem: Colouring(problem.instance, cuts=True),
     benchmarks={"colouring": bench_colouring},
     example=lambda path: write(queens(5), path),

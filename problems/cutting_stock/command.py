@@ -118,7 +118,7 @@ TEMPLATE = Template(
     data=_data,
     draw=_drawn,
     demo=(textbook, bin_packing, twenty_widths),
-    compiling=8.0,
+    compiling=1.0,
     with_exchanges={
         "exchanges by ranks": lambda problem: CuttingStock(problem.instance, "ranks"),
         "exchanges by subsets": lambda problem: CuttingStock(problem.instance, "subsets"),

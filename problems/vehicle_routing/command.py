@@ -45,7 +45,7 @@ TEMPLATE = Template(
     data=_data,
     draw=of_answer(draw_routes),
     demo=(time_windows, capacities),
-    compiling=35.0,
+    compiling=6.0,
     benchmarks={"vehicle_routing": bench_vehicle_routing, "labelling": bench_labelling},
     example=lambda path: write(random(3, customers=8), path),
 )
