@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from problems.dependency.features.arc_label_scores import NOTHING, Lists, best_of_arcs, mark_relations
+from problems.dependency.features.growing import lengthen, owned
 from problems.dependency.features.label_scores import HEAD, Rows, Templates, keys_of_tree, rows_of
 from problems.dependency.features.margin_updates import norm_of_marks, settle_marks, step_of_marks
 from problems.dependency.features.vocabulary import Codes, Encoded, Vocabulary
@@ -41,8 +42,6 @@ _DENSE = 0.25
 
 _OFTEN = 16
 """So often a feature occurs in the right trees that has a row while it learns, for each relation that there is."""
-
-_GROWTH = 1.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,10 +208,8 @@ class GrowingArcLabels:
             self._marks = np.empty(3 * most, dtype=np.int64)
         lists, (rows, entries) = self._lists, self._lists.sizes.tolist()
         if entries + most > len(lists.after):
-            room, behind = int(_GROWTH * (entries + most)), rows * len(self.relations)
-            for array, size in ((lists.after, room), (lists.relations, room), (lists.weights, behind + room)):
-                array.resize((size, *array.shape[1:]), refcheck=False)
-            self._sums.resize(lists.weights.shape, refcheck=False)
+            lengthen(entries + most, lists.after, lists.relations)
+            lengthen(entries + most, lists.weights, self._sums, behind=rows * len(self.relations))
         count = 0
         for tree, other, plus in ((right, found, True), (found, right, False)):
             count = mark_relations(
@@ -274,17 +271,11 @@ class GrowingArcLabels:
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Put back what :meth:`state` gave."""
         entries, held = len(arrays["after"]), len(arrays["weights"])
-
-        def own(name: str, dtype: type, *shape: int) -> NDArray[Any]:
-            array: NDArray[Any] = np.empty(shape, dtype=dtype)  # what is no other array's part can be made longer
-            array[:] = np.reshape(arrays[name], shape)
-            return array
-
         self._lists = Lists(
             np.array([(held - entries) // max(len(self.relations), 1), entries]),
             np.array(arrays["first"], dtype=np.int32),
-            own("after", np.int32, entries),
-            own("relations", np.int32, entries),
-            own("weights", np.float32, held, 1),
+            owned(arrays["after"], np.int32, entries),
+            owned(arrays["relations"], np.int32, entries),
+            owned(arrays["weights"], np.float32, held, 1),
         )
-        self._sums: Singles = own("sums", np.float32, held, 1)
+        self._sums: Singles = owned(arrays["sums"], np.float32, held, 1)

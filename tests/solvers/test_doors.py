@@ -272,6 +272,8 @@ STRUCTURES = {
     "pair_prices.room_for_pairs",
     "pair_prices.room_for_side",
     "hashed_keys.room_for_keys",
+    "growing.lengthen",  # arrays of its caller's
+    "growing.owned",
     "label_scores.rows_of",  # takes the keys of a model
     "tree_prices.scratch_for",
     "triangle_dual.near_clustering",

@@ -22,6 +22,7 @@ from problems.dependency.features.factored_scores import (
     add_between,
     distance_bin,
 )
+from problems.dependency.features.growing import lengthen, owned
 from problems.dependency.features.hashed_keys import claim_all, hash_of, room_for_keys
 from problems.dependency.features.margin_updates import settle_marks
 from solvers.kernel_cache import njit
@@ -30,9 +31,6 @@ Singles = NDArray[np.float32]
 Shorts = NDArray[np.int32]
 
 _FREE = np.int32(-1)
-
-_GROWTH = 1.05
-"""By so much arrays are longer after they have become too short: what is free in them takes room as well."""
 
 
 class Features(NamedTuple):
@@ -271,11 +269,9 @@ class GrowingArcs:
         """Room for so many more features, and as many rows."""
         f, (features, rows) = self.features, self.features.counts.tolist()
         if features + more > len(f.keys):
-            room = int(_GROWTH * (features + more))
-            for array in (f.keys, f.bins, f.alone):
-                array.resize((room, *array.shape[1:]), refcheck=False)
+            lengthen(features + more, f.keys, f.bins, f.alone)
         if rows + more > len(f.rows):
-            f.rows.resize((int(_GROWTH * (rows + more)), *f.rows.shape[1:]), refcheck=False)
+            lengthen(rows + more, f.rows)
         if 3 * (features + more) > 2 * len(f.slots):
             self._hash(features + more)
 
@@ -295,18 +291,12 @@ class GrowingArcs:
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Put back what :meth:`state` gave."""
         features, rows = arrays["keys"].size, len(arrays["rows"])
-
-        def own(name: str, dtype: type, *shape: int) -> NDArray[Any]:
-            array: NDArray[Any] = np.empty(shape, dtype=dtype)  # what is no other array's part can be made longer
-            array[:] = np.reshape(arrays[name], shape)
-            return array
-
         self.features = Features(
             np.array([features, rows]),
             np.full(16, _FREE),
-            own("keys", np.int64, features),
-            own("bins", np.int32, features),
-            own("alone", np.float32, features, 2),
-            own("rows", np.float32, rows, 2, ROW),
+            owned(arrays["keys"], np.int64, features),
+            owned(arrays["bins"], np.int32, features),
+            owned(arrays["alone"], np.float32, features, 2),
+            owned(arrays["rows"], np.float32, rows, 2, ROW),
         )
         self._hash(features)
