@@ -253,13 +253,17 @@ class GrowingArcs:
         """Take a step along what was marked."""
         step_growing(self.features, self._marks, self._kept, step, number)
 
-    def averaged(self, steps: float, cutoff: float, *, full: float = 0.5) -> Table:
-        """The averaged weights; rows whose largest weight is below a share of the 99th hundredth's are left out.
+    def least(self, steps: float, cutoff: float) -> float:
+        """What an averaged weight has to be to be kept: a share of the 99th hundredth of the rows' largest ones."""
+        largest = _largest(self.features, steps)
+        return cutoff * float(np.quantile(largest, 0.99)) if len(largest) else 0.0
+
+    def averaged(self, steps: float, least: float, *, full: float = 0.5) -> Table:
+        """The averaged weights; rows without a weight above ``least`` are left out.
 
         ``full``: a table's share that may be taken; scoring takes a quarter longer at 0.75.
         """
-        largest = _largest(self.features, steps)
-        those = np.flatnonzero(largest > (cutoff * np.quantile(largest, 0.99) if len(largest) else 0.0))
+        those = np.flatnonzero(_largest(self.features, steps) > least)
         keys = room_for_keys(len(those), full)
         rows = np.zeros((len(keys), ROW), dtype=np.float32)
         _write_averages(self.features, those, steps, claim_all(keys, self.features.keys[those]), rows)

@@ -92,7 +92,8 @@ def test_growing_weights_are_those_of_rows(seed, again):
 
 def test_nothing_learned_is_nothing():
     growing = GrowingArcs(empty_table(TEMPLATES, SIZES, weights=ROW, relations=2))
-    assert not (growing.averaged(1.0, 0.15).keys >= 0).any()
+    assert growing.least(1.0, 0.15) == 0.0
+    assert not (growing.averaged(1.0, 0.0).keys >= 0).any()
     assert growing.averaged(np.inf, -1.0).values.any() == np.False_
     assert [len(growing.state()[name]) for name in GrowingArcs.KEPT] == [0, 0, 0, 0]
 
@@ -106,6 +107,6 @@ def test_small_averages_are_left_out(cutoff):
         growing.mark(codes, right, found)
         growing.step(rng.random(), float(number))
     every = np.abs(sorted_rows(growing.averaged(6.0, -1.0))[1]).max(axis=1)
-    kept = np.abs(sorted_rows(growing.averaged(6.0, cutoff))[1]).max(axis=1)
+    kept = np.abs(sorted_rows(growing.averaged(6.0, growing.least(6.0, cutoff)))[1]).max(axis=1)
     assert sorted(kept) == sorted(every[every > cutoff * np.quantile(every, 0.99)])
     assert (len(kept) < len(every)) == (cutoff > 0.0)
