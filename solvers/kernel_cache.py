@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -93,8 +94,19 @@ class KernelCache(FunctionCache):
     def _follow(self) -> None:
         if not self._follows:
             stamp = (self._impl.locator.get_source_stamp(), digest(self._kernel))
-            self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
+            self._cache_file = _Index(self._cache_path, self._impl.filename_base, stamp)
             self._follows = True
+
+
+class _Index(IndexDataCacheFile):
+    """The list of what is kept of one function; nothing, where it speaks of types that are no longer there."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            kept: dict[Any, str] = super()._load_index()  # type: ignore[no-untyped-call]
+        except (ImportError, AttributeError, TypeError, EOFError, pickle.UnpicklingError):
+            return {}  # numba unpacks the types first, and looks at the stamp only then
+        return kept
 
 
 def digest(kernel: Dispatcher) -> str:

@@ -88,6 +88,15 @@ def test_another_way_to_compile_a_callee_is_seen(package):
     assert (value, hits) == (0, 0)
 
 
+def test_types_that_are_gone_are_no_hindrance(package):
+    """A kernel is called with another kind of arguments than before, whose class has another name now."""
+    caller = "from PACKAGE.callee import callee\n" + CALLER + "    return callee(x)\n"
+    pair = "from typing import NamedTuple\n\n\nclass Pair(NamedTuple):\n    first: int\n\n\n"
+    callee = pair + CALLEE.replace("x + 1", "inner(Pair(x))") + "\n\n@njit(cache=True)\ndef inner(pair):\n"
+    assert package(caller, callee + "    return pair.first + 1\n") == (2, 0)
+    assert package(caller, callee.replace("Pair", "Other") + "    return pair.first + 1\n") == (2, 0)
+
+
 def test_what_does_not_change_the_code_is_not_compiled_again(package):
     """A remark in the module of the callee, and a function that nobody calls."""
     caller = "from PACKAGE.callee import callee\n" + CALLER + "    return callee(x)\n"
