@@ -28,6 +28,7 @@ from problems.dependency.features.factored_scores import (
     table_of,
 )
 from problems.dependency.features.score_bounds import bound_table, score_bounds
+from problems.dependency.features.triple_lists import Lists, lists_of
 from problems.dependency.features.vocabulary import (
     ARC_TEMPLATES,
     GRANDPARENT_TEMPLATES,
@@ -108,6 +109,11 @@ class Weights:
             "head_modifier": bound_table(self.siblings, (0, 2), _HEAD_SIDE),
             "head_sibling": bound_table(self.siblings, (0, 1), _HEAD_SIDE),
         }
+
+    @cached_property
+    def lists(self) -> tuple[Lists, Lists]:
+        """Of grandparents and siblings, what is said of two of their tokens, computed once and offline."""
+        return lists_of(self.grandparents, GRANDPARENTS), lists_of(self.siblings, SIBLINGS)
 
     @cached_property
     def arc_filter(self) -> Filter:

@@ -19,6 +19,10 @@ from problems.grandparent_parsing.kernels.arc_prices import Bounds
 from problems.grandparent_parsing.standard import StandardScores
 
 
+_ALL = 160
+"""Of so many vertices, all parts are scored at once; of more, those that are asked for."""
+
+
 @dataclass(frozen=True, eq=False)
 class Work:
     """What kernels look things up in: facts about a sentence, in whatever order they are found out."""
@@ -62,7 +66,11 @@ def laid_out(standard: StandardScores) -> tuple[tree_parts.Parts, Bounds]:
     scores = standard.given
     size = len(scores) + 1
     grandparents, siblings, last = np.zeros((3, size, size))
-    if isinstance(scores, SentenceScorer):
+    refined = np.zeros((size, size), dtype=np.bool_)
+    if isinstance(scores, SentenceScorer) and size <= _ALL:
+        parts, grandparents, siblings, last = tree_parts.all_parts(scores.encoded.codes, *scores.weights.lists)
+        refined[:] = True
+    elif isinstance(scores, SentenceScorer):
         weights, codes = scores.weights, scores.encoded.codes
         if "grandparents" in weights.parts:
             grandparents = scores.parent_child_bounds.copy()
@@ -84,4 +92,4 @@ def laid_out(standard: StandardScores) -> tuple[tree_parts.Parts, Bounds]:
             vertices = np.arange(size)
             last = np.ascontiguousarray(tables[1][vertices, :, vertices])
     grandparents[0] = 0.0  # what hangs from the root has no grandparent
-    return parts, Bounds(grandparents, siblings, last, np.zeros((size, size), dtype=np.bool_))
+    return parts, Bounds(grandparents, siblings, last, refined)

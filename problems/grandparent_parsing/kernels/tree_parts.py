@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from problems.dependency.features.factored_scores import RELATIONS, Codes, Table, empty_table, score_row, score_triple
+from problems.dependency.features.triple_lists import Lists, all_grandparents, all_siblings
 from problems.grandparent_parsing.kernels.head_automata import Automata, lay_out
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
 from solvers.arrays import as_floats, as_integer
@@ -95,6 +96,29 @@ def lazy_parts(
         np.zeros(shape, dtype=np.bool_),
         np.zeros(2, dtype=np.int64),
     )
+
+
+def all_parts(codes: Codes, grandparents: Lists, siblings: Lists) -> tuple[Parts, Floats, Floats, Floats]:
+    """The parts of a sentence, all scored.
+
+    Returns
+    -------
+    tuple[Parts, Floats, Floats, Floats]
+        Parts; the largest score of a grandparent part by parent and child, of a sibling part by head and modifier, that
+        of a last modifier not meant; and those of last modifiers.
+    """
+    size = codes.shape[1] - 2
+    shape = (size, size, size)
+    by_parent, by_modifier, most = np.empty(shape), np.empty(shape), np.empty((3, size, size))
+    all_grandparents(codes, grandparents, by_parent, most[0])
+    all_siblings(codes, siblings, by_modifier, most[1], most[2])
+    every = np.ones(shape, dtype=np.bool_)
+    n = size - 1
+    scored = np.array([n * n * (n - 1), n * (n + 1) * (n + 2) // 3])
+    parts = Parts(
+        codes, *(NO_TRIPLES, NO_TRIPLES, NO_PAIRS, NO_PAIRS), True, by_parent, every, by_modifier, every, scored
+    )
+    return parts, most[0], most[1], most[2]
 
 
 def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | None) -> Parts:

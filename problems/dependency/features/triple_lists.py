@@ -1,0 +1,332 @@
+"""Scores of all triples of a sentence at once, by lists of what is said of two of their tokens.
+
+Of two tokens known, parent and child or head and modifier, a template has most often nothing to say, and else something
+of a few third tokens: these stand in a list.  Each entry is worth its weight at the tokens of its code within the range
+that its relation leaves.  No third token is looked up, and of most pairs of tokens there is no entry at all.
+
+Templates that pass over the parent, or over the head of siblings, say the same whichever it is: their entries are
+spread once for all of these.
+
+Time O(n² t + e n + n³) for n tokens, t templates and e entries met, of which the last is the copying of rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from problems.dependency.features.factored_scores import Codes, Floats, Ints, Singles, Table
+from problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
+from solvers.kernel_cache import njit
+
+Shorts = NDArray[np.int32]
+
+_FREE = 0, 1
+"""Position in a triple of the token that varies, by kind: the grandparent, the sibling."""
+
+_PASSED = 1, 0
+"""Position of the token that a template may pass over: the parent, the head."""
+
+_NEAR = np.array([1, 2, 3, 6, 1 << 40])
+"""Where each bin of the distance of siblings begins (:func:`~.factored_scores.sibling_relation`)."""
+
+
+class Lists(NamedTuple):
+    """Weights of triples of one kind by their first known token, their last, and the side of these.
+
+    Attributes
+    ----------
+    templates
+        Conjunctions of the two tokens known and of the third, shape (templates, 3).
+    limits
+        Codes of the tokens known, and of the third, from here on have no entries, shape (templates, 3).
+    offsets, strides
+        Of keys, shapes (templates,) and (templates, 2).
+    keys, ends
+        Hashed keys (:mod:`~problems.dependency.features.hashed_keys`), and where their entries begin and end, shape
+        (capacity, 2).
+    codes, relations, weights
+        Of each entry: the code of the third token, the relation less the side, and what it is worth.
+    """
+
+    templates: Ints
+    limits: Ints
+    offsets: Ints
+    strides: Ints
+    keys: Ints
+    ends: Shorts
+    codes: Shorts
+    relations: Shorts
+    weights: Singles
+
+
+def lists_of(table: Table, kind: int) -> Lists:
+    """The lists of a table of triples; kind 0: of grandparents, 1: of siblings."""
+    held = np.flatnonzero(table.keys != EMPTY)
+    order = held[np.argsort(table.keys[held])]
+    keys, weights = table.keys[order], table.values[order, 0]
+    template = np.searchsorted(table.offsets, keys, side="right") - 1
+    rest, codes = keys - table.offsets[template], []
+    for position in range(3):
+        code, rest = np.divmod(rest, table.strides[template, position])
+        codes.append(code)
+    if kind == 0:  # no parent is before the child and after a grandparent that is after it, nor the other way round
+        there = ((rest >> 1) & 1 == rest >> 2) | ((rest >> 1) & 1 == rest & 1)
+        template, rest, weights = template[there], rest[there], weights[there]
+        codes = [code[there] for code in codes]
+    free, first = _FREE[kind], _PASSED[kind]
+    known = codes[first], codes[2]
+    limits = np.ones((len(table.templates), 3), dtype=np.int64)
+    for k, of_token in enumerate((*known, codes[free])):
+        np.maximum.at(limits[:, k], template, of_token + 1)
+    sizes = 2 * limits[:, 0] * limits[:, 1]
+    offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    strides = np.stack([2 * limits[:, 1], np.full(len(limits), 2)], axis=1)
+    own = offsets[template] + known[0] * strides[template, 0] + known[1] * strides[template, 1] + (rest & 1)
+    order = np.argsort(own, kind="stable")
+    unique, begin = np.unique(own[order], return_index=True)
+    slots = room_for_keys(len(unique))
+    ends = np.zeros((len(slots), 2), dtype=np.int32)
+    ends[claim_all(slots, unique)] = np.stack([begin, np.append(begin[1:], len(own))[: len(begin)]], axis=1)
+    return Lists(
+        np.ascontiguousarray(table.templates[:, [first, 2, free]]),
+        limits,
+        offsets,
+        np.ascontiguousarray(strides),
+        slots,
+        ends,
+        codes[free][order].astype(np.int32),
+        (rest[order] & ~1).astype(np.int32),
+        weights[order],
+    )
+
+
+@njit(cache=True)
+def _met(lists, template, first, last, side):  # type: ignore[no-untyped-def]
+    """Slot of a pair of codes and a side, -1 if nothing is said of them."""
+    if first < 0 or last < 0 or first >= lists.limits[template, 0] or last >= lists.limits[template, 1]:
+        return np.int64(-1)
+    key = lists.offsets[template] + first * lists.strides[template, 0] + last * lists.strides[template, 1] + side
+    return find(lists.keys, key)
+
+
+@njit(cache=True)
+def _places(codes, lists):  # type: ignore[no-untyped-def]
+    """Where each code of a third token stands in the sentence: of each template and code the first token, and the next.
+
+    Of each template its codes begin at a place of their own; -1: there is none, or none any more.
+    """
+    n, templates = codes.shape[1] - 3, lists.templates.shape[0]
+    starts = np.zeros(templates + 1, dtype=np.int64)
+    for t in range(templates):
+        starts[t + 1] = starts[t] + lists.limits[t, 2]
+    firsts = np.full(starts[templates], -1, dtype=np.int32)
+    nexts = np.empty((templates, n + 1), dtype=np.int32)
+    for t in range(templates):
+        own = codes[lists.templates[t, 2]]
+        for j in range(n, -1, -1):
+            if 0 <= own[j] < lists.limits[t, 2]:
+                nexts[t, j] = firsts[starts[t] + own[j]]
+                firsts[starts[t] + own[j]] = j
+    return starts, firsts, nexts
+
+
+@njit(cache=True)
+def _spread(row, first, nexts, low, high, weight):  # type: ignore[no-untyped-def]
+    """Add a weight at the tokens of a code, from the first one on, that stand from ``low`` up to ``high``, it not."""
+    j = first
+    while j >= 0:
+        if low <= j < high:
+            row[j] += weight
+        j = nexts[j]
+
+
+@njit(cache=True)
+def _share_grandparents(codes, lists, places, shared):  # type: ignore[no-untyped-def]
+    """What templates that pass over the parent say, by child, place of the parent and grandparent.
+
+    The places: before grandparent and child, between them, after them.
+    """
+    n = codes.shape[1] - 3
+    for t in range(lists.templates.shape[0]):
+        if lists.templates[t, 0] != 0:
+            continue
+        lasts, firsts, nexts = codes[lists.templates[t, 1]], places[1][places[0][t] :], places[2][t]
+        for c in range(1, n + 1):
+            for side in range(2):
+                slot = _met(lists, t, np.int64(0), np.int64(lasts[c]), side)
+                if slot < 0:
+                    continue
+                for e in range(lists.ends[slot, 0], lists.ends[slot, 1]):
+                    after_parent, after_child = lists.relations[e] >> 2, (lists.relations[e] >> 1) & 1
+                    low, high = (c + 1, n + 1) if after_child else (0, c)
+                    row = shared[c, side + 1 - after_parent]
+                    _spread(row, firsts[lists.codes[e]], nexts, low, high, lists.weights[e])
+
+
+@njit(cache=True)
+def all_grandparents(codes: Codes, lists: Lists, scores: Floats, most: Floats) -> None:
+    """Write the scores of all grandparent parts, and the largest of them.
+
+    Parameters
+    ----------
+    codes
+        See :func:`~problems.dependency.features.factored_scores.score_arcs`.
+    scores
+        Takes those of (g, p, c) at ``[p, g, c]``, shape (n + 1, n + 1, n + 1), where these are three tokens, or g is
+        the root.
+    most
+        Takes the largest over g by parent and child, shape (n + 1, n + 1); 0 where there is none.
+    """
+    n = codes.shape[1] - 3
+    shared, row, places = np.zeros((n + 1, 3, n + 1)), np.empty(n + 1), _places(codes, lists)
+    _share_grandparents(codes, lists, places, shared)
+    most[:] = 0.0
+    for p in range(1, n + 1):
+        for c in range(1, n + 1):
+            if p == c:
+                continue
+            side = np.int64(p > c)
+            for g in range(p):
+                row[g] = shared[c, 1 + side, g]
+            for g in range(p + 1, n + 1):
+                row[g] = shared[c, side, g]
+            for t in range(lists.templates.shape[0]):
+                first, last = lists.templates[t, 0], lists.templates[t, 1]
+                if first == 0:
+                    continue
+                slot = _met(lists, t, np.int64(codes[first, p]), np.int64(codes[last, c]), side)
+                if slot < 0:
+                    continue
+                firsts, nexts = places[1][places[0][t] :], places[2][t]
+                for e in range(lists.ends[slot, 0], lists.ends[slot, 1]):
+                    after_parent, after_child = lists.relations[e] & 4, lists.relations[e] & 2
+                    low = max(p + 1 if after_parent else 0, c + 1 if after_child else 0)
+                    high = min(n + 1 if after_parent else p, n + 1 if after_child else c)
+                    _spread(row, firsts[lists.codes[e]], nexts, low, high, lists.weights[e])
+            top = -np.inf
+            for g in range(n + 1):
+                if g != p and g != c:
+                    scores[p, g, c] = row[g]
+                    top = max(top, row[g])
+            most[p, c] = top
+
+
+@njit(cache=True)
+def _near(distance):  # type: ignore[no-untyped-def]
+    """Bin of the distance of two siblings, twice: as relations have it."""
+    return 2 * (distance - 1 if distance <= 2 else 2 if distance <= 5 else 3)
+
+
+@njit(cache=True)
+def _within(relation, of, side, low, high):  # type: ignore[no-untyped-def]
+    """The part of a range, from ``low`` up to ``high``, whose distance from a token is the relation's.
+
+    ``side`` 0: before the token, 1: after it.
+    """
+    least, most = _NEAR[relation >> 1], _NEAR[(relation >> 1) + 1]
+    if side:
+        return max(low, of + least), min(high, of + most)
+    return max(low, of - most + 1), min(high, of - least + 1)
+
+
+@njit(cache=True)
+def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-untyped-def]
+    """What templates that pass over the head say: by modifier and sibling; and of modifiers at the ends.
+
+    ``ends``: of first and of last modifiers by modifier, side of the head, and distance, shape (2, n + 1, 2, 4).
+    """
+    n = codes.shape[1] - 3
+    for t in range(lists.templates.shape[0]):
+        if lists.templates[t, 0] != 0:
+            continue
+        lasts, free = codes[lists.templates[t, 1]], codes[lists.templates[t, 2]]
+        firsts, nexts = places[1][places[0][t] :], places[2][t]
+        for m in range(1, n + 3):
+            if m == n + 1:  # no sibling before: that is no modifier
+                continue
+            for side in range(2):
+                slot = _met(lists, t, np.int64(0), np.int64(lasts[m]), side)
+                if slot < 0:
+                    continue
+                for e in range(lists.ends[slot, 0], lists.ends[slot, 1]):
+                    code, relation, weight = lists.codes[e], lists.relations[e], lists.weights[e]
+                    if m > n:
+                        j = firsts[code]
+                        while j >= 0:
+                            ends[1, j, side, relation >> 1] += weight
+                            j = nexts[j]
+                        continue
+                    if code == free[n + 1]:
+                        ends[0, m, side, relation >> 1] += weight
+                    low, high = _within(relation, m, side, 1, n + 1)
+                    _spread(shared[m], firsts[code], nexts, low, high, weight)
+
+
+@njit(cache=True)
+def all_siblings(codes: Codes, lists: Lists, scores: Floats, most: Floats, last: Floats) -> None:
+    """Write the scores of all sibling parts, and the largest of them.
+
+    Parameters
+    ----------
+    codes
+        See :func:`~problems.dependency.features.factored_scores.score_arcs`.
+    scores
+        Takes those of (h, s, m) at ``[h, m, s]``, shape (n + 1, n + 1, n + 1), where s stands between the others; at s
+        = h that of a first modifier m, at s = m that of m as the last one.
+    most
+        Takes the largest over s by head and modifier, shape (n + 1, n + 1), that of a last one not meant; 0 where there
+        is none.
+    last
+        Takes those of last modifiers, shape (n + 1, n + 1).
+    """
+    n = codes.shape[1] - 3
+    shared, ends, places = np.zeros((n + 1, n + 1)), np.zeros((2, n + 1, 2, 4)), _places(codes, lists)
+    _share_siblings(codes, lists, places, shared, ends)
+    most[:] = 0.0
+    last[:] = 0.0
+    for h in range(n + 1):
+        for s in range(1, n + 1):
+            if s != h:
+                last[h, s] = ends[1, s, np.int64(h > s), _near(abs(h - s)) >> 1]
+        for t in range(lists.templates.shape[0]):
+            if lists.templates[t, 0] == 0:
+                continue
+            firsts, nexts = places[1][places[0][t] :], places[2][t]
+            first, none = codes[lists.templates[t, 0], h], codes[lists.templates[t, 1], n + 2]
+            for side in range(2):
+                # By the side of the head, which is the other one of what hangs there.
+                slot = _met(lists, t, np.int64(first), np.int64(none), side)
+                if slot >= 0:
+                    for e in range(lists.ends[slot, 0], lists.ends[slot, 1]):
+                        low, high = _within(lists.relations[e], h, 1 - side, 1, n + 1)
+                        _spread(last[h], firsts[lists.codes[e]], nexts, low, high, lists.weights[e])
+        for m in range(1, n + 1):
+            if h == m:
+                continue
+            side, row = np.int64(h > m), scores[h, m]
+            begin, end = min(h, m) + 1, max(h, m)
+            near = _near(end - begin + 1)
+            row[m], row[h] = last[h, m], ends[0, m, side, near >> 1]
+            for s in range(begin, end):
+                row[s] = shared[m, s]
+            for t in range(lists.templates.shape[0]):
+                if lists.templates[t, 0] == 0:
+                    continue
+                first, other = codes[lists.templates[t, 0], h], codes[lists.templates[t, 1], m]
+                slot = _met(lists, t, np.int64(first), np.int64(other), side)
+                if slot < 0:
+                    continue
+                none, firsts, nexts = codes[lists.templates[t, 2], n + 1], places[1][places[0][t] :], places[2][t]
+                for e in range(lists.ends[slot, 0], lists.ends[slot, 1]):
+                    code, relation = lists.codes[e], lists.relations[e]
+                    if relation == near and code == none:
+                        row[h] += lists.weights[e]
+                    low, high = _within(relation, m, side, begin, end)
+                    _spread(row, firsts[code], nexts, low, high, lists.weights[e])
+            top = row[h]
+            for s in range(begin, end):
+                top = max(top, row[s])
+            most[h, m] = top
