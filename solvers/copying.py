@@ -5,7 +5,7 @@ from __future__ import annotations
 from solvers.kernel_cache import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, borrows=True)
 def overwrite(target, source):  # type: ignore[no-untyped-def]
     """``target[:] = source`` of arrays of one axis and one length.
 

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numba
 import numpy as np
@@ -33,10 +33,19 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtyp
 
 
 if TYPE_CHECKING:
-    from numba import njit as njit
+    _F = TypeVar("_F", bound=Callable[..., Any])
+
+    @overload
+    def njit(signatures: _F, /) -> Dispatcher[_F]: ...
+    @overload
+    def njit(
+        signatures: Sequence[Any] | None = None, /, *, cache: bool = ..., borrows: bool = ..., **options: Any
+    ) -> Callable[[_F], Dispatcher[_F]]: ...
+    def njit(*arguments: Any, **options: Any) -> Any:
+        """See below."""
 else:
 
-    def njit(signatures=None, *, cache=False, **options):
+    def njit(signatures=None, *, cache=False, borrows=False, **options):
         """Compile with numba's ``njit``; code that is kept in files follows what the kernel calls.
 
         Parameters
@@ -46,9 +55,14 @@ else:
             function, where the decorator has no brackets.
         cache
             Whether compiled code is kept in files.
+        borrows
+            The kernel makes no arrays, and hands none out: it works on those that its caller holds.  References are
+            not counted then, which a small kernel may spend more time on than on its work.
         options
             numba's own.
         """
+        if borrows:
+            options["_nrt"] = False
         if callable(signatures):
             return _compiled(signatures, (), cache, options)
         return lambda function: _compiled(function, signatures or (), cache, options)
@@ -58,6 +72,8 @@ def _compiled(function: Callable[..., Any], signatures: Sequence[Any], cache: bo
     compiled: Any = numba.njit(**options)(function)
     if not isinstance(compiled, Dispatcher):  # kernels are interpreted: NUMBA_DISABLE_JIT
         return compiled
+    if options.get("_nrt") is False:
+        _check_returns(compiled)
     if cache:
         compiled._cache = KernelCache(compiled)  # type: ignore[attr-defined]
     for signature in signatures:
@@ -65,6 +81,24 @@ def _compiled(function: Callable[..., Any], signatures: Sequence[Any], cache: bo
     if signatures:
         compiled.disable_compile()
     return compiled
+
+
+def _check_returns(kernel: Any) -> None:
+    """Refuse to compile a kernel that counts no references, yet returns an array: nobody would hold it.
+
+    numba itself refuses one that makes arrays.
+    """
+    compile_plainly = kernel.compile
+
+    def compile_checked(signature: Any) -> Any:
+        entry = compile_plainly(signature)
+        for compiled in kernel.overloads.values():
+            returned = compiled.signature.return_type
+            if any(isinstance(kind, numba.types.Array) for kind in (returned, *getattr(returned, "types", ()))):
+                raise TypeError(f"{kernel.py_func.__qualname__}: a kernel that borrows its arrays returns none")
+        return entry
+
+    kernel.compile = compile_checked
 
 
 class KernelCache(FunctionCache):
@@ -94,7 +128,7 @@ class KernelCache(FunctionCache):
     def _follow(self) -> None:
         if not self._follows:
             stamp = (self._impl.locator.get_source_stamp(), digest(self._kernel))
-            self._cache_file = _Index(self._cache_path, self._impl.filename_base, stamp)
+            self._cache_file = _Index(self._cache_path, self._impl.filename_base, stamp)  # type: ignore[no-untyped-call]
             self._follows = True
 
 

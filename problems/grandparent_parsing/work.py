@@ -18,7 +18,6 @@ from problems.grandparent_parsing.kernels import tree_parts
 from problems.grandparent_parsing.kernels.arc_prices import Bounds
 from problems.grandparent_parsing.standard import StandardScores
 
-
 _ALL = 160
 """Of so many vertices, all parts are scored at once; of more, those that are asked for."""
 

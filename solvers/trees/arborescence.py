@@ -253,7 +253,7 @@ def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
     return heads, objective, reduced, True
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def is_tree(heads: Ints, mark: Ints) -> bool:
     """Whether every vertex reaches the root, given the tail of the arc into each; ``mark``, as long, is for work."""
     n = heads.shape[0] - 1

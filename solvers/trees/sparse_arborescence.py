@@ -22,7 +22,7 @@ def workspace(size: int) -> tuple[Ints, Floats]:
     return np.empty((9, 2 * size), dtype=np.int64), np.empty(size)
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def best_of_arcs(
     tails: Ints,
     modifiers: Ints,

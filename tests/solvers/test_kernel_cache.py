@@ -7,9 +7,10 @@ import sys
 from itertools import count
 
 import numba
+import numpy as np
 import pytest
 
-from solvers.kernel_cache import digest
+from solvers.kernel_cache import digest, njit
 
 KERNEL = "from solvers.kernel_cache import njit\n\n\n@njit(cache=True)\n"
 CALLEE = KERNEL + "def callee(x):\n    return x + 1\n"
@@ -102,6 +103,47 @@ def test_what_does_not_change_the_code_is_not_compiled_again(package):
     caller = "from PACKAGE.callee import callee\n" + CALLER + "    return callee(x)\n"
     package(caller, CALLEE)
     assert package(caller, CALLEE + "\n\ndef other(x):\n    return x  # nobody calls it\n") == (2, 1)
+
+
+def test_a_kernel_that_borrows_works_on_what_its_caller_holds():
+    @njit(borrows=True)
+    def doubled(values, row):
+        for x in range(len(values[row])):
+            values[row][x] *= 2
+        return len(values[row])
+
+    @njit
+    def two_rows(values):
+        return doubled(values, 0) + doubled(values, 1)
+
+    values = np.arange(6.0).reshape(3, 2)
+    held = sys.getrefcount(values)
+    assert two_rows(values) == 4
+    assert values.tolist() == [[0.0, 2.0], [4.0, 6.0], [4.0, 5.0]]
+    assert sys.getrefcount(values) == held
+
+
+def test_a_kernel_that_borrows_hands_no_array_out():
+    @njit(borrows=True)
+    def first(values):
+        return values[0], 1
+
+    @njit
+    def calls(values):
+        return first(values)[0].sum()
+
+    for kernel in (first, calls):
+        with pytest.raises((TypeError, numba.TypingError), match="a kernel that borrows its arrays returns none"):
+            kernel(np.ones((2, 2)))
+
+
+def test_a_kernel_that_borrows_makes_no_arrays():
+    @njit(borrows=True)
+    def made(size):
+        return np.zeros(size).sum()
+
+    with pytest.raises(numba.TypingError):
+        made(3)
 
 
 def test_digests_are_the_same_in_every_process():

@@ -321,7 +321,7 @@ def _columns(kind, i, j, k, n):  # type: ignore[no-untyped-def]
     return sibling_relation(i, j, k), i, n + 1 if j == i else j, n + 2 if k == i else k
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def score_triple(codes, table, kind, i, j, k):  # type: ignore[no-untyped-def]
     """Score of one triple; for kernels."""
     relation, a, b, c = _columns(kind, i, j, k, codes.shape[1] - 3)

@@ -30,7 +30,7 @@ def hash_of(key, mask):  # type: ignore[no-untyped-def]
     return (mixed ^ (mixed >> 29)) & mask
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def find(keys, key):  # type: ignore[no-untyped-def]
     """Slot of a key, -1 if it is not there."""
     mask = keys.shape[0] - 1
@@ -42,7 +42,7 @@ def find(keys, key):  # type: ignore[no-untyped-def]
     return slot
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def claim(keys, key):  # type: ignore[no-untyped-def]
     """Slot of a key, which is put there if it was not."""
     mask = keys.shape[0] - 1

@@ -103,7 +103,7 @@ def lists_of(table: Table, kind: int) -> Lists:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _met(lists, template, first, last, side):  # type: ignore[no-untyped-def]
     """Slot of a pair of codes and a side, -1 if nothing is said of them."""
     if first < 0 or last < 0 or first >= lists.limits[template, 0] or last >= lists.limits[template, 1]:
@@ -133,7 +133,7 @@ def _places(codes, lists):  # type: ignore[no-untyped-def]
     return starts, firsts, nexts
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _spread(row, first, nexts, low, high, weight):  # type: ignore[no-untyped-def]
     """Add a weight at the tokens of a code, from the first one on, that stand from ``low`` up to ``high``, it not."""
     j = first
@@ -143,7 +143,7 @@ def _spread(row, first, nexts, low, high, weight):  # type: ignore[no-untyped-de
         j = nexts[j]
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _share_grandparents(codes, lists, places, shared):  # type: ignore[no-untyped-def]
     """What templates that pass over the parent say, by child, place of the parent and grandparent.
 
@@ -183,6 +183,12 @@ def all_grandparents(codes: Codes, lists: Lists, scores: Floats, most: Floats) -
     n = codes.shape[1] - 3
     shared, row, places = np.zeros((n + 1, 3, n + 1)), np.empty(n + 1), _places(codes, lists)
     _share_grandparents(codes, lists, places, shared)
+    _fill_grandparents(codes, lists, places, shared, row, scores, most)
+
+
+@njit(cache=True, borrows=True)
+def _fill_grandparents(codes, lists, places, shared, row, scores, most):  # type: ignore[no-untyped-def]
+    n = codes.shape[1] - 3
     most[:] = 0.0
     for p in range(1, n + 1):
         for c in range(1, n + 1):
@@ -220,7 +226,7 @@ def _near(distance):  # type: ignore[no-untyped-def]
     return 2 * (distance - 1 if distance <= 2 else 2 if distance <= 5 else 3)
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _within(relation, of, side, low, high):  # type: ignore[no-untyped-def]
     """The part of a range, from ``low`` up to ``high``, whose distance from a token is the relation's.
 
@@ -232,7 +238,7 @@ def _within(relation, of, side, low, high):  # type: ignore[no-untyped-def]
     return max(low, of - most + 1), min(high, of - least + 1)
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-untyped-def]
     """What templates that pass over the head say: by modifier and sibling; and of modifiers at the ends.
 
@@ -285,6 +291,12 @@ def all_siblings(codes: Codes, lists: Lists, scores: Floats, most: Floats, last:
     n = codes.shape[1] - 3
     shared, ends, places = np.zeros((n + 1, n + 1)), np.zeros((2, n + 1, 2, 4)), _places(codes, lists)
     _share_siblings(codes, lists, places, shared, ends)
+    _fill_siblings(codes, lists, places, shared, ends, scores, most, last)
+
+
+@njit(cache=True, borrows=True)
+def _fill_siblings(codes, lists, places, shared, ends, scores, most, last):  # type: ignore[no-untyped-def]
+    n = codes.shape[1] - 3
     most[:] = 0.0
     last[:] = 0.0
     for h in range(n + 1):
@@ -306,17 +318,17 @@ def all_siblings(codes: Codes, lists: Lists, scores: Floats, most: Floats, last:
         for m in range(1, n + 1):
             if h == m:
                 continue
-            side, row = np.int64(h > m), scores[h, m]
+            own, row = np.int64(h > m), scores[h, m]
             begin, end = min(h, m) + 1, max(h, m)
             near = _near(end - begin + 1)
-            row[m], row[h] = last[h, m], ends[0, m, side, near >> 1]
+            row[m], row[h] = last[h, m], ends[0, m, own, near >> 1]
             for s in range(begin, end):
                 row[s] = shared[m, s]
             for t in range(lists.templates.shape[0]):
                 if lists.templates[t, 0] == 0:
                     continue
                 first, other = codes[lists.templates[t, 0], h], codes[lists.templates[t, 1], m]
-                slot = _met(lists, t, np.int64(first), np.int64(other), side)
+                slot = _met(lists, t, np.int64(first), np.int64(other), own)
                 if slot < 0:
                     continue
                 none, firsts, nexts = codes[lists.templates[t, 2], n + 1], places[1][places[0][t] :], places[2][t]
@@ -324,7 +336,7 @@ def all_siblings(codes: Codes, lists: Lists, scores: Floats, most: Floats, last:
                     code, relation = lists.codes[e], lists.relations[e]
                     if relation == near and code == none:
                         row[h] += lists.weights[e]
-                    low, high = _within(relation, m, side, begin, end)
+                    low, high = _within(relation, m, own, begin, end)
                     _spread(row, firsts[code], nexts, low, high, lists.weights[e])
             top = row[h]
             for s in range(begin, end):

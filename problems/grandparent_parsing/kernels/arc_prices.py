@@ -79,7 +79,7 @@ class _Pricing(NamedTuple):
     steps: Ints
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _extended(  # type: ignore[no-untyped-def]
     p, step, arc, modifiers, order, siblings, before_bounds, last_bounds, gained, costs, short, all_arcs, path, back
 ):
@@ -126,7 +126,7 @@ def _extended(  # type: ignore[no-untyped-def]
     return value, last
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
     """Replace the bounds on an arc's sibling parts by the largest of them."""
     bounds, parts = s.bounds, s.parts
@@ -147,7 +147,7 @@ def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
     bounds.last[h, m] = values[m]
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     """Let the arc (g, p), no candidate, pay for its own parts instead of the best."""
     a, known = s.a, s.parts.grandparent_known[p, g]
@@ -174,7 +174,7 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     s.pays[g, p] = value
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
     """Score the parts of the arc (p, m) with g and with all candidate heads of p."""
     a, known = s.a, s.parts.grandparent_known
@@ -187,7 +187,7 @@ def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
     s.wanted[:] = False
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-untyped-def]
     """Upper bounds on p's automaton with the arcs from ``sources``, brought down to the limits as far as can be done.
 

@@ -123,7 +123,7 @@ def lay_out(candidates: Mask, scores: Floats) -> Automata:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def tree_score(a: Automata, heads: Ints) -> float:
     """Score of a tree (heads of all vertices, that of the root is not looked at); -inf if an arc is no candidate."""
     n = a.arc.shape[0] - 1
@@ -159,7 +159,7 @@ def tree_score(a: Automata, heads: Ints) -> float:
 # most paths take.
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def forward(siblings, at, width, grandparents, row, values, low, best, back):  # type: ignore[no-untyped-def]
     """Best path of modifiers on one side of a head: its value and its last modifier, 0 for none.
 
@@ -196,7 +196,7 @@ def forward(siblings, at, width, grandparents, row, values, low, best, back):  #
     return value, last
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def backward(siblings, at, width, grandparents, row, values, low, rest):  # type: ignore[no-untyped-def]
     """Of each modifier of one side of a head: the best value of what comes after it."""
     for k in range(width - 1, 0, -1):
