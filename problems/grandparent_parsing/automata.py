@@ -633,17 +633,19 @@ class Ascent(Bounding):
                 self.problem.listed.keep(self.problem.prepare(parts.run.budget), tree, score)
 
     def _near(self, duals: Multipliers, arcs: Floats, left: Mask, best: Ints, lower: float) -> Solution:
-        """Where to branch: two heads of the modifier that has most left, half each; 0 for arcs of no better tree."""
+        """Where to branch: two heads of the modifier that has most left, half each; 0 for the arcs of no better tree."""
         possible, alive = arcs > -math.inf, left & duals.candidates
         open_modifiers = np.flatnonzero((possible.sum(axis=0) > 1) & (left.sum(axis=0) > 0))
         others = [m for m in open_modifiers.tolist() if left[:, m].sum() > left[best[m], m]]
-        values: dict[Key, float] = {("z", (h, m)): 0.0 for h, m in np.argwhere(possible & ~left).tolist()}
+        heads, modifiers = np.nonzero(possible & ~left)
+        gone = frozenset(zip(heads.tolist(), modifiers.tolist(), strict=True))
+        values: dict[Key, float] = {("z", gone): 0.0}
         if not others:
             return Solution(lower, (), values)
         m = max(others, key=lambda m: int(alive[:, m].sum()))
         into = np.flatnonzero(left[:, m])
-        heads = (int(best[m]), int(into[into != best[m]][0]))
-        own = heads if left[best[m], m] else heads[::-1]
+        two = (int(best[m]), int(into[into != best[m]][0]))
+        own = two if left[best[m], m] else two[::-1]
         trees = [as_heads(np.concatenate([best[:m], [head], best[m + 1 :]])) for head in own]
         return Solution(lower, tuple((Column(0.0, {}, tree, ("tree", tree)), 0.5) for tree in trees), values)
 
@@ -682,10 +684,7 @@ class OnCandidates(BranchingRule):
             return ()
         (first, _), (second, _) = solution.columns
         m = next(m for m, (h, other) in enumerate(zip(first.structure, second.structure, strict=True), 1) if h != other)
-        index: Any
-        gone: set[tuple[int, int]] = set()
-        for (_, index), value in solution.variables.items():
-            if not value:
-                gone.add(index)
-        common: list[Decision] = [NoBetter(frozenset(gone))] if gone else []
+        gone: Any
+        ((_, gone),) = solution.variables
+        common: list[Decision] = [NoBetter(gone)] if gone else []
         return [[*common, ArcDecision(first.structure[m - 1], m, required)] for required in (True, False)]
