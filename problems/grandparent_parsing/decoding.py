@@ -34,6 +34,6 @@ class NarrowDecoder:
     def __call__(self, encoded: Encoded, arcs: Floats, weights: Weights, right: Ints) -> Ints:
         candidates = narrowed(arcs, self.width)
         candidates[right[1:], np.arange(1, len(right))] = True
-        parts = lazy_parts(encoded.codes, weights.grandparents, weights.siblings)
+        parts = lazy_parts(encoded.codes, weights.grandparents, weights.siblings, keep=False)
         heads, _, _ = restricted(arcs, candidates, parts, self.iterations, weights.single_root, 1.0)
         return heads

@@ -1,4 +1,4 @@
-r"""The best second-order tree without scoring most parts: a few candidate arcs, head automata, prices for the rest.
+r"""The best second-order tree without looking at most parts: a few candidate arcs, head automata, prices for the rest.
 
 *Guessing* (:func:`ascend`).  A few candidate heads of each modifier make a small problem for the Lagrangian of
 :mod:`problems.grandparent_parsing.kernels.automata_dual`; what it ends with is a tree and multipliers.
@@ -9,7 +9,8 @@ path of each automaton bound the trees of candidates, and all other arcs are *pr
 no automaton is worth more with them, that bounds all trees.  Arcs that make one worth more have to become candidates,
 and the Lagrangian goes on.
 
-Parts are scored when they are first looked at, and once.
+A trained model's parts are all scored beforehand, by lists (:mod:`problems.dependency.features.triple_lists`); those of
+a long sentence, and while a model learns, when they are first looked at, and once.
 
 Source: after S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), without a linear program.
 """

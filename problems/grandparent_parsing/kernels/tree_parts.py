@@ -45,7 +45,8 @@ class Parts(NamedTuple):
         By parent, grandparent and child: scores where ``grandparent_known``, elsewhere upper bounds, if there are any.
     sibling_values
         Scores by head, modifier and sibling where ``sibling_known``: sibling = head says none before, and sibling =
-        modifier stands for the part of a last modifier.
+        modifier stands for the part of a last modifier.  Of no tokens, as those of grandparents then are: nothing is
+        kept, whoever asks has the parts scored anew.
     scored
         Parts of either kind that have been asked for, shape (2,).
     """
@@ -70,17 +71,22 @@ def lazy_parts(
     grandparent_pairs: Table | None = None,
     sibling_pairs: Table | None = None,
     bounds: Floats | None = None,
+    *,
+    keep: bool = True,
 ) -> Parts:
     """The parts of a sentence, none of them scored yet.
 
     Parameters
     ----------
+    keep
+        Keep what is scored, in arrays for all that there can be.  Without it they are for :func:`automata_of` alone.
     bounds
         On grandparent parts, by parent and child; for :func:`search`, as are the tables of pairs.
     """
-    vertices = codes.shape[1] - 2
+    vertices = codes.shape[1] - 2 if keep else 0
     shape = (vertices, vertices, vertices)
-    values = np.empty(shape)  # memory that is never touched costs nothing
+    # Memory that is never touched costs nothing, where it comes in small pages: large ones are touched as a whole.
+    values = np.empty(shape)
     if bounds is not None:
         values[:] = bounds[:, None, :]
     return Parts(
@@ -180,6 +186,42 @@ def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _score_in_place(parts: Parts, a: Automata, p: int, wanted: Mask, row: Floats) -> None:
+    """Score the parts of a vertex's automaton where they belong, and keep them nowhere else."""
+    tails, modifiers, order = a.heads, a.modifiers, a.order
+    start, stop = a.outgoing[p], a.outgoing[p + 1]
+    first, final = a.incoming[p], a.incoming[p + 1]
+    for k in range(start, stop):
+        c = modifiers[order[k]]
+        for e in range(first, final):
+            wanted[tails[e]] = tails[e] != c
+        if first < final:
+            score_row(parts.codes, parts.grandparents, parts.grandparent_pairs, whole(0), p, c, wanted, row)
+        for e in range(first, final):
+            at = a.grandparent_at[p] + (e - first) * (stop - start) + k - start
+            a.grandparents[at] = row[tails[e]] if wanted[tails[e]] else -np.inf
+            wanted[tails[e]] = False
+    for side in range(2):
+        low, high = (start, a.split[p]) if side == 0 else (a.split[p], stop)
+        width, at = high - low + 1, a.sibling_at[p, side]
+        wanted[p] = True
+        for k in range(1, width):
+            m = modifiers[order[low + k - 1]]
+            score_row(parts.codes, parts.siblings, parts.sibling_pairs, whole(1), p, m, wanted, row)
+            a.siblings[at + k] = row[p]
+            a.siblings[at + k * width] = score_triple(parts.codes, parts.siblings, whole(1), p, m, p)
+            for j in range(1, k):
+                a.siblings[at + j * width + k] = row[modifiers[order[low + j - 1]]]
+            wanted[m] = True  # of those further from the head it can be the sibling
+        for k in range(1, width):
+            wanted[modifiers[order[low + k - 1]]] = False
+        wanted[p] = False
+    parts.scored[0] += (final - first) * (stop - start)
+    parts.scored[1] += (a.split[p] - start) * (a.split[p] - start + 3) // 2
+    parts.scored[1] += (stop - a.split[p]) * (stop - a.split[p] + 3) // 2
+
+
+@njit(cache=True)
 def automata_of(candidates: Mask, arcs: Floats, parts: Parts) -> Automata:
     """The automata of candidate arcs, with the scores of all parts that they can form.
 
@@ -193,7 +235,7 @@ def automata_of(candidates: Mask, arcs: Floats, parts: Parts) -> Automata:
     grandparents, siblings = a.grandparents, a.siblings
     grandparent_values, grandparent_known = parts.grandparent_values, parts.grandparent_known
     sibling_values, sibling_known = parts.sibling_values, parts.sibling_known
-    steps = 0
+    steps, kept = 0, parts.dense or grandparent_known.shape[0] > 0
     for p in range(n + 1):
         start, stop = outgoing[p], outgoing[p + 1]
         steps += WORK * (stop - start) * (incoming[p + 1] - incoming[p] + stop - start)
@@ -201,6 +243,9 @@ def automata_of(candidates: Mask, arcs: Floats, parts: Parts) -> Automata:
             steps = 0
             if expired():
                 return a
+        if not kept:
+            _score_in_place(parts, a, p, wanted, row)
+            continue
         position = a.grandparent_at[p]
         for k in range(start, stop):
             c = modifiers[order[k]]
