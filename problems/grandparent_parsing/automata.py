@@ -633,7 +633,7 @@ class Ascent(Bounding):
                 self.problem.listed.keep(self.problem.prepare(parts.run.budget), tree, score)
 
     def _near(self, duals: Multipliers, arcs: Floats, left: Mask, best: Ints, lower: float) -> Solution:
-        """Where to branch: two heads of the modifier that has most left, half each; 0 for the arcs of no better tree."""
+        """Where to branch: two heads of the modifier that has most left, half each; 0 for what no better tree has."""
         possible, alive = arcs > -math.inf, left & duals.candidates
         open_modifiers = np.flatnonzero((possible.sum(axis=0) > 1) & (left.sum(axis=0) > 0))
         others = [m for m in open_modifiers.tolist() if left[:, m].sum() > left[best[m], m]]
