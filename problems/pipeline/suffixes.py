@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 Rule = tuple[bool, int, str]
 """Whether the form is written in lower case first, how many characters are taken off, and what is put there."""
@@ -22,6 +22,9 @@ LEAST = 2
 """So many different forms must end in a suffix for it to have a rule."""
 
 _WHOLE = "^"
+
+_KEPT = 1 << 14
+"""Forms that are kept with what they are rewritten to, at most: few words make up most of a text."""
 
 
 def rule_of(form: str, target: str, *, lowers: bool) -> Rule:
@@ -71,6 +74,7 @@ class SuffixRules:
     """
 
     rules: Mapping[tuple[str, str], Rule]
+    _kept: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def of(self, form: str, contexts: Iterable[str] = ("",)) -> str:
         """What the form is rewritten to; the form itself where no rule fits.
@@ -80,7 +84,16 @@ class SuffixRules:
         contexts
             The narrowest first: a whole form known in any of them goes before suffixes.
         """
-        contexts = tuple(contexts)
+        asked = form, tuple(contexts)
+        made = self._kept.get(asked)
+        if made is None:
+            made = self._rewritten(*asked)
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[asked] = made
+        return made
+
+    def _rewritten(self, form: str, contexts: tuple[str, ...]) -> str:
         for key in (*((c, _WHOLE + form) for c in contexts), *((c, s) for c in contexts for s in _suffixes(form))):
             rule = self.rules.get(key)
             made = None if rule is None else apply(rule, form)
