@@ -16,14 +16,12 @@ from colgen import InputError
 from colgen.core.arrays import reading
 from colgen.core.files import parse_json, writing
 from problems.dependency.arc_labels import ArcLabels
+from problems.dependency.features.arc_scores import ArcIndex, arc_index, score_arcs
 from problems.dependency.features.factored_scores import (
     RELATIONS,
     ROW,
-    Filter,
     Table,
     empty_table,
-    filter_of,
-    score_arcs,
     score_triples,
     table_of,
 )
@@ -31,6 +29,7 @@ from problems.dependency.features.score_bounds import bound_table, score_bounds
 from problems.dependency.features.vocabulary import (
     ARC_TEMPLATES,
     GRANDPARENT_TEMPLATES,
+    KIND,
     SIBLING_TEMPLATES,
     Encoded,
     Vocabulary,
@@ -110,9 +109,9 @@ class Weights:
         }
 
     @cached_property
-    def arc_filter(self) -> Filter:
-        """What the arcs' templates may have something to say of, computed once and offline."""
-        return filter_of(self.arcs)
+    def arc_index(self) -> ArcIndex:
+        """The arcs' weights in the order in which a sentence asks for them, computed once and offline."""
+        return arc_index(self.arcs, KIND)
 
     def scorer(self, sentence: Sentence) -> SentenceScorer:
         """The scores of a sentence's parts."""
@@ -129,6 +128,8 @@ class Weights:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All that the model is, as arrays for a file."""
+        # A training that saves its best model has no room for it beside the copies that are made here.
+        vars(self).pop("arc_index", None)
         arrays: dict[str, NDArray[np.generic]] = {"between": self.between}
         for name in ("arcs", "grandparents", "siblings"):
             table: Table = getattr(self, name)
@@ -226,7 +227,7 @@ class SentenceScorer:
         Where relations are part of them, each has its best one.
         """
         w, e = self.weights, self.encoded
-        arcs = score_arcs(e.codes, w.arcs, e.tags, w.between, w.arc_filter)
+        arcs = score_arcs(e.codes, w.arc_index, e.tags, w.between)
         return arcs if w.arc_labels is None else arcs + self._best_relations[0]
 
     @cached_property

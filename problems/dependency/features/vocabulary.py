@@ -84,6 +84,9 @@ M, S, LC = _number("coarse", "morphology"), _number("coarse", "suffix"), _number
 PL, NL = _number("lemma-1", "coarse"), _number("lemma+1", "coarse")
 SLOTS = tuple(_number("coarse", slot) for slot in _SLOTS)
 
+KIND = (T, C, M, *SLOTS)
+"""Conjunctions of few codes, which occur again and again: a token's codes of them are its kind."""
+
 ARC_TEMPLATES: tuple[tuple[int, int], ...] = (
     # the distance and the side alone; one token
     (_0, _0),
