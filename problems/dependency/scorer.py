@@ -128,8 +128,10 @@ class Weights:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All that the model is, as arrays for a file."""
-        # A training that saves its best model has no room for it beside the copies that are made here.
+        # A training that saves its best model has no room for these beside the copies that are made here.
         vars(self).pop("arc_index", None)
+        if self.arc_labels is not None:
+            self.arc_labels.forget()
         arrays: dict[str, NDArray[np.generic]] = {"between": self.between}
         for name in ("arcs", "grandparents", "siblings"):
             table: Table = getattr(self, name)
