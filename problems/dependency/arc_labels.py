@@ -76,6 +76,10 @@ class ArcLabels:
         """Of each arc, by head and modifier: what the best relation scores, and its number."""
         return best_relations(encoded.codes, self._index)
 
+    def __getstate__(self) -> dict[str, object]:
+        """All but the index, which another process makes for itself."""
+        return {name: value for name, value in vars(self).items() if name != "_index"}
+
     def forget(self) -> None:
         """Give up what is only there to find relations fast; it is made anew when it is asked for."""
         vars(self).pop("_index", None)

@@ -113,6 +113,10 @@ class Weights:
         """The arcs' weights in the order in which a sentence asks for them, computed once and offline."""
         return arc_index(self.arcs, KIND)
 
+    def __getstate__(self) -> dict[str, object]:
+        """All but the arcs' index, which another process makes for itself."""
+        return {name: value for name, value in vars(self).items() if name != "arc_index"}
+
     def scorer(self, sentence: Sentence) -> SentenceScorer:
         """The scores of a sentence's parts."""
         return self.encoded_scorer(self.vocabulary.encode(sentence))
