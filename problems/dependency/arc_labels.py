@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from colgen import InputError
 from problems.dependency.features.arc_label_scores import NOTHING, Lists, best_of_arcs, mark_relations
 from problems.dependency.features.growing import lengthen, owned
-from problems.dependency.features.label_scores import HEAD, Rows, Templates, keys_of_tree, rows_of
+from problems.dependency.features.label_scores import HEAD, keys_of_tree, rows_of
 from problems.dependency.features.margin_updates import norm_of_marks, settle_marks, step_of_marks
-from problems.dependency.features.vocabulary import Codes, Encoded, Vocabulary
+from problems.dependency.features.relation_scores import RelationIndex, best_relations, relation_index
+from problems.dependency.features.vocabulary import KIND, Codes, Encoded, Vocabulary
 from problems.dependency.labels import LABEL_TEMPLATES, numbered, templates_of
 from problems.dependency.sentence import Sentence
 from solvers.arrays import as_floats, as_indices, as_integers
@@ -36,9 +37,6 @@ TEMPLATES = tuple(template for template in LABEL_TEMPLATES if template[3] == HEA
 
 _NONE = np.empty(0, dtype=np.int64)
 _NO_LOSS = np.zeros(2)
-
-_DENSE = 0.25
-"""A feature that says something of more than this share of the relations has a row."""
 
 _OFTEN = 16
 """So often a feature occurs in the right trees that has a row while it learns, for each relation that there is."""
@@ -70,42 +68,21 @@ class ArcLabels:
     weights: Singles
 
     @cached_property
-    def _templates(self) -> Templates:
-        return templates_of(TEMPLATES, self.sizes)
-
-    @cached_property
-    def _rows(self) -> Rows:
-        return rows_of(self.keys)
-
-    @cached_property
-    def _lists(self) -> Lists:
-        num, starts, which = len(self.relations), self.starts, self.which
-        sizes = np.diff(starts)
-        often = np.flatnonzero(sizes > _DENSE * num)
-        feature = np.repeat(np.arange(len(sizes)), sizes)
-        row = np.full(len(sizes), -1)
-        row[often] = np.arange(len(often))
-        in_rows = row[feature] >= 0
-        dense = np.zeros((len(often), num), dtype=np.float32)
-        dense[row[feature[in_rows]], which[in_rows]] = self.weights[in_rows]
-        rest = np.flatnonzero(~in_rows)
-        # The entries of a feature follow each other.
-        after = np.arange(1, len(rest) + 1, dtype=np.int32)
-        last = np.append(feature[rest][1:] != feature[rest][:-1], True)[: len(rest)]
-        after[last] = NOTHING
-        first = np.where(row >= 0, -2 - row, NOTHING).astype(np.int32)
-        beginning = np.flatnonzero(np.append(True, last[:-1])[: len(rest)])
-        first[feature[rest[beginning]]] = beginning
-        weights = np.concatenate([dense.ravel(), self.weights[rest]]).reshape(-1, 1)
-        return Lists(np.array([len(often), len(rest)]), first, after, which[rest], weights)
+    def _index(self) -> RelationIndex:
+        features = self.keys, self.starts, self.which, self.weights
+        return relation_index(templates_of(TEMPLATES, self.sizes), self.sizes, features, len(self.relations), KIND)
 
     def best(self, encoded: Encoded) -> tuple[Floats, Shorts]:
         """Of each arc, by head and modifier: what the best relation scores, and its number."""
-        num = len(self.relations)
-        best, which, _ = best_of_arcs(
-            encoded.codes, self._templates, self._rows, self._lists, num, _NONE, _NONE, _NO_LOSS
-        )
-        return best, which
+        return best_relations(encoded.codes, self._index)
+
+    def __getstate__(self) -> dict[str, object]:
+        """All but the index, which another process makes for itself."""
+        return {name: value for name, value in vars(self).items() if name != "_index"}
+
+    def forget(self) -> None:
+        """Give up what is only there to find relations fast; it is made anew when it is asked for."""
+        vars(self).pop("_index", None)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """What a model's file keeps besides the names."""

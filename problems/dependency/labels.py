@@ -27,13 +27,13 @@ from problems.dependency.features.label_scores import (
     PLACES,
     RIGHT,
     SIDES,
-    Rows,
+    LabelIndex,
     Scores,
     Templates,
     keys_of_tree,
+    label_index,
     label_tree,
     learn_rows,
-    rows_of,
 )
 from problems.dependency.features.vocabulary import (
     FT,
@@ -109,17 +109,13 @@ class Labels:
     scores: Scores
 
     @cached_property
-    def _templates(self) -> Templates:
-        return templates_of(LABEL_TEMPLATES, self.sizes)
-
-    @cached_property
-    def _rows(self) -> Rows:
-        return rows_of(self.scores.keys)
+    def _index(self) -> LabelIndex:
+        return label_index(templates_of(LABEL_TEMPLATES, self.sizes), self.scores)
 
     def of(self, encoded: Encoded, heads: Sequence[int]) -> tuple[str, ...]:
         """The best relations of a tree's arcs, one a token."""
         vertices = np.array([-1, *heads], dtype=np.int64)
-        found = label_tree(encoded.codes, encoded.tags, self._templates, self.scores, self._rows, vertices)
+        found = label_tree(encoded.codes, encoded.tags, self._index, vertices)
         return tuple(self.relations[k] for k in found.tolist())
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:

@@ -16,14 +16,12 @@ from colgen import InputError
 from colgen.core.arrays import reading
 from colgen.core.files import parse_json, writing
 from problems.dependency.arc_labels import ArcLabels
+from problems.dependency.features.arc_scores import ArcIndex, arc_index, score_arcs
 from problems.dependency.features.factored_scores import (
     RELATIONS,
     ROW,
-    Filter,
     Table,
     empty_table,
-    filter_of,
-    score_arcs,
     score_triples,
     table_of,
 )
@@ -32,6 +30,7 @@ from problems.dependency.features.triple_lists import Lists, lists_of
 from problems.dependency.features.vocabulary import (
     ARC_TEMPLATES,
     GRANDPARENT_TEMPLATES,
+    KIND,
     SIBLING_TEMPLATES,
     Encoded,
     Vocabulary,
@@ -116,9 +115,13 @@ class Weights:
         return lists_of(self.grandparents, GRANDPARENTS), lists_of(self.siblings, SIBLINGS)
 
     @cached_property
-    def arc_filter(self) -> Filter:
-        """What the arcs' templates may have something to say of, computed once and offline."""
-        return filter_of(self.arcs)
+    def arc_index(self) -> ArcIndex:
+        """The arcs' weights in the order in which a sentence asks for them, computed once and offline."""
+        return arc_index(self.arcs, KIND)
+
+    def __getstate__(self) -> dict[str, object]:
+        """All but what another process makes of the tables for itself."""
+        return {name: value for name, value in vars(self).items() if name not in ("arc_index", "lists")}
 
     def scorer(self, sentence: Sentence) -> SentenceScorer:
         """The scores of a sentence's parts."""
@@ -135,6 +138,10 @@ class Weights:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All that the model is, as arrays for a file."""
+        # A training that saves its best model has no room for these beside the copies that are made here.
+        vars(self).pop("arc_index", None)
+        if self.arc_labels is not None:
+            self.arc_labels.forget()
         arrays: dict[str, NDArray[np.generic]] = {"between": self.between}
         for name in ("arcs", "grandparents", "siblings"):
             table: Table = getattr(self, name)
@@ -232,7 +239,7 @@ class SentenceScorer:
         Where relations are part of them, each has its best one.
         """
         w, e = self.weights, self.encoded
-        arcs = score_arcs(e.codes, w.arcs, e.tags, w.between, w.arc_filter)
+        arcs = score_arcs(e.codes, w.arc_index, e.tags, w.between)
         return arcs if w.arc_labels is None else arcs + self._best_relations[0]
 
     @cached_property

@@ -398,7 +398,7 @@ def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> li
     weights = train(corpus.learn, settings, tune=corpus.tune, say=say)
     held, learnt = peak_bytes() - held, sum(map(len, corpus.learn))
     assert weights.bounds  # offline
-    assert weights.arc_filter
+    assert weights.arc_index
     parse(weights.scorer(corpus.test[0]))
     seconds = {"features": 0.0, "search": 0.0}
     tokens = 0

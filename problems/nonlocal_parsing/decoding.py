@@ -74,7 +74,7 @@ def parse(model: Model, sentences: Sequence[Sentence], k: int | None = 10, limit
 
 def labelled(model: Model, sentences: Sequence[Sentence], found: Sequence[Heads]) -> list[Sentence]:
     """The sentences with these trees, and with relations as far as the model knows any."""
-    encode = model.encoder.encode
+    encode = model.vocabulary.encode
     return [
         sentence.with_heads(heads, model.relations(encode(sentence), heads))
         for sentence, heads in zip(sentences, found, strict=True)

@@ -14,7 +14,6 @@ from problems.dependency.features.mixed_radix import keys_of
 from problems.dependency.features.vocabulary import Encoded, Vocabulary
 from problems.dependency.sentence import Sentence
 from problems.nonlocal_parsing.decoding import usable
-from problems.nonlocal_parsing.encoding import Encoder
 from problems.nonlocal_parsing.families import Words
 from problems.nonlocal_parsing.local_parts import Tuples, allowed_by, tree_arcs, tree_parts
 from problems.nonlocal_parsing.scoring import Model
@@ -53,8 +52,8 @@ class Examples:
             raise InputError("expected sentences with projective trees of a single root to learn from, there are none")
         self.least = least
         self.vocabulary = Vocabulary.of(taken)
-        encoder = Encoder(self.vocabulary)
-        self.examples = [Example(Words(s), encoder.encode(s), np.array([-1, *(s.heads or ())])) for s in taken]
+        encode = self.vocabulary.encode
+        self.examples = [Example(Words(s), encode(s), np.array([-1, *(s.heads or ())])) for s in taken]
         self._candidates: dict[int | None, list[Bools]] = {}
 
     def __len__(self) -> int:

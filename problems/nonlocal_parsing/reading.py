@@ -84,7 +84,7 @@ class Scorer:
 
     def score(self, sentence: Sentence) -> ScoredSentence:
         """A sentence's scores."""
-        model, encoded = self.model, self.model.encoder.encode(sentence)
+        model, encoded = self.model, self.model.vocabulary.encode(sentence)
         words = Words(sentence)
         # A word has as many other words as possible heads, the root for one of them.
         few = self.candidates if self.candidates is not None and self.candidates < len(sentence) else None

@@ -20,7 +20,6 @@ from problems.dependency.features.tuple_scores import Table, score_tuples, table
 from problems.dependency.features.vocabulary import Encoded, Vocabulary
 from problems.dependency.labels import Labels
 from problems.dependency.sentence import Sentence
-from problems.nonlocal_parsing.encoding import Encoder
 from problems.nonlocal_parsing.factors import Factors
 from problems.nonlocal_parsing.families import FAMILIES, Family, Words
 from problems.nonlocal_parsing.instance import Instance
@@ -101,11 +100,6 @@ class Model:
             model.between[name] = np.zeros((tags, tags, 2, tags), dtype=np.float32)
         return model
 
-    @cached_property
-    def encoder(self) -> Encoder:
-        """Encodes sentences."""
-        return Encoder(self.vocabulary)
-
     def kinds(self) -> dict[str, Kind]:
         """What there is a table for, by name."""
         families = {family.name: Kind(family.templates, family.relations) for family in self.members()}
@@ -153,7 +147,7 @@ class Model:
         gold
             Keep the sentence's own tree possible.
         """
-        encoded = self.encoder.encode(sentence)
+        encoded = self.vocabulary.encode(sentence)
         allowed = self.candidates(encoded, k, sentence.heads if gold else None)
         return self.scored(Words(sentence), encoded, allowed)
 

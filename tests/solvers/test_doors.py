@@ -278,7 +278,11 @@ STRUCTURES = {
     "tree_prices.scratch_for",
     "triangle_dual.near_clustering",
     "triangle_dual.proved_by",
-    "factored_scores.filter_of",
+    "arc_scores.arc_index",  # takes the table of a model
+    "blocks.blocks_of",  # takes the keys of a model
+    "joined_keys.joined_of",  # takes what a vocabulary has numbered
+    "label_scores.label_index",  # takes the scores of a model
+    "relation_scores.relation_index",  # likewise
     "score_bounds.bound_table",
     "grandparent_dual.descend",
     "patience.watching",  # takes no array
@@ -292,7 +296,9 @@ STRUCTURES = {
     "tree_bound.drop_arcs",  # writes to an array of its caller's
     "subset_ascent.worthwhile",  # takes what searches have found
     "tree_bound.meets",
+    "tree_parts.all_parts",
     "tree_parts.lazy_parts",
+    "triple_lists.lists_of",  # takes the table of a model
     "roots.root_shares",
     "eisner_grandsibling.best_of_parts",  # takes what parsers have looked at
     "eisner_sums.projective_sums",  # takes parts, which check themselves

@@ -1,4 +1,6 @@
-"""Scores of relations of all arcs of a sentence, for the best relation of each to count in the arc's own score.
+"""Scores of relations of all arcs of a sentence while they are learned, for the best to count in each arc's own score.
+
+Weights that no longer change are looked up in another order (:mod:`problems.dependency.features.relation_scores`).
 
 The features are those of :mod:`problems.dependency.features.label_scores` that look at head and modifier alone.  A
 feature that occurs often has a row, with a weight for each relation; what others say is a list, of the relations that

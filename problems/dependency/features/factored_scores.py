@@ -13,7 +13,7 @@ is a true upper bound.
 An arc's key holds the direction; the row under it holds a weight for the direction alone and one for each bin of the
 distance.  A triple's key holds one of eight relations.
 
-Time O(1) a lookup; a template whose one side is constant is looked up once a token and direction, not once an arc.
+Time O(1) a lookup.  All arcs of a sentence are scored in :mod:`problems.dependency.features.arc_scores`.
 
 Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 2.3 and 4.3.2.
 """
@@ -25,11 +25,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.hashed_keys import EMPTY, claim_all, find, hash_of, room_for_keys
+from problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
 from problems.dependency.features.mixed_radix import radix_of
 from solvers.arrays import as_floats, as_integer, as_integers
 from solvers.kernel_cache import njit
-from solvers.literals import truth
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -144,45 +143,6 @@ def sibling_relation(h, s, m):  # type: ignore[no-untyped-def]
 # --- arcs ------------------------------------------------------------------------------------------------------------
 
 
-class Filter(NamedTuple):
-    """Which arcs a template may have something to say of: a set of 64 elements for each code of a head.
-
-    Attributes
-    ----------
-    starts
-        Where the sets of a template begin, shape (templates + 1,).
-    sets
-        Bits; a modifier's code and side have a bit that says whether the table may hold their key.
-    """
-
-    starts: Ints
-    sets: Ints
-
-
-NO_FILTER = Filter(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-
-
-@njit(cache=True)
-def _bit(code, side):  # type: ignore[no-untyped-def]
-    return (((2 * np.int64(code) + side) * 0x9E3779B1) >> 20) & 63
-
-
-def filter_of(table: Table) -> Filter:
-    """The filter of a table of arcs.  Most lookups are of keys that are not there: it answers them without a search."""
-    keys = table.keys[table.keys != EMPTY]
-    template = np.searchsorted(table.offsets, keys, side="right") - 1
-    rest = keys - table.offsets[template]
-    heads, rest = np.divmod(rest, table.strides[template, 0])
-    modifiers, side = np.divmod(rest, table.strides[template, 1])
-    sizes = np.zeros(len(table.templates), dtype=np.int64)
-    np.maximum.at(sizes, template, heads + 1)
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    sets = np.zeros(starts[-1], dtype=np.uint64)
-    bits = (((2 * modifiers + side) * 0x9E3779B1) >> 20) & 63
-    np.bitwise_or.at(sets, starts[template] + heads, np.uint64(1) << bits.astype(np.uint64))
-    return Filter(starts, sets.view(np.int64))
-
-
 @njit(cache=True)
 def add_between(scores: Floats, tags: Ints, between: Singles) -> None:
     """Add to arcs' scores the weights of the tags between their tokens, and -inf where there is no arc."""
@@ -207,107 +167,6 @@ def add_between(scores: Floats, tags: Ints, between: Singles) -> None:
     for m in range(n + 1):
         scores[m, 0] = -np.inf
         scores[m, m] = -np.inf
-
-
-@njit(cache=True)
-def score_arcs(codes: Codes, table: Table, tags: Ints, between: Singles, known: Filter) -> Floats:
-    """Scores of all arcs of a sentence.
-
-    Parameters
-    ----------
-    codes
-        Shape (conjunctions, n + 3): the root, the tokens, and the two tokens that stand for no sibling.
-        Conjunction 0 is constant.
-    tags
-        A small code of each token, shape (n + 3,), never -1.
-    between
-        Weights by tag of the head, of the modifier, side, and of a tag that occurs between them:
-        shape (tags, tags, 2, tags).
-    known
-        The table's filter, or ``NO_FILTER``.
-
-    Returns
-    -------
-    Floats
-        Shape (n + 1, n + 1), by head and modifier; -inf in column 0 and on the diagonal.
-    """
-    n = codes.shape[1] - 3
-    scores = np.zeros((n + 1, n + 1))
-    filtered = known.starts.shape[0] > 0
-    keys, values = table.keys, table.values
-    mask = keys.shape[0] - 1
-    work, bits = np.empty((5, n + 1), dtype=np.int64), np.empty((2, n + 1), dtype=np.int64)
-    asked, held, slots, places, those = work[0], work[1], work[2], work[3], work[4]
-    for t in range(table.templates.shape[0]):
-        heads = codes[table.templates[t, 0]]
-        modifiers = codes[table.templates[t, 1]]
-        head_stride, modifier_stride = table.strides[t, 0], table.strides[t, 1]
-        if table.templates[t, 1] == 0:
-            for h in range(n + 1):
-                if heads[h] < 0:
-                    continue
-                key = table.offsets[t] + heads[h] * head_stride
-                slot = find(table.keys, key)
-                if slot >= 0:
-                    row = table.values[slot]
-                    for m in range(h + 1, n + 1):
-                        scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
-                slot = find(table.keys, key + 1)
-                if slot >= 0:
-                    row = table.values[slot]
-                    for m in range(1, h):
-                        scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
-        elif table.templates[t, 0] == 0:
-            for m in range(1, n + 1):
-                if modifiers[m] < 0:
-                    continue
-                key = table.offsets[t] + modifiers[m] * modifier_stride
-                slot = find(table.keys, key)
-                if slot >= 0:
-                    row = table.values[slot]
-                    for h in range(m):
-                        scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
-                slot = find(table.keys, key + 1)
-                if slot >= 0:
-                    row = table.values[slot]
-                    for h in range(m + 1, n + 1):
-                        scores[h, m] += row[0] + row[1 + distance_bin(h, m)]
-        else:
-            met = 0  # modifiers that the template has met
-            for m in range(1, n + 1):
-                if modifiers[m] >= 0:
-                    bits[0, m], bits[1, m] = _bit(modifiers[m], truth(False)), _bit(modifiers[m], truth(True))
-                    those[met] = m
-                    met += 1
-            for h in range(n + 1):
-                members = np.int64(-1)
-                if filtered and heads[h] >= 0:
-                    at = known.starts[t] + heads[h]
-                    members = known.sets[at] if at < known.starts[t + 1] else np.int64(0)
-                if heads[h] < 0 or members == 0:
-                    continue
-                first = table.offsets[t] + heads[h] * head_stride
-                count = 0
-                for k in range(met):
-                    place = those[k]
-                    left = np.int64(h > place)
-                    asked[count], places[count] = first + modifiers[place] * modifier_stride + left, place
-                    count += (members >> bits[left, place]) & np.int64(place != h)  # nobody could foresee a decision
-                for k in range(count):
-                    slots[k] = hash_of(asked[k], mask)
-                    held[k] = keys[slots[k]]
-                for k in range(count):
-                    slot = slots[k]
-                    if held[k] != asked[k]:
-                        if held[k] == EMPTY:
-                            continue
-                        slot = find(keys, asked[k])
-                        if slot < 0:
-                            continue
-                    place = places[k]
-                    scores[h, place] += values[slot, 0] + values[slot, 1 + distance_bin(h, place)]
-    add_between(scores, tags, between)
-    return scores
 
 
 # --- triples ---------------------------------------------------------------------------------------------------------

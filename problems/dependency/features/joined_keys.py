@@ -1,11 +1,15 @@
-"""Numbers of conjunctions that join the attributes of neighbouring tokens."""
+"""Codes of conjunctions that join the attributes of neighbouring tokens, from the numbers of these attributes."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.hashed_keys import find
+from problems.dependency.features.hashed_keys import claim_all, find, room_for_keys
 from solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
@@ -14,50 +18,131 @@ Shorts = NDArray[np.int32]
 NONE = -1
 
 
-@njit(cache=True)
-def find_joined(
-    ids: Shorts, edges: Ints, attributes: Ints, shifts: Ints, radix: Ints, offsets: Ints, keys: Ints, numbers: Shorts
-) -> Shorts:
-    """Of each list and token: the number of the key that joins ids of the token and its neighbours, -1 for none.
+class Joined(NamedTuple):
+    """Conjunctions with attributes of neighbours, and the codes of their values.
+
+    Attributes
+    ----------
+    conjunctions
+        Which they are.
+    attributes, shifts
+        What conjunction l joins, shape (conjunctions, most): attribute, -1 behind the last one, and which neighbour's.
+    edges
+        Of each attribute: its number beyond the first and the last token.
+    radix
+        What follows a number in the key is less than this, by attribute.
+    offsets
+        What the keys of conjunction l are counted from.
+    keys, codes
+        A table of all keys (:mod:`problems.dependency.features.hashed_keys`), and the code of each, by slot.
+    """
+
+    conjunctions: Ints
+    attributes: Ints
+    shifts: Ints
+    edges: Ints
+    radix: Ints
+    offsets: Ints
+    keys: Ints
+    codes: Shorts
+
+
+def joined_of(
+    conjunctions: Sequence[int],
+    parts: Sequence[Sequence[tuple[int, int]]],
+    values: Sequence[Sequence[Sequence[int]]],
+    edges: Sequence[int],
+    sizes: Sequence[int],
+) -> Joined:
+    """Conjunctions whose values are known by the numbers of their attributes.
 
     Parameters
     ----------
-    ids
-        Of each attribute and token, shape (attributes, tokens); -1 where unknown.
+    conjunctions
+        Which they are.
+    parts
+        Of each conjunction: attributes, and which neighbour's.
+    values
+        Of each conjunction, of each of its attributes: the numbers, in the order of the codes.
     edges
-        Of each attribute: the id beyond the first and the last token.
-    attributes, shifts
-        What list l joins, shape (lists, most): attribute, -1 behind the last one, and which neighbour's.
-    radix
-        What follows an id in the key is less than this, by attribute.
-    offsets
-        What the keys of list l are counted from.
-    keys, numbers
-        A table of all lists' keys (:mod:`problems.dependency.features.hashed_keys`), and the number of each, by slot.
+        Of each attribute: its number beyond the first and the last token.
+    sizes
+        How many numbers each attribute has.
+
+    Raises
+    ------
+    OverflowError
+        If the keys do not fit into 63 bits.
+    """
+    attributes = np.full((len(parts), max(map(len, parts))), NONE, dtype=np.int64)
+    shifts = np.zeros_like(attributes)
+    offset, offsets = 0, []  # Python's whole numbers do not overflow
+    keys: list[Ints] = []
+    for row, (of_list, columns) in enumerate(zip(parts, values, strict=True)):
+        several = np.zeros(len(columns[0]), dtype=np.int64)
+        for position, ((attribute, shift), numbers) in enumerate(zip(of_list, columns, strict=True)):
+            attributes[row, position], shifts[row, position] = attribute, shift
+            several = several * sizes[attribute] + np.array(numbers, dtype=np.int64)
+        offsets.append(offset)
+        offset += math.prod(sizes[attribute] for attribute, _ in of_list)
+        if offset >= 2**63:
+            raise OverflowError("too many attribute values: the keys of conjunctions do not fit into 63 bits")
+        keys.append(offsets[-1] + several)
+    held = room_for_keys(sum(map(len, keys)))
+    codes = np.empty(len(held), dtype=np.int32)
+    for of_one in keys:
+        codes[claim_all(held, of_one)] = np.arange(len(of_one))
+    integers = (np.array(each, dtype=np.int64) for each in (conjunctions, edges, sizes, offsets))
+    numbers_of, edges_of, radix, begins = integers
+    return Joined(numbers_of, attributes, shifts, edges_of, radix, begins, held, codes)
+
+
+@njit(cache=True)
+def codes_of_tokens(which: Ints, kept: Shorts, alone: Ints, joined: Joined, ends: Shorts) -> Shorts:
+    """Codes of a sentence.
+
+    Parameters
+    ----------
+    which
+        The row of each token.
+    kept
+        Rows: codes of the conjunctions that look at one token, then the numbers of its attributes, -1 where unknown.
+    alone
+        The conjunctions that look at one token.
+    joined
+        The others.
+    ends
+        Codes of the root and of the two that stand for no sibling, shape (3, conjunctions).
 
     Returns
     -------
     Shorts
-        Shape (lists, tokens).
+        Shape (conjunctions, n + 3), -1 for what is unknown.
     """
-    lists, tokens = len(attributes), ids.shape[1]
-    found = np.full((lists, tokens), NONE, dtype=np.int32)
-    for one in range(lists):
-        for token in range(tokens):
+    n, first = len(which), len(alone)
+    codes = np.empty((ends.shape[1], n + 3), dtype=np.int32)
+    for k in range(ends.shape[1]):
+        codes[k, 0], codes[k, n + 1], codes[k, n + 2] = ends[0, k], ends[1, k], ends[2, k]
+    for token in range(n):
+        row = which[token]
+        for k in range(first):
+            codes[alone[k], token + 1] = kept[row, k]
+    attributes, shifts, edges, radix = joined.attributes, joined.shifts, joined.edges, joined.radix
+    offsets, keys, numbers = joined.offsets, joined.keys, joined.codes
+    for one in range(len(attributes)):
+        into = codes[joined.conjunctions[one]]
+        for token in range(n):
             key = np.int64(0)
             for k in range(attributes.shape[1]):
                 attribute = attributes[one, k]
                 if attribute < 0:
                     break
                 other = token + shifts[one, k]
-                code = np.int64(ids[attribute, other]) if 0 <= other < tokens else edges[attribute]
-                if code < 0:
+                number = np.int64(kept[which[other], first + attribute]) if 0 <= other < n else edges[attribute]
+                if number < 0:
                     key = np.int64(NONE)
                     break
-                key = key * radix[attribute] + code
-            if key < 0:
-                continue
-            slot = find(keys, offsets[one] + key)
-            if slot >= 0:
-                found[one, token] = numbers[slot]
-    return found
+                key = key * radix[attribute] + number
+            slot = np.int64(NONE) if key < 0 else find(keys, offsets[one] + key)
+            into[token + 1] = numbers[slot] if slot >= 0 else np.int32(NONE)
+    return codes

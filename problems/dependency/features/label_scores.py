@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.hashed_keys import claim_all, find, room_for_keys
+from problems.dependency.features.hashed_keys import EMPTY, claim_all, hash_of, room_for_keys
 from solvers.kernel_cache import njit
 from solvers.literals import whole
 
@@ -128,8 +128,11 @@ def keys_of_tree(codes: Codes, templates: Templates, heads: Ints, keys: Ints) ->
 
 
 @njit(cache=True, nogil=True)
-def _best_row(scores, transitions, first, last, best, back):  # type: ignore[no-untyped-def]
-    """Write the best relations of modifiers ``first`` to ``last - 1``, one after the other."""
+def _best_row(scores, transitions, ends, first, last, best, back):  # type: ignore[no-untyped-def]
+    """Write the best relations of modifiers ``first`` to ``last - 1``, one after the other.
+
+    ``ends``: no number in a row of the transitions is below the first of the row's, and none above the second.
+    """
     num = scores.shape[1]
     most = np.empty(num)
     for y in range(num):
@@ -137,8 +140,13 @@ def _best_row(scores, transitions, first, last, best, back):  # type: ignore[no-
     for k in range(first + 1, last):
         for y in range(num):
             most[y], back[k, y] = scores[k - 1, 0] + transitions[0, y], 0
+        enough = -np.inf  # each relation scores as much after one of those before
+        for x in range(num):
+            enough = max(enough, scores[k - 1, x] + ends[x, 0])
         for x in range(1, num):
             before = scores[k - 1, x]
+            if before + ends[x, 1] < enough:  # rounding keeps the order
+                continue
             for y in range(num):  # along a row of the transitions
                 total = before + transitions[x, y]
                 if total > most[y]:
@@ -165,29 +173,92 @@ def rows_of(keys: Ints) -> Rows:
     return Rows(slots, rows)
 
 
+class LabelIndex(NamedTuple):
+    """Weights, as they are looked up.
+
+    Attributes
+    ----------
+    templates
+        What features join.
+    slots
+        A hash table, shape (a power of two, 2): a key, and where its weights begin times :data:`MOST`, plus how many
+        they are.
+    relations, weights
+        Whose weight, and that.
+    transitions
+        See :class:`Scores`.
+    ends
+        The smallest and the largest number in each row of the transitions, shape (tags, relations + 1, 2).
+    """
+
+    templates: Templates
+    slots: Ints
+    relations: NDArray[np.int32]
+    weights: Singles
+    transitions: Singles
+    ends: Singles
+
+
+MOST = 1 << 20
+"""A feature has fewer weights than this."""
+
+
+def label_index(templates: Templates, scores: Scores) -> LabelIndex:
+    """The index of scores of relations."""
+    keys = room_for_keys(len(scores.keys))
+    slots = np.zeros((len(keys), 2), dtype=np.int64)
+    slots[claim_all(keys, scores.keys), 1] = scores.starts[:-1] * MOST + np.diff(scores.starts)
+    slots[:, 0] = keys
+    ends = np.stack([scores.transitions.min(axis=2), scores.transitions.max(axis=2)], axis=2)
+    return LabelIndex(templates, slots, scores.relations.astype(np.int32), scores.weights, scores.transitions, ends)
+
+
 @njit(cache=True, nogil=True)
-def label_tree(codes: Codes, tags: Ints, templates: Templates, scores: Scores, rows: Rows, heads: Ints) -> Ints:
-    """The relations of a tree's arcs that score most, of tokens 1, 2, ...; ``rows``: those of the scores' keys."""
-    n, num = len(heads) - 1, scores.transitions.shape[2]
+def label_tree(codes: Codes, tags: Ints, index: LabelIndex, heads: Ints) -> Ints:
+    """The relations of a tree's arcs that score most, of tokens 1, 2, ..."""
+    joined, sizes, starts = index.templates.joined, index.templates.sizes, index.templates.starts
+    slots, relations, weights, transitions = index.slots, index.relations, index.weights, index.transitions
+    mask = len(slots) - 1
+    n, num = len(heads) - 1, transitions.shape[2]
     table, back = np.zeros((n, num)), np.zeros((n, num), dtype=np.int64)
     members, best, found = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    asked, at, held = np.empty((3, len(starts)), dtype=np.int64)
+    places = np.empty((4, 2), dtype=np.int64)
     of, count = relatives(heads), 0
     for head in range(n + 1):
         first = count
         for modifier in range(1, n + 1):
             if heads[modifier] != head:
                 continue
-            for t in range(len(templates.starts)):
-                key = key_of(codes, templates, t, of, modifier)
-                slot = np.int64(-1) if key < 0 else find(rows.slots, key)
-                if slot >= 0:
-                    row = rows.rows[slot]
-                    for e in range(scores.starts[row], scores.starts[row + 1]):
-                        table[count, scores.relations[e]] += scores.weights[e]
+            for relative in range(4):
+                other = of[relative, modifier]
+                places[relative, 0], places[relative, 1] = np.int64(other > modifier), place_of(other, modifier)
+            known = np.int64(0)
+            for t in range(len(starts)):
+                relative, width = joined[t, 3], joined[t, 2]
+                a, b = np.int64(codes[joined[t, 0], of[relative, modifier]]), np.int64(codes[joined[t, 1], modifier])
+                asked[known] = starts[t] + (a * sizes[t] + b) * width + places[relative, np.int64(width == PLACES)]
+                known += np.int64(a >= 0) & np.int64(b >= 0)
+            for k in range(known):  # these wait for the memory together
+                at[k] = hash_of(asked[k], mask)
+                held[k] = slots[at[k], 0]
+            met = np.int64(0)
+            for k in range(known):
+                slot = at[k]
+                while held[k] != asked[k] and held[k] != EMPTY:
+                    slot = (slot + 1) & mask
+                    held[k] = slots[slot, 0]
+                at[met] = slots[slot, 1]
+                met += np.int64(held[k] == asked[k])
+            for k in range(met):
+                begin, many = at[k] // MOST, at[k] % MOST
+                for e in range(begin, begin + many):
+                    table[count, relations[e]] += weights[e]
             members[count] = modifier
             count += 1
         if count > first:
-            _best_row(table, scores.transitions[tags[head]], first, count, best, back)
+            tag = tags[head]
+            _best_row(table, transitions[tag], index.ends[tag], first, count, best, back)
     for k in range(n):
         found[members[k] - 1] = best[k]
     return found
@@ -216,6 +287,8 @@ def learn_rows(  # type: ignore[no-untyped-def]
         longest = max(longest, starts[r + 1] - starts[r])
     table, back = np.zeros((longest, num)), np.zeros((longest, num), dtype=np.int64)
     best = np.zeros(longest, dtype=np.int64)
+    ends = np.empty((num + 1, 2), dtype=np.float32)  # of none of the transitions, which change
+    ends[:, 0], ends[:, 1] = -np.inf, np.inf
     for r in order:
         first, count = starts[r], starts[r + 1] - starts[r]
         for k in range(count):
@@ -224,7 +297,7 @@ def learn_rows(  # type: ignore[no-untyped-def]
                 if f >= 0:
                     for y in range(num):
                         table[k, y] += weights[f, y]
-        _best_row(table, transitions[tags[r]], whole(0), count, best, back)
+        _best_row(table, transitions[tags[r]], ends, whole(0), count, best, back)
         step += 1.0
         before, found_before = num, num
         for k in range(count):

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from problems.dependency.features.joined_keys import Joined, codes_of_tokens, joined_of
 from problems.dependency.sentence import Sentence
 
 Codes = NDArray[np.int32]
@@ -62,6 +62,8 @@ _AMONG = [k for k, names in enumerate(CONJUNCTIONS) if any(name[-2:-1] in ("+", 
 
 _ALONE = [k for k in range(len(CONJUNCTIONS)) if k not in _AMONG]
 
+_ROWS = np.array(_ALONE, dtype=np.int64)
+
 _JOINED = "tag", "coarse", "lemma"
 """Attributes that tokens have of their neighbours as well."""
 
@@ -81,6 +83,9 @@ PC, CN, PCN = _number("coarse-1", "coarse"), _number("coarse", "coarse+1"), _num
 M, S, LC = _number("coarse", "morphology"), _number("coarse", "suffix"), _number("lemma", "coarse")
 PL, NL = _number("lemma-1", "coarse"), _number("lemma+1", "coarse")
 SLOTS = tuple(_number("coarse", slot) for slot in _SLOTS)
+
+KIND = (T, C, M, *SLOTS)
+"""Conjunctions of few codes, which occur again and again: a token's codes of them are its kind."""
 
 ARC_TEMPLATES: tuple[tuple[int, int], ...] = (
     # the distance and the side alone; one token
@@ -136,13 +141,17 @@ class Encoded:
         return int(self.codes.shape[1]) - 3
 
 
-class _Token(NamedTuple):
-    """Codes of a token by itself, in the order of ``_ALONE``, and what its neighbours see of it."""
+_Token = tuple[str, str, str, str, tuple[tuple[str, str], ...]]
+"""Form, lemma, coarse and fine tag, morphology."""
 
-    codes: tuple[int, ...]
-    tag: str
-    coarse: str
-    lemma: str
+
+class _Tokens:
+    """Tokens by themselves: codes in the order of ``_ALONE``, then the numbers of what neighbours see of them."""
+
+    def __init__(self, room: int) -> None:
+        self.rows: dict[_Token, int] = {}
+        self.codes = np.empty((room, len(_ALONE) + len(_JOINED)), dtype=np.int32)
+        self.free = iter(range(room))
 
 
 class Vocabulary:
@@ -160,7 +169,16 @@ class Vocabulary:
         self.slots = tuple(slots)
         self._codes = [{value: code for code, value in enumerate(known)} for known in values]
         self._tags = self._codes[C]
-        self._tokens: dict[tuple[object, ...], _Token] = {}
+        self._tokens = _Tokens(_KEPT)
+
+    def __getstate__(self) -> dict[str, object]:
+        """All but the tokens that are kept: another process keeps its own."""
+        return {name: value for name, value in vars(self).items() if name != "_tokens"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Put back what was pickled."""
+        vars(self).update(state)
+        self._tokens = _Tokens(_KEPT)
 
     @staticmethod
     def of(sentences: Iterable[Sentence]) -> Vocabulary:
@@ -192,47 +210,71 @@ class Vocabulary:
         return [list(codes) for codes in self._codes]
 
     def encode(self, sentence: Sentence) -> Encoded:
-        """The codes of a sentence."""
+        """The codes of a sentence.
+
+        What a token says by itself is looked up once, and kept for the next time that it occurs.
+        """
         morphology = [tuple(of_token.items()) for of_token in sentence.morphology]
-        columns = sentence.forms, sentence.lemmas, sentence.coarse, sentence.fine, morphology
-        tokens = [self._of_token(*token) for token in zip(*columns, strict=True)]
-        width = len(sentence) + 3
-        codes = np.empty((len(CONJUNCTIONS), width), dtype=np.int32)
-        root, first, last = self._of_none
-        codes[_ALONE] = np.array([root, *(token.codes for token in tokens), first, last]).T
-        tag, coarse, lemma = ([getattr(token, name) for token in tokens] for name in _JOINED)
-        attributes = _bounded({"tag": tag, "coarse": coarse, "lemma": lemma, **_around(tag, coarse, lemma)})
-        for k in _AMONG:
-            known = self._codes[k].get
-            codes[k] = [known(value, -1) for value in _conjoined(attributes, CONJUNCTIONS[k], width)]
+        tokens = list(zip(sentence.forms, sentence.lemmas, sentence.coarse, sentence.fine, morphology, strict=True))
+        kept = self._tokens
+        try:
+            which = [kept.rows[token] for token in tokens]
+        except KeyError:
+            kept, which = self._keep(tokens)
+        joined = self._joined[0]
+        codes = codes_of_tokens(np.array(which, dtype=np.int64), kept.codes, _ROWS, joined, self._ends)
         tags = codes[C].astype(np.int64)
         tags[tags < 0] = len(self._tags)
         return Encoded(codes, tags)
 
-    def _of_token(
-        self, form: str, lemma: str, coarse: str, fine: str, morphology: tuple[tuple[str, str], ...]
-    ) -> _Token:
-        """What a token is by itself, kept for the next time that it occurs."""
-        key = form, lemma, coarse, fine, morphology
-        token = self._tokens.get(key)
-        if token is None:
-            alone = Sentence((form,), (lemma,), (coarse,), (fine,), (dict(morphology),))
-            attributes = _attributes(alone, self.slots)
-            token = _Token(self._codes_at(1, attributes), *(attributes[name][1] for name in _JOINED))
-            if len(self._tokens) >= _KEPT:
-                self._tokens.clear()
-            self._tokens[key] = token
-        return token
+    def _keep(self, tokens: list[_Token]) -> tuple[_Tokens, list[int]]:
+        """Keep what tokens are by themselves, and what their neighbours see of them; the row of each."""
+        kept = self._tokens
+        for token in dict.fromkeys(tokens):
+            if token in kept.rows:
+                continue
+            row = next(kept.free, None)
+            if row is None:  # all are forgotten; who reads them still has them
+                self._tokens = _Tokens(max(_KEPT, len(tokens)))
+                return self._keep(tokens)
+            form, lemma, coarse, fine, morphology = token
+            attributes = _attributes(Sentence((form,), (lemma,), (coarse,), (fine,), (dict(morphology),)), self.slots)
+            numbers = zip(_JOINED, self._joined[1], strict=True)
+            seen = (known.get(attributes[name][1], -1) for name, known in numbers)
+            kept.codes[row] = (*self._codes_at(1, attributes, _ALONE), *seen)
+            kept.rows[token] = row
+        return kept, [kept.rows[token] for token in tokens]
 
     @cached_property
-    def _of_none(self) -> list[tuple[int, ...]]:
-        """Codes of the root and of the two that stand for no sibling."""
-        attributes = _attributes(Sentence(("_",)), self.slots)
-        return [self._codes_at(place, attributes) for place in (0, 2, 3)]
+    def _joined(self) -> tuple[Joined, list[dict[str, int]]]:
+        """Conjunctions with neighbours, and the numbers of the attributes that these join."""
+        parts = [[_split(name) for name in CONJUNCTIONS[k]] for k in _AMONG]
+        numbers: list[dict[str, int]] = [{EDGE: 0} for _ in _JOINED]
+        values = []
+        for k, of_conjunction in zip(_AMONG, parts, strict=True):
+            columns = []
+            for position, (attribute, _) in enumerate(of_conjunction):
+                own = numbers[attribute]
+                columns.append([own.setdefault(value[position], len(own)) for value in self._codes[k]])
+            values.append(columns)
+        edges, sizes = [own[EDGE] for own in numbers], [len(own) for own in numbers]
+        return joined_of(_AMONG, parts, values, edges, sizes), numbers
 
-    def _codes_at(self, place: int, attributes: dict[str, list[str]]) -> tuple[int, ...]:
-        values = (tuple(attributes[name][place] for name in CONJUNCTIONS[k]) for k in _ALONE)
-        return tuple(self._codes[k].get(value, -1) for k, value in zip(_ALONE, values, strict=True))
+    @cached_property
+    def _ends(self) -> Codes:
+        """Codes of the root and of the two that stand for no sibling."""
+        attributes, every = _attributes(Sentence(("_",)), self.slots), range(len(CONJUNCTIONS))
+        return np.array([self._codes_at(place, attributes, every) for place in (0, 2, 3)], dtype=np.int32)
+
+    def _codes_at(self, place: int, attributes: dict[str, list[str]], which: Iterable[int]) -> Iterable[int]:
+        values = ((k, tuple(attributes[name][place] for name in CONJUNCTIONS[k])) for k in which)
+        return tuple(self._codes[k].get(value, -1) for k, value in values)
+
+
+def _split(name: str) -> tuple[int, int]:
+    """Which of the attributes of neighbours a name is, and which neighbour's."""
+    base, shift = (name[:-2], int(name[-2:])) if name[-2] in "+-" else (name, 0)
+    return _JOINED.index(base), shift
 
 
 def _conjoined(attributes: dict[str, list[str]], conjunction: tuple[str, ...], width: int) -> Iterable[tuple[str, ...]]:

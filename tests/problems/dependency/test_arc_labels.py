@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -114,6 +115,21 @@ def tree_score(scorer, heads):
             if len(chain) > 2:
                 total += float(scorer.siblings([[h, a, b] for a, b in itertools.pairwise(chain)]).sum())
     return total
+
+
+def test_a_model_in_use_is_written_and_sent_as_one_that_is_new(text, tmp_path):
+    """What is remembered of sentences goes nowhere, and scores stay the same to the last bit."""
+    weights = random_weights(text, 5)
+    both = dataclasses.replace(weights, arc_labels=random_labels(text, weights.vocabulary, 5))
+    given = [sentence(np.random.default_rng(seed), 6) for seed in range(4)]
+    new = pickle.dumps(both)
+    before = [both.scorer(each).arcs for each in given]
+    again = pickle.loads(pickle.dumps(both))
+    assert len(pickle.dumps(both)) < len(new) + 10_000  # vocabulary's tables beside what was there
+    both.save(tmp_path / "model")
+    for model in (both, again, Weights.load(tmp_path / "model")):
+        for each, expected in zip(given, before, strict=True):
+            np.testing.assert_array_equal(model.scorer(each).arcs, expected)
 
 
 def test_losses_are_of_what_is_wrong(text):

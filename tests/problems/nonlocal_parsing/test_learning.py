@@ -234,7 +234,7 @@ def test_relations_are_learned_in_the_arcs_scores(relations, tmp_path):
     for sentence in test[:5]:
         one, other = (m.instance(sentence, None) for m in (model, again))
         np.testing.assert_array_equal(one.parts.arcs, other.parts.arcs)
-        encoded = model.encoder.encode(sentence)
+        encoded = model.vocabulary.encode(sentence)
         # What arcs score with their relations is what they score without, and the best of those.
         without = replace(model, arc_labels=None).instance(sentence, None)
         best, which = model.arc_labels.best(encoded)

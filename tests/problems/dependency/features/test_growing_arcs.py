@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.dependency.features.factored_scores import NO_FILTER, ROW, distance_bin, empty_table, score_arcs, table_of
+from problems.dependency.features.arc_scores import arc_index, score_arcs
+from problems.dependency.features.factored_scores import ROW, distance_bin, empty_table, table_of
 from problems.dependency.features.growing_arcs import GrowingArcs
 
 SIZES = np.array([1, 3, 5, 9])
@@ -79,7 +80,7 @@ def test_growing_weights_are_those_of_rows(seed, again):
             growing = GrowingArcs(empty)
             growing.restore(kept)
         of_moment = plain.averaged(np.inf)
-        expected = score_arcs(codes, of_moment, tags, between, NO_FILTER)
+        expected = score_arcs(codes, arc_index(of_moment), tags, between)
         np.testing.assert_allclose(growing.scores(codes, tags, between), expected, atol=1e-12)
     for found_table, expected_table in (
         (growing.averaged(8.0, -1.0), plain.averaged(8.0)),

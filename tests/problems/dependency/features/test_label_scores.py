@@ -15,9 +15,9 @@ from problems.dependency.features.label_scores import (
     Scores,
     Templates,
     key_of,
+    label_index,
     label_tree,
     relatives,
-    rows_of,
 )
 
 RELATIONS = 3
@@ -88,8 +88,8 @@ def test_the_best_relations_of_all(seed):
     case = random_case(seed)
     n = len(case[-1]) - 1
     every = {relations: worth(case, relations) for relations in itertools.product(range(RELATIONS), repeat=n)}
-    *given, scores, heads = case
-    found = label_tree(*given, scores, rows_of(scores.keys), heads)
+    codes, tags, templates, scores, heads = case
+    found = label_tree(codes, tags, label_index(templates, scores), heads)
     assert every[tuple(found.tolist())] == pytest.approx(max(every.values()))
 
 

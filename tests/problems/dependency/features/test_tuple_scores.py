@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.dependency.features.factored_scores import NO_FILTER, distance_bin, empty_table, score_arcs
+from problems.dependency.features.arc_scores import arc_index, score_arcs
+from problems.dependency.features.factored_scores import distance_bin, empty_table
 from problems.dependency.features.factored_scores import table_of as hashed_table_of
 from problems.dependency.features.mixed_radix import keys_of, radix_of
 from problems.dependency.features.tuple_index import index_of
@@ -146,7 +147,7 @@ def test_arcs_score_as_in_a_hash_table(seed, share):
     allowed = rng.random((n + 1, n + 1)) < share
     allowed[:, 0] = False
     np.fill_diagonal(allowed, False)
-    every = score_arcs(codes, hashed, tags, between, NO_FILTER)
+    every = score_arcs(codes, arc_index(hashed), tags, between)
     found = score_allowed_arcs(codes, table.features, table.weights, tags, between, allowed)
     assert found == pytest.approx(np.where(allowed, np.where(np.isfinite(every), every, 0.0), 0.0), abs=1e-4)
 

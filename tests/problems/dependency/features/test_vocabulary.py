@@ -1,10 +1,14 @@
 """Codes of sentences: tokens are looked up once, and their neighbours each time."""
 
+import pickle
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from problems.dependency.features import vocabulary
-from problems.dependency.features.vocabulary import CONJUNCTIONS, Vocabulary, _attributes
+from problems.dependency.features.vocabulary import CONJUNCTIONS, EDGE, ROOT, Vocabulary, _attributes
 from problems.dependency.sentence import Sentence
 
 FORMS, TAGS, CASES = ("Ab", "ba", "cab", "a"), ("N", "V"), ({}, {"Case": "Nom"}, {"Case": "Gen", "Number": "Sing"})
@@ -39,3 +43,44 @@ def test_codes_are_those_of_each_attribute_looked_up(kept, monkeypatch):
         found = known.encode(sentence)
         assert found.codes.tolist() == looked_up(known, sentence)
         assert found.tags.min() >= 0
+
+
+WORDS = st.sampled_from(["the", "The", "dog", "zzz", "_", EDGE, ROOT])
+
+
+@st.composite
+def sentences(draw):
+    length = draw(st.integers(1, 6))
+    several = st.lists(WORDS, min_size=length, max_size=length).map(tuple)
+    tags = st.lists(st.sampled_from(["NOUN", "VERB", "_", "X", EDGE]), min_size=length, max_size=length).map(tuple)
+    features = st.dictionaries(st.sampled_from(["Case", "Number"]), st.sampled_from(["Nom", "Plur"]))
+    morphology = st.lists(features, min_size=length, max_size=length).map(tuple)
+    return Sentence(draw(several), draw(several), draw(tags), draw(tags), draw(morphology))
+
+
+@given(known=st.lists(sentences(), min_size=0, max_size=3), others=st.lists(sentences(), min_size=1, max_size=4))
+def test_any_sentences(known, others):
+    """Also where words look like what stands for the edge and the root, and where nothing is known at all."""
+    of_known = Vocabulary.of(known)
+    for sentence in (*known, *others, *others):
+        found = of_known.encode(sentence)
+        assert found.codes.tolist() == looked_up(of_known, sentence)
+        assert found.codes.dtype == np.int32
+        assert found.tags.dtype == np.int64
+
+
+def test_tokens_that_are_kept_are_few(monkeypatch):
+    monkeypatch.setattr(vocabulary, "_KEPT", 5)
+    known = Vocabulary.of(made_up(seed) for seed in range(4))
+    for seed in range(20):
+        known.encode(made_up(seed))
+        assert len(known._tokens.rows) <= max(5, len(made_up(seed)))
+
+
+def test_another_process_keeps_tokens_of_its_own():
+    known = Vocabulary.of(made_up(seed) for seed in range(4))
+    before = [known.encode(made_up(seed)).codes.tolist() for seed in range(10)]
+    again = pickle.loads(pickle.dumps(known))
+    assert not again._tokens.rows
+    for seed in reversed(range(10)):
+        assert again.encode(made_up(seed)).codes.tolist() == before[seed]

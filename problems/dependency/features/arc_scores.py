@@ -1,0 +1,208 @@
+"""Scores of all arcs of a sentence: sums of weights of conjunctions of head and modifier.
+
+The weights are those of a table of :mod:`problems.dependency.features.factored_scores`, in the order of
+:mod:`problems.dependency.features.blocks`.  What tokens of the same kinds (:mod:`problems.dependency.features.kinds`)
+say to each other is summed up first, by itself: a score is the same to the last bit whatever is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from problems.dependency.features.blocks import SPREAD, Blocks, blocks_of, element_of, find, find_rest
+from problems.dependency.features.factored_scores import (
+    NUM_DISTANCES,
+    Codes,
+    Floats,
+    Ints,
+    Singles,
+    Table,
+    add_between,
+    distance_bin,
+)
+from problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
+from solvers.kernel_cache import njit
+from solvers.literals import whole
+
+Bools = NDArray[np.bool_]
+
+
+class ArcIndex(NamedTuple):
+    """Weights of arcs, as they are looked up.
+
+    Attributes
+    ----------
+    templates
+        Conjunctions of head and modifier, shape (templates, 2).
+    blocks
+        Where the weights are.
+    worth
+        By number of the key and bin of the distance, what the direction is worth together with the distance.
+    of_kinds
+        Which templates look at kinds alone.
+    kinds
+        Kinds that have been met, and pairs of them on either side.
+    sums
+        What these templates say, by number of the pair and bin of the distance.
+    """
+
+    templates: Ints
+    blocks: Blocks
+    worth: Singles
+    of_kinds: Bools
+    kinds: Kinds
+    sums: Floats
+
+
+def arc_index(
+    table: Table, conjunctions: Sequence[int] = (), *, kinds: int = 1 << 12, pairs: int = 1 << 16
+) -> ArcIndex:
+    """The index of a table of arcs.
+
+    Parameters
+    ----------
+    conjunctions
+        Those whose codes make the kind of a token.
+    kinds, pairs
+        How many kinds of tokens, and how many pairs of them on either side, are remembered at most.
+    """
+    widths = table.strides[:, 1]
+    # The stride of the head's code is the modifier's times the number of the modifier's codes.
+    seconds = table.strides[:, 0] // widths
+    ends = np.append(table.offsets[1:], np.iinfo(np.int64).max)
+    firsts = (ends - table.offsets) // table.strides[:, 0]
+    blocks, order = blocks_of(table.keys, table.offsets, np.stack([firsts, seconds], axis=1), widths)
+    worth = np.empty((len(order), NUM_DISTANCES), dtype=np.float32)
+    _add_directions(table.values, order, worth)
+    of_kinds = np.asarray(np.isin(table.templates, [0, *conjunctions]).all(axis=1))
+    known = no_kinds(np.array(conjunctions, dtype=np.int64), kinds, pairs)
+    return ArcIndex(table.templates, blocks, worth, of_kinds, known, np.zeros((pairs, NUM_DISTANCES)))
+
+
+@njit(cache=True)
+def _add_directions(values, order, worth):  # type: ignore[no-untyped-def]
+    """Write what directions are worth together with distances."""
+    for number in range(len(order)):
+        for distance in range(NUM_DISTANCES):
+            worth[number, distance] = values[order[number], 0] + values[order[number], 1 + distance]
+
+
+@njit(cache=True)
+def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
+    """Write what templates say that look at kinds alone, by the distance."""
+    blocks = index.blocks
+    side = np.int64(h > m)
+    sums[:] = 0.0
+    for t in range(len(index.templates)):
+        if not index.of_kinds[t]:
+            continue
+        head, modifier = np.int64(codes[index.templates[t, 0], h]), np.int64(codes[index.templates[t, 1], m])
+        owner, other = (head, modifier) if blocks.owners[t] == 0 else (modifier, head)
+        number = find(blocks, t, owner, other, side)
+        if number >= 0:
+            for distance in range(NUM_DISTANCES):
+                sums[distance] += index.worth[number, distance]
+
+
+@njit(cache=True)
+def score_arcs(codes: Codes, index: ArcIndex, tags: Ints, between: Singles) -> Floats:
+    """Scores of all arcs of a sentence.
+
+    Parameters
+    ----------
+    codes
+        Shape (conjunctions, n + 3): the root, the tokens, and the two tokens that stand for no sibling.
+        Conjunction 0 is constant.
+    tags
+        A small code of each token, shape (n + 3,), never -1.
+    between
+        Weights by tag of the head, of the modifier, side, and of a tag that occurs between them:
+        shape (tags, tags, 2, tags).
+
+    Returns
+    -------
+    Floats
+        Shape (n + 1, n + 1), by head and modifier; -inf in column 0 and on the diagonal.
+    """
+    n = codes.shape[1] - 3
+    width = n + 1
+    blocks, slots, worth = index.blocks.blocks, index.blocks.slots, index.worth
+    scores = np.zeros(width * width)
+    by_head, by_modifier = np.zeros((width, 2, NUM_DISTANCES)), np.zeros((width, 2, NUM_DISTANCES))
+    bins = np.empty(width, dtype=np.int64)
+    for apart in range(1, width):
+        bins[apart] = distance_bin(whole(0), apart)
+    work = np.empty((4, width), dtype=np.int64)
+    those, asked, spreads, places = work[0], work[1], work[2], work[3]
+    for t in range(len(index.templates)):
+        if index.of_kinds[t]:
+            continue
+        heads, modifiers = codes[index.templates[t, 0]], codes[index.templates[t, 1]]
+        begin, many = index.blocks.begins[t], index.blocks.begins[t + 1] - index.blocks.begins[t]
+        owned_by_head = index.blocks.owners[t] == 0
+        if index.templates[t, 1] == 0 or index.templates[t, 0] == 0:  # of one token; the other's code is 0
+            tokens, into = (heads, by_head) if index.templates[t, 1] == 0 else (modifiers, by_modifier)
+            for token in range(width):
+                code = tokens[token]
+                if code < 0 or code >= many or blocks[begin + code, 2] == 0:
+                    continue
+                first, mask = blocks[begin + code, 0], blocks[begin + code, 1]
+                for back in range(2):
+                    number = find_rest(slots, first, mask, back, back * SPREAD)
+                    if number >= 0:
+                        for distance in range(NUM_DISTANCES):
+                            into[token, back, distance] += worth[number, distance]
+            continue
+        # An owner is at one end of an arc, all other tokens are at the other.
+        if owned_by_head:
+            owners, others, first_owner, first_other, along, across = heads, modifiers, 0, 1, 1, width
+        else:
+            owners, others, first_owner, first_other, along, across = modifiers, heads, 1, 0, width, 1
+        met = 0
+        for other in range(first_other, width):
+            if others[other] >= 0:
+                those[met] = other
+                met += 1
+        for owner in range(first_owner, width):
+            code = owners[owner]
+            if code < 0 or code >= many:
+                continue
+            members = blocks[begin + code, 2]
+            if members == 0:
+                continue
+            first, mask = blocks[begin + code, 0], blocks[begin + code, 1]
+            count = np.int64(0)
+            for k in range(met):
+                other = those[k]
+                # The head stands after the modifier.
+                side = np.int64((owner > other) == owned_by_head)
+                rest = 2 * np.int64(others[other]) + side
+                spread = rest * SPREAD
+                asked[count], spreads[count], places[count] = rest, spread, other
+                count += (members >> element_of(spread)) & np.int64(other != owner)  # nobody could foresee a decision
+            for k in range(count):
+                number = find_rest(slots, first, mask, asked[k], spreads[k])
+                if number >= 0:
+                    other = places[k]
+                    scores[owner * across + other * along] += worth[number, bins[abs(owner - other)]]
+    table = scores.reshape((width, width))
+    kinds, pairs, sides, afresh = work[0], work[1], work[2], np.empty(NUM_DISTANCES)
+    number_kinds(index.kinds, codes, kinds)
+    for h in range(width):
+        for m in range(1, width):
+            sides[m] = np.int64(h > m) if h != m else np.int64(-1)
+        number_pairs(index.kinds, kinds[h], kinds, sides, whole(2), pairs)
+        for m in range(1, width):
+            if h == m:
+                continue
+            sums = afresh if pairs[m] == -1 else index.sums[pairs[m] if pairs[m] >= 0 else -2 - pairs[m]]
+            if pairs[m] < 0:
+                _sum_kinds(index, codes, h, m, sums)
+            distance = bins[abs(h - m)]
+            table[h, m] += sums[distance] + by_head[h, sides[m], distance] + by_modifier[m, sides[m], distance]
+    add_between(table, tags, between)
+    return table

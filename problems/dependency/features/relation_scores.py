@@ -1,0 +1,269 @@
+"""The best relation of each arc of a sentence, by weights that no longer change.
+
+What :mod:`problems.dependency.features.arc_label_scores` finds while weights are learned, in the order of
+:mod:`problems.dependency.features.blocks`; what tokens of the same kinds (:mod:`problems.dependency.features.kinds`)
+say to each other is summed up once.
+
+Time O(n² (t + r)) for n tokens, t templates of two tokens and r relations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from problems.dependency.features.blocks import SPREAD, Blocks, blocks_of, element_of, find, find_rest
+from problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
+from problems.dependency.features.label_scores import PLACES, Codes, Ints, Singles, Templates, place_of
+from solvers.kernel_cache import njit
+from solvers.literals import whole
+
+Floats = NDArray[np.float64]
+Shorts = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+DENSE = 0.25
+"""A feature that says something of more than this share of the relations has a row."""
+
+
+class RelationIndex(NamedTuple):
+    """Weights of relations, as they are looked up.
+
+    Attributes
+    ----------
+    templates
+        What features join.
+    blocks
+        Where features are.
+    entries
+        By number of the feature: the first entry and how many it has; or its row and -1.  Shape (features, 2).
+    rows
+        Of features that say something of many relations, shape (rows, relations).
+    relations, weights
+        Of each entry.
+    of_kinds
+        Which templates look at kinds alone.
+    kinds
+        Kinds that have been met, and pairs of them.
+    sums
+        What these templates say, by number of the pair, shape (pairs, relations).
+    """
+
+    templates: Templates
+    blocks: Blocks
+    entries: Shorts
+    rows: Singles
+    relations: Shorts
+    weights: Singles
+    of_kinds: Bools
+    kinds: Kinds
+    sums: Singles
+
+
+def relation_index(
+    templates: Templates,
+    sizes: Ints,
+    features: tuple[Ints, Ints, Shorts, Singles],
+    num: int,
+    conjunctions: Sequence[int] = (),
+    *,
+    kinds: int = 1 << 12,
+    pairs: int = 1 << 16,
+) -> RelationIndex:
+    """The index of features of arcs.
+
+    Parameters
+    ----------
+    sizes
+        How many codes each conjunction has.
+    features
+        Keys, ascending; where the weights of each begin, and the last ones end; whose weights they are, and these.
+    num
+        How many relations there are.
+    conjunctions
+        Those whose codes make the kind of a token.
+    kinds, pairs
+        How many kinds of tokens, and how many pairs of them at some place, are remembered at most.
+    """
+    keys, starts, which, weights = features
+    joined = templates.joined[:, :2]
+    blocks, order = blocks_of(keys, templates.starts, sizes[joined], templates.joined[:, 2])
+    counts = np.diff(starts)[order]
+    often = counts > DENSE * num
+    row, many = np.cumsum(often) - 1, np.where(often, 0, counts)
+    entries = np.stack([np.where(often, row, np.cumsum(many) - many), np.where(often, -1, counts)], axis=1)
+    # Weights in the order of the features' numbers: those of a block are near.
+    number = np.repeat(np.arange(len(order)), counts)
+    own = np.arange(len(number)) + np.repeat(starts[order] - (np.cumsum(counts) - counts), counts)
+    in_rows = often[number]
+    rows = np.zeros((int(often.sum()), num), dtype=np.float32)
+    rows[row[number[in_rows]], which[own[in_rows]]] = weights[own[in_rows]]
+    seldom = own[~in_rows]
+    return RelationIndex(
+        templates,
+        blocks,
+        entries.astype(np.int32),
+        rows,
+        which[seldom],
+        weights[seldom],
+        np.asarray(np.isin(joined, [0, *conjunctions]).all(axis=1)),
+        no_kinds(np.array(conjunctions, dtype=np.int64), kinds, pairs),
+        np.zeros((pairs, num), dtype=np.float32),
+    )
+
+
+@njit(cache=True)
+def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
+    """Write what templates say that look at kinds alone, by relation."""
+    sums[:] = 0.0
+    joined = index.templates.joined
+    for t in range(len(joined)):
+        if not index.of_kinds[t]:
+            continue
+        place = place_of(h, m) if joined[t, 2] == PLACES else np.int64(h > m)
+        head, modifier = np.int64(codes[joined[t, 0], h]), np.int64(codes[joined[t, 1], m])
+        owner, other = (head, modifier) if index.blocks.owners[t] == 0 else (modifier, head)
+        feature = find(index.blocks, t, owner, other, place)
+        if feature >= 0:
+            first, many = index.entries[feature, 0], index.entries[feature, 1]
+            if many < 0:
+                for y in range(len(sums)):
+                    sums[y] += index.rows[first, y]
+            for e in range(first, first + many):
+                sums[index.relations[e]] += index.weights[e]
+
+
+@njit(cache=True, fastmath={"nnan", "nsz", "reassoc"})
+def _largest(row):  # type: ignore[no-untyped-def]
+    """The largest number, by several at a time."""
+    largest = row[0]
+    for y in range(1, len(row)):
+        largest = max(largest, row[y])
+    return largest
+
+
+@njit(cache=True)
+def best_relations(codes: Codes, index: RelationIndex) -> tuple[Floats, Shorts]:
+    """What the best relation of each arc scores, and which it is, by head and modifier."""
+    n = codes.shape[1] - 3
+    width = n + 1
+    joined, begins, owners, of_kinds = index.templates.joined, index.blocks.begins, index.blocks.owners, index.of_kinds
+    blocks, slots, entries, rows = index.blocks.blocks, index.blocks.slots, index.entries, index.rows
+    relations, weights, sums = index.relations, index.weights, index.sums
+    num = sums.shape[1]
+    best, which = np.zeros((width, width)), np.zeros((width, width), dtype=np.int32)
+    # What one token says by itself, by token, and whether the head stands after the modifier.
+    by_head, by_modifier = np.zeros((width, 2, num), dtype=np.float32), np.zeros((width, 2, num), dtype=np.float32)
+    both, met = np.empty(len(joined), dtype=np.int64), 0
+    owned = np.zeros((len(joined), width, 3), dtype=np.int64)
+    others = np.empty((len(joined), width), dtype=np.int64)
+    for t in range(len(joined)):
+        if of_kinds[t]:
+            continue
+        many = begins[t + 1] - begins[t]
+        alone = joined[t, 0] == 0 or joined[t, 1] == 0
+        mine, not_mine = codes[joined[t, owners[t]]], codes[joined[t, 1 - owners[t]]]
+        for token in range(width):
+            code = mine[token]
+            if code >= 0 and code < many:
+                for k in range(3):
+                    owned[met, token, k] = blocks[begins[t] + code, k]
+            else:
+                owned[met, token, 2] = 0
+            others[met, token] = np.int64(not_mine[token]) * joined[t, 2]
+        if not alone:
+            both[met] = t
+            met += 1
+            continue
+        for token in range(width):
+            if owned[met, token, 2] == 0:
+                continue
+            for side in range(2):
+                feature = find_rest(slots, owned[met, token, 0], owned[met, token, 1], side, side * SPREAD)
+                if feature < 0:
+                    continue
+                into = by_head[token, side] if owners[t] == 0 else by_modifier[token, side]
+                first, many = entries[feature, 0], entries[feature, 1]
+                if many < 0:
+                    for y in range(num):
+                        into[y] += rows[first, y]
+                for e in range(first, first + many):
+                    into[relations[e]] += weights[e]
+    totals, afresh = np.empty((width, num), dtype=np.float32), np.empty(num, dtype=np.float32)
+    places = np.empty((2, width), dtype=np.int64)
+    kinds, pairs = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
+    asked = np.empty((5, met * width), dtype=np.int64)
+    number_kinds(index.kinds, codes, kinds)
+    for h in range(width):
+        for m in range(1, width):
+            places[0, m], places[1, m] = np.int64(h > m), place_of(h, m)
+        places[1, h] = -1
+        number_pairs(index.kinds, kinds[h], kinds, places[1], whole(PLACES), pairs)
+        for m in range(1, width):
+            if h == m:
+                continue
+            side = places[0, m]
+            number = pairs[m] if pairs[m] >= -1 else -2 - pairs[m]
+            if pairs[m] < 0:
+                _sum_kinds(index, codes, h, m, afresh if number < 0 else sums[number])
+            if number < 0:
+                for y in range(num):
+                    totals[m, y] = afresh[y] + by_head[h, side, y] + by_modifier[m, side, y]
+            else:
+                for y in range(num):
+                    totals[m, y] = sums[number, y] + by_head[h, side, y] + by_modifier[m, side, y]
+        count = np.int64(0)
+        for k in range(met):
+            t = both[k]
+            several = np.int64(joined[t, 2] == PLACES)
+            if owners[t] == 0:
+                members = owned[k, h, 2]
+                if members == 0:
+                    continue
+                for m in range(1, width):
+                    rest = others[k, m] + places[several, m]
+                    spread = rest * SPREAD
+                    asked[0, count], asked[1, count], asked[2, count], asked[3, count] = (
+                        rest,
+                        owned[k, h, 0],
+                        owned[k, h, 1],
+                        m,
+                    )
+                    count += (members >> element_of(spread)) & np.int64(others[k, m] >= 0) & np.int64(m != h)
+            else:
+                if others[k, h] < 0:
+                    continue
+                for m in range(1, width):
+                    rest = others[k, h] + places[several, m]
+                    spread = rest * SPREAD
+                    asked[0, count], asked[1, count], asked[2, count], asked[3, count] = (
+                        rest,
+                        owned[k, m, 0],
+                        owned[k, m, 1],
+                        m,
+                    )
+                    count += (owned[k, m, 2] >> element_of(spread)) & np.int64(m != h)
+        found = np.int64(0)
+        for k in range(count):
+            feature = find_rest(slots, asked[1, k], asked[2, k], asked[0, k], asked[0, k] * SPREAD)
+            asked[4, found], asked[3, found] = feature, asked[3, k]
+            found += np.int64(feature >= 0)
+        for k in range(found):
+            feature, m = asked[4, k], asked[3, k]
+            first, many = entries[feature, 0], entries[feature, 1]
+            if many < 0:
+                for y in range(num):
+                    totals[m, y] += rows[first, y]
+            for e in range(first, first + many):
+                totals[m, relations[e]] += weights[e]
+        for m in range(1, width):
+            if h == m:
+                continue
+            largest, arg = _largest(totals[m]), 0
+            while arg < num - 1 and totals[m, arg] != largest:
+                arg += 1
+            best[h, m], which[h, m] = largest, arg
+    return best, which
