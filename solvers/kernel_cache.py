@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numba
 import numpy as np
+from numba.core import ir
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 
@@ -61,8 +62,7 @@ else:
         options
             numba's own.
         """
-        if borrows:
-            options["_nrt"] = False
+        options.setdefault("_nrt", not borrows)  # of what is not said, numba goes by whoever calls the kernel first
         if callable(signatures):
             return _compiled(signatures, (), cache, options)
         return lambda function: _compiled(function, signatures or (), cache, options)
@@ -72,8 +72,8 @@ def _compiled(function: Callable[..., Any], signatures: Sequence[Any], cache: bo
     compiled: Any = numba.njit(**options)(function)
     if not isinstance(compiled, Dispatcher):  # kernels are interpreted: NUMBA_DISABLE_JIT
         return compiled
-    if options.get("_nrt") is False:
-        _check_returns(compiled)
+    if not options["_nrt"]:
+        _check_arrays(compiled)
     if cache:
         compiled._cache = KernelCache(compiled)  # type: ignore[attr-defined]
     for signature in signatures:
@@ -83,22 +83,34 @@ def _compiled(function: Callable[..., Any], signatures: Sequence[Any], cache: bo
     return compiled
 
 
-def _check_returns(kernel: Any) -> None:
-    """Refuse to compile a kernel that counts no references, yet returns an array: nobody would hold it.
+def _check_arrays(kernel: Any) -> None:
+    """Refuse to compile a kernel that counts no references, yet returns an array, or is given one by a kernel it calls.
 
-    numba itself refuses one that makes arrays.
+    Nobody would hold the one, and nobody let go of the other.  Arrays that it makes itself numba refuses.
     """
-    compile_plainly = kernel.compile
+    compile_plainly = kernel._compiler.compile
 
-    def compile_checked(signature: Any) -> Any:
-        entry = compile_plainly(signature)
-        for compiled in kernel.overloads.values():
-            returned = compiled.signature.return_type
-            if any(isinstance(kind, numba.types.Array) for kind in (returned, *getattr(returned, "types", ()))):
-                raise TypeError(f"{kernel.py_func.__qualname__}: a kernel that borrows its arrays returns none")
-        return entry
+    def compile_checked(kinds: Any, returned: Any) -> Any:
+        compiled = compile_plainly(kinds, returned)
+        if _holds_arrays(compiled.signature.return_type):
+            raise TypeError(f"{kernel.py_func.__qualname__}: a kernel that borrows its arrays returns none")
+        types = compiled.type_annotation.typemap
+        for call, signature in compiled.type_annotation.calltypes.items():
+            if not (isinstance(call, ir.Expr) and call.op == "call" and _holds_arrays(signature.return_type)):
+                continue
+            callee = types[call.func.name]
+            if isinstance(callee, numba.types.Dispatcher) and callee.dispatcher.targetoptions.get("_nrt", True):
+                raise TypeError(
+                    f"{kernel.py_func.__qualname__}: a kernel that borrows its arrays is given none, as by "
+                    f"{callee.dispatcher.py_func.__qualname__}"
+                )
+        return compiled
 
-    kernel.compile = compile_checked
+    kernel._compiler.compile = compile_checked
+
+
+def _holds_arrays(kind: Any) -> bool:
+    return isinstance(kind, numba.types.Array) or any(map(_holds_arrays, getattr(kind, "types", ())))
 
 
 class KernelCache(FunctionCache):

@@ -7,7 +7,7 @@ from typing import Any
 from solvers.kernel_cache import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, borrows=True)
 def order_by(keys: Any, number: int, order: Any) -> None:
     """Write into ``order`` what sorts the first ``number`` keys, by Shell's method.
 
@@ -29,7 +29,7 @@ def order_by(keys: Any, number: int, order: Any) -> None:
         gap //= 3
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, borrows=True)
 def median(values: Any, number: int) -> float:
     """The median of the first ``number`` values, at least one, which change places: Hoare's selection.
 

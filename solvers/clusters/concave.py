@@ -162,7 +162,7 @@ def _is_definite(scores: Floats, candidates: Ints, m: int, diagonal: Floats, mor
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def concave_bound(
     scores: Floats,
     candidates: Ints,

@@ -236,7 +236,7 @@ def _reduced(scores: Floats, stars: Rows, duals: Floats) -> Floats:
     return reduced
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _move(reduced: Floats, star: NDArray[np.int32], step: float) -> None:
     """What a row's dual value takes from its pairs, when it grows by a step; of pairs i < j."""
     k = star[0]
@@ -249,7 +249,7 @@ def _move(reduced: Floats, star: NDArray[np.int32], step: float) -> None:
             reduced[star[b], t] += step
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def sweep(reduced: Floats, steepness: Floats, stars: Rows, duals: Floats, sweeps: int) -> None:
     """Project on all rows, one after the other; ``reduced`` and ``duals`` are kept up to date, of pairs i < j."""
     for _ in range(sweeps):

@@ -71,8 +71,9 @@ class Stack(NamedTuple):
         Best value and subset of each anchor so far.
     rest
         A bound on the anchors that are left.
-    curvature, curved, point
-        Of the concave bound: D of the first levels; the level whose D holds at each, -1 if none does; and points.
+    curvature, curved, point, attracted
+        Of the concave bound: D of the first levels; the level whose D holds at each, -1 if none does; points; and room
+        to work in.
     raised
         The scores that it is made of.
     place
@@ -95,6 +96,7 @@ class Stack(NamedTuple):
     curvature: Floats
     curved: Ints
     point: Floats
+    attracted: Floats
     raised: Floats
     place: Ints
 
@@ -121,6 +123,7 @@ def begin(scores: Floats, profits: Floats, least: Floats, levels: int) -> Stack:
         np.empty((min(levels, _CURVED_LEVELS) + 1, n)),
         np.full(n + 1, -1, dtype=np.int64),
         np.zeros((n + 1, n)),
+        np.empty(n),
         not_far_below(scores),
         np.zeros(8, dtype=np.int64),
     )
@@ -150,14 +153,13 @@ def unfinished(stack: Stack) -> Mask:
     return left
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: int, visit_limit: int) -> bool:
     """Go on with a search; whether it has come to its end, and not to a limit."""
     candidates, size, gain, attraction = stack.candidates, stack.size, stack.gain, stack.attraction
     share, shares, value, included = stack.share, stack.shares, stack.value, stack.included
     values, members = stack.values, stack.members
     levels = len(shares) - 1
-    attracted = np.empty(len(gain))
     d, fresh = stack.place[LEVEL], stack.place[FRESH] == 1
     nodes, visits = stack.place[NODES], stack.place[VISITS]
     while d >= 0:
@@ -187,7 +189,7 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
                 value[d],
                 worth,
                 stack.point[d],
-                attracted,
+                stack.attracted,
             )
             visits += size[d] * size[d]
             stack.place[CONCAVE + 1] += 1 if most <= worth else 0
@@ -256,7 +258,7 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
     return bool(d < 0)
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _worthwhile(place: Ints, bound: int, nodes: int) -> bool:
     """Whether to ask for a bound, which is then counted: one that seldom closes a node costs more than it saves."""
     asked, closed = place[bound], place[bound + 1]
@@ -275,7 +277,7 @@ def _curve(stack: Stack, d: int, fresh: bool) -> int:
     return 0
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _drop(
     scores: Floats,
     shares: Floats,
@@ -313,7 +315,7 @@ def _drop(
     size[d] = m
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _bound(
     candidates: Ints,
     m: int,
@@ -342,7 +344,7 @@ def _bound(
     return bound, branch
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _keep_connected(scores: Floats, candidates: Ints, size: Ints, anchor: int) -> None:
     """Of the candidates of level 1 keep those that a path of positive scores joins to the anchor (fact 2)."""
     m = size[1]

@@ -125,7 +125,7 @@ def _portions(room: Ints, items: int) -> list[tuple[int, int]]:
     return portions
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, borrows=True)
 def better(inside, outside, profit, found):  # type: ignore[no-untyped-def]
     """The better of ``inside + profit`` and ``outside``, entry by entry; with one index, so that it is vectorised."""
     for c in range(found.size):
@@ -133,7 +133,7 @@ def better(inside, outside, profit, found):  # type: ignore[no-untyped-def]
         found[c] = with_it if with_it > without else without
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, borrows=True)
 def fill(profits, sizes, capacity, table):  # type: ignore[no-untyped-def]
     """Fill ``table[i, c]``: the best of the first i items within load c."""
     table[0, : capacity + 1] = 0.0
@@ -147,7 +147,7 @@ def fill(profits, sizes, capacity, table):  # type: ignore[no-untyped-def]
         better(before[: capacity + 1 - w], before[w:], p, here[w:])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, borrows=True)
 def trace(sizes, capacity, table, chosen):  # type: ignore[no-untyped-def]
     """Read the best set off the table."""
     c = capacity
@@ -157,7 +157,7 @@ def trace(sizes, capacity, table, chosen):  # type: ignore[no-untyped-def]
             c -= sizes[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, borrows=True)
 def choose(inside, outside, profit, found, taken):  # type: ignore[no-untyped-def]
     """As :func:`better`; ``taken`` hears where ``inside + profit`` is: bytes, for they are vectorised too."""
     for c in range(found.size):
@@ -166,7 +166,7 @@ def choose(inside, outside, profit, found, taken):  # type: ignore[no-untyped-de
         taken[c] = np.uint8(with_it > without)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, borrows=True)
 def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ignore[no-untyped-def]
     """What the best set of one knapsack is worth; ``chosen`` becomes the set.
 

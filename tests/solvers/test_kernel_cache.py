@@ -146,6 +146,48 @@ def test_a_kernel_that_borrows_makes_no_arrays():
         made(3)
 
 
+def test_a_kernel_that_borrows_keeps_no_array_of_a_kernel_that_it_calls():
+    @njit
+    def made(size):
+        return np.zeros(size), 1
+
+    @njit(borrows=True)
+    def calls(size):
+        return made(size)[0].sum()
+
+    with pytest.raises(TypeError, match=r"is given none, as by .*made"):
+        calls(3)
+
+
+@pytest.mark.parametrize("alone_first", [False, True])
+def test_what_a_kernel_may_do_does_not_depend_on_who_calls_it_first(alone_first):
+    """numba compiles what is called for the first time by the caller's options, where it has none of its own."""
+
+    @njit
+    def summed(values):
+        copy = values.copy()
+        return copy.sum()
+
+    @njit
+    def either(one, other, which):
+        return one if which else other
+
+    @njit(borrows=True)
+    def calls(values):
+        return summed(values) + len(either(values, values, True))
+
+    @njit(borrows=True)
+    def calls_summed(values):
+        return summed(values)
+
+    values = np.ones(3)
+    if alone_first:
+        assert summed(values) == 3.0
+    assert calls_summed(values) == 3.0
+    with pytest.raises(TypeError, match="either"):  # it would hand out a reference, and here nobody lets go of it
+        calls(values)
+
+
 def test_digests_are_the_same_in_every_process():
     command = [sys.executable, "-c", DIGESTS.format(modules=STABLE)]
     environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)}

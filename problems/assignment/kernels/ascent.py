@@ -127,7 +127,7 @@ def distinct(sets, shares):  # type: ignore[no-untyped-def]
     return machines[:count], firsts[:count], totals[:count]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, borrows=True)
 def _same(one, other):  # type: ignore[no-untyped-def]
     t = 0
     while t < len(one) and one[t] == other[t]:

@@ -35,7 +35,7 @@ def _start(key: Any, mask: Any) -> Any:
     return (mixed ^ (mixed >> 29)) & mask
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def fill_pairs(keys: Offsets, numbers: Ints, new_keys: Offsets, new_numbers: Ints) -> None:
     """Put features into an empty table, whose length is a power of two above their number."""
     mask = len(keys) - 1
@@ -46,7 +46,7 @@ def fill_pairs(keys: Offsets, numbers: Ints, new_keys: Offsets, new_numbers: Int
         keys[slot], numbers[slot] = new_keys[k], new_numbers[k]
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _pair(keys, numbers, atoms, kind, first, second):  # type: ignore[no-untyped-def]
     if first < 0 or second < 0:
         return np.int32(-1)

@@ -156,7 +156,7 @@ def _slot(label, mask):  # type: ignore[no-untyped-def]
     return ((label * 40503) ^ (label >> 7)) & mask
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _fill(place: Ints, first: Shorts, slots: Shorts, parents: Ints, labels: Shorts, targets: Shorts) -> None:
     for k in range(len(first)):
         if first[k] < _NONE:
@@ -171,7 +171,7 @@ def _fill(place: Ints, first: Shorts, slots: Shorts, parents: Ints, labels: Shor
         slots[start + at, 1] = targets[edge] if targets[edge] >= 0 else place[-2 - targets[edge]]
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def below(slots, node, label):  # type: ignore[no-untyped-def]
     """What a node has under a label, -1 for nothing; for kernels.  No table is full, so that the search ends."""
     start, mask = node >> _BITS, (np.int64(1) << (node & ((1 << _BITS) - 1))) - 1
@@ -185,7 +185,7 @@ def below(slots, node, label):  # type: ignore[no-untyped-def]
     return np.int64(slots[start + at, 1])
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def prefix_node(index, codes, t, tokens, depth):  # type: ignore[no-untyped-def]
     """The node of all varied tokens of a tuple but the last, -1 if there is none; for kernels, ``depth`` above 1."""
     code = np.int64(codes[index.templates[t, index.varied[t, 0]], tokens[index.varied[t, 0]]])
@@ -198,7 +198,7 @@ def prefix_node(index, codes, t, tokens, depth):  # type: ignore[no-untyped-def]
     return node
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def num_varied(index, t):  # type: ignore[no-untyped-def]
     """How many tokens of a template vary; for kernels."""
     depth = 0

@@ -151,7 +151,7 @@ def start(arcs: Floats, bounds: Floats, entering: Floats) -> Dual:
 # --- one dual value, one score ---------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def touch(dual, p, c):  # type: ignore[no-untyped-def]
     """See to it that there is a row of bounds for a parent and a child."""
     if dual.touched[p, c]:
@@ -167,7 +167,7 @@ def touch(dual, p, c):  # type: ignore[no-untyped-def]
         dual.known[p, c, g] = False
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def move(dual, p, c, new):  # type: ignore[no-untyped-def]
     """Change the dual value of a pair that has been touched, and all weights that depend on it."""
     old = dual.pi[p, c]
@@ -181,7 +181,7 @@ def move(dual, p, c, new):  # type: ignore[no-untyped-def]
     row[c] = own  # c is no grandparent of itself
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def learn(dual, p, c, g, score):  # type: ignore[no-untyped-def]
     """Put a score in the place of its bound."""
     before, after = dual.scores[p, c, g] - dual.pi[p, c], score - dual.pi[p, c]
@@ -199,7 +199,7 @@ def supply(dual: Dual, triples: Ints, scores: Floats) -> None:
         learn(dual, p, c, g, scores[k])
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def refine(dual, source, stale):  # type: ignore[no-untyped-def]
     """Better bounds for the present tree's arcs; whether there were any to be had.
 

@@ -129,18 +129,31 @@ def _recomputed(dual, single_root, mark):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  # type: ignore[no-untyped-def]
     n = dual.arcs.shape[0] - 1
-    heads, pi = dual.heads, dual.pi
-    upper, scale, since = state[0], state[1], state[2]
-    steps = 0
-    wanted = np.empty((n + 1, 3), dtype=np.int64)
+    wanted = np.empty((0 if lazy else (n + 1) * (n + 1), 3), dtype=np.int64)  # what is never touched costs nothing
     stale = np.ones(n + 1, dtype=np.bool_)
     tops, args, mark = np.empty(n + 1), np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    upper, lower, number = _iterate(
+        dual, source, lazy, iterations, single_root, lower, state, unit, wanted, stale, tops, args, mark
+    )
+    return upper, lower, wanted[:number]
+
+
+@njit(cache=True, borrows=True)
+def _iterate(  # type: ignore[no-untyped-def]
+    dual, source, lazy, iterations, single_root, lower, state, unit, wanted, stale, tops, args, mark
+):
+    """The descent; what it wants is written into ``wanted``, and how many parts these are is returned."""
+    n = dual.arcs.shape[0] - 1
+    heads, pi, pairs = dual.heads, dual.pi, dual.pairs
+    arcs, weights, scores, known = dual.arcs, dual.weights, dual.scores, dual.known
+    upper, scale, since = state[0], state[1], state[2]
+    steps = 0
     while state[3] < iterations:
         value, feasible = _best_tree(dual, single_root, stale, tops, args, mark)
         while feasible and refine(dual, source, stale):
             value, feasible = _best_tree(dual, single_root, stale, tops, args, mark)
         if not feasible:
-            return -np.inf, -np.inf, wanted[:0]
+            return -np.inf, -np.inf, 0
         state[3] += 1
         since = 0 if upper == np.inf or value < upper - 1e-6 * abs(upper - lower) else since + 1
         if value < upper:
@@ -153,33 +166,31 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
                 touch(dual, heads[c], c)
         number = 0
         for k in range(dual.used[0]):
-            p, c = dual.pairs[k]
+            p, c = pairs[k, 0], pairs[k, 1]
             g = heads[p]
-            if g != c and not dual.known[p, c, g] and (heads[c] == p or dual.scores[p, c, g] > pi[p, c]):
+            if g != c and not known[p, c, g] and (heads[c] == p or scores[p, c, g] > pi[p, c]):
                 if lazy:
                     learn(dual, p, c, g, score_triple(source.codes, source.grandparents, whole(0), g, p, c))
                     state[4] += 1
                     stale[p] = True
                 else:
-                    if number == wanted.shape[0]:
-                        wanted = np.concatenate((wanted, np.empty_like(wanted)))
                     wanted[number, 0], wanted[number, 1], wanted[number, 2] = g, p, c
                     number += 1
         if number > 0:  # the same π again, once they are known
             state[0], state[1], state[2], state[3] = upper, scale, since, state[3] - 1
-            return upper, lower, wanted[:number]
+            return upper, lower, number
         # --- its score, and what D(π) would be if it were the best tree still
         score, exact, violated = 0.0, 0.0, 0
         for m in range(1, n + 1):
             g = heads[m]
-            score += dual.arcs[m, g]
-            exact += dual.weights[m, g]
+            score += arcs[m, g]
+            exact += weights[m, g]
             if g > 0:
-                score += dual.scores[g, m, heads[g]]
+                score += scores[g, m, heads[g]]
         for k in range(dual.used[0]):
-            p, c = dual.pairs[k]
+            p, c = pairs[k, 0], pairs[k, 1]
             if heads[p] != c:
-                gain = dual.scores[p, c, heads[p]] - pi[p, c]
+                gain = scores[p, c, heads[p]] - pi[p, c]
                 if (gain < 0.0) if heads[c] == p else (gain > 0.0):
                     violated += 1
         if score > lower:
@@ -199,10 +210,10 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
         if violated > 0 and exact > lower:
             step = scale * (exact - lower) / violated
             for k in range(dual.used[0]):
-                p, c = dual.pairs[k]
+                p, c = pairs[k, 0], pairs[k, 1]
                 if heads[p] == c:
                     continue
-                gain = dual.scores[p, c, heads[p]] - pi[p, c]
+                gain = scores[p, c, heads[p]] - pi[p, c]
                 child = heads[c] == p
                 if (gain < 0.0) if child else (gain > 0.0):
                     move(dual, p, c, pi[p, c] - step if child else pi[p, c] + step)
@@ -210,7 +221,7 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
     if upper < np.inf:
         upper = _recomputed(dual, single_root, mark)
     state[0], state[1], state[2] = upper, scale, since
-    return upper, lower, wanted[:0]
+    return upper, lower, 0
 
 
 def descend(

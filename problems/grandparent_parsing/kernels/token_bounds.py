@@ -95,7 +95,7 @@ def loose_bounds(codes: Codes, bounds: TokenBounds) -> Floats:
     return result
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def pair_bound(codes, pairs, i, k):  # type: ignore[no-untyped-def]
     """The bound of one pair of tokens; for kernels."""
     total = 0.0

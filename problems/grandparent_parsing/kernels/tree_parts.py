@@ -154,7 +154,7 @@ def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | N
     )
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def]
     """Score the parts of the arc (p, c) with the grandparents wanted, none of which is known; ``row`` is for work."""
     if not parts.dense:
@@ -167,7 +167,7 @@ def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def
                 parts.grandparent_values[p, g, c] = row[g]
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
     """The same for the parts of the arc (h, m) with siblings, and for that of m as the last modifier."""
     if not parts.dense:

@@ -67,7 +67,7 @@ def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints
     return found[:total], where[:number]
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def distance_if_possible(data: Data, route: Ints, length: int) -> float:
     """Distance of a route, infinite if a vehicle cannot drive it."""
     load, at, now, found = 0.0, 0, data.ready[0], 0.0
@@ -120,7 +120,7 @@ def _between(data: Data, table: Ints, length: Ints, r: int, s: int, least: float
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _around(d: Floats, before: int, route: Ints, begin: int, end: int, after: int) -> float:
     """Distance into a segment and out of it."""
     if begin == end:
@@ -128,7 +128,7 @@ def _around(d: Floats, before: int, route: Ints, begin: int, end: int, after: in
     return float(d[before, route[begin]] + d[route[end - 1], after])
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _spliced(route: Ints, length: int, begin: int, end: int, other: Ints, b: int, stop: int, out: Ints) -> int:
     """A route with a segment of another one in place of its own; returns its length."""
     k = 0
@@ -170,7 +170,7 @@ def _within(data: Data, table: Ints, length: Ints, r: int, least: float) -> bool
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _moved(route: Ints, length: int, begin: int, end: int, to: int, out: Ints) -> None:
     """A route whose segment begins at another place."""
     k, size = 0, end - begin

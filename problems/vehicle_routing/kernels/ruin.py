@@ -7,6 +7,7 @@ Transportation Science 54 (2020).
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,15 @@ _STRING = 10
 """At most so many of one route."""
 _BLINK = 0.01
 """How often a place is overlooked."""
+
+
+class _Room(NamedTuple):
+    """Room to work in: customers that are in no route, routes that some have left, keys and what sorts them."""
+
+    absent: Any
+    touched: Any
+    keys: Any
+    order: Any
 
 
 @tiered
@@ -69,14 +79,24 @@ def ruin_and_recreate(
     extra = data.distance.sum() / len(data.demand)  # of one route too many
     now = build(data, routes, ends)
     trial, best = build(data, routes, ends), build(data, routes, ends)
+    room = _Room(np.empty(n, np.int64), np.empty(n + 1, np.bool_), np.empty(n), np.empty(n, np.int64))
+    _anneal(data, now, trial, best, near, room, most, extra, steps, hot, cold, rng)
+    return listed(best)
+
+
+@njit(cache=True, borrows=True)
+def _anneal(
+    data: Data, now: Tours, trial: Tours, best: Tours, near: Ints, room: _Room, most: int, extra: float, steps: int,
+    hot: float, cold: float, rng: np.random.Generator,
+) -> None:  # fmt: skip
+    """From the routes ``now``, those of ``best`` being the same; better ones are put there."""
     cost = _cost(data, now, most, extra)
     best_cost = cost
-    absent = np.empty(n, np.int64)
     for step in range(steps):
         temperature = hot * (cold / hot) ** (step / steps)
         copy_to(now, trial)
-        count = _ruin(data, trial, near, absent, rng)
-        _recreate(data, trial, absent[:count], most, extra, rng)
+        count = _ruin(data, trial, near, room, rng)
+        _recreate(data, trial, room, count, most, extra, rng)
         new = _cost(data, trial, most, extra)
         if new < cost - temperature * math.log(1.0 - rng.random()):
             copy_to(trial, now)
@@ -84,10 +104,9 @@ def ruin_and_recreate(
             if new < best_cost:
                 copy_to(trial, best)
                 best_cost = new
-    return listed(best)
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _cost(data: Data, tours: Tours, most: int, extra: float) -> float:
     """Distance, and what routes too many cost; a late one costs more than any distance.
 
@@ -108,15 +127,17 @@ def _cost(data: Data, tours: Tours, most: int, extra: float) -> float:
 
 
 @njit(inline="always")
-def _ruin(data: Data, tours: Tours, near: Ints, absent: Ints, rng: np.random.Generator) -> int:
+def _ruin(data: Data, tours: Tours, near: Ints, room: _Room, rng: np.random.Generator) -> int:
     """Take strings of customers out of routes around one customer; returns how many have left."""
+    absent, touched = room.absent, room.touched
     n = len(data.demand) - 1
     used = 0
     for r in range(len(tours.first)):
         used += tours.first[r] != 0
     longest = min(float(_STRING), n / used)
     strings = int(rng.random() * (4.0 * _REMOVED / (1.0 + longest) - 1.0) + 1.0)
-    touched = np.zeros(len(tours.first), np.bool_)
+    for r in range(len(touched)):
+        touched[r] = False
     count, done = 0, 0
     seed = 1 + int(rng.random() * n)
     for i in near[seed]:
@@ -159,11 +180,13 @@ def _ruin(data: Data, tours: Tours, near: Ints, absent: Ints, rng: np.random.Gen
 
 
 @njit(inline="always")
-def _recreate(data: Data, tours: Tours, absent: Ints, most: int, extra: float, rng: np.random.Generator) -> None:
+def _recreate(
+    data: Data, tours: Tours, room: _Room, count: int, most: int, extra: float, rng: np.random.Generator
+) -> None:
     """Put customers back, one after the other, each where it is cheapest."""
-    key = np.empty(len(absent))
+    absent, key, order = room.absent, room.keys, room.order
     kind = int(rng.random() * (14 if data.due[0] < np.inf else 11))
-    for k in range(len(absent)):
+    for k in range(count):
         i = absent[k]
         if kind < 4:
             key[k] = rng.random()
@@ -179,10 +202,9 @@ def _recreate(data: Data, tours: Tours, absent: Ints, most: int, extra: float, r
             key[k] = data.ready[i]
         else:
             key[k] = -data.due[i]
-    order = np.empty(len(absent), np.int64)
-    order_by(key, len(absent), order)
-    for place in order:
-        i = absent[place]
+    order_by(key, count, order)
+    for k in range(count):
+        i = absent[order[k]]
         best, where, behind, free, used = np.inf, whole(-1), whole(0), -1, 0
         for r in range(len(tours.first)):
             if tours.first[r] == 0:

@@ -64,7 +64,7 @@ def empty(n: int) -> Tours:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def copy_to(source: Tours, target: Tours) -> None:
     """Overwrite routes."""
     overwrite(target.pred, source.pred)
@@ -78,7 +78,7 @@ def copy_to(source: Tours, target: Tours) -> None:
     overwrite(target.late, source.late)
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def refresh(data: Data, tours: Tours, r: int) -> None:
     """Times of a route anew."""
     at, now = 0, data.ready[0]
@@ -95,7 +95,7 @@ def refresh(data: Data, tours: Tours, r: int) -> None:
         after, i = i, tours.pred[i]
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def take_out(data: Data, tours: Tours, i: int) -> None:
     """A customer leaves its route; times are not made anew."""
     r, before, after = tours.owner[i], tours.pred[i], tours.succ[i]
@@ -112,7 +112,7 @@ def take_out(data: Data, tours: Tours, i: int) -> None:
     tours.stops[r] -= 1
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def put_in(data: Data, tours: Tours, i: int, r: int, before: int) -> None:
     """A customer joins a route behind ``before``, 0 for its beginning; times are made anew."""
     after = tours.succ[before] if before else tours.first[r]
@@ -130,7 +130,7 @@ def put_in(data: Data, tours: Tours, i: int, r: int, before: int) -> None:
     refresh(data, tours, r)
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def fits(data: Data, tours: Tours, i: int, before: int, after: int) -> bool:
     """Whether a customer can be served in time between two neighbours of a route (0: the depot)."""
     start = tours.early[before] if before else data.ready[0]
@@ -141,7 +141,7 @@ def fits(data: Data, tours: Tours, i: int, before: int, after: int) -> bool:
     return bool(arrival + data.service[i] + data.distance[i, after] <= end)
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def total(data: Data, tours: Tours) -> float:
     """Distance of all routes."""
     found = 0.0
