@@ -219,33 +219,17 @@ def best_relations(codes: Codes, index: RelationIndex) -> tuple[Floats, Shorts]:
         for k in range(met):
             t = both[k]
             several = np.int64(joined[t, 2] == PLACES)
-            if owners[t] == 0:
-                members = owned[k, h, 2]
-                if members == 0:
-                    continue
-                for m in range(1, width):
-                    rest = others[k, m] + places[several, m]
-                    spread = rest * SPREAD
-                    asked[0, count], asked[1, count], asked[2, count], asked[3, count] = (
-                        rest,
-                        owned[k, h, 0],
-                        owned[k, h, 1],
-                        m,
-                    )
-                    count += (members >> element_of(spread)) & np.int64(others[k, m] >= 0) & np.int64(m != h)
-            else:
-                if others[k, h] < 0:
-                    continue
-                for m in range(1, width):
-                    rest = others[k, h] + places[several, m]
-                    spread = rest * SPREAD
-                    asked[0, count], asked[1, count], asked[2, count], asked[3, count] = (
-                        rest,
-                        owned[k, m, 0],
-                        owned[k, m, 1],
-                        m,
-                    )
-                    count += (owned[k, m, 2] >> element_of(spread)) & np.int64(m != h)
+            of_head = owners[t] == 0
+            if owned[k, h, 2] == 0 if of_head else others[k, h] < 0:
+                continue
+            for m in range(1, width):
+                mine, other = (h, m) if of_head else (m, h)
+                rest = others[k, other] + places[several, m]
+                spread = rest * SPREAD
+                asked[0, count], asked[1, count], asked[2, count] = rest, owned[k, mine, 0], owned[k, mine, 1]
+                asked[3, count] = m
+                there = (owned[k, mine, 2] >> element_of(spread)) & np.int64(others[k, other] >= 0)
+                count += there & np.int64(m != h)
         found = np.int64(0)
         for k in range(count):
             feature = find_rest(slots, asked[1, k], asked[2, k], asked[0, k], asked[0, k] * SPREAD)
