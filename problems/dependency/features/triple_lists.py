@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from problems.dependency.features.factored_scores import Codes, Floats, Ints, Singles, Table
 from problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
 from solvers.kernel_cache import njit
+from solvers.literals import whole
 
 Shorts = NDArray[np.int32]
 
@@ -242,7 +243,7 @@ def _within(relation, of, side, low, high):  # type: ignore[no-untyped-def]
 def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-untyped-def]
     """What templates that pass over the head say: by modifier and sibling; and of modifiers at the ends.
 
-    ``ends``: of first and of last modifiers by modifier, side of the head, and distance, shape (2, n + 1, 2, 4).
+    ``ends``: of first and of last modifiers by side of the head, distance and modifier, shape (2, 2, 4, n + 1).
     """
     n = codes.shape[1] - 3
     for t in range(lists.templates.shape[0]):
@@ -260,13 +261,10 @@ def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-unty
                 for e in range(lists.ends[slot, 0], lists.ends[slot, 1]):
                     code, relation, weight = lists.codes[e], lists.relations[e], lists.weights[e]
                     if m > n:
-                        j = firsts[code]
-                        while j >= 0:
-                            ends[1, j, side, relation >> 1] += weight
-                            j = nexts[j]
+                        _spread(ends[1, side, relation >> 1], firsts[code], nexts, whole(0), n + 1, weight)
                         continue
                     if code == free[n + 1]:
-                        ends[0, m, side, relation >> 1] += weight
+                        ends[0, side, relation >> 1, m] += weight
                     low, high = _within(relation, m, side, 1, n + 1)
                     _spread(shared[m], firsts[code], nexts, low, high, weight)
 
@@ -289,7 +287,7 @@ def all_siblings(codes: Codes, lists: Lists, scores: Floats, most: Floats, last:
         Takes those of last modifiers, shape (n + 1, n + 1).
     """
     n = codes.shape[1] - 3
-    shared, ends, places = np.zeros((n + 1, n + 1)), np.zeros((2, n + 1, 2, 4)), _places(codes, lists)
+    shared, ends, places = np.zeros((n + 1, n + 1)), np.zeros((2, 2, 4, n + 1)), _places(codes, lists)
     _share_siblings(codes, lists, places, shared, ends)
     _fill_siblings(codes, lists, places, shared, ends, scores, most, last)
 
@@ -302,7 +300,7 @@ def _fill_siblings(codes, lists, places, shared, ends, scores, most, last):  # t
     for h in range(n + 1):
         for s in range(1, n + 1):
             if s != h:
-                last[h, s] = ends[1, s, np.int64(h > s), _near(abs(h - s)) >> 1]
+                last[h, s] = ends[1, np.int64(h > s), _near(abs(h - s)) >> 1, s]
         for t in range(lists.templates.shape[0]):
             if lists.templates[t, 0] == 0:
                 continue
@@ -321,7 +319,7 @@ def _fill_siblings(codes, lists, places, shared, ends, scores, most, last):  # t
             own, row = np.int64(h > m), scores[h, m]
             begin, end = min(h, m) + 1, max(h, m)
             near = _near(end - begin + 1)
-            row[m], row[h] = last[h, m], ends[0, m, own, near >> 1]
+            row[m], row[h] = last[h, m], ends[0, own, near >> 1, m]
             for s in range(begin, end):
                 row[s] = shared[m, s]
             for t in range(lists.templates.shape[0]):
