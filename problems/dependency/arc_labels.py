@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from problems.dependency.features.arc_label_scores import NOTHING, Lists, best_of_arcs, mark_relations
-from problems.dependency.features.growing import lengthen, owned
+from problems.dependency.features.growing import least_kept, lengthen, owned
 from problems.dependency.features.label_scores import HEAD, keys_of_tree, rows_of
 from problems.dependency.features.margin_updates import norm_of_marks, settle_marks, step_of_marks
 from problems.dependency.features.relation_scores import RelationIndex, best_relations, relation_index
@@ -215,7 +215,7 @@ class GrowingArcLabels:
         feature = np.concatenate([np.repeat(of_rows, num), feature])
         which = np.concatenate([np.tile(np.arange(num, dtype=np.int32), rows), lists.relations[:entries]])
         size = np.abs(weights)
-        kept = np.flatnonzero(size > (cutoff * np.quantile(size[size > 0.0], 0.99) if (size > 0.0).any() else 0.0))
+        kept = np.flatnonzero(size > least_kept(size[size > 0.0], cutoff))
         kept = kept[np.argsort(feature[kept], kind="stable")]
         used, starts = np.unique(feature[kept], return_index=True)
         return ArcLabels(

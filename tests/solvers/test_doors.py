@@ -272,6 +272,7 @@ STRUCTURES = {
     "pair_prices.room_for_pairs",
     "pair_prices.room_for_side",
     "hashed_keys.room_for_keys",
+    "growing.least_kept",  # averages of what it learns
     "growing.lengthen",  # arrays of its caller's
     "growing.owned",
     "label_scores.rows_of",  # takes the keys of a model

@@ -1,4 +1,7 @@
-"""Arrays that are made longer in place, of what is learned as it comes: no second array stands beside the first."""
+"""What is learned as it comes: arrays that are made longer in place, and how large an average has to be to be kept.
+
+No second array stands beside the first.
+"""
 
 from __future__ import annotations
 
@@ -22,3 +25,8 @@ def lengthen(needed: int, *arrays: NDArray[Any], behind: int = 0) -> None:
     """Make arrays long enough for so many rows, and some to spare, behind those that are there for good."""
     for array in arrays:
         array.resize((behind + int(_GROWTH * needed), *array.shape[1:]), refcheck=False)
+
+
+def least_kept(sizes: NDArray[Any], cutoff: float) -> float:
+    """What an averaged weight has to be to be kept: a share of the 99th hundredth of those that there are."""
+    return cutoff * float(np.quantile(sizes, 0.99)) if len(sizes) else 0.0

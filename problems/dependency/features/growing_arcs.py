@@ -22,7 +22,7 @@ from problems.dependency.features.factored_scores import (
     add_between,
     distance_bin,
 )
-from problems.dependency.features.growing import lengthen, owned
+from problems.dependency.features.growing import least_kept, lengthen, owned
 from problems.dependency.features.hashed_keys import claim_all, hash_of, room_for_keys
 from problems.dependency.features.margin_updates import settle_marks
 from solvers.kernel_cache import njit
@@ -254,9 +254,8 @@ class GrowingArcs:
         step_growing(self.features, self._marks, self._kept, step, number)
 
     def least(self, steps: float, cutoff: float) -> float:
-        """What an averaged weight has to be to be kept: a share of the 99th hundredth of the rows' largest ones."""
-        largest = _largest(self.features, steps)
-        return cutoff * float(np.quantile(largest, 0.99)) if len(largest) else 0.0
+        """What an averaged weight has to be to be kept, by the rows' largest ones."""
+        return least_kept(_largest(self.features, steps), cutoff)
 
     def averaged(self, steps: float, least: float, *, full: float = 0.5) -> Table:
         """The averaged weights; rows without a weight above ``least`` are left out.
