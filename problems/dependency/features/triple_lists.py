@@ -265,7 +265,7 @@ def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-unty
                         continue
                     if code == free[n + 1]:
                         ends[0, side, relation >> 1, m] += weight
-                    low, high = _within(relation, m, side, 1, n + 1)
+                    low, high = _within(relation, m, side, whole(1), n + 1)
                     _spread(shared[m], firsts[code], nexts, low, high, weight)
 
 
@@ -311,7 +311,7 @@ def _fill_siblings(codes, lists, places, shared, ends, scores, most, last):  # t
                 slot = _met(lists, t, np.int64(first), np.int64(none), side)
                 if slot >= 0:
                     for e in range(lists.ends[slot, 0], lists.ends[slot, 1]):
-                        low, high = _within(lists.relations[e], h, 1 - side, 1, n + 1)
+                        low, high = _within(lists.relations[e], h, 1 - side, whole(1), n + 1)
                         _spread(last[h], firsts[lists.codes[e]], nexts, low, high, lists.weights[e])
         for m in range(1, n + 1):
             if h == m:
