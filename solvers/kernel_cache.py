@@ -30,6 +30,11 @@ from solvers.tiers import Tiered
 _PACKAGES = ("colgen", "problems", "solvers")
 """Whose plain functions and modules are followed; compiled functions are followed wherever they stand."""
 
+_DEFAULTS = {"fastmath": False, "error_model": "python", "forceinline": False}
+"""Of what a kernel does not say, numba goes by whoever calls it first: a sum would round, a division by zero end, as
+another kernel has asked for, and not so in the next process.  So each kernel says all of it.
+"""
+
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, numba.types.Type)
 
 
@@ -62,7 +67,7 @@ else:
         options
             numba's own.
         """
-        options.setdefault("_nrt", not borrows)  # of what is not said, numba goes by whoever calls the kernel first
+        options = {**_DEFAULTS, "_nrt": not borrows, **options}
         if callable(signatures):
             return _compiled(signatures, (), cache, options)
         return lambda function: _compiled(function, signatures or (), cache, options)

@@ -188,6 +188,22 @@ def test_what_a_kernel_may_do_does_not_depend_on_who_calls_it_first(alone_first)
         calls(values)
 
 
+@pytest.mark.parametrize("options", [{"error_model": "numpy"}, {"fastmath": True}])
+def test_how_a_kernel_computes_does_not_depend_on_who_calls_it_first(options):
+    @njit
+    def share(x, of):
+        return np.isnan(x) or x / of > 1.0
+
+    @njit(**options)
+    def calls(x, of):
+        return share(x, of)
+
+    assert calls(np.nan, 1.0)
+    with pytest.raises(ZeroDivisionError):
+        calls(1.0, 0.0)
+    assert share(np.nan, 1.0)
+
+
 def test_digests_are_the_same_in_every_process():
     command = [sys.executable, "-c", DIGESTS.format(modules=STABLE)]
     environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(sys.path)}
