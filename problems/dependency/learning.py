@@ -209,11 +209,8 @@ class Learner:
             parts=self.settings.kinds,
         )
 
-    def averaged(self, *, tight: bool = False) -> Weights:
-        """The average of the weights over all steps so far; ``tight``: in little room, though it takes longer to score.
-
-        What is read from a file of it has the usual room.
-        """
+    def averaged(self) -> Weights:
+        """The average of the weights over all steps so far."""
         tags, cutoff = self.vocabulary.num_tags, self.settings.cutoff
         # Before the tables take the room.
         labels = None if self._labels is None else self._labels.averaged(self.steps, cutoff)
@@ -221,7 +218,7 @@ class Learner:
         between = (self._between.astype(np.float64) - self._between_sums / self.steps).astype(np.float32)
         return Weights(
             self.vocabulary,
-            self._arcs.averaged(self.steps, least, full=0.75 if tight else 0.5),
+            self._arcs.averaged(self.steps, least),
             between.reshape(tags, tags, 2, tags),
             self._triples[GRANDPARENTS].averaged(self.steps, least),
             self._triples[SIBLINGS].averaged(self.steps, least),

@@ -66,6 +66,8 @@ class Weights:
 
     Attributes
     ----------
+    arcs
+        All keys that there are, ascending: :attr:`arc_index` finds them.
     single_root
         Whether every tree of the training data has one token under the root.
     parts
@@ -91,7 +93,7 @@ class Weights:
     def zero(vocabulary: Vocabulary, *, single_root: bool = False) -> Weights:
         """A model without weights."""
         sizes, tags = vocabulary.sizes, vocabulary.num_tags
-        arcs = empty_table(np.array(ARC_TEMPLATES), sizes, weights=ROW, relations=2)
+        arcs = empty_table(np.array(ARC_TEMPLATES), sizes, weights=ROW, relations=2, capacity=0)
         grandparents, siblings = (
             empty_table(np.array(templates), sizes, weights=1, relations=RELATIONS)
             for templates in (GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES)
@@ -143,7 +145,8 @@ class Weights:
         if self.arc_labels is not None:
             self.arc_labels.forget()
         arrays: dict[str, NDArray[np.generic]] = {"between": self.between}
-        for name in ("arcs", "grandparents", "siblings"):
+        arrays["arcs.keys"], arrays["arcs.values"] = self.arcs.keys, self.arcs.values
+        for name in ("grandparents", "siblings"):
             table: Table = getattr(self, name)
             held = np.flatnonzero(table.keys >= 0)
             held = held[np.argsort(table.keys[held])]  # whatever room the table has
@@ -200,7 +203,9 @@ class Weights:
             keys = as_integers(arrays[f"{name}.keys"], f"{name}.keys", shape=("features",), low=0)
             shape = (len(keys), table.values.shape[1])
             rows = as_floats(arrays[f"{name}.values"], f"{name}.values", shape=shape, dtype=np.float32)
-            tables.append(table_of(table, keys, rows))
+            if (np.diff(keys) <= 0).any():
+                raise InputError(f"{path}: expected keys of {name} in ascending order")
+            tables.append(table._replace(keys=keys, values=rows) if name == "arcs" else table_of(table, keys, rows))
         return Weights(
             empty.vocabulary,
             tables[0],

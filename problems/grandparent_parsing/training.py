@@ -110,7 +110,7 @@ def _learned(
         right = learner.run_epoch(say)
         line = f"epoch {learner.epoch} of {settings.epochs}: {100 * right:.1f}% of the heads right before each step"
         if tune:
-            averaged = learner.averaged(tight=True)
+            averaged = learner.averaged()
             tuned = _share_right(tune, averaged)
             line += f", {tuned:.2f}% of those to tune on"
             if tuned > reached:

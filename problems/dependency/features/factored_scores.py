@@ -6,8 +6,8 @@ A template joins one conjunction of each token of a part with a relation of the 
 
     (template, code, code[, code], relation)
 
-is looked up under a key that no other tuple shares (:mod:`problems.dependency.features.mixed_radix`) in a table that
-compares whole keys (:mod:`problems.dependency.features.hashed_keys`).  Nothing collides, so that a maximum over a table
+is looked up under a key that no other tuple shares (:mod:`problems.dependency.features.mixed_radix`): whole keys are
+compared (:mod:`problems.dependency.features.hashed_keys`).  Nothing collides, so that a maximum over a table
 is a true upper bound.
 
 An arc's key holds the direction; the row under it holds a weight for the direction alone and one for each bin of the
@@ -55,7 +55,8 @@ class Table(NamedTuple):
     strides
         What one unit of each token's code is worth in the key, shape (templates, 2 or 3).
     keys
-        Shape (capacity,), a power of two; -1 where empty.
+        Of triples a hash table, shape (capacity,), a power of two; -1 where empty.  Of arcs all that there are,
+        ascending: another index finds them (:mod:`problems.dependency.features.arc_scores`).
     values
         Shape (capacity, weights a key).
     """

@@ -23,7 +23,7 @@ from problems.dependency.features.factored_scores import (
     distance_bin,
 )
 from problems.dependency.features.growing import least_kept, lengthen, owned
-from problems.dependency.features.hashed_keys import claim_all, hash_of, room_for_keys
+from problems.dependency.features.hashed_keys import hash_of
 from problems.dependency.features.margin_updates import settle_marks
 from solvers.kernel_cache import njit
 
@@ -201,10 +201,10 @@ def _largest(features: Features, steps: float) -> Singles:
 
 
 @njit(cache=True)
-def _write_averages(features: Features, those: Ints, steps: float, slots: Ints, rows: Singles) -> None:
-    """Write the averaged weights of some features into rows of a table."""
+def _write_averages(features: Features, those: Ints, steps: float, rows: Singles) -> None:
+    """Write the averaged weights of some features, one a row."""
     for k in range(len(those)):
-        own, row = features.bins[those[k]], rows[slots[k]]
+        own, row = features.bins[those[k]], rows[k]
         if own >= 0:
             both = features.alone[those[k]]
             row[0] = row[1 + own] = both[0] - both[1] / steps
@@ -257,16 +257,14 @@ class GrowingArcs:
         """What an averaged weight has to be to be kept, by the rows' largest ones."""
         return least_kept(_largest(self.features, steps), cutoff)
 
-    def averaged(self, steps: float, least: float, *, full: float = 0.5) -> Table:
-        """The averaged weights; rows without a weight above ``least`` are left out.
-
-        ``full``: a table's share that may be taken; scoring takes a quarter longer at 0.75.
-        """
+    def averaged(self, steps: float, least: float) -> Table:
+        """The averaged weights, their keys ascending; rows without a weight above ``least`` are left out."""
+        keys = self.features.keys
         those = np.flatnonzero(_largest(self.features, steps) > least)
-        keys = room_for_keys(len(those), full)
-        rows = np.zeros((len(keys), ROW), dtype=np.float32)
-        _write_averages(self.features, those, steps, claim_all(keys, self.features.keys[those]), rows)
-        return self.table._replace(keys=keys, values=rows)
+        those = those[np.argsort(keys[those])]
+        rows = np.zeros((len(those), ROW), dtype=np.float32)
+        _write_averages(self.features, those, steps, rows)
+        return self.table._replace(keys=keys[those], values=rows)
 
     def _reserve(self, more: int) -> None:
         """Room for so many more features, and as many rows."""

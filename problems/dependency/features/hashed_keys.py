@@ -5,8 +5,6 @@ Whole keys are compared, so that nothing collides.  What belongs to a key stands
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,9 +15,9 @@ Ints = NDArray[np.int64]
 EMPTY = np.int64(-1)
 
 
-def room_for_keys(count: int, full: float = 0.5) -> Ints:
-    """An empty table, of which so many keys fill this share at most."""
-    return np.full(1 << max(4, math.ceil(count / full).bit_length()), EMPTY)
+def room_for_keys(count: int) -> Ints:
+    """An empty table, of which so many keys fill half at most."""
+    return np.full(1 << max(4, (2 * count).bit_length()), EMPTY)
 
 
 @njit(cache=True)

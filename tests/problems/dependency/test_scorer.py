@@ -134,6 +134,15 @@ def test_files_that_are_no_models(tmp_path):
         Weights.load(tmp_path / "other.npz")
 
 
+@pytest.mark.parametrize("name", ["arcs", "grandparents", "siblings"])
+@pytest.mark.parametrize("order", [[1, 0], [0, 0]])
+def test_keys_of_a_model_ascend(model, name, order):
+    arrays = model.arrays()
+    of_two = {part: arrays[f"{name}.{part}"][order] for part in ("keys", "values")}
+    with pytest.raises(InputError, match=rf"model: expected keys of {name} in ascending order"):
+        Weights.from_arrays({**arrays, **{f"{name}.{part}": rows for part, rows in of_two.items()}}, "model")
+
+
 def test_unknown_words_have_no_code():
     text = sentences(4, 0)
     vocabulary = Vocabulary.of(text)
