@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from colgen import Column, Decision
 from problems.dependency.sentence import Heads
 
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -33,23 +32,37 @@ class ArcDecision(Decision):
 
 @dataclass(frozen=True)
 class NoBetter(Decision):
-    """Trees without some arcs, (head, modifier) each: no tree better than the incumbent has one of them."""
+    """Trees without some arcs: no tree better than the incumbent has one of them.
 
-    arcs: frozenset[tuple[int, int]]
+    Attributes
+    ----------
+    vertices
+        The tokens and the root.
+    bits
+        The arcs, one bit for each that there could be, by head and modifier: of a long sentence they are millions.
+    """
+
+    vertices: int
+    bits: bytes
 
     exhaustive = False
 
+    @classmethod
+    def of(cls, gone: Mask) -> NoBetter:
+        """Trees without arcs that are given by head and modifier, shape (vertices, vertices)."""
+        return cls(len(gone), np.packbits(gone).tobytes())
+
     @cached_property
-    def places(self) -> tuple[Ints, Ints]:
-        """Heads and modifiers of the arcs."""
-        heads, modifiers = np.array(list(self.arcs), dtype=np.int64).reshape(-1, 2).T
-        return heads, modifiers
+    def gone(self) -> Mask:
+        """The arcs by head and modifier."""
+        held = np.unpackbits(np.frombuffer(self.bits, dtype=np.uint8), count=self.vertices**2)
+        return held.view(np.bool_).reshape(self.vertices, self.vertices)
 
     def allows(self, column: Column) -> bool:
-        return not any((h, m) in self.arcs for heads in _trees(column) for m, h in enumerate(heads, 1))
+        return not any(self.gone[h, m] for heads in _trees(column) for m, h in enumerate(heads, 1))
 
     def __str__(self) -> str:
-        return f"none of {len(self.arcs)} arcs"
+        return f"none of {np.count_nonzero(self.gone)} arcs"
 
 
 def _trees(column: Column) -> Iterable[Heads]:
@@ -62,7 +75,7 @@ def restrict(allowed: Mask, decisions: Iterable[Decision]) -> Mask:
     """Forbid what decisions forbid in a mask of arcs by head and modifier, which is changed."""
     for decision in decisions:
         if isinstance(decision, NoBetter):
-            allowed[decision.places] = False
+            allowed[decision.gone] = False
         elif isinstance(decision, ArcDecision):
             own = decision.required and allowed[decision.head, decision.modifier]
             if decision.required:

@@ -637,9 +637,7 @@ class Ascent(Bounding):
         possible, alive = arcs > -math.inf, left & duals.candidates
         open_modifiers = np.flatnonzero((possible.sum(axis=0) > 1) & (left.sum(axis=0) > 0))
         others = [m for m in open_modifiers.tolist() if left[:, m].sum() > left[best[m], m]]
-        heads, modifiers = np.nonzero(possible & ~left)
-        gone = frozenset(zip(heads.tolist(), modifiers.tolist(), strict=True))
-        values: dict[Key, float] = {("z", gone): 0.0}
+        values: dict[Key, float] = {("z", NoBetter.of(possible & ~left)): 0.0}
         if not others:
             return Solution(lower, (), values)
         m = max(others, key=lambda m: int(alive[:, m].sum()))
@@ -686,5 +684,5 @@ class OnCandidates(BranchingRule):
         m = next(m for m, (h, other) in enumerate(zip(first.structure, second.structure, strict=True), 1) if h != other)
         gone: Any
         ((_, gone),) = solution.variables
-        common: list[Decision] = [NoBetter(gone)] if gone else []
+        common: list[Decision] = [gone] if gone.gone.any() else []
         return [[*common, ArcDecision(first.structure[m - 1], m, required)] for required in (True, False)]

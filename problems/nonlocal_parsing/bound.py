@@ -273,8 +273,8 @@ class OnBlame(BranchingRule):
         h, m = arc
         held = solution.columns[0][0].structure[m - 1] == h
         common: list[Decision] = []
-        if self.oracle.dropped:
-            common.append(NoBetter(self.oracle.dropped))
+        if self.oracle.dropped is not None and self.oracle.dropped.any():
+            common.append(NoBetter.of(self.oracle.dropped))
         return [[*common, ArcDecision(h, m, required)] for required in (held, not held)]
 
 

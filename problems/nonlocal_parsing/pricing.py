@@ -63,26 +63,26 @@ class BestTrees(Pricing):
         Counts calls.
     near
         Scores near 1 to begin with, where there are no dual values.
+
+    Attributes
+    ----------
+    dropped
+        The node's arcs that no better tree has, by head and modifier, after the last call; None if there are none.
     """
 
     multiplicity = 1.0
 
     def __init__(self, pool: Pool, effort: Effort, near: Callable[[], NearOne]) -> None:
         self.pool, self.effort, self._near = pool, effort, near
-        self._gone = np.empty((0, 2), dtype=np.int64)
+        self.dropped: Bools | None = None
         self._known: _Known | None = None
-
-    @property
-    def dropped(self) -> frozenset[tuple[int, int]]:
-        """Arcs (head, modifier) of the node that no better tree has, after the last call."""
-        return frozenset((h, m) for h, m in self._gone.tolist())
 
     def price(self, duals: Shares | None, context: PricingContext) -> PricingResult:  # type: ignore[override]
         duals = Shares(self._near()) if duals is None else duals
         near, pool, budget = duals.near, self.pool, context.budget
         near.losses.expired = lambda: budget.expired
         answers: tuple[Solution, ...] = ()
-        self._gone = self._gone[:0]
+        self.dropped = None
         try:
             known = self._at(duals, tuple(context.decisions))
             value = known.value
@@ -91,7 +91,7 @@ class BestTrees(Pricing):
         except OutOfTimeError:
             return PricingResult(total=near.bound(near.top), cut_off=True)
         if len(duals.stages) > 1:
-            self._gone = np.argwhere(known.before & (known.scores.arc < _IMPOSSIBLE))
+            self.dropped = known.before & (known.scores.arc < _IMPOSSIBLE)
         value = max([value, *(stage.cut for stage in duals.stages[:-1])])
         if not pool.is_full:
             total = near.bound(min(value, near.top)) if value > _IMPOSSIBLE else context.sense.hopeless
