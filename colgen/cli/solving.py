@@ -56,6 +56,7 @@ def solve_file(arguments: argparse.Namespace) -> int:
         material = replace(material, skip=skip)
     if material is not None and material.is_typed and not arguments.quiet:
         say("colgen: reading the standard input, up to its end (Ctrl-D)")
+    source = arguments.file if material is None else material.name
     try:
         if material is None:
             instance = template.read(arguments.file)
@@ -66,11 +67,11 @@ def solve_file(arguments: argparse.Namespace) -> int:
             assert template.score is not None  # or there would be no material
             instance = template.score(material, model, options)
     except UnicodeDecodeError as error:
-        raise InputError(f"{arguments.file}: not a text file in UTF-8 (byte {error.start})") from error
+        raise InputError(f"{source}: not a text file in UTF-8 (byte {error.start})") from error
     except ArrayError as error:
-        raise InputError(f"{arguments.file}: {error}") from error
+        raise InputError(f"{source}: {error}") from error
     except (MemoryError, RecursionError) as error:
-        raise InputError(f"{arguments.file}: expected an instance that fits into the memory") from error
+        raise InputError(f"{source}: expected an instance that fits into the memory") from error
     live = not arguments.quiet and is_terminal(sys.stderr)
     with holding_signals():  # what has been found is reported, whenever the signal comes
         try:

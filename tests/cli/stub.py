@@ -67,7 +67,7 @@ def score(material: Material, model: Path, options: dict[str, str]) -> Assignmen
 
 
 def solve_all(material: Material, model: Path, options: dict[str, str], stop: list):
-    """A word a line: what became of it, ``broken``, ``interrupted``, ``ctrl-c``; one line is one instance."""
+    """A word a line: what became of it, ``broken``, ``huge``, ``ctrl-c``; one line is one instance."""
     if material.path is not None and len(material.path.read_text(encoding="utf-8").splitlines()) == 1:
         return None
     return (became(word, stop) for word in material.lines())
@@ -76,6 +76,8 @@ def solve_all(material: Material, model: Path, options: dict[str, str], stop: li
 def became(word: str, stop: list) -> Solved:
     if word == "broken":
         raise InputError("line of 'broken': expected something else")
+    if word == "huge":
+        raise MemoryError
     if word == "ctrl-c":
         raise KeyboardInterrupt
     answer = None if word == "INFEASIBLE" else word

@@ -102,3 +102,10 @@ def test_somebody_who_types_is_told(capsys, several, tmp_path, monkeypatch):
     code, _, err = run(capsys, "solve", "several", tmp_path / "m.model")
     assert code == 0
     assert err.startswith("colgen: reading the standard input, up to its end (Ctrl-D)\n")
+
+
+def test_what_does_not_fit_into_the_memory_is_what_was_read(capsys, several, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("OPTIMAL\nhuge\nOPTIMAL\n"))
+    code, out, err = run(capsys, "solve", "several", tmp_path / "m.model")
+    assert (code, out.count("answer: ")) == (2, 1)
+    assert err.splitlines()[1] == "colgen: the standard input: expected an instance that fits into the memory"
