@@ -284,6 +284,7 @@ STRUCTURES = {
     "joined_keys.joined_of",  # takes what a vocabulary has numbered
     "label_scores.label_index",  # takes the scores of a model
     "relation_scores.relation_index",  # likewise
+    "reserved.sparse_zeros",  # takes a shape
     "score_bounds.bound_table",
     "grandparent_dual.descend",
     "patience.watching",  # takes no array

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from problems.grandparent_parsing.kernels.automata_dual import EPSILON, best_tree, root_price
 from problems.grandparent_parsing.kernels.head_automata import Automata, forward
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
-from problems.grandparent_parsing.kernels.tree_parts import WORK, Parts, score_grandparents, score_siblings
+from problems.grandparent_parsing.kernels.tree_parts import (
+    WORK,
+    Parts,
+    look_at_grandparent,
+    look_at_siblings,
+    score_grandparents,
+)
 from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.literals import truth, whole
@@ -54,8 +60,9 @@ class _Pricing(NamedTuple):
 
     ``local``: value of each automaton over candidates.  ``usual``: the most it is worth if another arc enters it.
     ``costs``, ``pays``: λ and μ, +inf λ where an arc is not to be looked at.  ``exact``: μ is from scored parts.
-    ``short``: the arc has to become a candidate.  ``epsilon``: differences that do not count.  ``steps``: since the
-    last look at the time.
+    ``short``: the arc has to become a candidate.  ``met``, ``scores``: grandparent parts of the arc that enters, which
+    is no candidate, as far as they have been scored; few are looked at again, and to keep them would take a row for
+    each arc.  ``epsilon``: differences that do not count.  ``steps``: since the last look at the time.
     The others are for work.
     """
 
@@ -72,6 +79,8 @@ class _Pricing(NamedTuple):
     wanted: Mask
     row: Floats
     gained: Floats
+    met: Mask
+    scores: Floats
     path: Floats
     back: Ints
     passing: Ints
@@ -132,35 +141,42 @@ def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
     bounds, parts = s.bounds, s.parts
     bounds.refined[h, m] = True
     s.steps[0] += WORK * abs(h - m)
-    known, values = parts.sibling_known[h, m], parts.sibling_values[h, m]
     first, last = min(h, m) + 1, max(h, m)
-    s.wanted[h] = not known[h]
+    s.wanted[h] = True
     for k in range(first, last):
-        s.wanted[k] = s.possible[h, k] and not known[k]
-    score_siblings(parts, h, m, s.wanted, s.row)
+        s.wanted[k] = s.possible[h, k]
+    look_at_siblings(parts, h, m, s.wanted, s.row)  # most of them are never candidates: they are kept nowhere
     s.wanted[:] = False
-    top = values[h]
+    top = s.row[h]
     for k in range(first, last):
         if s.possible[h, k]:
-            top = max(top, values[k])
+            top = max(top, s.row[k])
     bounds.siblings[h, m] = top
-    bounds.last[h, m] = values[m]
+    bounds.last[h, m] = s.row[m]
+
+
+@njit(cache=True, borrows=True)
+def _write_gains(s, g, p, gained):  # type: ignore[no-untyped-def]
+    """Write what p's arcs gain with g as its head, by modifier: candidates scores, others bounds if they have none."""
+    parts = s.parts
+    begun = parts.begun[p, g]
+    overwrite(gained, parts.grandparent_values[p, g] if begun else parts.bounds[p])
+    if s.a.arc[g, p] < 0 and not parts.dense:
+        a = s.a
+        for k in range(a.outgoing[p], a.outgoing[p + 1]):
+            c = a.modifiers[a.order[k]]
+            if c != g and not (begun and parts.grandparent_known[p, g, c]):
+                gained[c] = look_at_grandparent(parts, g, p, c)
+    gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
 
 
 @njit(cache=True, borrows=True)
 def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     """Let the arc (g, p), no candidate, pay for its own parts instead of the best."""
-    a, known = s.a, s.parts.grandparent_known[p, g]
+    a = s.a
     s.exact[g, p] = True
     s.steps[0] += a.arc.shape[0] * (2 + a.outgoing[p + 1] - a.outgoing[p])
-    s.wanted[g] = True
-    for k in range(a.outgoing[p], a.outgoing[p + 1]):
-        c = a.modifiers[a.order[k]]
-        if c != g and not known[c]:
-            score_grandparents(s.parts, p, c, s.wanted, s.row)
-    s.wanted[:] = False
-    overwrite(s.gained, s.parts.grandparent_values[p, g])
-    s.gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
+    _write_gains(s, g, p, s.gained)
     value = -s.local[p]
     for side in range(2):
         low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
@@ -177,12 +193,13 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
 @njit(cache=True, borrows=True)
 def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
     """Score the parts of the arc (p, m) with g and with all candidate heads of p."""
-    a, known = s.a, s.parts.grandparent_known
+    a, known = s.a, s.parts.grandparent_known[p]
     s.steps[0] += WORK * (a.incoming[p + 1] - a.incoming[p])
-    s.wanted[g] = True
+    if a.arc[g, p] < 0:
+        s.met[m], s.scores[m] = True, look_at_grandparent(s.parts, g, p, m)
     for e in range(a.incoming[p], a.incoming[p + 1]):
         head = a.heads[e]
-        s.wanted[head] = head != m and not known[p, head, m]
+        s.wanted[head] = head != m and not known[head, m]
     score_grandparents(s.parts, p, m, s.wanted, s.row)
     s.wanted[:] = False
 
@@ -199,16 +216,19 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
     a, bounds, gained, back, path = s.a, s.bounds, s.gained, s.back, s.path
     arc, costs, short, exact = a.arc[p], s.costs[p], s.short[p], s.exact[p]
     sibling_bounds, last_bounds, grandparent_bounds = bounds.siblings[p], bounds.last[p], bounds.grandparents[p]
-    refined, known, values = bounds.refined[p], s.parts.grandparent_known[p], s.parts.grandparent_values[p]
+    refined, begun, known, met = bounds.refined[p], s.parts.begun[p], s.parts.grandparent_known[p], s.met
     left, right = a.order[a.outgoing[p] : a.split[p]], a.order[a.split[p] : a.outgoing[p + 1]]
     left_siblings, right_siblings = a.siblings[a.sibling_at[p, 0] :], a.siblings[a.sibling_at[p, 1] :]
     modifiers = a.modifiers
     for k in range(sources.shape[0]):
         g = sources[k]
+        met[:] = False
         while True:
             if g >= 0:
-                overwrite(gained, values[g])
-                gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
+                _write_gains(s, g, p, gained)
+                for m in range(met.shape[0]):
+                    if met[m]:
+                        gained[m] = s.scores[m]
             else:
                 overwrite(gained, grandparent_bounds)
             value, first = _extended(
@@ -237,7 +257,7 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
                                 changed = True
                         elif arc[m] < 0:
                             if stage == 1:
-                                if g >= 0 and not known[g, m]:
+                                if g >= 0 and not met[m] and not (begun[g] and known[g, m]):
                                     _refine_grandparents(s, p, m, g)
                                     changed = True
                             elif stage == 2:
@@ -352,6 +372,8 @@ def price_arcs(
         np.zeros(square, dtype=np.bool_),
         np.zeros(n + 1, dtype=np.bool_),
         np.empty(n + 1),
+        np.empty(n + 1),
+        np.zeros(n + 1, dtype=np.bool_),
         np.empty(n + 1),
         path,
         back,

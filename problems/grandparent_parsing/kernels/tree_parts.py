@@ -12,8 +12,10 @@ from problems.dependency.features.triple_lists import Lists, all_grandparents, a
 from problems.grandparent_parsing.kernels.head_automata import Automata, lay_out
 from problems.grandparent_parsing.kernels.patience import STEPS, expired
 from solvers.arrays import as_floats, as_integer
+from solvers.copying import overwrite
 from solvers.kernel_cache import njit
 from solvers.literals import whole
+from solvers.reserved import sparse_zeros
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,6 +29,8 @@ WORK = 100
 NO_PAIRS = empty_table(np.zeros((1, 2), np.int64), np.ones(1, np.int64), weights=1, relations=2, capacity=0)
 NO_TRIPLES = empty_table(np.zeros((1, 3), np.int64), np.ones(1, np.int64), weights=1, relations=RELATIONS, capacity=2)
 """Tables that hold nothing."""
+
+_NO_BOUNDS = np.zeros((0, 0))
 
 
 class Parts(NamedTuple):
@@ -42,13 +46,18 @@ class Parts(NamedTuple):
     dense
         All scores are in the arrays from the start.
     grandparent_values
-        By parent, grandparent and child: scores where ``grandparent_known``, elsewhere upper bounds, if there are any.
+        By parent, grandparent and child: scores where ``grandparent_known``, elsewhere upper bounds, in rows that are
+        ``begun``; of others there are but bounds.
     sibling_values
         Scores by head, modifier and sibling where ``sibling_known``: sibling = head says none before, and sibling =
         modifier stands for the part of a last modifier.  Of no tokens, as those of grandparents then are: nothing is
         kept, whoever asks has the parts scored anew.
     scored
-        Parts of either kind that have been asked for, shape (2,).
+        How often parts of either kind have been asked for, by those who keep them once; shape (2,).
+    begun
+        By parent and grandparent.
+    bounds
+        Upper bounds on grandparent parts by parent and child.
     """
 
     codes: Codes
@@ -62,6 +71,8 @@ class Parts(NamedTuple):
     sibling_values: Floats
     sibling_known: Mask
     scored: Ints
+    begun: Mask
+    bounds: Floats
 
 
 def lazy_parts(
@@ -85,10 +96,6 @@ def lazy_parts(
     """
     vertices = codes.shape[1] - 2 if keep else 0
     shape = (vertices, vertices, vertices)
-    # Memory that is never touched costs nothing, where it comes in small pages: large ones are touched as a whole.
-    values = np.empty(shape)
-    if bounds is not None:
-        values[:] = bounds[:, None, :]
     return Parts(
         codes,
         grandparents,
@@ -96,11 +103,13 @@ def lazy_parts(
         NO_PAIRS if grandparent_pairs is None else grandparent_pairs,
         NO_PAIRS if sibling_pairs is None else sibling_pairs,
         False,
-        values,
-        np.zeros(shape, dtype=np.bool_),
-        np.empty(shape),
-        np.zeros(shape, dtype=np.bool_),
+        sparse_zeros(shape),
+        sparse_zeros(shape, np.bool_),
+        sparse_zeros(shape),
+        sparse_zeros(shape, np.bool_),
         np.zeros(2, dtype=np.int64),
+        np.zeros(shape[:2], dtype=np.bool_),
+        np.zeros(shape[:2]) if bounds is None else bounds.copy(),
     )
 
 
@@ -122,7 +131,16 @@ def all_parts(codes: Codes, grandparents: Lists, siblings: Lists) -> tuple[Parts
     n = size - 1
     scored = np.array([n * n * (n - 1), n * (n + 1) * (n + 2) // 3])
     parts = Parts(
-        codes, *(NO_TRIPLES, NO_TRIPLES, NO_PAIRS, NO_PAIRS), True, by_parent, every, by_modifier, every, scored
+        codes,
+        *(NO_TRIPLES, NO_TRIPLES, NO_PAIRS, NO_PAIRS),
+        True,
+        by_parent,
+        every,
+        by_modifier,
+        every,
+        scored,
+        every[0],
+        _NO_BOUNDS,
     )
     return parts, most[0], most[1], most[2]
 
@@ -151,6 +169,8 @@ def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | N
         by_modifier,
         np.zeros(shape, dtype=np.bool_),
         np.zeros(2, dtype=np.int64),
+        np.ones(shape[:2], dtype=np.bool_),
+        _NO_BOUNDS,
     )
 
 
@@ -164,6 +184,9 @@ def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def
             parts.grandparent_known[p, g, c] = True
             parts.scored[0] += 1
             if not parts.dense:
+                if not parts.begun[p, g]:
+                    parts.begun[p, g] = True
+                    overwrite(parts.grandparent_values[p, g], parts.bounds[p])
                 parts.grandparent_values[p, g, c] = row[g]
 
 
@@ -183,6 +206,31 @@ def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
         parts.scored[1] += 1
         if not parts.dense:
             parts.sibling_values[h, m, m] = score_triple(parts.codes, parts.siblings, whole(1), h, m, h)
+
+
+@njit(cache=True, borrows=True)
+def look_at_grandparent(parts, g, p, c):  # type: ignore[no-untyped-def]
+    """The score of one part, which is kept nowhere."""
+    parts.scored[0] += 1
+    if parts.dense:
+        return parts.grandparent_values[p, g, c]
+    return score_triple(parts.codes, parts.grandparents, whole(0), g, p, c)
+
+
+@njit(cache=True, borrows=True)
+def look_at_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
+    """Write scores of the parts of the arc (h, m) with siblings, and with m as the last modifier, into ``row`` alone.
+
+    h as a sibling, and m, stand for what they do in :class:`Parts`.
+    """
+    if parts.dense:
+        overwrite(row, parts.sibling_values[h, m])
+    else:
+        score_row(parts.codes, parts.siblings, parts.sibling_pairs, whole(1), h, m, wanted, row)
+        row[m] = score_triple(parts.codes, parts.siblings, whole(1), h, m, h)
+    parts.scored[1] += 1
+    for s in range(wanted.shape[0]):
+        parts.scored[1] += np.int64(wanted[s])
 
 
 @njit(cache=True)
