@@ -4,10 +4,11 @@ import math
 import os
 import signal
 
+import numpy as np
 import pytest
 
 from colgen import Termination
-from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.budget import Budget, OutOfBudget, forget_peak, peak_bytes, resident_bytes
 from colgen.core.signals import holding_signals
 
 
@@ -59,3 +60,14 @@ def test_an_interrupt_waits_until_a_budget_looks():
         assert part.interrupted
         assert part.capped(1.0).interrupted
     assert not Budget().interrupted  # a run that begins afterwards knows nothing of it
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="a peak is for good here")
+def test_a_peak_that_was_forgotten_is_not_told():
+    held = np.ones(30_000_000)
+    assert peak_bytes() >= held.nbytes
+    before = peak_bytes()
+    del held
+    forget_peak()
+    assert peak_bytes() < before - 150e6
+    assert peak_bytes() >= 0.9 * resident_bytes()
