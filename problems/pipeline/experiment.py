@@ -57,7 +57,7 @@ def bench_pipeline(options: BenchOptions) -> list[Figure]:
     plan = QUICK if options.quick else FULL
     test = spread(corpus.test[: plan.test], options.share(_MINUTES))
     corpus = Corpus(corpus.name, corpus.learn[: plan.learn], corpus.tune[: plan.tune], test)
-    figures = [Figure("sentences", len(corpus.learn), "", 1, "learned from, by both")]
+    figures = [Figure("sentences_learned", len(corpus.learn), "", 1, "by both")]
     figures += _ours(corpus, plan, options.say)
     if not is_installed():
         options.say("UDPipe is left out: its package ufal.udpipe is not installed")

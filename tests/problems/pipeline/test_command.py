@@ -120,5 +120,6 @@ def test_an_analysis_keeps_all_characters(model):
 def test_the_benchmark_measures_each_step(folder):
     figures = bench_pipeline(BenchOptions(data=folder, quick=True, say=lambda line: None))
     names = {figure.name for figure in figures}
+    assert len(names) == len(figures)
     assert {"tokens", "las", "proved", "words_per_second", "words_per_second_trees", "training_seconds"} <= names
     assert {figure.name: figure.value for figure in figures}["proved"] == pytest.approx(100)
