@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError, solve
 from colgen.cli.template import BenchOptions, Figure, spread
-from colgen.core.budget import forget_peak, peak_bytes, resident_bytes
+from colgen.core.budget import begin_peak, peak_bytes
 from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.reporting.proofs import proved_by_engine
@@ -99,8 +99,7 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
     regularised: list[Point] = []
     for name in plan.tasks:
         task = TASKS[name]
-        forget_peak()  # the task before may have taken more
-        held = resident_bytes()
+        held = begin_peak()
         learn = read_corpus(options.data, task, "train")[: plan.learn]
         test = spread(read_corpus(options.data, task, "test")[: plan.test], share)
         examples = examples_of(learn, task)

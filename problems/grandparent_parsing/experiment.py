@@ -23,7 +23,7 @@ import numpy as np
 
 from colgen import InputError, Result, solve
 from colgen.cli.template import BenchOptions, Figure, spread
-from colgen.core.budget import forget_peak, peak_bytes, resident_bytes
+from colgen.core.budget import begin_peak, peak_bytes
 from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES
 from problems.dependency.corpus import Corpus, read_corpus
@@ -396,8 +396,7 @@ def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> li
     # Loads the kernels, those of long sentences among them.
     few, longest = corpus.learn[:_FEW_TO_LEARN], [max(part, key=len) for part in (corpus.learn, corpus.tune)]
     train([*few, longest[0]], replace(settings, epochs=1), tune=longest[1:])
-    forget_peak()  # tables may have taken more
-    held = resident_bytes()
+    held = begin_peak()
     weights = train(corpus.learn, settings, tune=corpus.tune, say=say)
     held, learnt = peak_bytes() - held, sum(map(len, corpus.learn))
     assert weights.bounds  # offline
