@@ -79,7 +79,7 @@ def _fill(slots: Shorts, keys: Ints, count: int) -> None:
 
 @njit(cache=True)
 def score_growing(codes: Codes, table: Table, features: Features, tags: Ints, between: Singles) -> Floats:
-    """What :func:`~problems.dependency.features.factored_scores.score_arcs` gives; ``table``: for its templates."""
+    """What :func:`~problems.dependency.features.arc_scores.score_arcs` gives; ``table``: for its templates."""
     n = codes.shape[1] - 3
     scores = np.zeros((n + 1, n + 1))
     slots, keys, bins, alone, rows = features.slots, features.keys, features.bins, features.alone, features.rows

@@ -174,7 +174,7 @@ def all_grandparents(codes: Codes, lists: Lists, scores: Floats, most: Floats) -
     Parameters
     ----------
     codes
-        See :func:`~problems.dependency.features.factored_scores.score_arcs`.
+        See :func:`~problems.dependency.features.arc_scores.score_arcs`.
     scores
         Takes those of (g, p, c) at ``[p, g, c]``, shape (n + 1, n + 1, n + 1), where these are three tokens, or g is
         the root.
@@ -276,7 +276,7 @@ def all_siblings(codes: Codes, lists: Lists, scores: Floats, most: Floats, last:
     Parameters
     ----------
     codes
-        See :func:`~problems.dependency.features.factored_scores.score_arcs`.
+        See :func:`~problems.dependency.features.arc_scores.score_arcs`.
     scores
         Takes those of (h, s, m) at ``[h, m, s]``, shape (n + 1, n + 1, n + 1), where s stands between the others; at s
         = h that of a first modifier m, at s = m that of m as the last one.
