@@ -68,9 +68,9 @@ def tighter(task: Task, sides: Sequence[Side], size: int, mirrored: bool) -> lis
 
 def completion_bounds(task: Task, cutoff: float) -> Floats:
     """By bucket and vertex: no completion of a path there costs less, of those that make a route below a cutoff."""
-    ahead, back = narrowed(task, cutoff)
     if task.custom is not None:
-        return np.full((ahead.buckets, task.network.num_vertices), -np.inf)
+        return np.full((task.ahead.buckets, task.network.num_vertices), -np.inf)
+    ahead, back = narrowed(task, cutoff)
     mirror = task.mirror
     if mirror is None:
         other = advanced(task, back, begun(back, FIRST), back.buckets)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from numba import cfunc, typeof, types
+from numba import cfunc, njit, typeof, types
+from numba.core.errors import NumbaError
 from numba.extending import typeof_impl
 from numpy.typing import ArrayLike
 
@@ -16,21 +17,21 @@ from solvers.paths.labelling.layout import Floats
 class CustomResource:
     """A resource whose extension and dominance are written by the user.
 
-    Its value is a vector of floats.  The functions are compiled; they index their arguments, and see nothing else (no
+    Its value is a vector of floats.  The functions are compiled; they index their arguments, and use nothing else (no
     ``len``, no slices, no arrays from outside but constants).
 
     Parameters
     ----------
     extend
-        ``extend(before, arc, vertex, after) -> bool``: writes the values at the head of an arc, and says whether the
-        path is allowed.  ``arc`` and ``vertex`` are the rows of ``arc_data`` and ``vertex_data``, the latter that of
-        the head.
+        ``extend(before, arc, vertex, after) -> bool``: writes all values at the head of an arc to ``after``, and
+        returns whether the path is allowed.  ``arc`` and ``vertex`` are the rows of ``arc_data`` and ``vertex_data``,
+        the latter that of the head.
     dominates
         ``dominates(one, other) -> bool``: whether every continuation that ``other`` allows is allowed after ``one``.
     start
         The values at the source.
     arc_data, vertex_data
-        One row of numbers an arc, and a vertex.
+        One row of numbers per arc, and per vertex.
     order
         ``(component, low, high)``: a component that no arc decreases, and between what its values lie.  Labels are
         settled in its order.  None: in that of another resource, or of the number of arcs.
@@ -38,8 +39,9 @@ class CustomResource:
         The same for paths to the sink, extended from their first vertex to the one before: then ``vertex`` is the row
         of that one.  A component that orders must not decrease here either; it lies between -high and -low.
     joins
-        ``joins(forward, backward, arc, vertex) -> bool``: whether a path may go on, over an arc, with a path to the
-        sink; ``vertex`` is the row of the arc's head.  Without ``backward`` and ``joins`` the search goes forward only.
+        ``joins(forward, backward, arc, vertex) -> bool``: whether a path may continue, over an arc, with a path to the
+        sink; ``vertex`` is the row of the arc's head.  The arc into the sink is joined too, with ``start_backward``.
+        Without ``backward`` and ``joins`` the search goes forward only, and ``extend`` decides about every arc.
     """
 
     def __init__(
@@ -67,6 +69,8 @@ class CustomResource:
             as_float(order[2], "order", low=as_float(order[1], "order"))
         if (backward is None) != (joins is None) or (backward is None) != (start_backward is None):
             raise ArrayError("backward: expected backward, start_backward and joins together, or none of them")
+        if dominates_backward is not None and backward is None:
+            raise ArrayError("dominates_backward: expected backward, start_backward and joins with it")
         self.both = backward is not None
         self.start_backward: Floats = (
             self.start
@@ -74,9 +78,20 @@ class CustomResource:
             else as_floats(start_backward, "start_backward", shape=self.start.shape)
         )
         self.extend, self.dominates = compiled(extend, 4), compiled(dominates, 2)
-        self.backward = self.extend if backward is None else compiled(backward, 4)
-        self.dominates_backward = self.dominates if dominates_backward is None else compiled(dominates_backward, 2)
-        self.joins = functions().joins if joins is None else compiled(joins, 4)
+        if backward is None or joins is None:
+            # Paths to the sink that bounds are made of leave the resource out of account: `extend` is for the other
+            # direction.  A route is a path that `extend` allows up to the sink.
+            self.backward, self.dominates_backward = functions().extend, functions().dominates
+            self.joins = compiled(_joined_by(extend), 4)
+        else:
+            self.backward, self.joins = compiled(backward, 4), compiled(joins, 4)
+            self.dominates_backward = self.dominates if dominates_backward is None else compiled(dominates_backward, 2)
+
+    def check_data(self, arcs: int, vertices: int) -> None:
+        """Refuse data with another number of rows than a network has arcs, or vertices: they would be read beyond."""
+        for name, data, count in (("arc_data", self.arc_data, arcs), ("vertex_data", self.vertex_data, vertices)):
+            if data is not None and len(data) != count:
+                raise ArrayError(f"{name}: expected {count} rows, one per {name[:-5]}, got {len(data)}")
 
 
 class Functions(NamedTuple):
@@ -114,7 +129,25 @@ def compiled(function: Callable[..., bool], arguments: int, *, cache: bool = Fal
     plain = getattr(function, "py_func", function)
     if not callable(plain):
         raise ArrayError(f"{function!r}: expected a function")
-    return Written(cfunc(types.boolean(*[types.CPointer(types.float64)] * arguments), cache=cache)(plain))
+    signature = types.boolean(*[types.CPointer(types.float64)] * arguments)
+    try:
+        return Written(cfunc(signature, cache=cache)(plain))
+    except (NumbaError, TypeError) as error:
+        name = getattr(plain, "__name__", repr(plain))
+        raise ArrayError(
+            f"{name}: expected a function of {arguments} vectors that numba compiles and that returns True or False on "
+            "every path (did you forget `return`?)"
+        ) from error
+
+
+def _joined_by(extend: Callable[..., bool]) -> Callable[..., bool]:
+    """Join paths with the empty path at the sink by extending them: its values are only room for what comes there."""
+    extended = njit(getattr(extend, "py_func", extend))
+
+    def joins(forward: Any, at_sink: Any, arc: Any, vertex: Any) -> bool:
+        return bool(extended(forward, arc, vertex, at_sink))
+
+    return joins
 
 
 def functions() -> Functions:

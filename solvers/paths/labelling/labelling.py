@@ -84,6 +84,8 @@ class Labelling:
             raise ArrayError(f"resources: expected at most one CustomResource, got {len(own)}")
         self.custom = own[0] if own else None
         self.both = direction == "both" and (self.custom is None or self.custom.both)
+        if self.custom is not None:
+            self.custom.check_data(network.num_arcs, network.num_vertices)
         self._limits = limits(network, tuple(each for each in resources if isinstance(each, Resource)))
         self._set_neighbourhoods(neighbourhoods, cycle)
 
@@ -192,6 +194,8 @@ class Labelling:
         ------
         ArrayError
             If there is a resource that is extended forward only.
+        LabelLimitError
+            If there are more labels than this object may hold.
         """
         if self.custom is not None and not self.custom.both:
             raise ArrayError("completion: expected a CustomResource with backward and joins")
@@ -303,6 +307,8 @@ class Labelling:
     def _costs(self, arc_costs: ArrayLike, forbidden: ArrayLike | None) -> tuple[Floats, Mask]:
         network = self.network
         costs = as_floats(arc_costs, "arc_costs", shape=(network.num_arcs,))
-        if forbidden is None:
-            return costs, np.ones(network.num_arcs, dtype=bool)
-        return costs, ~as_booleans(forbidden, "forbidden", shape=(network.num_arcs,))
+        closed = self._limits.closed
+        usable = ~(closed[network.tails] | closed[network.heads])
+        if forbidden is not None:
+            usable &= ~as_booleans(forbidden, "forbidden", shape=(network.num_arcs,))
+        return costs, usable

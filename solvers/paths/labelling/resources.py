@@ -21,7 +21,8 @@ class Resource:
     """A resource that every arc consumes some of, with limits at the vertices.
 
     The value at the head of an arc is ``max(lower[head], value at the tail + consumption[arc])``, which must be at most
-    ``upper[head]``: time, with windows.  With lower limits that never bind it is a capacity.
+    ``upper[head]``: time, with windows.  With lower limits that never bind it is a capacity.  A vertex with an
+    empty window (its lower limit is above its upper one) is on no path.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class Resource:
     waiting
         Whether a value below the lower limit becomes that limit.  False: the path is forbidden.
     start
-        The value at the source, before its lower limit.
+        The value at the source, before its lower limit; it must keep the source's upper limit, too.
     name
         For messages.
 
@@ -77,6 +78,8 @@ class Limits:
         Which one orders labels, and how many of them dominance compares.
     lowest, highest, step
         Of the critical one: between what its values lie, and the least that an arc consumes.
+    closed
+        The vertices that no path can visit, by vertex: a window there is empty, or the start is outside of it.
     """
 
     consumption: Floats
@@ -89,6 +92,7 @@ class Limits:
     lowest: float
     highest: float
     step: float
+    closed: NDArray[np.bool_]
 
     def reversed(self, sink: int) -> Limits:
         """In the direction backwards: of the reversed network, with values of the other sign."""
@@ -103,6 +107,7 @@ class Limits:
             -self.highest,
             -self.lowest,
             self.step,
+            self.closed,
         )
 
 
@@ -127,19 +132,21 @@ def limits(network: Network, resources: tuple[Resource, ...]) -> Limits:
         # Without waiting, a lower limit is an upper limit on what is left.
         nothing = np.full(n, -np.inf)
         rows.append((resource.consumption, nothing, upper, resource.start))
-        if np.isfinite(lower).any():
+        if (lower > -np.inf).any():
             rows.append((-resource.consumption, nothing, -lower, -resource.start))
     ordering = [k for k, row in enumerate(rows) if _orders(*row)]
     # what every cycle consumes comes first, then windows: they are what paths run out of
     ordering.sort(key=lambda k: (not progresses(network, rows[k][0]), bool((rows[k][1] == rows[k][1][0]).all())))
     compared = len(rows)
     if ordering:
-        rows.insert(0, rows.pop(ordering[0]))
+        consumed, lower, upper, start = rows.pop(ordering[0])
+        # Its values never fall below its start: as a lower limit that ends walks backwards, too.
+        rows.insert(0, (consumed, np.maximum(lower, start), upper, start))
     else:
         rows.append((np.ones(arcs), np.zeros(n), np.full(n, n - 1.0), 0.0))
     critical = 0 if ordering else compared
     consumption, lower, upper = (np.stack([row[k] for row in rows], axis=-1) for k in range(3))
-    start = np.array([row[3] for row in rows], dtype=np.float64)
+    begin = np.array([row[3] for row in rows], dtype=np.float64)
     slack = np.zeros(len(rows))
     for k, row in enumerate(rows):
         finite = [side[np.isfinite(side)] for side in row[:3]]
@@ -147,18 +154,21 @@ def limits(network: Network, resources: tuple[Resource, ...]) -> Limits:
             terms = len(row[1])
             slack[k] = _ROUNDING * terms * max((np.abs(side).max(initial=0.0) for side in finite), default=0.0)
     upper = upper + slack
+    closed = (lower > upper).any(axis=1)
+    closed[network.source] |= (begin > upper[network.source]).any()
     mine = consumption[:, critical]
     return Limits(
         np.ascontiguousarray(consumption),
         np.ascontiguousarray(lower),
         np.ascontiguousarray(upper),
-        start,
+        begin,
         slack,
         critical,
         compared,
-        float(start[critical]),
-        float(max(upper[:, critical].max(), start[critical])),
+        float(begin[critical]),
+        float(max(upper[:, critical].max(), begin[critical])),
         float(mine[mine > 0].min(initial=np.inf)),
+        closed,
     )
 
 

@@ -72,6 +72,9 @@ def walks(
         max(r.start, low[network.source]) if r.waiting else r.start
         for r, (low, _) in zip(resources, limits, strict=True)
     )
+    ends = [(low[network.source], high[network.source]) for low, high in limits]
+    if not all(low <= value <= high for value, (low, high) in zip(start, ends, strict=True)):
+        return
 
     def onwards(vertex: int, values: tuple[float, ...], memory: frozenset[int], arcs: list[int]) -> Iterator[list[int]]:
         if vertex == network.sink:

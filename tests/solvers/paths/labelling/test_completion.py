@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from solvers.paths.labelling import Labelling
+from solvers.paths.labelling import Labelling, Network, Resource
 from tests.solvers.paths.labelling.enumerated import cost, draw, walks
 from tests.solvers.paths.labelling.test_labelling import symmetric
 
@@ -79,3 +80,18 @@ def test_cycles_of_routes_enlarge_neighbourhoods_until_they_are_elementary() -> 
             mine = mine.with_neighbourhoods(mine.enlarged(found))
             found = mine.price(drawn.costs)
         assert found.bound == exact.bound
+
+
+@pytest.mark.parametrize("limits", [{"waiting": False}, {"lower": -math.inf}, {"lower": -math.inf, "start": 1.0}])
+def test_walks_of_a_resource_without_a_lower_limit_come_to_an_end(limits: dict[str, Any]) -> None:
+    network = Network(4, [0, 1, 2, 1], [1, 2, 1, 3], 0, 3)
+    costs = np.array([1.0, -1.0, -1.0, 1.0])  # a cycle of reward
+    solver = Labelling(network, [Resource(np.ones(4), 5.0, **limits)], neighbourhoods=None, max_labels=1000)
+    bound = solver.price(costs).bound
+    assert bound == 0.0
+    found = solver.completion(costs)
+    assert found.finished
+    assert found.bound == bound
+    listed = solver.enumerate(costs, 10.0)
+    assert listed.finished
+    assert [listed.route(k).tolist() for k in range(len(listed))] == [[0, 1, 3]]

@@ -319,3 +319,32 @@ def test_what_a_small_search_finds_is_found_with_bounds_too(monkeypatch: pytest.
         for one, other in zip(*found, strict=True):
             assert (one.bound, one.finished) == (other.bound, other.finished)
             assert one.costs[:1].tolist() == other.costs[:1].tolist()
+
+
+@pytest.mark.parametrize("waiting", [True, False])
+@pytest.mark.parametrize("where", ["source", "sink", "inside", "start"])
+def test_no_path_visits_a_vertex_whose_window_is_empty(where: str, waiting: bool) -> None:
+    for seed in range(12):
+        drawn = draw(seed)
+        n = drawn.network.num_vertices
+        vertex = {"source": 0, "sink": n - 1, "inside": 1 + seed % (n - 2), "start": 0}[where]
+        lower, upper = np.zeros(n), np.full(n, 40.0)
+        if where == "start":
+            upper[0] = 2.0
+        else:
+            lower[vertex], upper[vertex] = [(5.0, 3.0), (0.0, -math.inf), (math.inf, 9.0)][seed % 3]
+        more = Resource(
+            np.full(drawn.network.num_arcs, 1.0), upper, lower, waiting=waiting, start=3.0 * (where == "start")
+        )
+        changed = drawn._replace(resources=[*drawn.resources, more])
+        expected = best(changed, elementary=True, cuts=False)
+        assert where == "inside" or expected == math.inf
+        for direction in ("both", "forward"):
+            mine = solver(changed, elementary=True, direction=direction)
+            assert mine.price(drawn.costs).bound == expected
+            assert mine.completion(drawn.costs).bound == expected
+            listed = mine.enumerate(drawn.costs, 1000.0)
+            assert listed.finished
+            assert min(listed.costs, default=math.inf) == expected
+            for mode in ("relaxed", "sparse", "tabu"):
+                check(changed, mine.price(drawn.costs, mode=mode, routes=3), elementary=True, cuts=False)

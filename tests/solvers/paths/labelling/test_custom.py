@@ -1,0 +1,266 @@
+"""Resources that are written by the user, against the enumeration of all walks."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from solvers.arrays import ArrayError
+from solvers.paths.labelling import CustomResource, Labelling, Network, attempts
+from tests.solvers.paths.labelling.enumerated import Drawn, cost, draw
+
+pytestmark = pytest.mark.timeout(240)
+
+Floats = NDArray[np.float64]
+
+SEEDS = 12
+
+
+# --- resources -------------------------------------------------------------------------------------------------------
+
+
+def _sum(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
+    after[0] = before[0] + arc[0]
+    return bool(after[0] <= vertex[1])
+
+
+def _less(one: Any, other: Any) -> bool:
+    return bool(one[0] <= other[0])
+
+
+def _time(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
+    after[0] = max(before[0] + arc[0], vertex[0])
+    return bool(after[0] <= vertex[1])
+
+
+def _time_back(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
+    after[0] = max(before[0] + arc[0], -vertex[1])
+    return bool(after[0] <= -vertex[0])
+
+
+def _time_joins(forward: Any, backward: Any, arc: Any, vertex: Any) -> bool:
+    return bool(max(forward[0] + arc[0], vertex[0]) + backward[0] <= 0.0)
+
+
+def _parity(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
+    after[0] = (before[0] + arc[0]) % 2.0
+    return bool(vertex[0] < 6.0 or after[0] == vertex[1] % 2.0)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one[0] == other[0])
+
+
+def _peak(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
+    """Goods on board and the most that were on board, of which what is brought along must be brought back."""
+    after[0] = before[0] + arc[0] - 2.0
+    after[1] = max(before[1], after[0])
+    return bool(after[1] - min(after[0], 0.0) <= vertex[1])
+
+
+def _peak_less(one: Any, other: Any) -> bool:
+    # Less on board allows more later on, but for what must be brought back: the same on board, and a lower peak.
+    return bool(one[0] == other[0] and one[1] <= other[1])
+
+
+class Kind(NamedTuple):
+    """A resource written by the user, and how it begins and orders."""
+
+    extend: Callable[..., bool]
+    dominates: Callable[..., bool]
+    start: tuple[float, ...]
+    order: tuple[int, float, float] | None = None
+    backward: Callable[..., bool] | None = None
+    joins: Callable[..., bool] | None = None
+
+
+KINDS = {
+    "sum": Kind(_sum, _less, (0.0,)),
+    "sum from two": Kind(_sum, _less, (2.0,)),
+    "time": Kind(_time, _less, (3.0,)),
+    "time that orders": Kind(_time, _less, (0.0,), order=(0, 0.0, 60.0)),
+    "time in both directions": Kind(_time, _less, (0.0,), backward=_time_back, joins=_time_joins),
+    "time in both directions that orders": Kind(
+        _time, _less, (0.0,), order=(0, 0.0, 60.0), backward=_time_back, joins=_time_joins
+    ),
+    "parity": Kind(_parity, _same, (1.0,)),
+    "peak": Kind(_peak, _peak_less, (0.0, 0.0)),
+}
+
+
+@functools.cache
+def _written(name: str) -> CustomResource:
+    """A resource of a kind, compiled once; its data come later."""
+    kind = KINDS[name]
+    start_back = None if kind.backward is None else [0.0] * len(kind.start)
+    return CustomResource(
+        kind.extend, kind.dominates, kind.start, order=kind.order, backward=kind.backward, start_backward=start_back,
+        joins=kind.joins,
+    )  # fmt: skip
+
+
+def custom(name: str, arcs: Floats, vertices: Floats, sink: int) -> CustomResource:
+    """A resource of a kind with data."""
+    found = copy.copy(_written(name))
+    found.arc_data, found.vertex_data = arcs, vertices
+    if found.both:
+        found.start_backward = np.array([-vertices[sink, 1]])
+    return found
+
+
+def data(seed: int, drawn: Drawn, name: str) -> tuple[Floats, Floats]:
+    """What arcs add, and the limits of vertices, which are narrow now and then."""
+    rng, n = np.random.default_rng([seed, 7]), drawn.network.num_vertices
+    lower = rng.integers(0, 9, n).astype(float)
+    upper = lower + rng.integers(0, 14, n)
+    if rng.random() < 0.5:
+        upper[drawn.network.sink] += 15.0
+    if "orders" in name:
+        arcs = rng.integers(1, 7, drawn.network.num_arcs)
+    else:
+        arcs = rng.integers(0, 7, drawn.network.num_arcs)
+    return arcs.astype(float)[:, None], np.column_stack([lower, upper])
+
+
+# --- enumeration -----------------------------------------------------------------------------------------------------
+
+
+def walks(
+    drawn: Drawn, kind: Kind, arcs: Floats, vertices: Floats, memory: NDArray[np.bool_] | None
+) -> Iterator[list[int]]:
+    """The arcs of every walk that keeps the limits and that ``extend`` allows; without memory: elementary ones."""
+    network, n = drawn.network, drawn.network.num_vertices
+    out = [np.flatnonzero(network.tails == v).tolist() for v in range(n)]
+    limits = [(np.broadcast_to(r.lower, n), np.broadcast_to(r.upper, n)) for r in drawn.resources]
+    pairs = list(zip(drawn.resources, limits, strict=True))
+    start = tuple(max(r.start, low[network.source]) if r.waiting else r.start for r, (low, _) in pairs)
+    if any(not low[network.source] <= value <= high[network.source]
+           for value, (_, (low, high)) in zip(start, pairs, strict=True)):  # fmt: skip
+        return
+
+    def onwards(vertex: int, values: tuple[float, ...], mine: list[float], seen: frozenset[int], path: list[int]):
+        if vertex == network.sink:
+            yield list(path)
+            return
+        for arc in out[vertex]:
+            head = int(network.heads[arc])
+            if head in seen:
+                continue
+            reached = []
+            for value, (resource, (low, high)) in zip(values, pairs, strict=True):
+                value = value + resource.consumption[arc]
+                if resource.waiting:
+                    value = max(value, low[head])
+                if not low[head] <= value <= high[head]:
+                    break
+                reached.append(value)
+            else:
+                after = [math.nan] * len(mine)
+                if kind.extend(mine, arcs[arc], vertices[head], after):
+                    kept = seen if memory is None else frozenset(v for v in seen if memory[head, v])
+                    yield from onwards(head, tuple(reached), after, kept | {head}, [*path, arc])
+
+    yield from onwards(network.source, start, list(kind.start), frozenset(), [])
+
+
+@pytest.fixture(params=[False, True], ids=["small", "with bounds"])
+def bounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether bounds of smaller neighbourhoods are computed in networks that are so small."""
+    if request.param:
+        monkeypatch.setattr(attempts, "_SMALL", 1)
+        monkeypatch.setattr(attempts, "_SIZES", (1, 2))
+        monkeypatch.setattr(attempts, "_WORTH", (1, 1, 1))
+        monkeypatch.setattr(attempts, "_DEARER", 1e9)
+    return bool(request.param)
+
+
+@pytest.mark.parametrize("direction", ["both", "forward"])
+@pytest.mark.parametrize("name", KINDS)
+def test_all_questions_agree_with_the_enumeration(name: str, direction: Any, bounds: bool) -> None:
+    kind = KINDS[name]
+    for seed in range(SEEDS):
+        drawn = draw(seed, windows=seed % 3 != 0)
+        sink = drawn.network.sink
+        arcs, vertices = data(seed, drawn, name)
+        mine = custom(name, arcs, vertices, sink)
+        elementary, cuts = seed % 2 == 0, seed % 5 < 3
+        duals = drawn.duals if cuts else None
+        solver = Labelling(
+            drawn.network,
+            [*drawn.resources, mine],
+            neighbourhoods="elementary" if elementary else drawn.neighbourhoods,
+            direction=direction,
+        )
+        if not elementary:
+            allowed = {
+                tuple(w): cost(drawn, w, cuts=cuts) for w in walks(drawn, kind, arcs, vertices, drawn.neighbourhoods)
+            }
+        simple = {tuple(w): cost(drawn, w, cuts=cuts) for w in walks(drawn, kind, arcs, vertices, None)}
+        if elementary:
+            allowed = simple
+        best = min(allowed.values(), default=math.inf)
+
+        found = solver.price(drawn.costs, rank_one=duals, routes=1 + seed % 4)
+        assert found.finished
+        assert found.bound == best, seed
+        assert best == math.inf or found.costs[0] == best, seed
+        for mode in ("exact", "relaxed", "sparse", "tabu"):
+            found = solver.price(drawn.costs, rank_one=duals, mode=mode, routes=5)
+            for k in range(len(found)):
+                assert allowed[tuple(found.arcs_of(k))] == found.costs[k], (seed, mode)
+
+        gap = min(simple.values(), default=0.0) + 8.0
+        listed = solver.enumerate(drawn.costs, gap, rank_one=duals)
+        least: dict[frozenset[int], float] = {}
+        for walk, paid in simple.items():
+            if paid < gap:
+                visited = frozenset(drawn.network.heads[list(walk)].tolist())
+                least[visited] = min(least.get(visited, math.inf), float(drawn.costs[list(walk)].sum()))
+        assert listed.finished
+        assert {
+            frozenset(listed.route(k)[1:].tolist()): float(drawn.costs[listed.arcs_of(k)].sum())
+            for k in range(len(listed))
+        } == least, seed
+        if mine.both:
+            through = solver.completion(drawn.costs, rank_one=duals)
+            for arc in range(drawn.network.num_arcs):
+                assert through.arcs[arc] == min((c for w, c in allowed.items() if arc in w), default=math.inf), seed
+
+
+def test_the_arc_into_the_sink_is_extended_too() -> None:
+    network = Network(4, [0, 1, 0, 2], [1, 3, 2, 3], 0, 3)
+    costs, hours = np.array([0.5, 0.5, 2.5, 2.5]), np.array([[4.0], [5.0], [2.0], [2.0]])
+    mine = custom("sum", hours, np.column_stack([np.zeros(4), np.full(4, 8.0)]), 3)
+    for direction in ("both", "forward"):
+        found = Labelling(network, [mine], direction=direction).price(costs)  # type: ignore[arg-type]
+        assert (found.bound, found.route(0).tolist()) == (5.0, [0, 2, 3])
+
+
+def test_data_that_do_not_fit_the_network_are_refused() -> None:
+    network = Network.complete(3)
+    for arcs, vertices, message in (
+        (np.zeros((3, 1)), np.zeros((5, 2)), "arc_data: expected 12 rows, one per arc, got 3"),
+        (np.zeros((12, 1)), np.zeros((4, 2)), "vertex_data: expected 5 rows, one per vertex, got 4"),
+    ):
+        with pytest.raises(ArrayError, match=message):
+            Labelling(network, [custom("sum", arcs, vertices, 4)])
+    with pytest.raises(ArrayError, match="at most one CustomResource, got 2"):
+        Labelling(network, [custom("sum", np.zeros((12, 1)), np.zeros((5, 2)), 4)] * 2)
+
+
+def test_functions_that_return_nothing_or_take_other_vectors_are_refused() -> None:
+    def forgetful(before: Any, arc: Any, vertex: Any, after: Any) -> None:
+        after[0] = before[0] + arc[0]
+
+    for extend in (forgetful, _less):
+        with pytest.raises(ArrayError, match=r"expected a function of 4 vectors .* forget `return`"):
+            CustomResource(extend, _less, [0.0])
+    with pytest.raises(ArrayError, match="dominates_backward: expected backward"):
+        CustomResource(_sum, _less, [0.0], dominates_backward=_less)
