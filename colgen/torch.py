@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from colgen.core.errors import InputError
 from colgen.learning.batches import Batch, batch_of, batch_sums
 from colgen.learning.losses import Loss, Margin, Regularization, fenchel_young, hinge
-from colgen.learning.oracles import Chains, ProjectiveTrees, Trees, structure_from
+from colgen.learning.oracles import Structure, right_structure
 from colgen.learning.sparsemap import SparseMean, sparsemap
 
 Floats = NDArray[np.float64]
@@ -143,8 +143,9 @@ class _LossLayer(_Layer):
         Parameters
         ----------
         right
-            The right structures: labels of chains, shape (batch, tokens); heads of trees, shape (batch, N), the root's
-            not looked at; else one an instance, in a form that the oracle may return.
+            The right structures, one per instance: labels of chains, shape (batch, tokens); heads of trees, shape
+            (batch, N), the root's ignored; numbers of clusters, shape (batch, n); or parts, see
+            :mod:`colgen.learning.oracles`.
         """
         batch = self._batch(scores, lengths, mask)
         given = _plain(right) if isinstance(right, torch.Tensor) else right
@@ -247,24 +248,44 @@ class FenchelYoung(_LossLayer):
 
 
 class _Computed(torch.autograd.Function):
-    """A value that was computed outside of PyTorch, with the function that carries derivatives back."""
+    """A value that was computed outside of PyTorch, with the function that carries derivatives back.
+
+    Derivatives are of first order: those of derivatives, which ``create_graph=True`` asks for, are an error.
+    """
 
     @staticmethod
     def forward(ctx: Any, value: Floats, backward: Any, *tensors: Any) -> Any:
         ctx.carry = backward
         ctx.kinds = [(t.dtype, t.device) if isinstance(t, torch.Tensor) else None for t in tensors]
+        ctx.save_for_backward(*(t for t in tensors if isinstance(t, torch.Tensor)))
         first = next(t for t in tensors if isinstance(t, torch.Tensor))
         return torch.as_tensor(value).to(dtype=first.dtype, device=first.device)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, derivative: Any) -> Any:
         gradients = ctx.carry(derivative.detach().cpu().double().contiguous().numpy())
         back = [
             None if kind is None else torch.as_tensor(gradient).to(dtype=kind[0], device=kind[1])
             for gradient, kind in zip(gradients, ctx.kinds, strict=True)
         ]
+        if torch.is_grad_enabled():  # the caller wants a graph of the derivatives
+            back = [None if b is None else _FirstOrder.apply(b, derivative, *ctx.saved_tensors) for b in back]
         return (None, None, *back)
+
+
+class _FirstOrder(torch.autograd.Function):
+    """A gradient that depends on scores and derivatives in a way that cannot be differentiated."""
+
+    @staticmethod
+    def forward(ctx: Any, gradient: Any, *origins: Any) -> Any:
+        return gradient.view_as(gradient)
+
+    @staticmethod
+    def backward(ctx: Any, derivative: Any) -> Any:
+        raise InputError(
+            "layers of colgen have gradients of first order only: a gradient of their gradient, as a gradient penalty "
+            "with create_graph=True needs it, is not available"
+        )
 
 
 def _gathered(batch: Batch, means: Sequence[Floats]) -> list[Floats]:
@@ -294,20 +315,10 @@ def _plain(tensor: Any) -> NDArray[Any]:
     return np.asarray(tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else tensor)
 
 
-def _right(oracle: Any, given: Any, scores: tuple[Floats, ...]) -> Any:
-    """The right structure of an instance."""
-    array = np.asarray(given) if not isinstance(given, tuple) else None
-    if array is not None and array.ndim == 1 and array.dtype.kind in "iu":
-        size, upper = len(scores[0]), scores[0].shape[1] if scores[0].ndim > 1 else 0
-        first = 1 if isinstance(oracle, (Trees, ProjectiveTrees)) else 0
-        if isinstance(oracle, (Chains, Trees, ProjectiveTrees)):
-            own = array[:size].astype(np.int64)
-            if len(own) < size or not ((own[first:] >= 0) & (own[first:] < upper)).all():
-                raise InputError(f"right: expected {size} numbers from 0 to {upper - 1}, got {array.tolist()[:20]}")
-            if isinstance(oracle, Chains):
-                given = Chains.structure(own, upper, scores[1].ndim == 3)
-            elif isinstance(oracle, Trees):
-                given = Trees.structure(own)
-            else:
-                given = oracle.structure(own)
-    return structure_from(given, scores, "right")
+def _right(oracle: Any, given: Any, scores: tuple[Floats, ...]) -> Structure:
+    """The right structure of an instance; labels beyond its length are left out."""
+    if isinstance(given, torch.Tensor):
+        given = _plain(given)
+    if hasattr(oracle, "from_labels") and isinstance(given, np.ndarray) and given.ndim == 1:
+        given = given[: len(scores[0])]
+    return right_structure(oracle, given, scores)

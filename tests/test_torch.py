@@ -6,8 +6,18 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'torch' is not installed")
 
 from colgen.core.errors import InputError  # noqa: E402
-from colgen.learning import Chains, Enumerated, ProjectiveTrees, Trees, marginals, sparsemap  # noqa: E402
+from colgen.learning import (  # noqa: E402
+    Chains,
+    Enumerated,
+    ProjectiveTrees,
+    Trees,
+    fenchel_young,
+    hinge,
+    marginals,
+    sparsemap,
+)
 from colgen.torch import FenchelYoung, LogPartition, Marginals, SparseMAP, StructuredHinge  # noqa: E402
+from problems.learning.oracles import Clusterings, SecondOrderTrees  # noqa: E402
 
 LENGTHS = torch.tensor([3, 2])
 SHAPES = {
@@ -173,3 +183,40 @@ def test_the_page_prints_what_it_shows():
     # the mean lies half and half on the items 0 and 1, which exclude each other; the loss is that of two instances
     assert names["batch"].grad[0].tolist() == pytest.approx([0.25, -0.25, 0.25, -0.25, 0.0])
     assert names["loss"].item() == pytest.approx(0.405 / 2)
+
+
+def test_labels_mean_the_same_in_every_layer():
+    labels = torch.tensor([[0, 0, 1, 1], [5, 2, 5, -1]])
+    scores = torch.randn(2, 4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    for make in (StructuredHinge, FenchelYoung):
+        layer = make(Clusterings(), reduction="none")
+        found = layer(scores, right=labels, lengths=[4, 3])
+        for k, length in enumerate((4, 3)):
+            own = labels[k, :length].numpy()
+            together = (own[:, np.newaxis] == own).astype(float) - np.eye(length)
+            loss = hinge if make is StructuredHinge else fenchel_young
+            right = loss(Clusterings(), together, scores[k, :length, :length].numpy()).value
+            assert found[k].item() == pytest.approx(right)
+        parts = [Clusterings.structure(own[:n].numpy()) for own, n in zip(labels, (4, 3), strict=True)]
+        assert torch.equal(layer(scores, right=parts, lengths=[4, 3]), found)
+    heads = torch.tensor([[-1, 0, 1, 1]])
+    every = SecondOrderTrees()
+    assert StructuredHinge(every)(scores[:1], right=heads) == StructuredHinge(Trees())(scores[:1], right=heads)
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_gradient_penalty_is_refused(layer):
+    for name in ("shared", "trees"):
+        model, shapes = SHAPES[name]
+        scores = drawn(shapes)
+        right = torch.tensor([[0, 0, 1, 2], [0, 2, 0, 1]])[:, : shapes[0][1]]
+        made = layer(model)(*scores, **({"right": right} if layer in (StructuredHinge, FenchelYoung) else {}))
+        gradients = torch.autograd.grad(made.square().sum(), scores, create_graph=True)
+        assert all(own.isfinite().all() for own in gradients)
+        penalty = sum(own.square().sum() for own in gradients)
+        with pytest.raises(InputError, match="gradients of first order only"):
+            penalty.backward()
+        plain = layer(model)(*scores, **({"right": right} if layer in (StructuredHinge, FenchelYoung) else {})).sum()
+        gradients = torch.autograd.grad(plain, scores, create_graph=True)  # here nothing upstream asks for derivatives
+        with pytest.raises(InputError, match="gradients of first order only"):
+            torch.autograd.grad(sum(own.square().sum() for own in gradients), scores)

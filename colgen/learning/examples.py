@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen.core.errors import InputError
-from colgen.learning.oracles import Structure, StructureOracle, structure_from
+from colgen.learning.oracles import Structure, StructureOracle, right_structure
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -51,7 +51,7 @@ class LinearExample:
     shapes
         Of the arrays of scores.
     right
-        The right structure, in a form that the oracle may return.
+        The right structure: labels, or its parts, see :mod:`colgen.learning.oracles`.
     """
 
     oracle: StructureOracle
@@ -73,7 +73,7 @@ class LinearExample:
                 )
         object.__setattr__(self, "features", tuple(matrices))
         scores = [np.zeros(shape) for shape in self.shapes]
-        object.__setattr__(self, "right", structure_from(self.right, scores, "right"))
+        object.__setattr__(self, "right", right_structure(self.oracle, self.right, scores))
 
     def scores(self, weights: Floats) -> tuple[Floats, ...]:
         """Scores, each in its shape."""

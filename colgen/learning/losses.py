@@ -29,6 +29,7 @@ from colgen.learning.oracles import (
     Structure,
     StructureOracle,
     decoded,
+    right_structure,
     scores_for,
     structure_from,
 )
@@ -83,7 +84,7 @@ def augmented(
     Parameters
     ----------
     right
-        The right structure, in a form that the oracle may return.
+        The right structure: labels, or its parts, see :mod:`colgen.learning.oracles`.
     margin
         ``"hamming"``: the right parts of the first array that are missed count 1 each.  ``"zero_one"``: all that is
         not the right structure costs 1; then the second best may be asked for, see :func:`second_best`.
@@ -96,7 +97,7 @@ def augmented(
         If something is not what is expected, or every structure is forbidden.
     """
     theta = scores_for(oracle, scores)
-    return _violator(oracle, structure_from(right, theta), theta, margin, costs)
+    return _violator(oracle, right_structure(oracle, right, theta), theta, margin, costs)
 
 
 def hinge(
@@ -104,7 +105,7 @@ def hinge(
 ) -> Loss:
     """The structured hinge, max_y s(y) + Δ(y) - s(right); parameters as of :func:`augmented`."""
     theta = scores_for(oracle, scores)
-    gold = structure_from(right, theta)
+    gold = right_structure(oracle, right, theta)
     found = _violator(oracle, gold, theta, margin, costs)
     own = _right_score(gold, theta)
     value = found.structure.score(theta) + found.cost - own
@@ -149,7 +150,7 @@ def fenchel_young(
         is then too small by the mean's gap at most.
     """
     theta = scores_for(oracle, scores)
-    gold = structure_from(right, theta)
+    gold = right_structure(oracle, right, theta)
     own = _right_score(gold, theta)
     if regularization == "gibbs":
         distribution = marginals(oracle, *theta)

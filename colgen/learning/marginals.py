@@ -149,7 +149,7 @@ def _of_trees(model: Trees, scores: Floats) -> Marginals:
     def draw(generator: np.random.Generator) -> tuple[Any, ...]:
         heads = sample_trees(scores, generator, single_root=model.single_root)
         assert heads is not None  # there is a tree
-        return (Trees.structure(heads[0]),)
+        return Trees.structure(heads[0])
 
     return Marginals(float(found[0]), (means[0],), (scores,), tangent, draw)
 

@@ -6,6 +6,11 @@ occurs in the structure.  ``best`` returns one such array for each of its argume
 floats or truth values and in the shape of the scores, or of integers, the places of the parts in the flattened scores,
 as often as they occur.  It returns None if there is no structure.  Parts whose score is -inf are forbidden.
 An oracle may also have ``check(*scores)``, which refuses shapes that do not fit it before it is asked.
+
+Losses, trainers and layers take the right structure in the forms above.  If the oracle has
+``from_labels(labels, *scores)``, as :class:`Chains`, :class:`Trees` and :class:`ProjectiveTrees` have, an integer for
+each position means labels (heads, numbers of clusters), and only a tuple of arrays means places.  Without that method
+integers are always places.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.pricing.oracles import Best, OraclePricing, PricingContext
-from solvers.arrays import ArrayError, as_floats
+from solvers.arrays import ArrayError, as_floats, as_integers
 from solvers.chains.viterbi import viterbi
 from solvers.trees.arborescence import arborescence
 from solvers.trees.beliefs import Beliefs, tree_beliefs
@@ -208,6 +213,69 @@ def structure_from(answer: Any, scores: Sequence[Floats], name: str = "the struc
     return Structure(tuple(_occurrences(array, theta, name) for array, theta in zip(arrays, scores, strict=True)))
 
 
+def right_structure(oracle: Any, given: Any, scores: Sequence[Floats]) -> Structure:
+    """The right structure of an example, from labels or from the arrays of its parts, as the module defines.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    """
+    if hasattr(oracle, "from_labels") and not isinstance(given, Structure):
+        labels = _as_labels(given)
+        if labels is not None:
+            given = oracle.from_labels(labels, *scores)
+    return structure_from(given, scores, "right")
+
+
+def _as_labels(given: Any) -> NDArray[Any] | None:
+    """A sequence of integers as an array; None for anything else, a tuple of arrays included."""
+    if isinstance(given, tuple) and not all(isinstance(entry, (int, np.integer)) for entry in given):
+        return None
+    try:
+        array = np.asarray(given)
+    except (ValueError, TypeError):
+        return None
+    return array if array.ndim == 1 and array.dtype.kind in "iu" else None
+
+
+def checked_labels(labels: Any, size: int, low: int | None = None, high: int | None = None) -> Ints:
+    """Labels of a right structure: ``size`` integers in a range.
+
+    Raises
+    ------
+    InputError
+        If there are fewer or more, or one is out of the range.
+    """
+    bounds = "" if low is None else f" of {low} or more" if high is None else f" from {low} to {high}"
+    try:
+        found: Ints = as_integers(labels, "right", shape=(size,), low=low, high=high)
+    except ArrayError:
+        raise InputError(f"right: expected {size} numbers{bounds}, got {np.asarray(labels).tolist()[:20]}") from None
+    return found
+
+
+def checked_heads(heads: Any, size: int) -> Ints:
+    """The head of each position of a right tree; that of position 0, the root, is ignored.
+
+    Raises
+    ------
+    InputError
+        If they are not ``size`` positions, or form a cycle.
+    """
+    given = checked_labels(heads, size).copy()
+    given[:1] = 0
+    found = checked_labels(given, size, 0, size - 1)
+    above = found
+    for _ in range(size.bit_length()):
+        above = above[above]
+    if above.any():
+        raise InputError(
+            f"right: expected the heads of a tree, those above position {int(np.argmax(above > 0))} form a cycle"
+        )
+    return found
+
+
 def _occurrences(answer: Any, theta: Floats, name: str) -> Occurrences:
     array = np.asarray(answer)
     if array.dtype.kind in "iu":
@@ -260,6 +328,11 @@ class Chains:
         transitions = (tokens, num, num) if stepwise else (num, num)
         check_shapes(self, arrays, {"scores": (tokens, num), "transitions": transitions})
 
+    def from_labels(self, labels: Any, scores: Floats, transitions: Floats) -> tuple[Ints, Ints]:
+        """Places of the parts of a labelling, which is checked."""
+        tokens, num = scores.shape
+        return self.structure(checked_labels(labels, tokens, 0, num - 1), num, transitions.ndim == 3)
+
     @staticmethod
     def structure(labels: Ints, num: int, stepwise: bool = False) -> tuple[Ints, Ints]:
         """Places of a labelling's parts."""
@@ -280,7 +353,7 @@ class Trees:
     def __init__(self, *, single_root: bool = False) -> None:
         self.single_root = single_root
 
-    def best(self, scores: Floats) -> Ints | None:
+    def best(self, scores: Floats) -> tuple[Ints] | None:
         """Chu, Liu and Edmonds' algorithm."""
         found = arborescence(scores, single_root=self.single_root)
         return None if found is None else self.structure(found[0])
@@ -289,11 +362,15 @@ class Trees:
         """Refuse scores of other shapes."""
         check_tree_shapes(self, arrays, ())
 
+    def from_labels(self, labels: Any, scores: Floats) -> tuple[Ints]:
+        """Places of the arcs of a tree, given the head of each position; they are checked."""
+        return self.structure(checked_heads(labels, len(scores)))
+
     @staticmethod
-    def structure(heads: Ints) -> Ints:
-        """Places of a tree's arcs; ``heads[0]`` counts for nothing."""
+    def structure(heads: Ints) -> tuple[Ints]:
+        """Places of a tree's arcs; ``heads[0]`` is ignored."""
         words = np.arange(1, len(heads))
-        return heads[1:] * len(heads) + words
+        return (heads[1:] * len(heads) + words,)
 
 
 class SecondOrder:
@@ -326,6 +403,10 @@ class SecondOrder:
         """Refuse scores of other shapes."""
         check_tree_shapes(self, arrays, self.parts)
 
+    def from_labels(self, labels: Any, scores: Floats, *others: Floats) -> tuple[Ints, ...]:
+        """Places of the parts of a tree, given the head of each position; they are checked."""
+        return self.structure(checked_heads(labels, len(scores)))
+
     def structure(self, heads: Ints) -> tuple[Ints, ...]:
         """Places of a tree's arcs, and of its parts in the order of their names."""
         size = len(heads)
@@ -337,7 +418,7 @@ class SecondOrder:
             g = int(heads[h]) if h > 0 else 0
             places["siblings"].append((h * size + m) * size + s)
             places["grandchildren"].append((g * size + h) * size + m)
-        return Trees.structure(heads), *(np.array(places[name]) for name in self.parts)
+        return *Trees.structure(heads), *(np.array(places[name]) for name in self.parts)
 
     def beliefs(self, scores: Floats, *others: Floats) -> Beliefs:
         """Approximate sums over all trees by loopy belief propagation, of grandchildren alone."""

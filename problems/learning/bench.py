@@ -52,11 +52,11 @@ def _small_models() -> dict[str, tuple[Any, list[tuple[int, ...]], list[Any]]]:
     second, every = (kind("siblings", "grandchildren") for kind in (ProjectiveTrees, SecondOrderTrees))
     return {
         "chains": (Chains(), [(4, 3), (3, 3)], [Chains.structure(np.array(x), 3) for x in labellings(4, 3)]),
-        "trees": (Trees(), [(5, 5)], [(Trees.structure(np.array(x)),) for x in trees(4)]),
+        "trees": (Trees(), [(5, 5)], [Trees.structure(np.array(x)) for x in trees(4)]),
         "one root": (
             Trees(single_root=True),
             [(5, 5)],
-            [(Trees.structure(np.array(x)),) for x in trees(4, single_root=True)],
+            [Trees.structure(np.array(x)) for x in trees(4, single_root=True)],
         ),
         "second order": (
             second,
@@ -71,7 +71,7 @@ def _small_models() -> dict[str, tuple[Any, list[tuple[int, ...]], list[Any]]]:
         "clusterings": (
             Clusterings(),
             [(5, 5)],
-            [(Clusterings.structure(np.array(x)),) for x in partitions(5)],
+            [Clusterings.structure(np.array(x)) for x in partitions(5)],
         ),
     }
 
@@ -168,7 +168,7 @@ def _against_enumeration(share: float) -> list[Figure]:
     models = _small_models()
     for name in ("clusterings", "second order, all trees"):
         del models[name]
-    arcs = [(Trees.structure(np.array(x)),) for x in trees(4, projective=True)]
+    arcs = [Trees.structure(np.array(x)) for x in trees(4, projective=True)]
     models["projective"] = (ProjectiveTrees(), [(5, 5)], arcs)
     for oracle, shapes, structures in models.values():
         matrices = _matrices(shapes, structures)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError, Termination
-from colgen.learning.oracles import SecondOrder, check_shapes, penalized, unless_forbidden
+from colgen.learning.oracles import SecondOrder, check_shapes, checked_labels, penalized, unless_forbidden
 from problems.coreference.clustering import cluster
 from problems.grandparent_parsing.instance import Instance
 from problems.grandparent_parsing.parser import parse
@@ -28,7 +28,7 @@ class Clusterings:
     for nothing.
     """
 
-    def best(self, scores: Floats) -> Ints:
+    def best(self, scores: Floats) -> tuple[Ints]:
         """A clustering that is proved to be the best; never None, since items alone are one."""
         both = scores + scores.T
         np.fill_diagonal(both, 0.0)
@@ -41,12 +41,16 @@ class Clusterings:
         """Refuse scores of other shapes."""
         check_shapes(self, arrays, {"scores": (max(len(arrays[0]) if arrays[0].ndim else 1, 1),) * 2})
 
+    def from_labels(self, labels: Any, scores: Floats) -> tuple[Ints]:
+        """Places of a clustering's parts, given the number of each item's cluster; the numbers are checked."""
+        return self.structure(checked_labels(labels, len(scores), 0))
+
     @staticmethod
-    def structure(labels: Ints) -> Ints:
+    def structure(labels: Ints) -> tuple[Ints]:
         """Places of a clustering's parts, given the number of each item's cluster."""
         together = labels[:, np.newaxis] == labels
         np.fill_diagonal(together, False)
-        return np.flatnonzero(together)
+        return (np.flatnonzero(together),)
 
     @staticmethod
     def crop(length: int, scores: Floats) -> tuple[Floats]:

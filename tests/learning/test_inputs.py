@@ -7,6 +7,7 @@ from colgen.core.errors import InputError
 from colgen.learning import (
     Chains,
     Enumerated,
+    LinearExample,
     ProjectiveTrees,
     Structure,
     Trees,
@@ -212,3 +213,48 @@ def test_derivatives_are_arrays_in_the_shapes_of_means(wrong):
             sparsemap(Trees(), np.zeros((3, 3)), rounds=wrong)
     else:
         assert not found.gradient(wrong)[0].any()
+
+
+LABELS = {
+    "chains": [0, 1, 2, 0],
+    "chains step by step": [0, 1, 2, 0],
+    "trees": HEADS,
+    "projective trees": tuple(HEADS.tolist()),
+    "all trees": HEADS.astype(np.int32),
+    "clusterings": [0, 0, 1, 0],
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_labels_are_a_right_structure_everywhere(name):
+    oracle, scores, right = drawn(name)
+    matrices = [np.eye(theta.size, max(t.size for t in scores)) for theta in scores]
+    for given in (LABELS[name], np.array(LABELS[name]), list(LABELS[name])):
+        for function in (augmented, hinge, fenchel_young):
+            found, expected = function(oracle, given, *scores), function(oracle, right, *scores)
+            if function is augmented:
+                assert found.structure.key == expected.structure.key
+            else:
+                assert found.value == expected.value
+        example = LinearExample(oracle, matrices, [theta.shape for theta in scores], given)
+        assert example.right.key == LinearExample(oracle, matrices, [theta.shape for theta in scores], right).right.key
+
+
+@pytest.mark.parametrize(
+    ("oracle", "labels", "said"),
+    [
+        (Trees(), [0, 0, 3, 2], "expected the heads of a tree, those above position 2 form a cycle"),
+        (Trees(), [0, 0, 1], "expected 4 numbers, got"),
+        (Trees(), [0, 0, 1, 4], "expected 4 numbers from 0 to 3"),
+        (ProjectiveTrees(), [0, 1, 1, 2], "those above position 1 form a cycle"),
+        (SecondOrderTrees(), [0, 0, -1, 2], "expected 4 numbers from 0 to 3"),
+        (Clusterings(), [0, 0, -1, 2], "expected 4 numbers of 0 or more"),
+        (Clusterings(), [0, 1], "expected 4 numbers of 0 or more"),
+        (Clusterings(), [[0, 1, 1, 2]], "expected integers to be places"),
+        (Clusterings(), [2**70, 0, 0, 0], "right: expected"),
+    ],
+)
+def test_labels_that_are_none_are_refused(oracle, labels, said):
+    for function in (augmented, hinge, fenchel_young):
+        with pytest.raises(InputError, match=said):
+            function(oracle, labels, np.zeros((4, 4)))

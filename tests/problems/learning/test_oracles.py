@@ -51,7 +51,7 @@ def test_clusterings_are_the_best_of_all(seed):
     scores = rng.normal(size=(5, 5))  # of each order of a pair its own
     if seed % 2:
         scores[rng.random((5, 5)) < 0.2] = -np.inf
-    best = max(value([Clusterings.structure(np.array(labels))], [scores]) for labels in partitions(5))
+    best = max(value(Clusterings.structure(np.array(labels)), [scores]) for labels in partitions(5))
     assert best_structure(Clusterings(), [scores]).score([scores]) == pytest.approx(best)
 
 
@@ -59,7 +59,7 @@ def test_clusterings_are_the_best_of_all(seed):
 def test_means_of_clusterings_and_trees_are_nearest(seed):
     rng = np.random.default_rng(seed)
     cases = [
-        (Clusterings(), [(5, 5)], [(Clusterings.structure(np.array(labels)),) for labels in partitions(5)]),
+        (Clusterings(), [(5, 5)], [Clusterings.structure(np.array(labels)) for labels in partitions(5)]),
         (
             SecondOrderTrees("grandchildren"),
             [(4, 4), (4, 4, 4)],
