@@ -340,6 +340,9 @@ class Template:
     suffix: str = ""
 
 
+_DIGITS = 18
+"""Of a number that fits into 64 bits, at least."""
+
 _ROLE = re.compile(r":\w+:`~?([^`]+)`")
 
 
@@ -371,8 +374,8 @@ def check_options(options: Mapping[str, str], known: Mapping[str, str]) -> None:
 def whole_number(options: Mapping[str, str], name: str, default: int) -> int:
     """The value of an option that is a whole number, one or more."""
     text = options.get(name, str(default))
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise InputError(f"option {name}: expected a whole number, one or more, not {text!r}")
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS and int(text)):
+        raise InputError(f"option {name}: expected a whole number, one or more, not {text[: 2 * _DIGITS]!r}")
     return int(text)
 
 

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from colgen.core.errors import InputError
 from colgen.core.files import read_text
+from problems.dependency.conll import parse_conll
 
 ENTITIES = ("LOC", "ORG", "PER")
 """Kinds of named entities that tags tell apart; what else is annotated counts as outside."""
+
+_CONLL_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -85,21 +88,35 @@ TASKS = {
 def read_tagged(path: Path, task: Task) -> list[Tagged]:
     """Sentences of a file with one token a line: word, part of speech, entity in BIO and in BILOU, separated by tabs.
 
-    A blank line ends a sentence.
+    A blank line ends a sentence.  A file in CoNLL-U or CoNLL-X has universal (coarse) parts of speech, and no entities.
 
     Raises
     ------
     InputError
         Names the line that has too few fields.
     """
-    return list(_sentences(path, task))
+    lines = read_text(path).split("\n")
+    if not _is_conll(lines):
+        return list(_sentences(lines, path, task))
+    if task.entities is not None:
+        raise InputError(f"{path}: a file in CoNLL-U has no entity labels, which the task {task.name} needs")
+    parsed = list(parse_conll(lines, name=str(path)))
+    if all(tag == "_" for sentence in parsed for tag in sentence.coarse):
+        raise InputError(f"{path}: expected parts of speech in the fourth column of CoNLL-U, there are none")
+    return [Tagged(sentence.forms, sentence.coarse) for sentence in parsed]
 
 
-def _sentences(path: Path, task: Task) -> Iterator[Tagged]:
+def _is_conll(lines: Sequence[str]) -> bool:
+    """Whether the first line that is no comment begins with the number 1 and has the columns of CoNLL-U or CoNLL-X."""
+    row = next((line.split("\t") for line in lines if line.strip() and not line.startswith("#")), [])
+    return len(row) >= _CONLL_COLUMNS and row[0].strip().partition("-")[0] in ("1", "0.1")
+
+
+def _sentences(lines: Sequence[str], path: Path, task: Task) -> Iterator[Tagged]:
     needed = 2 if task.entities is None else task.entities + 1
     words: list[str] = []
     tags: list[str] = []
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    for number, line in enumerate(lines, start=1):
         fields = line.split("\t")
         if fields == [""]:
             if words:

@@ -22,6 +22,7 @@ _BETWEEN = re.compile(r"(?<=[^(|])(?=\()|(?<=\))(?=[^()|])")
 """Where one bracket of OntoGUM ends and the next begins."""
 
 _ONTOGUM_COLUMNS = 3
+_BEGINNINGS = ("#begin document", "# begin document")
 
 Skip = Callable[[str], None]
 
@@ -35,8 +36,9 @@ def read_conll(path: Path | str, *, skip: Skip | None = None) -> list[Document]:
     Of the shared tasks' columns the fourth has words, the last coreference.  They are separated by tabs, where a line
     has any, or else by white space.  In the last column ``(7`` opens a mention of cluster 7, ``7)`` closes the one of
     cluster 7 that was opened last, ``(7)`` is a mention of one word, ``|`` stands between several of these, and ``-``,
-    ``_`` or nothing says that there is none.  Documents share no clusters.  The other two formats are told by their
-    first lines: ``# begin document``, and ``# newdoc`` or ``# global`` (:mod:`problems.coreference.corefud`).
+    ``_`` or nothing says that there is none.  Documents share no clusters.  OntoGUM's files begin with
+    ``# begin document``; CorefUD's (:mod:`problems.coreference.corefud`) begin with comments, ``# newdoc`` or
+    ``# global`` among them, or have the ten columns of CoNLL-U.
 
     Parameters
     ----------
@@ -78,10 +80,10 @@ def parse_conll(
     first: list[str] = []
     for line in source:
         first.append(line)
-        if line.strip():
+        if line.startswith(_BEGINNINGS) or (line.strip() and not line.startswith("#")):
             break
     every = itertools.chain(first, source)
-    if first and is_corefud(first[-1].rstrip("\r")):
+    if is_corefud(first):
         yield from parse_corefud(every, name=name, default=default, skip=skip)
     else:
         yield from _parse_columns(every, name, default, skip)
@@ -99,7 +101,7 @@ def _parse_columns(lines: Iterable[str], name: str, default: str, skip: Skip | N
     for number, line in enumerate(lines, 1):
         line = line.removesuffix("\r")
         where = f"{name}, line {number}"
-        begins = line.startswith(("#begin document", "# begin document"))
+        begins = line.startswith(_BEGINNINGS)
         try:
             if begins:
                 bad = False
@@ -119,7 +121,7 @@ def _parse_columns(lines: Iterable[str], name: str, default: str, skip: Skip | N
             elif not line.strip():
                 if current is not None:
                     current.end_sentence()
-            elif line.startswith("#") and "\t" not in line and len(line.split()) < WORD + 2:
+            elif line.startswith("#") and (current is None or not current.is_row(line)):
                 continue  # a comment
             elif current is None:
                 raise InputError(f"{where}: expected '#begin document (NAME); part NUMBER' before the first word")
@@ -147,6 +149,10 @@ class _Reading:
         self.position = 0
         self.open: dict[str, list[tuple[int, int, int]]] = {}  # of each cluster: sentence, start and line
         self.mentions: list[Mention] = []
+
+    def is_row(self, line: str) -> bool:
+        """Whether a line that begins with ``#`` is a word, since the name of its document does."""
+        return not self.is_ontogum and (line.split("\t") if "\t" in line else line.split())[0].strip() == self.name
 
     def end_sentence(self) -> None:
         if self.rows[-1]:

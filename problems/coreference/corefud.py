@@ -24,11 +24,16 @@ _PIECE = re.compile(r"(?P<entity>.+)\[(?P<piece>\d+)/\d+\]$")
 _ENTITY = "Entity="
 _COLUMNS = 10
 _NODE = re.compile(r"\d+(\.\d+)?$")
+_FIRST = re.compile(r"1(-\d+)?$|0\.1$")
 
 
-def is_corefud(line: str) -> bool:
-    """Whether a file that begins with this line is one of CorefUD's."""
-    return bool(_DOCUMENT.match(line) or line.replace(" ", "").startswith("#global."))
+def is_corefud(lines: Iterable[str]) -> bool:
+    """Whether a file whose first lines, up to the first that is no comment, are these is one of CorefUD's."""
+    lines = [line.rstrip("\r") for line in lines if line.strip()]
+    if any(_DOCUMENT.match(line) or line.replace(" ", "").startswith("#global.") for line in lines):
+        return True
+    row = lines[-1].split("\t") if lines else []
+    return len(row) == _COLUMNS and bool(_FIRST.match(row[0].strip()))
 
 
 def parse_corefud(
@@ -78,7 +83,7 @@ def parse_corefud(
             place = next((k for k, field in enumerate(fields) if field in ("eid", "GRP")), 0)
             if current is not None:
                 current.place = place
-        elif bad or (line.startswith("#") and "\t" not in line):
+        elif bad or line.startswith("#"):
             continue
         else:
             if current is None:
@@ -135,7 +140,7 @@ class _Reading:
         entity = fields[self.place] if len(fields) > self.place else fields[0]
         piece = _PIECE.match(entity)
         if piece is not None:
-            if int(piece["piece"]) > 1:
+            if piece["piece"].lstrip("0") not in ("", "1"):
                 return
             entity = piece["entity"]
         if item["open"]:

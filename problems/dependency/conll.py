@@ -14,8 +14,13 @@ from problems.dependency.sentence import Sentence, check_tree
 NUM_COLUMNS = 10
 ID, FORM, LEMMA, COARSE, FINE, MORPHOLOGY, HEAD, RELATION = range(8)
 
-_MULTIWORD = re.compile(r"(\d+)-(\d+)$")
-_EMPTY = re.compile(r"\d+\.\d+$")
+_MULTIWORD = re.compile(r"([0-9]+)-([0-9]+)$")
+_EMPTY = re.compile(r"[0-9]+\.[0-9]+$")
+_DIGITS = 9
+"""No number of a token has more: a file that holds them is larger than any that is read."""
+
+_LONGEST = 40
+"""Characters of a cell that messages show."""
 
 
 def read_conll(
@@ -23,9 +28,10 @@ def read_conll(
 ) -> list[Sentence]:
     """Read the sentences of a file in CoNLL-U or CoNLL-X.
 
-    Ten columns (CoNLL-X: eight or more) separated by tabs, an empty line after each sentence.  Of CoNLL-U, comments,
-    multiword tokens (``6-7``) and empty nodes (``8.1``) are kept for writing and otherwise passed over: the syntactic
-    words are the tokens.  A sentence whose heads are all ``_`` has not been parsed.
+    Ten columns (CoNLL-X: eight or more) separated by tabs, an empty line after each sentence.  A line that begins with
+    ``#`` is a comment.  Of CoNLL-U, comments, multiword tokens (``6-7``) and empty nodes (``8.1``) are kept for writing
+    and otherwise passed over: the syntactic words are the tokens.  A sentence whose heads are all ``_`` has not been
+    parsed.
 
     Parameters
     ----------
@@ -88,8 +94,9 @@ def _sentence(block: list[str], name: str, first: int, single_root: bool) -> Ite
     """The sentence of a block of lines; nothing for comments alone."""
     rows: list[list[str]] = []
     numbers: list[int] = []
+    last, spanned = 0, first  # the last word of a multiword token, and the line of that
     for number, line in enumerate(block, first):
-        if line.startswith("#") and "\t" not in line:
+        if line.startswith("#"):
             continue
         where = f"{name}, line {number}"
         row = [cell.strip() for cell in line.split("\t")]
@@ -97,17 +104,28 @@ def _sentence(block: list[str], name: str, first: int, single_root: bool) -> Ite
             raise InputError(f"{where}: expected {NUM_COLUMNS} columns separated by tabs, there are {len(row)}")
         span = _MULTIWORD.match(row[ID])
         if span is not None:
-            if not len(rows) + 1 == int(span[1]) < int(span[2]):
-                raise InputError(f"{where}: multiword token {row[ID]} does not stand before its first word")
+            begin, end = (int(digits[: _DIGITS + 1]) for digits in span.groups())
+            if not max(len(rows), last) + 1 == begin < end:
+                raise InputError(
+                    f"{where}: multiword token {_shown(row[ID])} does not stand before the first of its two words or "
+                    "more, or overlaps with another"
+                )
+            last, spanned = end, number
             continue
         if _EMPTY.match(row[ID]):
             continue
         if row[ID] != str(len(rows) + 1):
-            raise InputError(f"{where}: expected token number {len(rows) + 1} in the first column, not {row[ID]!r}")
+            found = _shown(row[ID])
+            raise InputError(f"{where}: expected token number {len(rows) + 1} in the first column, not {found!r}")
         if not row[FORM]:
             raise InputError(f"{where}: the form in the second column is missing")
         rows.append(row)
         numbers.append(number)
+    if last > len(rows):
+        raise InputError(
+            f"{name}, line {spanned}: expected a multiword token that ends with its sentence of {len(rows)} words or "
+            f"before, not with word {_shown(str(last))}"
+        )
     if not rows:
         return
     heads = _heads(rows, numbers, name, single_root)
@@ -121,6 +139,11 @@ def _sentence(block: list[str], name: str, first: int, single_root: bool) -> Ite
         relations=None if heads is None else _relations(rows),
         lines=tuple(block),
     )
+
+
+def _shown(cell: str) -> str:
+    """A cell for messages, shortened."""
+    return cell if len(cell) <= _LONGEST else f"{cell[:_LONGEST]}..."
 
 
 def _morphology(cell: str) -> dict[str, str]:
@@ -137,11 +160,12 @@ def _heads(rows: list[list[str]], numbers: list[int], name: str, single_root: bo
         return None
     heads = []
     for cell, number in zip(cells, numbers, strict=True):
-        if not (cell.isascii() and cell.isdigit() and int(cell) <= len(rows)):
+        if not (cell.isascii() and cell.isdigit() and int(cell.lstrip("0")[: _DIGITS + 1] or "0") <= len(rows)):
             raise InputError(
-                f"{name}, line {number}: expected a head from 0 to {len(rows)} in the seventh column, not {cell!r}"
+                f"{name}, line {number}: expected a head from 0 to {len(rows)} in the seventh column, not "
+                f"{_shown(cell)!r}"
             )
-        heads.append(int(cell))
+        heads.append(int(cell.lstrip("0") or "0"))
     try:
         check_tree(heads, single_root=single_root)
     except InputError as error:
@@ -187,7 +211,7 @@ def conll_lines(sentence: Sentence) -> list[str]:
     token = 0
     for line in sentence.lines:
         row = line.split("\t")
-        if "\t" in line and row[ID].isdigit():
+        if "\t" in line and row[ID].strip().isdigit():
             head = "_" if heads is None else str(heads[token])
             if row[HEAD].strip() != head:
                 row[HEAD] = head

@@ -45,7 +45,7 @@ def tokens_of(sentence: Sentence) -> list[Token]:
     form, space, last = "", True, 0
     for line in sentence.lines:
         row = line.split("\t")
-        if len(row) < 2 or "." in row[ID]:
+        if line.startswith("#") or len(row) < 2 or "." in row[ID]:
             continue
         spaced = len(row) <= _MISC or _NO_SPACE not in row[_MISC].split("|")
         first, dash, end = row[ID].partition("-")

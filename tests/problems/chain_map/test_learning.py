@@ -239,3 +239,25 @@ def test_odd_lines_are_named(tmp_path, text, words):
     (tmp_path / "odd.tsv").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=words):
         read_tagged(tmp_path / "odd.tsv", TASKS["joint"])
+
+
+CONLLU = """1-2\tal\t_\t_\t_\t_\t_\t_\t_\t_
+1\ta\ta\tADP\tE\t_\t3\tcase\t_\t_
+2\til\til\tDET\tRD\t_\t3\tdet\t_\t_
+2.1\tx\tx\tX\t_\t_\t_\t_\t1:dep\t_
+3\tmare\tmare\tNOUN\tS\t_\t0\troot\t_\t_
+
+"""
+
+
+@pytest.mark.parametrize("comments", ["", "# sent_id = 1\n# text = al\tmare\n"])
+def test_a_tagger_learns_words_and_universal_tags_from_conllu(tmp_path, comments):
+    path = tmp_path / "train.conllu"
+    path.write_text(2 * (comments + CONLLU), encoding="utf-8")
+    assert read_tagged(path, TASKS["pos"]) == 2 * [Tagged(("a", "il", "mare"), ("ADP", "DET", "NOUN"))]
+    with pytest.raises(InputError, match="has no entity labels, which the task joint needs"):
+        read_tagged(path, TASKS["joint"])
+    untagged = (line.split("\t") for line in CONLLU.split("\n"))
+    path.write_text("\n".join("\t".join([*row[:3], "_", *row[4:]]) if row[1:] else "" for row in untagged))
+    with pytest.raises(InputError, match="expected parts of speech in the fourth column of CoNLL-U"):
+        read_tagged(path, TASKS["pos"])

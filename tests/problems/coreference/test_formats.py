@@ -62,6 +62,27 @@ def test_corefud():
     assert again.gold == document.gold
 
 
+@pytest.mark.parametrize(
+    "first", ["# sent_id = 1\n", "# text = a\tb\n\n", "# sent_id = 1\n# a\tb\tc\td\te\tf\n# newdoc id = x\n"]
+)
+def test_corefud_begins_with_any_comment(first):
+    words = COREFUD[COREFUD.index("\n1\t") + 1 :].replace("\n\n", "\n\n# a comment\twith a tab\n", 1)
+    documents = list(parse_conll((first + words).splitlines()))
+    assert documents[0].sentences[0] == ("The", "cat", "of", "Ann", "_")
+    assert [document.sentences for document in documents] == [d.sentences for d in parse_conll(COREFUD.splitlines())]
+
+
+def test_comments_with_tabs_between_columns():
+    lines = ["# a\tcomment\tbefore\tall\tof it", "#begin document (#x); part 0", "#y\tb\tc\td\te\tf"]
+    (document,) = parse_conll([*lines, "#x\t0\t0\tword\t-", "#end document"])
+    assert document.sentences == (("word",),)
+
+
+def test_a_piece_of_a_mention_may_have_a_long_number():
+    text = COREFUD.replace("(e1-x-1-)", f"(e1[{'9' * 5000}/2]-x-1-)")
+    assert len(list(parse_conll(text.splitlines()))) == 2
+
+
 def test_the_entity_may_stand_elsewhere():
     text = COREFUD.replace("eid-etype-head-other", "etype-GRP-head").replace("(e1-animal-2-", "(animal-e1-2")
     text = text.replace("e1)|Space", "animal-e1)|Space")

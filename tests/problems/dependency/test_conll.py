@@ -6,6 +6,7 @@ import pytest
 
 from colgen import InputError
 from problems.dependency import Sentence, conll_lines, parse_conll, read_conll, write_conll
+from problems.pipeline.texts import tokens_of
 
 DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
@@ -20,6 +21,9 @@ UNIVERSAL = """# sent_id = 1
 
 1\tsì\tsì\tINTJ\tI\t_\t_\t_\t_\t_
 """
+
+TWO = "1\ta\ta\tX\tx\t_\t0\tr\n2\tb\tb\tX\tx\t_\t1\tr\n"
+LONG = "9" * 5000
 
 
 def read(text):
@@ -89,11 +93,39 @@ def test_eight_columns_and_features_without_values():
         ("1\ta\ta\tX\tx\t_\t0\tr\n2\tb\tb\tX\tx\t_\t_\tr\n", "line 2: expected a head"),
         ("1\ta\ta\tX\tx\t_\t2\tr\n2\tb\tb\tX\tx\t_\t1\tr\n", "lines 1 to 2: the heads of tokens 1, 2 form a cycle"),
         ("2-3\tab\t_\t_\t_\t_\t_\t_\t_\t_\n1\ta\ta\tX\tx\t_\t0\tr\n", "line 1: multiword token 2-3"),
+        (
+            "1-3\tab\t_\t_\t_\t_\t_\t_\t_\t_\n" + TWO,
+            "line 1: expected a multiword token that ends with its sentence of 2",
+        ),
+        (f"1-{LONG}\tab\t_\t_\t_\t_\t_\t_\t_\t_\n" + TWO, "line 1: expected a multiword token that ends with its sent"),
+        (f"{LONG}-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n" + TWO, "line 1: multiword token 9"),
+        (2 * "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n" + TWO, "line 2: multiword token 1-2 does not stand .* or overlaps"),
+        (
+            TWO.replace("\t1\tr", f"\t{LONG}\tr"),
+            r"line 2: expected a head from 0 to 2 in the seventh column, not '9{40}\.\.\.'",
+        ),
+        (TWO.replace("2\tb", f"{LONG}\tb"), "line 2: expected token number 2 in the first column"),
     ],
 )
 def test_malformed_lines_are_named(text, says):
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(InputError, match=says) as error:
         read(text)
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("comment", ["# text = a\tb", "#\tnote", "# " + "\t".join("abcdefghij"), "#1" + 9 * "\t1"])
+def test_a_comment_may_hold_tabs(comment):
+    (sentence,) = read(f"{comment}\n{TWO}{comment}\n")
+    assert sentence.heads == (0, 1)
+    lines = conll_lines(sentence.with_heads((2, 0)))
+    assert lines[0] == lines[-1] == comment
+    assert [row.split("\t")[6] for row in lines[1:3]] == ["2", "0"]
+    assert [token.form for token in tokens_of(sentence)] == ["a", "b"]
+
+
+def test_heads_are_written_where_numbers_have_blanks_around_them():
+    (sentence,) = read(TWO.replace("1\ta", " 1 \ta"))
+    assert [row.split("\t")[6] for row in conll_lines(sentence.with_heads((2, 0)))] == ["2", "0"]
 
 
 def test_lines_are_counted_from_the_start_of_the_file():
