@@ -24,6 +24,7 @@ from colgen.testing.fuzz.campaign import Tally, fuzz_engine, write_failures
 from colgen.testing.fuzz.drawing import draw_case
 from colgen.testing.fuzz.judging import Fault
 from colgen.testing.fuzz.problem import PoolProblem
+from problems.truth import chains, decompositions
 from problems.truth.bad_inputs import bad_inputs
 from problems.truth.campaign import TEMPLATES, fuzz_template
 from problems.truth.interrupts import interrupt
@@ -39,6 +40,7 @@ _PROCESSES = 2
 
 _ENGINE_RUNS = 22_000
 _CHAIN_ANSWERS = 500_000
+_DECOMPOSITIONS = 20_400
 _INTERRUPTS = 1_040
 _BAD_INPUTS = 600
 _CONFORMANCE = 200
@@ -46,9 +48,16 @@ _CONFORMANCE = 200
 
 _ENGINE_SECONDS = 2_400.0
 _CHAIN_SECONDS = 300.0
+_DECOMPOSITION_SECONDS = 2_400.0
 _TEMPLATE_SECONDS = 120.0
 _INTERRUPT_SECONDS = 1_200.0
 """At most, of both processes together, each; what is there by then counts."""
+
+_COUNTED = {
+    chains.NAME: (_CHAIN_ANSWERS, _CHAIN_SECONDS),
+    decompositions.NAME: (_DECOMPOSITIONS, _DECOMPOSITION_SECONDS),
+}
+"""Templates of which so many answers are wanted, in so many seconds."""
 
 _THREAD_SECONDS = 30.0
 _LIMIT_SECONDS = 240.0
@@ -158,15 +167,19 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
         everything.add(tally)
     if everything.failed:
         say(f"{len(everything.failed)} failures are in {FAILURES}")
-    templates = sum(tally.runs for name, tally in tallies.items() if name != "engine")
-    faults = everything.faults
-    runs = tallies["engine"].runs + templates
+    faults, taken_apart = everything.faults, tallies[decompositions.NAME]
+    by_template = {
+        name: tally.runs for name, tally in tallies.items() if name in TEMPLATES and tally is not taken_apart
+    }
+    templates = sum(by_template.values())
+    runs = tallies["engine"].runs + templates + taken_apart.runs
     asked = sum(outcome.asked for outcome in interrupted)
     lost = sum(len(outcome.lost) for outcome in interrupted)
-    by_name = ", ".join(f"{name} {tally.runs:,}" for name, tally in tallies.items() if name != "engine")
+    by_name = ", ".join(f"{name} {number:,}" for name, number in by_template.items())
     cut = "" if share == 1.0 else f"; cut short to {minutes:g} of {MINUTES:g} minutes, seed {seed}"
     cut += f"; {gone} of {len(futures)} shares lost" if gone else ""
     engine = f"random pools, of {_ENGINE_RUNS:,} at full size{cut}"
+    models = f"random compact models, of {_DECOMPOSITIONS:,} at full size{cut}"
     return [
         Figure("engine_runs", tallies["engine"].runs, "runs", tallies["engine"].runs, engine),
         Figure("template_runs", templates, "answers", templates, f"{by_name}{cut}"),
@@ -179,6 +192,21 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
             f"errors, and runs without a proof; {checked} by check_problem",
         ),
         Figure("laws_broken", faults[Fault.LAW], "runs", runs, "units larger by 2^k change an answer or the run"),
+        Figure("decompositions", taken_apart.runs, "models", taken_apart.runs, models),
+        Figure(
+            "decompositions_wrong",
+            taken_apart.faults[Fault.WRONG_PROOF],
+            "models",
+            taken_apart.runs,
+            "decomposed, two-stage or complete, against enumeration or HiGHS without presolve",
+        ),
+        Figure(
+            "decompositions_alarms",
+            taken_apart.faults[Fault.FALSE_ALARM],
+            "models",
+            taken_apart.runs,
+            "errors, and runs without a proof",
+        ),
         Figure("bad_inputs", asked_badly, "inputs", asked_badly, f"files and arguments that cannot be meant{cut}"),
         Figure("bad_inputs_wrong", len(badly), "inputs", asked_badly, "not one clear line with exit code 2"),
         Figure("interrupts", asked, "runs", asked, f"SIGINT and SIGTERM at random moments{cut}"),
@@ -202,9 +230,9 @@ def _tasks(share: float, seed: int) -> list[tuple[str, _Task]]:
             number, seconds = count(_ENGINE_RUNS / _ENGINE_PARTS), share * _ENGINE_SECONDS / _CHUNKS / _ENGINE_PARTS
             tasks.append(("engine", _Task(_engine, (own + 100 * part, number, seconds))))
         for name in TEMPLATES:
-            chains = name == "chain_map"
-            seconds = share * (_CHAIN_SECONDS if chains else _TEMPLATE_SECONDS) / _CHUNKS
-            tasks.append((name, _Task(_template, (name, own, count(_CHAIN_ANSWERS) if chains else None, seconds))))
+            full, most = _COUNTED.get(name, (None, _TEMPLATE_SECONDS))
+            number = None if full is None else count(full)
+            tasks.append((name, _Task(_template, (name, own, number, share * most / _CHUNKS))))
         tasks.append(("conformance", _Task(_conform, (own, count(_CONFORMANCE)))))
     tasks.append(("bad inputs", _Task(bad_inputs, (max(math.ceil(share * _BAD_INPUTS), 10), seed))))
     return tasks

@@ -19,6 +19,7 @@ from problems.truth import (
     clusters,
     colours,
     compacts,
+    decompositions,
     machines,
     nonlocal_trees,
     orders,
@@ -37,6 +38,7 @@ TEMPLATES: dict[str, ModuleType] = {
         clusters,
         colours,
         compacts,
+        decompositions,
         machines,
         nonlocal_trees,
         orders,
@@ -47,7 +49,7 @@ TEMPLATES: dict[str, ModuleType] = {
     )
 }
 
-_WITHOUT_UNITS = (rolls.NAME, orders.NAME, colours.NAME, routes.NAME, compacts.NAME)
+_WITHOUT_UNITS = (rolls.NAME, orders.NAME, colours.NAME, routes.NAME, compacts.NAME, decompositions.NAME)
 """Templates whose data are whole numbers, or are counted in decimals: other units are other numbers.
 
 And those whose answers HiGHS finds, whose bits are its own affair.
